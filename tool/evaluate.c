@@ -60,8 +60,8 @@ const shown_metric shown_metrics[] = {
     {NULL, NULL, NULL},
 };
 
-static rb_error print_json(rb_context *ctx, const rb_metrics *metrics,
-                           const rb_field_match *match) {
+static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_field_match *match,
+                           const rb_model *model, rb_source *source) {
     json_t *json = json_object();
     for (const shown_metric *m = shown_metrics; m->name; m++)
         json_add(&json, m->name, json_of_number(rb_metrics_get(metrics, m->name)));
@@ -70,7 +70,10 @@ static rb_error print_json(rb_context *ctx, const rb_metrics *metrics,
         json_add(&json, "causes_found", json_integer(match->causes_found));
         json_add(&json, "mean_absolute_error", json_of_number(match->mean_absolute_error));
     }
-    return json_put(ctx, stdout, json);
+    rb_error err = json_add_provenance(ctx, &json, model, source);
+    if (!err) return json_put(ctx, stdout, json);
+    json_decref(json);
+    return err;
 }
 
 static void print_number(const char *label, double value, const char *meaning) {
@@ -96,7 +99,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
     err = err ? err : match_truth(call, model, &match);
     if (!err && option_flag(call, "json"))
-        err = print_json(call->ctx, metrics, &match);
+        err = print_json(call->ctx, metrics, &match, model, source);
     else if (!err)
         print_table(metrics, &match);
     rb_metrics_free(metrics);

@@ -75,20 +75,6 @@ static int64_t draw_seed(void) {
     return (int64_t)(seed & 0x7FFFFFFF);
 }
 
-char *command_line(int argc, char **argv) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    if (!file) return NULL;
-    fputs("rarebit", file);
-    for (int i = 1; i < argc; i++) {
-        putc(' ', file);
-        put_word(file, argv[i]);
-    }
-    fclose(file);
-    return text;
-}
-
 /* ---- the fit ---- */
 
 /* "11 MB", "1.2 GB" */
@@ -239,13 +225,6 @@ static void suggest_next(const invocation *call, const rb_model *model, const ch
            modules ? "modules" : "codes");
 }
 
-static rb_error save(const invocation *call, rb_model *model, const char *path) {
-    char *line = command_line(call->argc, call->argv);
-    rb_error err = line ? rb_model_set_attribute(call->ctx, model, "command_line", line) : RB_OK;
-    free(line);
-    return err ? err : rb_model_save(call->ctx, model, path);
-}
-
 /* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
     bool tolerance = !option_is(call, "tolerance", "0"), strict = option_flag(call, "strict");
@@ -269,24 +248,6 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return err;
 }
 
-enum { MAX_FILES = 8 };
-
-/* Reads the files that options name in place of a number; free the matrices. */
-static rb_error read_values(const invocation *call, rb_matrix **matrices) {
-    rb_error err = RB_OK;
-    int count = 0;
-    for (const rb_option *row = call->command->rows; !err && row->name; row++) {
-        bool values = row->kind == RB_OPTION_VALUES && count < MAX_FILES;
-        const char *file = values ? option_text(call, row->name) : NULL;
-        if (file) {
-            rb_matrix **next = &matrices[count++];
-            err = rb_read(call->ctx, file, NULL, next);
-            err = err ? err : rb_options_set_matrix(call->ctx, call->options, row->name, *next);
-        }
-    }
-    return err;
-}
-
 /* Fits, and writes the model to out->path. */
 static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
                            const rb_model *start, rb_model **model) {
@@ -299,7 +260,8 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
     if (!err) say_seed(w); /* a fit that goes on may have been at its end */
-    return err ? err : save(call, *model, out->path);
+    fit_record record = {call->arguments[0], option_text(call, "init")};
+    return err ? err : save_fit(call, *model, &record, out->path);
 }
 
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
@@ -323,11 +285,11 @@ static rb_error prepare_start(const invocation *call, watch *w) {
 static int fit(const invocation *call, watch *w, const output *out, rb_model **model) {
     rb_source *source = NULL;
     rb_model *start = NULL;
-    rb_matrix *matrices[MAX_FILES] = {0};
+    fit_files files = {0};
     *model = NULL;
     rb_error err = prepare_start(call, w);
     err = err ? err : load_start(call, &start);
-    err = err ? err : read_values(call, matrices);
+    err = err ? err : read_fit_files(call->ctx, call->options, &files);
     err = err ? err : rb_options_check(call->ctx, call->options, start);
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     const char *regress =
@@ -342,8 +304,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = fit_source(call, w, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    for (int i = 0; i < MAX_FILES; i++)
-        rb_matrix_free(matrices[i]);
+    free_fit_files(&files);
     rb_source_free(source);
     rb_model_free(start);
     return status;

@@ -10,18 +10,21 @@ static const char *type_name(rb_type type) {
 }
 
 static rb_error print_data_json(rb_context *ctx, const rb_source *source, const rb_description *d,
-                                const char *format) {
+                                const char *format, uint32_t checksum) {
+    char text[16];
+    snprintf(text, sizeof text, "%08lx", (unsigned long)checksum);
     bool sample_names = d->samples > 0 && rb_source_sample_name(source, 0);
     bool feature_names = d->features > 0 && rb_source_feature_name(source, 0);
-    return json_put(
-        ctx, stdout,
-        json_pack("{ss ss sI sI ss sb sI so so so so sI sb sb}", "kind", "data", "format", format,
-                  "samples", (json_int_t)d->samples, "features", (json_int_t)d->features, "type",
-                  type_name(rb_source_type(source)), "sparse", rb_source_sparse(source), "nonzeros",
-                  (json_int_t)d->nonzeros, "sum", json_of_number(d->sum), "sum_of_squares",
-                  json_of_number(d->sum_of_squares), "min", json_of_number(d->minimum), "max",
-                  json_of_number(d->maximum), "missing", (json_int_t)d->missing, "sample_names",
-                  sample_names, "feature_names", feature_names));
+    return json_put(ctx, stdout,
+                    json_pack("{ss ss sI sI ss sb sI so so so so sI ss sb sb}", "kind", "data",
+                              "format", format, "samples", (json_int_t)d->samples, "features",
+                              (json_int_t)d->features, "type", type_name(rb_source_type(source)),
+                              "sparse", rb_source_sparse(source), "nonzeros",
+                              (json_int_t)d->nonzeros, "sum", json_of_number(d->sum),
+                              "sum_of_squares", json_of_number(d->sum_of_squares), "min",
+                              json_of_number(d->minimum), "max", json_of_number(d->maximum),
+                              "missing", (json_int_t)d->missing, "checksum", text, "sample_names",
+                              sample_names, "feature_names", feature_names));
 }
 
 /* "AAACCTG, AAACGGG, ..." */
@@ -38,7 +41,8 @@ static void print_names(const char *what, const rb_source *source, int64_t count
     printf("%s\n", count > SHOWN ? ", ..." : "");
 }
 
-static void print_data(const rb_source *source, const rb_description *d, const char *format) {
+static void print_data(const rb_source *source, const rb_description *d, const char *format,
+                       uint32_t checksum) {
     printf("%-15sdata (%s)\n", "kind", format);
     printf("%-15s%lld\n", "samples", (long long)d->samples);
     printf("%-15s%lld\n", "features", (long long)d->features);
@@ -49,6 +53,7 @@ static void print_data(const rb_source *source, const rb_description *d, const c
     printf("%-15s%.10g\n", "sum", d->sum);
     printf("%-15s%.10g\n", "sum of squares", d->sum_of_squares);
     printf("%-15s%.10g to %.10g\n", "range", d->minimum, d->maximum);
+    printf("%-15s%08lx\n", "checksum", (unsigned long)checksum);
     print_names("sample names", source, d->samples, rb_source_sample_name);
     print_names("feature names", source, d->features, rb_source_feature_name);
 }
@@ -57,11 +62,13 @@ static rb_error describe_data(invocation *call, const char *format) {
     rb_source *source = NULL;
     rb_description description = {.size = sizeof description};
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
+    uint32_t checksum = 0;
     err = err ? err : rb_describe(call->ctx, source, &description);
+    err = err ? err : rb_source_checksum(call->ctx, source, &checksum);
     if (!err && option_flag(call, "json"))
-        err = print_data_json(call->ctx, source, &description, format);
+        err = print_data_json(call->ctx, source, &description, format, checksum);
     else if (!err)
-        print_data(source, &description, format);
+        print_data(source, &description, format, checksum);
     rb_source_free(source);
     return err;
 }

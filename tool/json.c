@@ -50,6 +50,15 @@ void json_add(json_t **to, const char *key, json_t *value) {
     }
 }
 
+rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model,
+                             rb_source *source) {
+    char *text = NULL;
+    rb_error err = rb_provenance(ctx, model, source, &text);
+    if (!err) json_add(to, "provenance", json_loads(text, 0, NULL));
+    rb_free_memory(text);
+    return err;
+}
+
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json) {
     char *text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);

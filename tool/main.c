@@ -50,8 +50,17 @@ static void on_temporary(const char *path, bool there, void *user) {
     interrupt_temporary(path, there);
 }
 
+/* Results name the command that made them. */
+static rb_error name_command(const invocation *call) {
+    char *line = command_line(call->argc, call->argv);
+    rb_error err = rb_context_set_command(call->ctx, line);
+    free(line);
+    return err;
+}
+
 static int run(invocation *call) {
     rb_error err = apply_general_options(call);
+    err = err ? err : name_command(call);
     int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
         report_explain(call);

@@ -108,8 +108,6 @@ struct invocation {
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
 bool option_was_given(const invocation *call, const char *name);
-/* A command line, quoted so that a shell reads it back; free it (fit.c). */
-char *command_line(int argc, char **argv);
 /* The value of an option: a text, or NULL when it is not set; has it this value; a flag; a whole
  * number. */
 const char *option_text(const invocation *call, const char *name);
@@ -205,6 +203,33 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
 /* Writes a source or a matrix, with names, to -o of the call or to another target. Likewise. */
 int write_source(invocation *call, rb_source *source, const char *target);
 int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
+
+/* ---- what a fit reads and records (record.c) ---- */
+
+enum { MAX_FIT_FILES = 8 };
+/* The numbers of options that name a file in place of a number. Zero-initialise. */
+typedef struct fit_files {
+    rb_matrix *matrices[MAX_FIT_FILES];
+} fit_files;
+
+/* Reads them, and hands them to the options, which need them as long as they are used. */
+rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files);
+void free_fit_files(fit_files *files);
+
+/* Files as they were named: the data, the model to start from or NULL. */
+typedef struct fit_record {
+    const char *data, *init;
+} fit_record;
+
+/* What reading options that were given are recorded as, before their name. */
+#define READING_ATTRIBUTE "reading_"
+
+/* The command line, quoted so that a shell reads it back; free it. */
+char *command_line(int argc, char **argv);
+
+/* Records the command line, and writes the model. */
+rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
+                  const char *path);
 
 /* ---- the log of a fit (fit_log.c) ---- */
 
@@ -302,6 +327,9 @@ json_t *json_of_number(double value); /* NaN and infinities become null */
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
  * to which nothing can be added. */
 void json_add(json_t **to, const char *key, json_t *value);
+/* Adds where a result comes from (rb_provenance). */
+rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model,
+                             rb_source *source);
 /* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 
@@ -358,6 +386,7 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_filters_command, plot_modules_command, info_command, convert_command,
     simulate_biclusters_command, simulate_bars_command, plot_fields_command, plot_quality_command,
     plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
-    help_command_row, generate_command, select_command, merge_command, check_command, page_command;
+    help_command_row, generate_command, select_command, merge_command, check_command, rerun_command,
+    page_command;
 
 #endif

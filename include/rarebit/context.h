@@ -182,6 +182,11 @@ RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, voi
 RB_API void rb_context_stop(rb_context *context);
 RB_API void rb_context_clear_stop(rb_context *context);
 
+/* What the program was asked to do, on one line: models and results that say where they come from
+ * name it. The text is copied; NULL: nothing, as at first. */
+RB_API rb_error rb_context_set_command(rb_context *context, const char *line);
+RB_API const char *rb_context_command(const rb_context *context);
+
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);
 RB_API const char *rb_status_name(rb_status status);

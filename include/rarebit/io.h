@@ -197,6 +197,13 @@ typedef enum rb_modules_format {
     RB_MODULES_GMT
 } rb_modules_format;
 
+/* A JSON object, on one line, that says where a result comes from: program_version; command_line
+ * (rb_context_set_command); data_checksum of the source; and of the model program_version,
+ * command_line, seed, data_path and data_checksum, as "model". Model and source may be NULL; the
+ * source is read once. What is not known is left out. rb_free_memory frees it. */
+RB_API rb_error rb_provenance(rb_context *context, const rb_model *model, rb_source *source,
+                              char **json);
+
 /* Writes modules; samples and features are the rows and columns of the data, from 0, also where
  * the model uses a selection of the features. Names are taken from model and source where they have
  * them (either may be NULL). The file appears whole or not at all. RB_ERROR_FILE (cannot be

@@ -129,10 +129,8 @@ RB_API rb_error rb_source_slice(rb_context *context, rb_source *source, int64_t 
 RB_API rb_error rb_source_read_into(rb_context *context, rb_source *source, rb_type type,
                                     void *values, int64_t row_stride, int64_t column_stride);
 
-/* CRC-32 of the numbers of a source: values as float64, sample by sample; of sparse ones how many
- * are stored, their features, their values. Attribute data_checksum of a model (rarebit/model.h) is
- * that of its training data, as eight hexadecimal digits. Reads the source once. RB_ERROR_FILE,
- * RB_ERROR_FORMAT: it cannot be read. */
+/* CRC-32 of all values as float64, in order; of sparse samples of how many each stores, of their
+ * features and values. A model has that of its data as data_checksum, in 8 hexadecimal digits. */
 RB_API rb_error rb_source_checksum(rb_context *context, rb_source *source, uint32_t *checksum);
 
 /* A source is asked by one thread at a time. Callbacks and what is in memory are asked by the

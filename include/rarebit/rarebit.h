@@ -33,6 +33,7 @@
 #include <rarebit/preprocess.h>
 #include <rarebit/regress.h>
 #include <rarebit/replication.h>
+#include <rarebit/rerun.h>
 #include <rarebit/rfn.h>
 #include <rarebit/select.h>
 #include <rarebit/simulate.h>

@@ -42,6 +42,7 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
+    char *command;            /* what results say they come from, or NULL */
     rb_reading *reading;      /* the file that is being read, or NULL */
     const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
@@ -278,6 +279,8 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 /* As rb_options_add, of a group that is sound. */
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
 /* From here on there is no such option. */
+/* Unsets what is set and does nothing, since another option lacks that it needs. */
+void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);
 /* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */
 rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to);

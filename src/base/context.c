@@ -34,7 +34,20 @@ void rb_context_free(rb_context *ctx) {
     if (!ctx) return;
     rb_pool_free(ctx->pool);
     if (!ctx->parent) free(ctx->added_methods);
+    free(ctx->command);
     free(ctx);
+}
+
+rb_error rb_context_set_command(rb_context *ctx, const char *line) {
+    char *copy = line ? strdup(line) : NULL;
+    if (line && !copy) return rb_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    free(ctx->command);
+    ctx->command = copy;
+    return RB_OK;
+}
+
+const char *rb_context_command(const rb_context *ctx) {
+    return ctx->command;
 }
 
 const char *rb_context_error(const rb_context *ctx) {

@@ -158,6 +158,19 @@ static rb_error check_needs(rb_context *ctx, const rb_options *options,
     return RB_OK;
 }
 
+void rb_options_unset_idle(rb_options *options) {
+    for (int p = 0; p < options->n_parts; p++) {
+        const rb_option_part *part = &options->parts[p];
+        for (const rb_option *row = part->group.rows; row->name; row++) {
+            rb_option_state *state = &part->states[row - part->group.rows];
+            if (!row->needs || !state->set || holds(options, row->needs)) continue;
+            rb_row_default(row, part->fields);
+            rb_free(state->text);
+            *state = (rb_option_state){.hidden = state->hidden};
+        }
+    }
+}
+
 rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,
                          void *fields) {
     const rb_option_part *part = part_of(options, group);

@@ -313,6 +313,13 @@ rb_error rb_regress_complete(rb_context *ctx, rb_regress *regress);
 rb_regress *rb_regress_copy(rb_context *ctx, const rb_regress *regress, int64_t n_features);
 /* CRC-32 of the covariates of a source that the terms name, which it has. */
 uint32_t rb_regress_checksum(const rb_regress *regress, const rb_source *source);
+/* Moments of a feature; zero-initialise. */
+typedef struct rb_moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+} rb_moments;
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, effects of covariates taken out, missing values filled (or kept as NaN), features
@@ -330,6 +337,7 @@ typedef struct rb_preprocess {
     int64_t n_filled;    /* missing values of the training data, filled or left out */
     uint32_t checksum;   /* CRC-32 of the training data: values as float64, in order; sparse: of
                          * each sample how many are stored, their features, their values */
+    rb_moments *moments; /* of all features of the data at hand, after log1p; NULL: of no data */
 } rb_preprocess;
 
 /* The same checksum of a matrix. */
@@ -339,8 +347,8 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
-/* For other data that will be preprocessed in the same way: checksum and number of missing values
- * become theirs, by a pass over them. */
+/* For other data that will be preprocessed in the same way: checksum, moments and number of missing
+ * values become theirs, by a pass over them. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
@@ -357,6 +365,9 @@ RB_API int64_t rb_feed_samples(const rb_feed *feed); /* as rarebit/method.h has 
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
+/* The sum of squares of each feature over all samples as blocks have them, but for rounding, where
+ * the moments of the data tell; false: they do not. */
+bool rb_feed_squares(const rb_feed *feed, double *sums);
 /* What was read last is not to be used again: the samples of the source are others now. */
 void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and

@@ -14,6 +14,7 @@
  */
 #include "rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -63,8 +64,42 @@ int64_t rb_feed_samples(const rb_feed *feed) {
     return feed->source->n_samples;
 }
 
+/* Are dense rows of that type made by the kernel? */
+static bool is_fast(const rb_feed *feed, rb_type type) {
+    return feed->plain && type == feed->type;
+}
+
 void rb_feed_trust(rb_feed *feed) {
     feed->trusted = true;
+}
+
+/* The sum of squares of feature k in use; NAN: it is not known, or what float32 makes of values may
+ * have another one: 0, nothing it can hold, or digits lost where sparse values far from 0 are
+ * rounded before they are centred. */
+static double feature_squares(const rb_feed *feed, bool fast, int64_t k) {
+    const rb_preprocess *p = feed->p;
+    int64_t from = feed->input_of ? feed->input_of[k] : k;
+    if (from < 0) return 0;
+    const rb_moments *m = &p->moments[from];
+    if (m->missing > 0 && !p->fill) return NAN;
+    double centre = fast ? rb_get(feed->type, feed->shift, k) : p->centre[k];
+    double factor = fast ? rb_get(feed->type, feed->factor, k) : 1 / p->scale[k];
+    double mean = m->mean - centre, fill = p->fill ? p->fill[k] - centre : 0;
+    double sum = m->squares + (double)m->count * mean * mean + (double)m->missing * fill * fill;
+    bool coarse = feed->source->sparse && (double)m->count * centre * centre > 100 * sum;
+    sum *= factor * factor;
+    bool beyond = sum > (double)FLT_MAX * FLT_MAX || (sum != 0 && sum < 1e-60);
+    return feed->type == RB_FLOAT32 && (coarse || beyond) ? NAN : sum;
+}
+
+bool rb_feed_squares(const rb_feed *feed, double *sums) {
+    bool fast = is_fast(feed, feed->source->type) && !feed->source->sparse;
+    bool known = feed->p->moments != NULL;
+    for (int64_t k = 0; known && k < feed->p->n_features; k++) {
+        sums[k] = feature_squares(feed, fast, k);
+        known = isfinite(sums[k]);
+    }
+    return known;
 }
 
 void rb_feed_forget(rb_feed *feed) {
@@ -287,7 +322,7 @@ static rb_error hold_totals(rb_context *ctx, rb_feed *feed, int64_t count) {
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     int64_t n = view->n_samples, m = feed->p->n_features;
-    bool same = feed->plain && view->type == feed->type;
+    bool same = is_fast(feed, view->type);
     bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
     if (same && rows && !feed->moves && feed->trusted) {
         block->dense = (rb_dense){(void *)view->values, n, m, view->row_stride, feed->type};

@@ -98,7 +98,7 @@ static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece 
     if (pass->checksum) add_checksum(w, begin, end, piece);
     for (int64_t i = begin; pass->options && i < end; i++) {
         rb_row row = rb_row_of(&w->rows, i);
-        int64_t bad = find_bad(w, row.count, row.values);
+        int64_t bad = pass->any ? -1 : find_bad(w, row.count, row.values);
         if (bad >= 0) {
             piece->bad_row = i;
             piece->bad_entry = row.columns ? row.columns[bad] : bad;
@@ -197,23 +197,29 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
     return rb_source_checksum(ctx, &source, checksum);
 }
 
-static void count_missing(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
-    const double *values = rows->values;
-    (void)ctx, (void)first;
-    for (int64_t e = 0; e < rb_matrix_stored(rows); e++)
-        *(int64_t *)user += isnan(values[e]) != 0;
+static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    (void)first;
+    rb_moments_add(ctx, user, rows);
 }
 
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
     uint32_t checksum = 0;
-    int64_t missing = 0;
-    rb_error err = rb_pass_run(ctx, &(rb_pass){.source = source,
-                                               .checksum = &checksum,
-                                               .collect = count_missing,
-                                               .user = &missing});
-    if (!err) {
-        p->checksum = checksum;
-        p->n_filled = missing;
+    rb_moments *moments = rb_alloc_zero(ctx, source->n_features, sizeof *moments);
+    rb_pass pass = {.source = source,
+                    .options = &p->options,
+                    .any = true, /* features that are not in use may be anything */
+                    .checksum = &checksum,
+                    .collect = add_rows,
+                    .user = moments};
+    rb_error err = moments ? rb_pass_run(ctx, &pass) : RB_ERROR_MEMORY;
+    if (err) {
+        rb_free(moments);
+        return err;
     }
-    return err;
+    rb_free(p->moments);
+    p->checksum = checksum;
+    p->n_filled = rb_moments_end(moments, source->n_features, source->n_samples);
+    p->moments = p->regress ? NULL : moments; /* of what is left the blocks tell */
+    if (p->regress) rb_free(moments);
+    return RB_OK;
 }

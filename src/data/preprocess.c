@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_BYTES = 1 << 26, TILE = 256, GATHER_TASKS = 32 };
+enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
 
 struct feature {
-    rb_moments moments;
+    rb_moments moments; /* those that are filled among them, in the end */
     double fill, median, quartile_range;
 };
 
@@ -33,6 +33,7 @@ void rb_preprocess_free(rb_preprocess *p) {
         rb_free(p->centre);
         rb_free(p->scale);
         rb_free(p->fill);
+        rb_free(p->moments);
         rb_names_free(p->names);
         rb_regress_free(p->regress);
         rb_free(p);
@@ -67,100 +68,6 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
 
 /* ---- the pass for means, variances, missing values and the checksum ---- */
 
-/* Features are shared out among the threads; each walks the samples in order, so that the sums do
- * not depend on how. Of dense samples they are joined stretch by stretch (Chan, Golub, LeVeque
- * 1983), of sparse ones value by value (Welford 1962). */
-struct adding {
-    struct fitting *f;
-    const rb_matrix *rows;
-    int64_t features; /* of a task */
-};
-
-/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
-static void add_moments(rb_moments *m, int64_t count, double mean, double squares) {
-    if (count <= 0) return;
-    double all = (double)(m->count + count);
-    double difference = mean - m->mean;
-    m->squares += squares + difference * difference * (double)m->count * (double)count / all;
-    m->mean += difference * (double)count / all;
-    m->count += count;
-}
-
-static void add_value(rb_moments *m, double value) {
-    if (isnan(value)) {
-        m->missing++;
-        return;
-    }
-    m->count++;
-    double difference = value - m->mean;
-    m->mean += difference / (double)m->count;
-    m->squares += difference * (value - m->mean);
-}
-
-/* Sums over a stretch of samples: of what differs from one value of the feature, which is among
- * those that are summed, so that nothing is lost by it. */
-static void add_sums(rb_moments *m, int64_t n, double pivot, double sum, double squares) {
-    if (n > 0) add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
-}
-
-/* The values of feature k that are there. */
-static void add_column(rb_moments *m, const rb_matrix *rows, int64_t k) {
-    double pivot = 0, sum = 0, squares = 0;
-    int64_t n = 0;
-    for (int64_t i = 0; i < rows->n_samples; i++) {
-        double value = rb_row_of(rows, i).values[k];
-        if (!isnan(value)) {
-            pivot = n++ == 0 ? value : pivot;
-            sum += value - pivot;
-            squares += (value - pivot) * (value - pivot);
-        }
-    }
-    m->missing += rows->n_samples - n;
-    add_sums(m, n, pivot, sum, squares);
-}
-
-/* A sum becomes NaN where there is one. */
-static void add_row(int64_t count, const double *restrict row, const double *restrict pivot,
-                    double *restrict sum, double *restrict squares) {
-    for (int64_t k = 0; k < count; k++) {
-        double difference = row[k] - pivot[k];
-        sum[k] += difference;
-        squares[k] += difference * difference;
-    }
-}
-
-/* The features of a tile side by side. */
-static void add_dense(void *arg, int64_t index, int worker) {
-    const struct adding *t = arg;
-    const rb_matrix *rows = t->rows;
-    int64_t first = index * TILE, left = rows->n_features - first,
-            count = left < TILE ? left : TILE;
-    double sum[TILE] = {0}, squares[TILE] = {0};
-    const double *pivot = rb_row_of(rows, 0).values + first;
-    (void)worker;
-    for (int64_t i = 1; i < rows->n_samples; i++)
-        add_row(count, rb_row_of(rows, i).values + first, pivot, sum, squares);
-    for (int64_t k = 0; k < count; k++) {
-        rb_moments *moments = &t->f->features[first + k].moments;
-        if (isnan(sum[k]) || isnan(pivot[k]))
-            add_column(moments, rows, first + k);
-        else
-            add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
-    }
-}
-
-static void add_sparse(void *arg, int64_t index, int worker) {
-    const struct adding *t = arg;
-    int64_t first = index * t->features;
-    (void)worker;
-    for (int64_t i = 0; i < t->rows->n_samples; i++) {
-        rb_row row = rb_row_of(t->rows, i);
-        for (int64_t e = rb_row_from(&row, first);
-             e < row.count && row.columns[e] < first + t->features; e++)
-            add_value(&t->f->features[row.columns[e]].moments, row.values[e]);
-    }
-}
-
 static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
     const double *values = rows->values;
     for (int64_t e = 0; e < rb_matrix_stored(rows) && !f->not_counts; e++) {
@@ -173,14 +80,9 @@ static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
 
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     struct fitting *f = user;
-    int64_t m = rows->n_features, threads = rb_context_threads(ctx);
-    struct adding t = {f, rows, (m + threads - 1) / threads};
     look_for_counts(f, rows);
     if (f->effects) rb_regress_fit_add(ctx, f->effects, rows, first);
-    if (rows->sparse)
-        rb_parallel(ctx, threads, add_sparse, &t);
-    else
-        rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
+    rb_moments_add(ctx, f->p->moments, rows);
 }
 
 /* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
@@ -198,21 +100,24 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
 }
 
 static rb_error survey(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
     rb_pass pass = {.source = f->source,
-                    .options = &f->p->options,
-                    .checksum = &f->p->checksum,
+                    .options = &p->options,
+                    .checksum = &p->checksum,
                     .collect = add_rows,
                     .user = f};
-    rb_error err = rb_pass_run(ctx, &pass);
-    for (int64_t k = 0; !err && k < f->p->n_input; k++) {
-        rb_moments *m = &f->features[k].moments;
-        /* What a sparse matrix does not store is 0. */
-        add_moments(m, f->source->n_samples - m->count - m->missing, 0, 0);
-        f->p->n_filled += m->missing;
-    }
+    p->moments = rb_alloc_zero(ctx, p->n_input, sizeof *p->moments);
+    rb_error err = p->moments ? rb_pass_run(ctx, &pass) : RB_ERROR_MEMORY;
+    if (!err) p->n_filled = rb_moments_end(p->moments, p->n_input, f->source->n_samples);
+    for (int64_t k = 0; !err && k < p->n_input; k++)
+        f->features[k].moments = p->moments[k];
     if (!err) remark_on_counts(ctx, f);
     if (!err && f->effects)
         err = rb_regress_fit_solve(ctx, f->effects, &f->features->moments, sizeof *f->features);
+    if (f->effects) { /* of what is left the blocks tell */
+        rb_free(p->moments);
+        p->moments = NULL;
+    }
     return err;
 }
 
@@ -464,7 +369,7 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     if (!err && f->fills) warn_of_empty(ctx, f);
     for (int64_t k = 0; !err && f->fills && k < m; k++) {
         rb_moments *moments = &f->features[k].moments;
-        add_moments(moments, moments->missing, f->features[k].fill, 0);
+        rb_moments_join(moments, moments->missing, f->features[k].fill, 0);
     }
     err = err ? err : check_variation(ctx, f);
     err = err ? err : select_features(ctx, f);

@@ -67,14 +67,6 @@ double rb_regress_offset(const rb_regress *regress, const double *coefficients);
 
 /* ---- least squares (regress_fit.c) ---- */
 
-/* Running moments of one feature. */
-typedef struct rb_moments {
-    int64_t count;   /* values that are there */
-    int64_t missing; /* NaN */
-    double mean;
-    double squares; /* sum of squared differences from the mean */
-} rb_moments;
-
 /* Least squares of all features of a source on covariates, while they are fitted. */
 typedef struct rb_regress_fit {
     rb_regress *regress;
@@ -103,6 +95,16 @@ rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *
 /* The effect on feature k of a sample of the source. */
 double rb_regress_fit_effect(const rb_regress_fit *fit, int64_t sample, int64_t k);
 
+/* ---- moments of features (moments.c) ---- */
+
+/* Adds `count` values with this mean and sum of squared differences from it. */
+void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares);
+/* Adds rows of float64 that lie side by side to the moments of their features. */
+void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows);
+/* After all rows of so many samples: what a sparse matrix does not store is 0. How many values are
+ * missing, of all features? */
+int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
+
 /* ---- passes over raw samples (pass.c) ---- */
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */
@@ -116,6 +118,7 @@ typedef struct rb_pass {
     /* Rows are transformed as they say, and a value that they cannot take is an error; NULL: rows
      * are as they stand. */
     const rb_preprocess_options *options;
+    bool any;           /* it becomes infinite instead */
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
     /* Gets all samples as float64, some at a time and in order, the first of them sample `first`;
      * NULL: nobody does. */

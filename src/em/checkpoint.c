@@ -54,7 +54,7 @@ void rb_checkpoint_end(rb_run *run) {
 const char *const rb_head_names[] = {"samples", "features",  "sparse", "start",
                                      "restart", "iteration", "seed",   NULL};
 
-static int64_t checksum_of(const rb_model *start) {
+uint32_t rb_model_checksum(const rb_model *start) {
     uint32_t sum = 0;
     rb_crc32 crc;
     rb_crc32_prepare(&crc);
@@ -71,7 +71,8 @@ rb_checkpoint_head rb_head_of(const rb_run *run) {
     return (rb_checkpoint_head){.samples = problem->n_samples,
                                 .features = problem->n_features,
                                 .sparse = problem->sparse,
-                                .start = run->start ? checksum_of(run->start) + 1 : 0,
+                                .start =
+                                    run->start ? (int64_t)rb_model_checksum(run->start) + 1 : 0,
                                 .restart = problem->restart,
                                 .iteration = run->model->iterations,
                                 .seed = problem->fit->seed};

@@ -66,6 +66,9 @@ rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool fi
 rb_error rb_sums_end_group(rb_sums *sums);
 void rb_sums_end(rb_sums *sums);
 void rb_sums_free(rb_sums *sums);
+/* Are there sums in the pass, all of squares of features? These are to be set then. */
+bool rb_sums_are_squares(const rb_sums *sums);
+void rb_sums_fill_squares(const rb_sums *sums, const double *squares);
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
 
@@ -225,6 +228,8 @@ typedef struct rb_checkpoint_head {
     int64_t start; /* checksum of the model that the fit starts from, and 1; 0: none */
     int64_t restart, iteration, seed;
 } rb_checkpoint_head;
+/* Of the arrays of a model. */
+uint32_t rb_model_checksum(const rb_model *model);
 extern const char *const rb_head_names[]; /* of its fields, in their order; then NULL */
 rb_checkpoint_head rb_head_of(const rb_run *run);
 

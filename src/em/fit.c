@@ -164,6 +164,18 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
         const char *value = rb_model_attribute(start, *name);
         err = value ? rb_model_set_attribute(ctx, model, *name, value) : RB_OK;
     }
+    return err || !start
+               ? err
+               : record_number(ctx, model, "start_checksum", rb_model_checksum(start), true);
+}
+
+/* What else last digits depend on. */
+static rb_error record_machine(rb_context *ctx, rb_model *model) {
+    static const char *const parts[][2] = {
+        {"kernels", "kernels"}, {"blas", "blas"}, {"blas_kernels", "blas_core"}};
+    rb_error err = RB_OK;
+    for (int i = 0; !err && i < 3; i++)
+        err = rb_model_set_attribute(ctx, model, parts[i][0], rb_build_info(ctx, parts[i][1]));
     return err;
 }
 
@@ -182,6 +194,9 @@ static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
         err = record_number(ctx, model, "regress_checksum", checksum, true);
     }
     err = err ? err : record_number(ctx, model, "data_samples", problem->n_samples, false);
+    err = err ? err
+              : rb_model_set_attribute(ctx, model, "data_type",
+                                       rb_store_precisions[run->source->type]);
     err = err ? err : record_number(ctx, model, "best_restart", problem->restart, false);
     return err ? err : rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
 }
@@ -294,6 +309,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         remark_on_units(ctx, run);
         err = restarts(ctx, run, model);
     }
+    err = err ? err : record_machine(ctx, *model);
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);

@@ -57,16 +57,29 @@ static rb_error survey_block(rb_context *ctx, rb_run *run, const rb_block *block
     return err || !run->below ? err : rb_below_add(ctx, run->below, block);
 }
 
+/* Is all that is asked for known from the preprocessing? */
+static rb_error is_known(rb_context *ctx, rb_run *run, bool *known) {
+    *known = !run->method->survey && !run->below;
+    if (*known || run->below || !rb_sums_are_squares(&run->sums)) return RB_OK;
+    double *squares = rb_alloc(ctx, run->problem.n_features, sizeof *squares);
+    *known = squares && rb_feed_squares(run->feed, squares);
+    if (*known) rb_sums_fill_squares(&run->sums, squares);
+    rb_free(squares);
+    return squares ? RB_OK : RB_ERROR_MEMORY;
+}
+
 /* What the method must know of the data before the first iteration. What it cannot explain is said
  * once, not in each restart. */
 static rb_error survey(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     struct range all = own_samples(run);
     rb_below below = {0};
+    bool known;
     run->below = method->non_negative && !run->below_told ? &below : NULL;
     int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
     rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
-    if (!err && (method->survey || run->below)) err = add_up(ctx, run, all, survey_block);
+    err = err ? err : is_known(ctx, run, &known);
+    if (!err && !known) err = add_up(ctx, run, all, survey_block);
     if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
     if (!err && run->below) {
         run->below_told = true;

@@ -31,7 +31,8 @@ static bool next_sum(const rb_sums *sums, rb_part_kind kind, rb_walk *walk) {
 }
 
 static bool in_tree(const rb_walk *walk) {
-    return walk->field->sum == RB_SUM_ADD && walk->array.type <= RB_KEPT_FLOAT64;
+    rb_sum sum = walk->field->sum;
+    return sum == RB_SUM_SQUARES || (sum == RB_SUM_ADD && walk->array.type <= RB_KEPT_FLOAT64);
 }
 
 static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
@@ -122,7 +123,7 @@ static bool need_values(const rb_sums *sums, double **values) {
 static const double nothing[] = {
     [RB_SUM_ADD] = 0,         [RB_SUM_OR] = 0,     [RB_SUM_MIN] = INFINITY,
     [RB_SUM_MAX] = -INFINITY, [RB_SUM_PLACE] = -1, [RB_SUM_LARGEST] = -INFINITY,
-    [RB_SUM_GAIN] = 1};
+    [RB_SUM_GAIN] = 1,        [RB_SUM_SQUARES] = 0};
 
 static void clear(const rb_sums *sums) {
     for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
@@ -220,4 +221,16 @@ void rb_sums_free(rb_sums *sums) {
     }
     rb_free(sums->base);
     sums->base = NULL;
+}
+
+bool rb_sums_are_squares(const rb_sums *sums) {
+    int64_t others = 0, squares = 0;
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
+        walk.field->sum == RB_SUM_SQUARES ? squares++ : others++;
+    return squares > 0 && others == 0;
+}
+
+void rb_sums_fill_squares(const rb_sums *sums, const double *squares) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
+        memcpy(walk.array.values, squares, (size_t)walk.array.rows * sizeof *squares);
 }

@@ -93,6 +93,15 @@ static void write_tsv(const listing *l, FILE *file) {
     }
 }
 
+/* Of which fit the sets are: the description is free text. */
+static void put_origin(FILE *file, const rb_model *model) {
+    const char *version = model ? rb_model_attribute(model, "program_version") : NULL;
+    const char *seed = model ? rb_model_attribute(model, "seed") : NULL;
+    const char *data = model ? rb_model_attribute(model, "data_checksum") : NULL;
+    if (version && seed && data)
+        fprintf(file, ", rarebit %s, seed %s, data %s", version, seed, data);
+}
+
 /* One gene set: the features of a module whose weights are above (or below) 0; none: no line.
  * Programs for gene sets know no signs, so that the two directions must not be mixed. */
 static void put_set(FILE *file, const listing *l, int64_t rank, const char *direction, bool above) {
@@ -104,6 +113,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             fprintf(file, "unit%lld_%s\trank %lld, information ", (long long)m->unit, direction,
                     (long long)rank);
             put_number(file, 6, m->information);
+            put_origin(file, l->model);
             started = true;
         }
         putc('\t', file);
@@ -187,8 +197,12 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
         fprintf(file, "%s\n%s", r ? "," : "", line);
         free(line);
     }
-    fputs("\n]}\n", file);
-    return RB_OK;
+    char *provenance = NULL;
+    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &provenance) : RB_OK;
+    if (provenance) fprintf(file, "\n],\n\"provenance\":%s}\n", provenance);
+    if (!l->model) fputs("\n]}\n", file);
+    rb_free(provenance);
+    return err;
 }
 
 /* ---- the file ---- */

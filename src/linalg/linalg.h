@@ -240,6 +240,9 @@ struct rb_type_kernels {
     /* squares_i += x_i^2; then x_i <- 0 where words_i is below the threshold; then sum_i += x_i */
     void (*drop_row)(int64_t n, const uint32_t *words, uint32_t threshold, void *x, double *sum,
                      double *squares);
+    /* sum_i += x_i - pivot_i, and squares_i the square of that */
+    void (*add_squares)(int64_t n, const void *x, const double *pivot, double *sum,
+                        double *squares);
 };
 
 enum { RB_SWEEP_PAD = 8 };
@@ -268,6 +271,8 @@ double rb_dot(const rb_context *ctx, rb_type type, int64_t n, const void *x, con
 void rb_axpy(const rb_context *ctx, rb_type type, int64_t n, double alpha, const void *x, void *y);
 void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *x,
                     const void *shift, const void *factor, void *out);
+void rb_add_squares(const rb_context *ctx, rb_type type, int64_t n, const void *x,
+                    const double *pivot, double *sum, double *squares);
 /* X <- max(0, X + bias_j); bias (X.cols values) may be NULL. sum[j] = sum over rows of the result,
  * largest[j] = maximum over rows of X + bias before rectifying. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);

@@ -52,6 +52,8 @@ static const char *field_fault(const rb_method *method, const rb_part *part,
     if (field->rows < 0 || field->rows >= RB_DIMS_MAX || field->columns < 0 ||
         field->columns >= RB_DIMS_MAX)
         return "its sizes are not among the dims";
+    if (field->sum == RB_SUM_SQUARES && (field->type != RB_KEPT_FLOAT64 || field->columns))
+        return "sums of squares are a column of float64";
     bool inside = method->state_size == 0 || end <= method->state_size;
     return field->place != RB_FIELD_POINTER || inside ? NULL : "it lies outside of the state";
 }

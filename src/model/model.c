@@ -260,6 +260,7 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
     copy->names = NULL;
     copy->regress = NULL;
     copy->options.regress = NULL;
+    copy->moments = NULL; /* models know of no data */
     copy->selected = copy_of(ctx, p->selected, n, sizeof *p->selected, &done);
     copy->centre = copy_of(ctx, p->centre, n, sizeof *p->centre, &done);
     copy->scale = copy_of(ctx, p->scale, n, sizeof *p->scale, &done);

@@ -17,7 +17,8 @@
 /* ---- arrays ---- */
 
 static const rb_field survey_fields[] = {
-    {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES,
+     .sum = RB_SUM_SQUARES},
     {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
     {"least", offsetof(rfn_survey, min), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
@@ -330,7 +331,6 @@ rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
-    fit->survey.shift = block->shift;
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
 }
 

@@ -58,6 +58,7 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     rfn_fit *fit = state;
+    fit->survey.shift = samples->shift;
     if (rfn_persists(&fit->setup, &fit->progress))
         return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
     return fit->setup.problem.engine->block(ctx, fit->engine, samples, &fit->sums);

@@ -20,7 +20,13 @@ expect 0 modules model.h5 X.npy -o modules.gmt --best 5 -q
 expect 0 modules model.h5 X.npy -o modules.txt --format gmt --best 5 -q
 same modules.txt modules.gmt
 expect 0 modules model.h5 X.npy --json --best 5 -q
-same out modules.json
+lines() { # the last one names the command
+    sed '$d' "$1" >"$1.lines"
+}
+tail -n 1 out | grep -q '^"provenance":{.*}}$' || fail "$command: $(tail -n 1 out)"
+lines out
+lines modules.json
+same out.lines modules.json.lines
 head -n 1 out | grep -qF '{"rule":"nonzero","modules":[' || fail "JSON has no rule: $(head -n 1 out)"
 for rule in nonzero fabia top:10 mass:0.9; do
     expect 0 modules model.h5 X.npy --rule $rule -o "rule.tsv" -q
@@ -34,7 +40,9 @@ for options in "--sparse-loadings 1.5" "--preset biclustering"; do
     expect 0 modules sparse.h5 X.npy -o sparse.json
     says "rule fabia, since the loadings are sparse"
     expect 0 modules sparse.h5 X.npy -o fabia.json --rule fabia -q
-    same sparse.json fabia.json
+    lines sparse.json
+    lines fabia.json
+    same sparse.json.lines fabia.json.lines
     expect 0 modules sparse.h5 X.npy --truth truth.json --json -q
     tells '"rule": "fabia"'
 done

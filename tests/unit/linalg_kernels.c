@@ -89,6 +89,29 @@ static void shift_scale_centres_and_scales(void **state) {
     everywhere(check_shift_scale);
 }
 
+static void check_add_squares(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1),
+             pivot = test_random(ctx, RB_FLOAT64, 1, n, 1, 2);
+    rb_dense sums = test_zeros(ctx, RB_FLOAT64, 2, n + 1);
+    double *sum = rb_dense_row(sums, 0), *squares = rb_dense_row(sums, 1);
+    for (int round = 0; round < 2; round++)
+        rb_add_squares(ctx, type, n, x.data, pivot.data, sum, squares);
+    for (int64_t j = 0; j < n; j++) {
+        double difference = at(x, j) - at(pivot, j);
+        assert_near(sum[j], 2 * difference, 1e-12);
+        assert_near(squares[j], 2 * difference * difference, 1e-12);
+    }
+    assert_true(sum[n] == 0 && squares[n] == 0);
+    rb_dense_free(&x);
+    rb_dense_free(&pivot);
+    rb_dense_free(&sums);
+}
+
+static void add_squares_adds_what_differs(void **state) {
+    (void)state;
+    everywhere(check_add_squares);
+}
+
 static void check_rectify(rb_context *ctx, rb_type type, int64_t n) {
     for (int with = 0; with < 2; with++) {
         int64_t rows = n < 1000 ? 21 : 3;
@@ -298,6 +321,7 @@ int main(void) {
         cmocka_unit_test(dot_keeps_long_sums),
         cmocka_unit_test(axpy_adds_a_multiple),
         cmocka_unit_test(shift_scale_centres_and_scales),
+        cmocka_unit_test(add_squares_adds_what_differs),
         cmocka_unit_test(rectify_keeps_what_is_positive),
         cmocka_unit_test(rectify_does_not_hide_nan),
         cmocka_unit_test(move_row_moves_and_sums),

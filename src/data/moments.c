@@ -1,0 +1,112 @@
+/* Moments of each feature, by a pass over raw rows.
+ *
+ * Features are shared out among the threads; each walks the samples in order, so that the sums do
+ * not depend on how. Of dense samples they are joined stretch by stretch (Chan, Golub, LeVeque
+ * 1983), of sparse ones value by value (Welford 1962). */
+#include "rows.h"
+
+#include <math.h>
+
+enum { TILE = 256 };
+
+struct adding {
+    const rb_context *ctx;
+    rb_moments *moments; /* of all features */
+    const rb_matrix *rows;
+    int64_t features; /* of a task */
+};
+
+/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
+void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares) {
+    if (count <= 0) return;
+    double share = (double)count / (double)(m->count + count), difference = mean - m->mean;
+    m->squares += squares + difference * difference * (double)m->count * share;
+    m->mean += difference * share;
+    m->count += count;
+}
+
+static void add_value(rb_moments *m, double value) {
+    if (isnan(value)) {
+        m->missing++;
+        return;
+    }
+    m->count++;
+    double difference = value - m->mean;
+    m->mean += difference / (double)m->count;
+    m->squares += difference * (value - m->mean);
+}
+
+/* Sums over a stretch of samples: of what differs from one value of the feature, which is among
+ * those that are summed, so that nothing is lost by it. */
+static void add_sums(rb_moments *m, int64_t n, double pivot, double sum, double squares) {
+    double mean = n > 0 ? sum / (double)n : 0;
+    rb_moments_join(m, n, pivot + mean, fmax(squares - sum * mean, 0));
+}
+
+/* The values of feature k that are there. */
+static void add_column(rb_moments *m, const rb_matrix *rows, int64_t k) {
+    double pivot = 0, sum = 0, squares = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        double value = rb_row_of(rows, i).values[k];
+        if (!isnan(value)) {
+            pivot = n++ == 0 ? value : pivot;
+            sum += value - pivot;
+            squares += (value - pivot) * (value - pivot);
+        }
+    }
+    m->missing += rows->n_samples - n;
+    add_sums(m, n, pivot, sum, squares);
+}
+
+/* The features of a tile side by side. A sum becomes NaN where there is one. */
+static void add_dense(void *arg, int64_t index, int worker) {
+    const struct adding *t = arg;
+    const rb_matrix *rows = t->rows;
+    int64_t first = index * TILE, left = rows->n_features - first,
+            count = left < TILE ? left : TILE;
+    double sum[TILE] = {0}, squares[TILE] = {0};
+    const double *pivot = rb_row_of(rows, 0).values + first;
+    (void)worker;
+    for (int64_t i = 1; i < rows->n_samples; i++)
+        rb_add_squares(t->ctx, RB_FLOAT64, count, rb_row_of(rows, i).values + first, pivot, sum,
+                       squares);
+    for (int64_t k = 0; k < count; k++) {
+        rb_moments *moments = &t->moments[first + k];
+        if (isnan(sum[k]) || isnan(pivot[k]))
+            add_column(moments, rows, first + k);
+        else
+            add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
+    }
+}
+
+static void add_sparse(void *arg, int64_t index, int worker) {
+    const struct adding *t = arg;
+    int64_t first = index * t->features;
+    (void)worker;
+    for (int64_t i = 0; i < t->rows->n_samples; i++) {
+        rb_row row = rb_row_of(t->rows, i);
+        for (int64_t e = rb_row_from(&row, first);
+             e < row.count && row.columns[e] < first + t->features; e++)
+            add_value(&t->moments[row.columns[e]], row.values[e]);
+    }
+}
+
+void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows) {
+    int64_t m = rows->n_features, threads = rb_context_threads(ctx);
+    struct adding t = {ctx, moments, rows, (m + threads - 1) / threads};
+    if (rows->sparse)
+        rb_parallel(ctx, threads, add_sparse, &t);
+    else
+        rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
+}
+
+int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples) {
+    int64_t missing = 0;
+    for (int64_t k = 0; k < count; k++) {
+        rb_moments *m = &moments[k];
+        rb_moments_join(m, n_samples - m->count - m->missing, 0, 0);
+        missing += m->missing;
+    }
+    return missing;
+}

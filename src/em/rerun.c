@@ -1,0 +1,242 @@
+/* A fit once more, from what its model records; and two models compared bit by bit. */
+#include "em.h"
+
+#include <rarebit/rerun.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the options that a model records ---- */
+
+static bool is_warm(const rb_model *model) {
+    return rb_model_attribute(model, "start_checksum") != NULL;
+}
+
+/* Is an option not to be set again? A fit that starts from a model takes its preprocessing, and
+ * refuses what would be ignored. */
+static bool left_out(const rb_model *model, const rb_option *row, const char *value) {
+    bool warm = is_warm(model);
+    if (!*value || strcmp(row->name, "max-time") == 0) return true;
+    if (warm && rb_rows_find(rb_preprocess_group.rows, row->name))
+        return strcmp(row->name, "missing") != 0 || strcmp(value, "omit") != 0;
+    return warm && rb_among(model->method->start_options, row->name);
+}
+
+/* Did the clock or the program end the fit? */
+static bool was_cut(const rb_model *model) {
+    return model->status == RB_STATUS_TIME || model->status == RB_STATUS_STOPPED;
+}
+
+static int64_t best_restart(const rb_model *model) {
+    const char *restart = rb_model_attribute(model, "best_restart");
+    return restart ? strtoll(restart, NULL, 10) : 0;
+}
+
+rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **out) {
+    rb_options *options = NULL;
+    rb_option row;
+    rb_error err = rb_options_new(ctx, model->method->name, &options);
+    for (int64_t i = 0; !err && !rb_options_row(options, i, &row, sizeof row); i++) {
+        const char *value = rb_model_attribute(model, row.name);
+        if (value && !left_out(model, &row, value))
+            err = rb_options_set(ctx, options, row.name, value);
+    }
+    /* Restarts after the best one were not whole, or not better. */
+    if (!err && was_cut(model))
+        err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
+    if (err) {
+        rb_fail_prefix(ctx, "the options of the model cannot be set: ");
+        rb_options_free(options);
+        options = NULL;
+    } else {
+        rb_options_unset_idle(options);
+    }
+    *out = options;
+    return err;
+}
+
+/* ---- are all that it depends on the same? ---- */
+
+static rb_error check_sum(rb_context *ctx, const rb_model *model, const char *attribute,
+                          uint32_t sum, const char *what) {
+    const char *before = rb_model_attribute(model, attribute);
+    char now[16];
+    snprintf(now, sizeof now, "%08lx", (unsigned long)sum);
+    if (!before || strcmp(before, now) == 0) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_DATA,
+                   "%s not those of the fit: their checksum is %s instead of %s", what, now,
+                   before);
+}
+
+static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *source) {
+    const char *samples = rb_model_attribute(model, "data_samples");
+    int64_t n = samples ? strtoll(samples, NULL, 10) : source->n_samples;
+    int64_t m = model->preprocess->n_input;
+    if (n != source->n_samples || (m != source->n_features && !is_warm(model))) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the data are not those of the fit: %lld samples x %lld features instead of "
+                       "%lld x %lld",
+                       (long long)source->n_samples, (long long)source->n_features, (long long)n,
+                       (long long)m);
+    }
+    uint32_t sum = 0;
+    rb_error err = rb_source_checksum(ctx, source, &sum);
+    return err ? err : check_sum(ctx, model, "data_checksum", sum, "the data are");
+}
+
+static rb_error check_start(rb_context *ctx, const rb_model *model, const rb_model *start) {
+    if (is_warm(model) && !start) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the fit was started from another model, which is needed once more");
+    }
+    if (start && !is_warm(model))
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the fit was not started from a model");
+    return start ? check_sum(ctx, model, "start_checksum", rb_model_checksum(start),
+                             "the arrays of the model to start from are")
+                 : RB_OK;
+}
+
+/* The numbers that options were given in files. */
+static rb_error check_values(rb_context *ctx, const rb_model *model, const rb_options *options) {
+    const rb_option_part *own = &options->parts[0];
+    rb_error err = RB_OK;
+    for (const rb_option *row = own->group.rows; !err && row->name; row++) {
+        const void *field = (const char *)own->fields + row->offset;
+        const rb_matrix *matrix =
+            row->kind == RB_OPTION_VALUES ? ((const rb_values *)field)->matrix : NULL;
+        char name[64], what[96];
+        uint32_t sum;
+        if (!matrix) continue;
+        snprintf(name, sizeof name, "%s_checksum", row->name);
+        snprintf(what, sizeof what, "the numbers of %s are", row->name);
+        err = rb_matrix_checksum(ctx, matrix, &sum);
+        err = err ? err : check_sum(ctx, model, name, sum, what);
+    }
+    return err;
+}
+
+/* ---- the fit ---- */
+
+/* Where a fit that was stopped ends again, and who listens. */
+struct stopping {
+    rb_context *ctx;
+    const rb_model *model;
+    int64_t last; /* iteration, over all restarts; 0: this one was not cut */
+    bool reached;
+    rb_progress_fn next;
+    void *user;
+};
+
+/* Stopped by the clock a fit makes a last E-step, stopped by the program it does not. */
+static rb_error on_progress(const rb_progress *progress, void *user) {
+    struct stopping *s = user;
+    rb_error err = s->next ? s->next(progress, s->user) : RB_OK;
+    if (err || progress->iteration != s->last) return err;
+    s->reached = true;
+    if (s->model->status == RB_STATUS_TIME) return RB_ERROR_INTERRUPTED;
+    rb_context_stop(s->ctx);
+    return RB_OK;
+}
+
+static struct stopping find_end(rb_context *ctx, const rb_model *model, const rb_options *options) {
+    const rb_fit_options *fit = rb_options_fields(options, &rb_fit_group);
+    struct stopping s = {ctx, model, 0, false, ctx->on_progress, ctx->progress_user};
+    if (was_cut(model) && model->iterations < fit->iterations)
+        s.last = best_restart(model) * fit->iterations + model->iterations;
+    return s;
+}
+
+static rb_error fit_again(rb_context *ctx, const rb_model *model, const rb_options *options,
+                          rb_source *source, const rb_model *start, rb_model **again) {
+    struct stopping s = find_end(ctx, model, options);
+    rb_context_on_progress(ctx, on_progress, &s);
+    rb_error err = rb_fit(ctx, options, source, start, again);
+    rb_context_on_progress(ctx, s.next, s.user);
+    if (s.reached && model->status == RB_STATUS_STOPPED) rb_context_clear_stop(ctx);
+    if (!err && was_cut(model)) (*again)->status = model->status;
+    return err;
+}
+
+rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *options,
+                  rb_source *source, const rb_model *start, rb_model **again) {
+    rb_options *own = NULL;
+    *again = NULL;
+    rb_error err = options ? RB_OK : rb_model_options(ctx, model, &own);
+    const rb_options *used = options ? options : own;
+    err = err ? err : check_start(ctx, model, start);
+    err = err ? err : check_values(ctx, model, used);
+    err = err ? err : check_data(ctx, model, source);
+    err = err ? err : fit_again(ctx, model, used, source, start, again);
+    rb_options_free(own);
+    return err;
+}
+
+/* ---- comparing ---- */
+
+/* Numbers of one name: count of them, `stride` apart; NULL: there are none. */
+struct column {
+    const double *values;
+    int64_t rows, columns, stride;
+};
+
+static const rb_array *find_array(const rb_model *model, const char *name) {
+    for (int64_t i = 0; i < model->n_arrays; i++)
+        if (strcmp(model->arrays[i].name, name) == 0) return &model->arrays[i];
+    return NULL;
+}
+
+static struct column array_of(const rb_model *model, const char *name) {
+    const rb_array *array = find_array(model, name);
+    return array ? (struct column){array->values, array->rows, array->columns, 1}
+                 : (struct column){0};
+}
+
+static struct column history_of(const rb_model *model, size_t offset) {
+    int64_t stride = sizeof(rb_history) / sizeof(double);
+    const char *history = (const char *)model->history;
+    const double *values = history ? (const double *)(const void *)(history + offset) : NULL;
+    return (struct column){values, model->iterations, 1, stride};
+}
+
+static void compare(struct column a, struct column b, rb_model_difference *d) {
+    bool alike = a.rows == b.rows && a.columns == b.columns && !a.values == !b.values;
+    double largest = 0, difference = 0;
+    d->same = alike;
+    for (int64_t e = 0; alike && e < a.rows * a.columns; e++) {
+        double x = a.values[e * a.stride], y = b.values[e * b.stride];
+        bool same = memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
+        d->same = d->same && same;
+        largest = fmax(largest, fabs(x));
+        if (!same) difference = isnan(x - y) ? INFINITY : fmax(difference, fabs(x - y));
+    }
+    d->difference = !alike ? INFINITY : difference == 0 ? 0 : difference / largest;
+}
+
+/* The name of the index-th array of both; *index becomes what is left of it past the last. */
+static const char *array_name(const rb_model *a, const rb_model *b, int64_t *index) {
+    if (*index < a->n_arrays) return a->arrays[*index].name;
+    *index -= a->n_arrays;
+    for (int64_t i = 0; i < b->n_arrays; i++)
+        if (!find_array(a, b->arrays[i].name) && (*index)-- == 0) return b->arrays[i].name;
+    return NULL;
+}
+
+bool rb_model_compare(const rb_model *a, const rb_model *b, int64_t index,
+                      rb_model_difference *difference) {
+    rb_model_difference d = {.size = sizeof d};
+    if (index < 0 || difference->size != sizeof d) return false;
+    d.name = array_name(a, b, &index);
+    if (d.name) {
+        compare(array_of(a, d.name), array_of(b, d.name), &d);
+    } else {
+        /* The third column is seconds. */
+        rb_store_column column = rb_store_column_of(a->method, (int)index + (index > 1));
+        d.name = column.name;
+        d.history = true;
+        if (d.name) compare(history_of(a, column.offset), history_of(b, column.offset), &d);
+    }
+    *difference = d;
+    return d.name != NULL;
+}

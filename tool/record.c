@@ -1,0 +1,73 @@
+/* What a fit reads besides its data, and what its model records of the command line: so much that
+ * 'rarebit rerun' needs nothing else. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Does a shell read the word as it stands? */
+static bool plain_word(const char *word) {
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    return *word && strspn(word, plain) == strlen(word);
+}
+
+char *command_line(int argc, char **argv) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file) return NULL;
+    fputs("rarebit", file);
+    for (int i = 1; i < argc; i++) {
+        putc(' ', file);
+        const char *quote = plain_word(argv[i]) ? "" : "'";
+        fputs(quote, file);
+        for (const char *c = argv[i]; *c; c++)
+            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
+        fputs(quote, file);
+    }
+    fclose(file);
+    return text;
+}
+
+/* Where the data were and how they were read, as it was said. */
+static rb_error record_reading(const invocation *call, rb_model *model, const fit_record *record) {
+    rb_error err = rb_model_set_attribute(call->ctx, model, "data_path", record->data);
+    if (!err && record->init) err = rb_model_set_attribute(call->ctx, model, "init", record->init);
+    for (const rb_option *row = rb_read_group()->rows; !err && row->name; row++) {
+        char name[64], value[1024];
+        if (!option_was_given(call, row->name)) continue;
+        snprintf(name, sizeof name, READING_ATTRIBUTE "%s", row->name);
+        rb_options_get(call->options, row->name, value, sizeof value);
+        err = rb_model_set_attribute(call->ctx, model, name, value);
+    }
+    return err;
+}
+
+rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
+                  const char *path) {
+    const char *line = rb_context_command(call->ctx);
+    rb_error err = line ? rb_model_set_attribute(call->ctx, model, "command_line", line) : RB_OK;
+    err = err ? err : record_reading(call, model, record);
+    return err ? err : rb_model_save(call->ctx, model, path);
+}
+
+rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files) {
+    rb_option row;
+    rb_error err = RB_OK;
+    int count = 0;
+    for (int64_t i = 0; !err && !rb_options_row(options, i, &row, sizeof row); i++) {
+        bool values = row.kind == RB_OPTION_VALUES && count < MAX_FIT_FILES;
+        const char *file = values ? rb_options_text(options, row.name) : NULL;
+        if (file) {
+            rb_matrix **next = &files->matrices[count++];
+            err = rb_read(ctx, file, NULL, next);
+            err = err ? err : rb_options_set_matrix(ctx, options, row.name, *next);
+        }
+    }
+    return err;
+}
+
+void free_fit_files(fit_files *files) {
+    for (int i = 0; i < MAX_FIT_FILES; i++)
+        rb_matrix_free(files->matrices[i]);
+}

@@ -1,0 +1,219 @@
+/* rarebit rerun: fits again what a model says, and tells whether the bits agree. */
+#include "tool.h"
+
+#include <rarebit/rerun.h>
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rerun_options {
+    const char *output, *init;
+    bool json;
+} rerun_options;
+
+static const rb_option_group *rerun_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(rerun_options, output), NULL, 0, 0, NULL, "MODEL",
+         "keep the new model (HDF5)", RB_OPTION_COMMON},
+        {"init", 0, RB_OPTION_TEXT, offsetof(rerun_options, init), NULL, 0, 0, NULL, "MODEL",
+         "the model that the fit was started from, when it is not where it was"},
+        {"json", 0, RB_OPTION_FLAG, offsetof(rerun_options, json), "false", 0, 0, NULL, NULL,
+         "print JSON instead of a table"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(rerun_options),
+                                          NULL};
+    return &group;
+}
+
+/* ---- what the fit was made of ---- */
+
+typedef struct repeating {
+    rb_model *model, *start, *again;
+    rb_options *options;
+    rb_source *source;
+    fit_files files;
+    fit_record record;
+} repeating;
+
+/* The data are read as they were, but for what is said now. */
+static rb_error recall_reading(const invocation *call, const rb_model *model) {
+    rb_error err = RB_OK;
+    for (const rb_option *row = rb_read_group()->rows; !err && row->name; row++) {
+        char name[64];
+        snprintf(name, sizeof name, READING_ATTRIBUTE "%s", row->name);
+        const char *value = rb_model_attribute(model, name);
+        if (value && !option_was_given(call, row->name))
+            err = rb_options_set(call->ctx, call->options, row->name, value);
+    }
+    return err;
+}
+
+static rb_error fail_without(rb_context *ctx, const char *what) {
+    char text[256];
+    snprintf(text, sizeof text, "the model does not say %s", what);
+    return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
+}
+
+static rb_error gather(const invocation *call, repeating *r) {
+    fit_record *record = &r->record;
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &r->model);
+    if (err) return err;
+    bool warm = rb_model_attribute(r->model, "start_checksum");
+    record->data = call->arguments[1];
+    record->init = option_text(call, "init");
+    if (!record->data) record->data = rb_model_attribute(r->model, "data_path");
+    if (!record->init) record->init = rb_model_attribute(r->model, "init");
+    if (!record->data)
+        return fail_without(call->ctx, "where its data were: name them after the model");
+    if (warm && !record->init) {
+        return fail_without(call->ctx, "where the model is that its fit was started from: say "
+                                       "--init");
+    }
+    err = record->init ? rb_model_load(call->ctx, record->init, &r->start) : RB_OK;
+    err = err ? err : rb_model_options(call->ctx, r->model, &r->options);
+    err = err ? err : read_fit_files(call->ctx, r->options, &r->files);
+    err = err ? err : recall_reading(call, r->model);
+    return err ? err : open_data(call, r->model, record->data, &r->source);
+}
+
+static rb_error on_progress(const rb_progress *progress, void *user) {
+    (void)user;
+    report_progress(progress);
+    return RB_OK;
+}
+
+static rb_error fit_again(const invocation *call, repeating *r) {
+    report("seed %s", rb_model_attribute(r->model, "seed"));
+    rb_context_on_progress(call->ctx, on_progress, NULL);
+    rb_error err = rb_rerun(call->ctx, r->model, r->options, r->source, r->start, &r->again);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
+    return err;
+}
+
+/* ---- what came out ---- */
+
+/* What last digits depend on, where it is not as it was. */
+static const struct {
+    const char *name, *label;
+} surroundings[] = {{"program_version", "the version of rarebit"},
+                    {"kernels", "rarebit's kernels"},
+                    {"blas", "the BLAS"},
+                    {"blas_kernels", "the kernels of the BLAS"},
+                    {"data_type", "the type of the data"}};
+enum { SURROUNDINGS = sizeof surroundings / sizeof *surroundings };
+
+/* Is it other than it was? Models of earlier versions say little. */
+static bool is_other(const repeating *r, int i, const char **before, const char **now) {
+    *before = rb_model_attribute(r->model, surroundings[i].name);
+    *now = rb_model_attribute(r->again, surroundings[i].name);
+    return *before && *now && strcmp(*before, *now) != 0;
+}
+
+static int64_t count_different(const repeating *r) {
+    rb_model_difference d = {.size = sizeof d};
+    int64_t count = 0;
+    for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++)
+        count += !d.same;
+    return count;
+}
+
+static rb_error print_json(rb_context *ctx, const repeating *r, bool same) {
+    json_t *rows = json_array(), *others = json_object();
+    rb_model_difference d = {.size = sizeof d};
+    const char *before, *now;
+    for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++) {
+        json_add(&rows, NULL,
+                 json_pack("{so ss sb so}", "name", json_of_text(d.name), "of",
+                           d.history ? "history" : "arrays", "same", d.same, "difference",
+                           json_of_number(d.difference)));
+    }
+    for (int i = 0; i < SURROUNDINGS; i++) {
+        if (is_other(r, i, &before, &now)) {
+            json_add(&others, surroundings[i].name,
+                     json_pack("[oo]", json_of_text(before), json_of_text(now)));
+        }
+    }
+    return json_put(ctx, stdout,
+                    json_pack("{sb sI so so}", "same", same, "iterations",
+                              (json_int_t)rb_model_iterations(r->again), "compared", rows,
+                              "other_surroundings", others));
+}
+
+static void print_table(const repeating *r, bool same) {
+    rb_model_difference d = {.size = sizeof d};
+    int64_t arrays = 0;
+    const char *before, *now;
+    for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++)
+        arrays += !d.history;
+    printf("%s: %lld arrays, %lld iterations\n", same ? "the same bits" : "not the same bits",
+           (long long)arrays, (long long)rb_model_iterations(r->again));
+    if (!same) printf("%-24s %s\n", "differs", "by, relative to its largest value");
+    for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++) {
+        if (d.same) continue;
+        char name[128], difference[32];
+        snprintf(name, sizeof name, "%s%s", d.history ? "history/" : "", d.name);
+        snprintf(difference, sizeof difference, "%.2g", d.difference);
+        printf("%-24s %s\n", name, isinf(d.difference) ? "other shape or values" : difference);
+    }
+    for (int i = 0; i < SURROUNDINGS; i++)
+        if (is_other(r, i, &before, &now))
+            printf("%s: '%s' then, '%s' now\n", surroundings[i].label, before, now);
+}
+
+static int deliver(const invocation *call, const repeating *r) {
+    const char *target = option_text(call, "output");
+    bool same = count_different(r) == 0;
+    if (target) {
+        output out;
+        int status = output_begin(&out, target, "h5");
+        if (status) return status;
+        rb_error err = save_fit(call, r->again, &r->record, out.path);
+        status = finish_output(call, &out, err);
+        if (status) return status;
+    }
+    if (!option_flag(call, "json")) {
+        print_table(r, same);
+    } else {
+        rb_error err = print_json(call->ctx, r, same);
+        if (err) return report_failure(call->ctx, err);
+    }
+    return same ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int run(invocation *call) {
+    repeating r = {0};
+    rb_error err = gather(call, &r);
+    err = err ? err : fit_again(call, &r);
+    int status = err ? report_failure(call->ctx, err) : deliver(call, &r);
+    free_fit_files(&r.files);
+    rb_source_free(r.source);
+    rb_options_free(r.options);
+    rb_model_free(r.start);
+    rb_model_free(r.again);
+    rb_model_free(r.model);
+    return status;
+}
+
+const command rerun_command = {
+    .words = "rerun",
+    .heading = "Use a model",
+    .summary = "fit again what a model says, and tell whether the bits agree",
+    .description =
+        "All options come from the model, and so do the data, unless they are named here: the "
+        "checksum tells whether they are those of the fit. Exit status 0 means the same bits in "
+        "all arrays and in the history; otherwise it is said what differs and by how much, and "
+        "whether version, processor or BLAS are others.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "the data of the fit, when they are not where they were", true}},
+    .groups = {rb_read_group, rerun_group, general_group},
+    .examples = {{"Does the model come out again?", "rerun model.h5"},
+                 {"With the data in another place, for a program",
+                  "rerun model.h5 data/X.npy --json"}},
+    .reads = "init",
+    .fixed = {"output", "a model is written as HDF5", ".h5"},
+    .run = run,
+};
