@@ -1,6 +1,8 @@
 /* rarebit modules: which samples and features belong to each unit. */
 #include "answers.h"
 
+#include <rarebit/significance.h>
+
 #include <stddef.h>
 #include <string.h>
 
@@ -67,20 +69,32 @@ static int put_features(FILE *file, const rb_module *m, const rb_model *model, b
     return width ? width : 1;
 }
 
-static void print_modules(const rb_modules *modules, const rb_model *model) {
+/* "" where nothing was permuted. */
+static const char *chances(const rb_modules *modules, int64_t rank, char *text, size_t size) {
+    rb_significance s;
+    *text = '\0';
+    if (rb_modules_significance(modules, rank, &s))
+        snprintf(text, size, " %8.4f %11.4f %8.4f", s.p, s.p_family, s.fdr);
+    return text;
+}
+
+static void print_modules(const rb_modules *modules, const rb_model *model, bool permuted) {
+    char text[64];
     int widest = (int)strlen("up: largest weights");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
         widest = width > widest ? width : widest;
     }
     bool stable = rb_modules_count(modules) > 0 && rb_modules_get(modules, 0)->stability > 0;
-    printf("%-6s %12s %9s %9s ", "unit", "information", "samples", "features");
+    printf("%-6s %12s%s %9s %9s ", "unit", "information",
+           permuted ? "        p family-wise      FDR" : "", "samples", "features");
     if (stable) printf("%9s ", "stability");
     printf(" %-*s  %s\n", widest, "up: largest weights", "down: below 0");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-6lld %12.4g %9lld %9lld ", (long long)m->unit, m->information,
-               (long long)m->n_samples, (long long)m->n_features);
+        printf("%-6lld %12.4g%s %9lld %9lld ", (long long)m->unit, m->information,
+               chances(modules, rank, text, sizeof text), (long long)m->n_samples,
+               (long long)m->n_features);
         if (stable) printf("%9.2f ", m->stability);
         putchar(' ');
         int width = put_features(stdout, m, model, true);
@@ -123,6 +137,7 @@ typedef struct findings {
     rb_model *model;
     rb_source *source;
     rb_modules *modules;
+    bool permuted, complete; /* significance was asked for; all of its parts are there */
     rb_match match;
     answers answers;
 } findings;
@@ -180,7 +195,7 @@ static int deliver(invocation *call, const findings *f) {
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (option_flag(call, "json")) return write_modules(call, f, RB_MODULES_JSON, "-");
-    if (!target) print_modules(f->modules, f->model);
+    if (!target) print_modules(f->modules, f->model, f->permuted);
     return STATUS_DONE;
 }
 
@@ -192,8 +207,18 @@ static int deliver_all(invocation *call, const findings *f) {
 }
 
 static int find(invocation *call, rb_model *model, rb_source *source) {
-    findings f = {.model = model, .source = source, .match.size = sizeof f.match};
+    findings f = {.model = model,
+                  .source = source,
+                  .match.size = sizeof f.match,
+                  .permuted = !option_is(call, "permutations", "0")};
     rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
+    if (!err)
+        err = rb_modules_permute(call->ctx, model, source, call->options, f.modules, &f.complete);
+    if (!err && !f.complete) {
+        report("this part is done; the modules are printed once all parts are in the checkpoint");
+        rb_modules_free(f.modules);
+        return STATUS_DONE;
+    }
     f.answers.model = model;
     f.answers.modules = f.modules;
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
@@ -229,17 +254,18 @@ const command modules_command = {
         "short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {rb_modules_group, answers_group, rb_sets_group, module_output_group, coding_group,
-               rb_read_group, general_group},
+    .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
+               module_output_group, coding_group, rb_read_group, general_group},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
-                 {"Gene sets for an enrichment tool", "modules model.h5 cells.h5ad -o modules.gmt"},
                  {"Which cell type is each module, and which unit marks each type?",
                   "modules model.h5 cells.h5ad --labels obs:louvain"},
+                 {"Only what noise hardly makes",
+                  "modules model.h5 cells.h5ad --permutations 200 --significant 0.05"},
                  {"Which pathways are in each module?",
                   "modules model.h5 genes.tsv --transpose --gmt hallmark.gmt,reactome.gmt"},
                  {"Which units go with age, and how much of them is the batch?",
                   "modules model.h5 genes.tsv --covariates samples.tsv --covariate-groups batch"}},
     .reads = "truth labels gmt covariates",
-    .writes = "output gmt-output labels-output covariates-output",
+    .writes = "output gmt-output labels-output covariates-output checkpoint",
     .run = run,
 };

@@ -36,6 +36,7 @@
 #include <rarebit/rerun.h>
 #include <rarebit/rfn.h>
 #include <rarebit/select.h>
+#include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>

@@ -7,6 +7,7 @@
 #include <rarebit/enrichment.h>
 #include <rarebit/modules.h>
 #include <rarebit/replication.h>
+#include <rarebit/significance.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -73,6 +74,7 @@ typedef struct rb_modules_options {
     const char *rule;                           /* NULL: the one that suits the model */
     double sample_threshold, feature_threshold; /* of the rules that have them */
     int64_t best;                               /* 0: all */
+    double level;                               /* of the test rule */
 } rb_modules_options;
 
 typedef enum rb_generator { RB_GENERATOR_RFN = 0, RB_GENERATOR_FABIA } rb_generator;
@@ -94,6 +96,13 @@ typedef struct rb_bars_options {
     int64_t bars;      /* 0, or 2 (size - width + 1): there are no others */
 } rb_bars_options;
 
+/* ---- many tests (discoveries.c) ---- */
+
+/* Logarithms of p-values to those of false discovery rates, for a family of `tests`; those that
+ * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
+rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
+                            double *log_fdr);
+
 /* ---- modules ---- */
 
 struct rb_modules {
@@ -101,6 +110,7 @@ struct rb_modules {
     int64_t count;
     char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
+    rb_significance *significance; /* one per module, or NULL */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
 
@@ -124,7 +134,8 @@ typedef enum rb_rule_kind {
     RB_RULE_FABIA,
     RB_RULE_ACTIVE,
     RB_RULE_TOP,
-    RB_RULE_MASS
+    RB_RULE_MASS,
+    RB_RULE_TEST
 } rb_rule_kind;
 
 typedef struct rb_rule {
@@ -133,7 +144,8 @@ typedef struct rb_rule {
     double share; /* mass: of the sum of squares, above 0 and at most 1 */
 } rb_rule;
 
-/* "nonzero", "fabia", "active", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else. */
+/* "nonzero", "fabia", "active", "test", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else.
+ */
 rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule);
 
 /* How many of the sorted members stay: `top` and `mass` cut, the others keep all. */
@@ -150,11 +162,46 @@ typedef struct rb_modules_input {
     bool sparse_loadings;
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
+    /* The same with the preprocessed samples, for the test rule. */
+    rb_error (*walk_blocks)(void *state, rb_context *ctx, rb_block_fn fn, void *user);
     void *state;
 } rb_modules_input;
 
+/* The information of every unit, as modules are ranked by; of one that is not active 0. */
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information);
+rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information);
+
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules);
+
+/* ---- members by a test (members_test.c) ---- */
+
+/* Sums over samples for a least-squares fit of every feature to the codes of all units. */
+typedef struct rb_refit rb_refit;
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_refit **refit);
+void rb_refit_free(rb_refit *refit); /* NULL is accepted */
+rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
+                      const rb_matrix *codes);
+/* Degrees of freedom that so many units leave. */
+int64_t rb_refit_freedom(const rb_refit *refit, int64_t n_units);
+
+/* The units that are active anywhere: of a fit they are all together. */
+typedef struct rb_tested_units {
+    int64_t count;
+    const int64_t *index; /* in the model */
+    const double *rms;    /* of their codes, above 0 */
+    double root;          /* the size of a typical entry of one unit's part of the data */
+} rb_tested_units;
+
+/* belongs[k * units->count + j]: does feature k belong to the j-th of the units? Needs at least one
+ * degree of freedom. RB_ERROR_DATA: values are missing. */
+rb_error rb_refit_features(rb_context *ctx, const rb_refit *refit, const rb_tested_units *units,
+                           double level, bool *belongs);
+/* Posterior standard deviations of codes of mean square 1, one per unit. */
+rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
+                                 const rb_tested_units *units, double *deviations);
+bool rb_sample_belongs(double z, double deviation, double level);
 
 /* ---- assignment ---- */
 

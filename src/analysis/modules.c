@@ -22,6 +22,7 @@ void rb_modules_free(rb_modules *modules) {
     rb_free(modules->list);
     rb_free(modules->column_of);
     rb_free(modules->rule);
+    rb_free(modules->significance);
     rb_free(modules);
 }
 

@@ -10,6 +10,7 @@
  *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
  *   active rule:            sample i belongs when mu_ij > 1/2, the probability that a binary cause
  *                           is active; features by the weight rule
+ *   test rule:              members_test.c
  *   top and mass:           the largest z_ij and l_kj, cut by rb_rule_cut
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
@@ -51,9 +52,15 @@ typedef struct extraction {
     unit *units; /* ranked once the first pass is done */
     int64_t n_samples;
     bool negative; /* is any code below 0? */
+    double root;   /* the size of a typical entry of a living unit's part of the data */
     double above;  /* the weight rule: the loading above which a feature belongs */
     rb_modules *modules;
     roll *rolls; /* the samples of each module */
+    /* Of the test rule, whose units are the first `living` ones: */
+    int64_t living;
+    rb_refit *refit;
+    bool *features;     /* features x living: who belongs */
+    double *deviations; /* of the codes of each */
 } extraction;
 
 /* ---- 1. the first pass ---- */
@@ -86,6 +93,21 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
     return RB_OK;
 }
 
+static rb_error survey_block(void *user, const rb_block *block, const rb_matrix *codes) {
+    extraction *e = user;
+    rb_error err = survey_rows(e, block->first, codes);
+    return err ? err : rb_refit_add(e->ctx, e->refit, block, codes);
+}
+
+/* With sums for the test where it may be asked for. */
+static rb_error survey(extraction *e, bool may_test) {
+    const rb_modules_input *input = e->input;
+    start_units(e);
+    if (!may_test) return input->walk(input->state, e->ctx, survey_rows, e);
+    rb_error err = rb_refit_new(e->ctx, input->n_features, input->n_units, &e->refit);
+    return err ? err : input->walk_blocks(input->state, e->ctx, survey_block, e);
+}
+
 /* ---- 2. ranks ---- */
 
 /* Units without any code come last. */
@@ -108,6 +130,8 @@ static rb_error rank_units(extraction *e) {
         count += u->code > 0;
     }
     bool by_threshold = e->rule.kind != RB_RULE_TOP && e->rule.kind != RB_RULE_MASS;
+    e->living = count;
+    e->root = count ? sqrt(sum / (cells / (double)n * (double)count)) : 0;
     e->above = by_threshold ? sqrt(sum / cells) / e->options->feature_threshold : 0;
     if (count < n) {
         rb_log(e->ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
@@ -151,6 +175,12 @@ static bool belongs(const extraction *e, double mu, double z) {
                                            : fabs(z) > 0;
 }
 
+static bool sample_passes(const extraction *e, int64_t rank, double mu, double z) {
+    bool binary = e->input->probabilities;
+    return binary ? mu > 0.5
+                  : mu != 0 && rb_sample_belongs(z, e->deviations[rank], e->options->level);
+}
+
 static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     const extraction *e = user;
     rb_error err = RB_OK;
@@ -158,7 +188,8 @@ static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
         for (int64_t r = 0; r < e->modules->count && !err; r++) {
             const unit *u = &e->units[r];
             double mu = rb_matrix_at(rows, i, u->index), z = mu / u->rms;
-            err = belongs(e, mu, z) ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
+            bool in = e->rule.kind == RB_RULE_TEST ? sample_passes(e, r, mu, z) : belongs(e, mu, z);
+            err = in ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
         }
     }
     return err;
@@ -171,9 +202,29 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
     rb_error err = RB_OK;
     for (int64_t k = 0; k < input->n_features && !err; k++) {
         double l = input->loadings[k * input->n_units + m->unit] * e->units[rank].rms;
-        err = fabs(l) > e->above ? roll_add(e, &r, k, l) : RB_OK;
+        bool in = e->features ? l != 0 && e->features[k * e->living + rank] : fabs(l) > e->above;
+        err = in ? roll_add(e, &r, k, l) : RB_OK;
     }
     roll_finish(e, &r, &m->features, &m->n_features);
+    return err;
+}
+
+/* Who belongs by the test. */
+static rb_error test_units(extraction *e) {
+    rb_scratch scratch = {.ctx = e->ctx};
+    int64_t *index = rb_take(&scratch, e->living, sizeof *index);
+    double *rms = rb_take(&scratch, e->living, sizeof *rms);
+    e->features = rb_alloc_zero(e->ctx, e->input->n_features * e->living, sizeof *e->features);
+    e->deviations = rb_alloc_zero(e->ctx, e->living, sizeof *e->deviations);
+    rb_error err = scratch.err || (e->features && e->deviations) ? scratch.err : RB_ERROR_MEMORY;
+    for (int64_t r = 0; !err && r < e->living; r++) {
+        index[r] = e->units[r].index;
+        rms[r] = e->units[r].rms;
+    }
+    rb_tested_units units = {e->living, index, rms, e->root};
+    err = err ? err : rb_refit_features(e->ctx, e->refit, &units, e->options->level, e->features);
+    err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);
+    (void)rb_scratch_end(&scratch);
     return err;
 }
 
@@ -206,46 +257,77 @@ static const char *choose_rule(const extraction *e) {
     return rule;
 }
 
+/* The option that is given, but that the rule does not look at; or NULL. */
+static const char *idle_option(const rb_modules_options *options, const rb_rule *rule,
+                               const char **instead) {
+    rb_rule_kind kind = rule->kind;
+    bool weighs = kind == RB_RULE_NONZERO || kind == RB_RULE_FABIA || kind == RB_RULE_ACTIVE;
+    *instead = "fabia";
+    if (options->sample_threshold != 0.5 && kind != RB_RULE_FABIA) return "sample-threshold";
+    if (options->feature_threshold != 0.7 && !weighs) return "feature-threshold";
+    *instead = "test";
+    return options->level != 0.1 && kind != RB_RULE_TEST ? "level" : NULL;
+}
+
 /* A threshold that the rule does not look at is refused. */
 static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, const char *text,
                           rb_rule *rule) {
+    const char *instead;
     rb_error err = rb_rule_parse(ctx, text, rule);
-    if (err) return err;
-    bool cuts = rule->kind == RB_RULE_TOP || rule->kind == RB_RULE_MASS;
-    bool idle_sample = options->sample_threshold != 0.5 && rule->kind != RB_RULE_FABIA;
-    if (idle_sample || (cuts && options->feature_threshold != 0.7)) {
+    const char *idle = err ? NULL : idle_option(options, rule, &instead);
+    if (idle) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "%s is given, but does nothing with the rule %s; leave it out, or give "
-                      "rule=fabia",
-                      idle_sample ? "sample-threshold" : "feature-threshold", text);
+                      "rule=%s",
+                      idle, text, instead);
     }
     return err;
 }
 
+/* Are there enough samples to fit each feature to the codes of the living units? */
+static rb_error check_freedom(const extraction *e) {
+    if (rb_refit_freedom(e->refit, e->living) > 0) return RB_OK;
+    return rb_fail(e->ctx, RB_ERROR_ARGUMENT,
+                   "the rule test needs at least %lld samples for %lld units, but there are %lld; "
+                   "choose another rule",
+                   (long long)e->living + 2, (long long)e->living, (long long)e->n_samples);
+}
+
 static rb_error extract(extraction *e) {
     const char *text = e->options->rule;
-    start_units(e);
-    rb_error err = e->input->walk(e->input->state, e->ctx, survey_rows, e);
+    rb_error err = survey(e, e->rule.kind == RB_RULE_TEST);
     if (err) return err;
     text = text ? text : choose_rule(e);
     err = read_rule(e->ctx, e->options, text, &e->rule);
     err = err ? err : rank_units(e);
+    if (!err && e->rule.kind == RB_RULE_TEST && e->living > 0) {
+        err = check_freedom(e);
+        err = err ? err : test_units(e);
+    }
     if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);
     return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;
 }
 
 /* The rule that was asked for, before the work. */
-static rb_error check_rule(rb_context *ctx, const rb_modules_input *input,
-                           const rb_modules_options *options) {
-    const char *text = options->rule;
-    rb_rule rule;
-    rb_error err = text ? read_rule(ctx, options, text, &rule) : RB_OK;
-    if (!err && text && rule.kind == RB_RULE_ACTIVE && !input->probabilities) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+static rb_error check_rule(extraction *e) {
+    const char *text = e->options->rule;
+    rb_error err = text ? read_rule(e->ctx, e->options, text, &e->rule) : RB_OK;
+    if (!err && text && e->rule.kind == RB_RULE_ACTIVE && !e->input->probabilities) {
+        err = rb_fail(e->ctx, RB_ERROR_ARGUMENT,
                       "rule 'active' is for models of binary causes, whose codes are "
-                      "probabilities; choose nonzero, fabia, top:N or mass:F");
+                      "probabilities; choose nonzero, fabia, test, top:N or mass:F");
     }
+    return err;
+}
+
+rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information) {
+    extraction e = {.ctx = ctx, .input = input};
+    e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
+    rb_error err = e.units ? survey(&e, false) : RB_ERROR_MEMORY;
+    for (int64_t j = 0; !err && j < input->n_units; j++)
+        information[j] = e.units[j].information;
+    rb_free(e.units);
     return err;
 }
 
@@ -254,11 +336,14 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     extraction e = {.ctx = ctx, .input = input, .options = options};
     *modules = NULL;
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
-    err = err ? err : check_rule(ctx, input, options);
+    err = err ? err : check_rule(&e);
     if (err) return err;
     e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
     err = e.units ? extract(&e) : RB_ERROR_MEMORY;
     rb_free(e.units);
+    rb_refit_free(e.refit);
+    rb_free(e.features);
+    rb_free(e.deviations);
     if (err) {
         rb_modules_free(e.modules);
         return err;

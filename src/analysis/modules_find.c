@@ -15,6 +15,11 @@ static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) 
     return rb_encode(ctx, e->model, e->source, fn, user);
 }
 
+static rb_error encode_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
+    const struct encoding *e = state;
+    return rb_encode_blocks(ctx, e->model, e->source, fn, user);
+}
+
 /* Notes what the indices of the members mean in the data. */
 static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_source *source,
                           rb_modules *modules) {
@@ -99,26 +104,24 @@ static bool has_sparse_loadings(const rb_model *model) {
     return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
 }
 
-static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, const double *noise,
-                     const rb_modules_options *options, rb_modules **modules) {
-    struct encoding state = {model, source};
+/* What the modules of a model are found in; state must outlive it. */
+static rb_modules_input input_of(const rb_model *model, const double *noise,
+                                 struct encoding *state) {
     rb_modules_input input = {
         .noise = noise,
         .probabilities = rb_has_causes(model),
         .sparse_loadings = has_sparse_loadings(model),
         .walk = encode,
-        .state = &state,
+        .walk_blocks = encode_blocks,
+        .state = state,
     };
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
-    rb_error err = rb_modules_extract(ctx, &input, options, modules);
-    if (!err) note_stability(model, *modules);
-    return err ? err : note_data(ctx, model, source, *modules);
+    return input;
 }
 
-rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
-                         const rb_options *given, rb_modules **modules) {
-    rb_modules_options options;
-    *modules = NULL;
+/* Can modules be found? Then the noise of each feature, to be freed. */
+static rb_error begin(rb_context *ctx, const rb_model *model, double **noise) {
+    *noise = NULL;
     if (!rb_modules_possible(model)) {
         return rb_fail(
             ctx, RB_ERROR_UNSUPPORTED,
@@ -126,11 +129,37 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
             "method '%s' does not give",
             rb_model_method(model));
     }
-    rb_error err = rb_options_take(ctx, given, rb_modules_group(), &options);
-    double *noise = err ? NULL : rb_alloc(ctx, rb_model_features(model), sizeof *noise);
-    err = err || noise ? err : RB_ERROR_MEMORY;
-    err = err ? err : find_noise(ctx, model, noise);
-    err = err ? err : find(ctx, model, source, noise, &options, modules);
+    *noise = rb_alloc(ctx, rb_model_features(model), sizeof **noise);
+    return *noise ? find_noise(ctx, model, *noise) : RB_ERROR_MEMORY;
+}
+
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information) {
+    double *noise;
+    struct encoding state = {model, source};
+    rb_error err = begin(ctx, model, &noise);
+    if (!err) {
+        rb_modules_input input = input_of(model, noise, &state);
+        err = rb_information_of(ctx, &input, information);
+    }
+    rb_free(noise);
+    return err;
+}
+
+rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
+                         const rb_options *given, rb_modules **modules) {
+    rb_modules_options options;
+    struct encoding state = {model, source};
+    double *noise;
+    *modules = NULL;
+    rb_error err = begin(ctx, model, &noise);
+    err = err ? err : rb_options_take(ctx, given, rb_modules_group(), &options);
+    if (!err) {
+        rb_modules_input input = input_of(model, noise, &state);
+        err = rb_modules_extract(ctx, &input, &options, modules);
+    }
+    if (!err) note_stability(model, *modules);
+    err = err ? err : note_data(ctx, model, source, *modules);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

@@ -10,7 +10,8 @@
 
 static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
-     "who belongs: nonzero, fabia, active, top:N or mass:F; not given: active for binary causes, "
+     "who belongs: nonzero, fabia, active, test, top:N or mass:F; not given: active for binary "
+     "causes, "
      "fabia for sparse loadings and for codes with signs, else nonzero"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
@@ -22,6 +23,10 @@ static const rb_option table[] = {
      "admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
      "keep this many modules of largest information content; 0: all"},
+    {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
+     "P",
+     "test: the share of a module's features that may be wrong, and the chance that one of its "
+     "samples is"},
     {0},
 };
 
@@ -46,7 +51,7 @@ static bool parse_share(const char *text, double *share) {
 rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
     static const char *const words[] = {
         [RB_RULE_NONZERO] = "nonzero", [RB_RULE_FABIA] = "fabia", [RB_RULE_ACTIVE] = "active",
-        [RB_RULE_TOP] = "top:",        [RB_RULE_MASS] = "mass:",
+        [RB_RULE_TOP] = "top:",        [RB_RULE_MASS] = "mass:",  [RB_RULE_TEST] = "test",
     };
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
         if (strncmp(text, words[k], strlen(words[k])) == 0) {
@@ -60,7 +65,7 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
     }
     return rb_fail(
         ctx, RB_ERROR_ARGUMENT,
-        "rule is '%s', but must be nonzero, fabia, active, top:N (N at least 1) or mass:F (F "
+        "rule is '%s', but must be nonzero, fabia, active, test, top:N (N at least 1) or mass:F (F "
         "above 0 and at most 1)",
         text);
 }

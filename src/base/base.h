@@ -180,6 +180,7 @@ typedef enum rb_purpose {
     RB_RANDOM_COMPARE = 8,
     RB_RANDOM_SHUFFLE = 9,
     RB_RANDOM_FOLDS = 10,
+    RB_RANDOM_PERMUTE = 12,
     RB_RANDOM_CHECK = 17,
     RB_RANDOM_REPLICATE = 21
 } rb_purpose;

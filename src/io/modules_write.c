@@ -64,6 +64,17 @@ static void put_number(FILE *file, int digits, double value) {
     fputs(text, file);
 }
 
+/* Of permutations, where there were any. */
+static void put_significance(FILE *file, const rb_modules *modules, int64_t rank) {
+    rb_significance s;
+    if (!rb_modules_significance(modules, rank, &s)) return;
+    const double values[] = {s.p, s.p_family, s.fdr};
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+        putc('\t', file);
+        put_number(file, 6, values[v]);
+    }
+}
+
 static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
                      const rb_member *members, int64_t count) {
     const rb_module *m = &l->modules->list[rank];
@@ -79,13 +90,15 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
             putc('\t', file);
             put_number(file, 6, m->stability);
         }
+        put_significance(file, l->modules, rank);
         putc('\n', file);
     }
 }
 
 static void write_tsv(const listing *l, FILE *file) {
-    fprintf(file, "module\tunit\tinformation\tkind\tname\tindex\tweight%s\n",
-            is_stable(l) ? "\tstability" : "");
+    fputs("module\tunit\tinformation\tkind\tname\tindex\tweight", file);
+    if (is_stable(l)) fputs("\tstability", file);
+    fputs(l->modules->significance ? "\tp\tp_family\tfdr\n" : "\n", file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
         put_rows(file, l, r, SAMPLES, m->samples, m->n_samples);
@@ -169,6 +182,14 @@ static bool add_members(json_t *object, const listing *l, side which, const rb_m
     return !failed;
 }
 
+static bool add_significance(json_t *object, const rb_modules *modules, int64_t rank) {
+    rb_significance s;
+    return !rb_modules_significance(modules, rank, &s) ||
+           (json_object_set_new(object, "p", json_real(s.p)) == 0 &&
+            json_object_set_new(object, "p_family", json_real(s.p_family)) == 0 &&
+            json_object_set_new(object, "fdr", json_real(s.fdr)) == 0);
+}
+
 /* One module as a line of JSON, to be freed; NULL when memory is out. */
 static char *module_to_json(const listing *l, int64_t rank) {
     const rb_module *m = &l->modules->list[rank];
@@ -177,6 +198,7 @@ static char *module_to_json(const listing *l, int64_t rank) {
                 json_object_set_new(object, "information", json_real(m->information)) == 0 &&
                 (m->stability == 0 ||
                  json_object_set_new(object, "stability", json_real(m->stability)) == 0) &&
+                add_significance(object, l->modules, rank) &&
                 add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
                 add_members(object, l, FEATURES, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;

@@ -106,6 +106,12 @@ rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count)
  * preprocessing, and in what must agree with it; or NULL. */
 const char *rb_model_flaw(const rb_model *model);
 
+/* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
+typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
+/* rb_encode for who needs the samples as well. */
+rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
+                          void *user);
+
 /* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
                         int64_t each, rb_rows_fn fn, void *user);

@@ -19,6 +19,7 @@ struct rb_coder {
     rb_dense codes;    /* block_samples x units */
     rb_dense rows;     /* block_samples x features, when samples are rebuilt */
     rb_feed *feed;     /* of the source that is walked */
+    rb_block block;    /* what it gave last */
     rb_source samples; /* of rb_coder_encode: the matrix that it was given last */
     rb_below *below;   /* counts values below 0 where the method explains none; NULL: nobody asks */
 };
@@ -108,12 +109,12 @@ static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64
     const rb_method *method = coder->model->method;
     bool rebuilds = coder->rows.data != NULL;
     rb_dense rows = rb_dense_rows(rebuilds ? coder->rows : coder->codes, 0, count);
-    rb_block block;
-    rb_error err = rb_feed_read(ctx, coder->feed, first, count, &block);
-    if (!err && coder->below && method->non_negative) err = rb_below_add(ctx, coder->below, &block);
+    rb_block *block = &coder->block;
+    rb_error err = rb_feed_read(ctx, coder->feed, first, count, block);
+    if (!err && coder->below && method->non_negative) err = rb_below_add(ctx, coder->below, block);
     if (!err && !rebuilds)
-        err = method->encode(ctx, coder->own, &block, rows.data);
-    else if (!err && (err = rebuild(ctx, coder, &block)) == RB_OK)
+        err = method->encode(ctx, coder->own, block, rows.data);
+    else if (!err && (err = rebuild(ctx, coder, block)) == RB_OK)
         rb_feed_inverse(coder->feed, rows);
     *view = (rb_matrix){.n_samples = rows.rows,
                         .n_features = rows.cols,
@@ -179,6 +180,28 @@ rb_error rb_encode(rb_context *ctx, const rb_model *model, rb_source *source, rb
 rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                         void *user) {
     return walk(ctx, model, source, fn, user, true);
+}
+
+/* A walk whose blocks the program is given too. */
+struct walking {
+    rb_coder coder;
+    rb_block_fn fn;
+    void *user;
+};
+
+static rb_error give_block(void *user, int64_t first, const rb_matrix *codes) {
+    (void)first; /* the block has it */
+    const struct walking *w = user;
+    return w->fn(w->user, &w->coder.block, codes);
+}
+
+rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
+                          void *user) {
+    struct walking w = {.fn = fn, .user = user};
+    rb_error err = start_walk(ctx, &w.coder, model, source, false);
+    err = err ? err : use_run(ctx, &w.coder, 0, source->n_samples, give_block, &w);
+    clear_coder(&w.coder);
+    return err;
 }
 
 static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {

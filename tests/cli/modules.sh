@@ -28,10 +28,18 @@ lines out
 lines modules.json
 same out.lines modules.json.lines
 head -n 1 out | grep -qF '{"rule":"nonzero","modules":[' || fail "JSON has no rule: $(head -n 1 out)"
-for rule in nonzero fabia top:10 mass:0.9; do
+for rule in nonzero fabia test top:10 mass:0.9; do
     expect 0 modules model.h5 X.npy --rule $rule -o "rule.tsv" -q
     exists rule.tsv
 done
+refuses "give --rule test" modules model.h5 X.npy --rule fabia --level 0.2 -q
+refuses "give --rule fabia" modules model.h5 X.npy --rule test --sample-threshold 0.8 -q
+refuses "level" modules model.h5 X.npy --rule test --level 0.6 -q
+expect 0 modules model.h5 X.npy --rule test --threads 1 -o one.tsv -q
+expect 0 modules model.h5 X.npy --rule test --threads 3 -o three.tsv -q
+same one.tsv three.tsv
+expect 0 modules model.h5 X.npy --rule test --level 0.01 -o strict.tsv -q
+[ "$(wc -l <strict.tsv)" -lt "$(wc -l <one.tsv)" ] || fail "a smaller level admits as much"
 refuses "rule 'active' is for models of binary causes" modules model.h5 X.npy --rule active -q
 # The rule follows the model: sparse loadings take that of FABIA, also through the preset.
 for options in "--sparse-loadings 1.5" "--preset biclustering"; do

@@ -1,0 +1,276 @@
+/* Members of modules by a test.
+ *
+ * Symbols: V (n x m) preprocessed samples, mu (n x l) codes of the units that are active anywhere,
+ * W (m x l) loadings, psi (m) noise variances; rms_j that of a unit's codes, z = mu / rms, root the
+ * size of a typical entry of one unit's part of the data (modules_extract.c).
+ *
+ * Features. Each feature is fitted anew to the codes of all units, with a constant, by least
+ * squares:
+ *     b_k = G^-1 Z'v_k,  G = Z'Z,  both centred,  s_kj^2 = (G^-1)_jj |v_k - Z b_k|^2 / (n - l - 1),
+ * and tested against a smallest effect of c root, for however small an effect is, with enough
+ * samples it differs from 0:
+ *     p_kj = P(T > (|b_kj| - c root) / s_kj) + P(T > (|b_kj| + c root) / s_kj)
+ * with T of Student's t, n - l - 1 degrees of freedom (D. J. McCarthy, G. K. Smyth, "Testing
+ * significance relative to a fold-change threshold is a TREAT", Bioinformatics 25 (2009)). Of each
+ * unit the features belong that the step-up procedure of Y. Benjamini, Y. Hochberg, J. R. Stat.
+ * Soc. B 57 (1995), finds at the level.
+ *
+ * Samples. With the parameters known and codes of mean square 1, a code has the posterior variance
+ * (A^-1)_jj, A = I + D W' Psi^-1 W D, D = diag(rms). A sample belongs when
+ *     P(N > (|z_ij| - d) / sqrt((A^-1)_jj)) <= level.
+ *
+ * The codes were made from the same data: small p-values say that a feature goes with a unit, not
+ * that the unit is there.
+ *
+ * Only sums over samples are kept, in float64: V'mu, mu'mu, and of V the sums and squares.
+ */
+#include "analysis.h"
+
+#include <float.h>
+#include <math.h>
+
+/* c and d; docs/modules.md has what they were chosen on. */
+static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.4;
+/* Added to the diagonal of G, as a share: units may have equal codes. Less is lost in rounding. */
+static const double RIDGE = 1e-6;
+
+enum { TILE = 256 };
+
+struct rb_refit {
+    int64_t n_samples;
+    rb_dense products;     /* V'mu, features x units */
+    rb_dense moments;      /* mu'mu, lower triangle */
+    double *sums;          /* of each feature */
+    double *squares;       /* likewise */
+    double *code_sums;     /* of each unit */
+    rb_dense rows, values; /* a tile of samples, as the block has them and as float64 */
+    rb_dense codes;
+};
+
+void rb_refit_free(rb_refit *r) {
+    if (!r) return;
+    rb_dense_free(&r->products);
+    rb_dense_free(&r->moments);
+    rb_dense_free(&r->rows);
+    rb_dense_free(&r->values);
+    rb_dense_free(&r->codes);
+    rb_free(r->sums);
+    rb_free(r->squares);
+    rb_free(r->code_sums);
+    rb_free(r);
+}
+
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_refit **out) {
+    rb_refit *r = rb_alloc_zero(ctx, 1, sizeof *r);
+    *out = r;
+    if (!r) return RB_ERROR_MEMORY;
+    r->sums = rb_alloc_zero(ctx, n_features, sizeof *r->sums);
+    r->squares = rb_alloc_zero(ctx, n_features, sizeof *r->squares);
+    r->code_sums = rb_alloc_zero(ctx, n_units, sizeof *r->code_sums);
+    rb_error err = r->sums && r->squares && r->code_sums ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, n_features, n_units, &r->products);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, n_units, n_units, &r->moments);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, TILE, n_features, &r->values);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, TILE, n_units, &r->codes);
+    if (err) {
+        rb_refit_free(r);
+        *out = NULL;
+        return err;
+    }
+    return RB_OK;
+}
+
+/* Samples row .. row + count - 1 of a block, and their codes, as float64. */
+static rb_error take_tile(rb_context *ctx, rb_refit *r, const rb_block *block,
+                          const rb_matrix *codes, int64_t row, int64_t count) {
+    rb_type type = block->sparse ? block->csr.type : block->dense.type;
+    rb_error err = RB_OK;
+    if (!r->rows.data) err = rb_dense_new(ctx, type, TILE, block->n_features, &r->rows);
+    if (err) return err;
+    rb_dense rows = rb_dense_rows(r->rows, 0, count);
+    rb_block_rows(block, row, rows);
+    rb_dense_copy(rows, rb_dense_rows(r->values, 0, count));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < r->codes.cols; j++)
+            rb_put(RB_FLOAT64, rb_dense_row(r->codes, i), j, rb_matrix_at(codes, row + i, j));
+    return RB_OK;
+}
+
+static void add_sums(rb_dense rows, double *sums, double *squares) {
+    for (int64_t i = 0; i < rows.rows; i++) {
+        const double *row = rb_dense_row(rows, i);
+        for (int64_t k = 0; k < rows.cols; k++) {
+            sums[k] += row[k];
+            if (squares) squares[k] += row[k] * row[k];
+        }
+    }
+}
+
+rb_error rb_refit_add(rb_context *ctx, rb_refit *r, const rb_block *block, const rb_matrix *codes) {
+    rb_error err = RB_OK;
+    for (int64_t row = 0; !err && row < block->n_samples; row += TILE) {
+        int64_t left = block->n_samples - row, count = left < TILE ? left : TILE;
+        err = take_tile(ctx, r, block, codes, row, count);
+        if (err) return err;
+        rb_dense v = rb_dense_rows(r->values, 0, count), m = rb_dense_rows(r->codes, 0, count);
+        add_sums(v, r->sums, r->squares);
+        add_sums(m, r->code_sums, NULL);
+        rb_moments_parallel(ctx, 1, v, m, r->products, r->moments);
+        r->n_samples += count;
+    }
+    return err;
+}
+
+int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
+    return r->n_samples - n_units - 1;
+}
+
+/* ---- features ---- */
+
+/* A feature's values and codes have means; here are the sums without them. */
+static double centred_moment(const rb_refit *r, int64_t a, int64_t b) {
+    double sum = rb_dense_get(r->moments, a > b ? a : b, a > b ? b : a);
+    return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
+}
+
+static double centred_product(const rb_refit *r, int64_t k, int64_t unit) {
+    return rb_dense_get(r->products, k, unit) -
+           r->sums[k] * r->code_sums[unit] / (double)r->n_samples;
+}
+
+/* G and its inverse, over units of codes of mean square 1. */
+static rb_error invert_moments(rb_context *ctx, const rb_refit *r, const rb_tested_units *units,
+                               rb_dense inverse) {
+    rb_spd *factor = NULL;
+    rb_dense moments = {0};
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, units->count, units->count, &moments);
+    err = err ? err : rb_spd_new(ctx, RB_FLOAT64, units->count, &factor);
+    for (int64_t a = 0; !err && a < units->count; a++) {
+        for (int64_t b = 0; b < units->count; b++) {
+            double sum = centred_moment(r, units->index[a], units->index[b]);
+            sum /= units->rms[a] * units->rms[b];
+            rb_dense_set(moments, a, b, sum + (a == b ? RIDGE * (double)r->n_samples : 0));
+        }
+    }
+    err = err ? err : rb_spd_factor(ctx, factor, moments);
+    if (!err) rb_spd_inverse(ctx, factor, inverse);
+    rb_spd_free(factor);
+    rb_dense_free(&moments);
+    return err;
+}
+
+/* What is computed for one unit after the other, by any thread. */
+struct testing {
+    rb_dense products, loadings; /* Z'V and b, both features x units */
+    rb_dense inverse;            /* G^-1 */
+    const double *variances;     /* of the residuals of each feature */
+    double effect, freedom;
+    double *log_p; /* units x features */
+};
+
+/* log(P(T > (b - c) / s) + P(T > (b + c) / s)), for b above c. */
+static double log_chance(const struct testing *t, double b, double error) {
+    double above = rb_log_student_tail((b - t->effect) / error, t->freedom);
+    double below = rb_log_student_tail((b + t->effect) / error, t->freedom);
+    return below > -INFINITY ? above + log1p(exp(below - above)) - M_LN2 : above - M_LN2;
+}
+
+static void test_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    struct testing *t = arg;
+    int64_t features = t->loadings.rows;
+    double *log_p = t->log_p + unit * features, share = rb_dense_get(t->inverse, unit, unit);
+    for (int64_t k = 0; k < features; k++) {
+        double error = fmax(sqrt(share * t->variances[k]), DBL_MIN);
+        double b = fabs(rb_dense_get(t->loadings, k, unit));
+        /* an effect below the smallest one has p of at least 1/2 */
+        log_p[k] = b > t->effect ? log_chance(t, b, error) : 0;
+    }
+}
+
+/* The variance of what the units leave of each feature. RB_ERROR_DATA: values are missing. */
+static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const struct testing *t,
+                                   double *variances) {
+    for (int64_t k = 0; k < t->loadings.rows; k++) {
+        double rest = r->squares[k] - r->sums[k] * r->sums[k] / (double)r->n_samples;
+        for (int64_t j = 0; j < t->loadings.cols; j++)
+            rest -= rb_dense_get(t->loadings, k, j) * rb_dense_get(t->products, k, j);
+        if (!isfinite(rest)) {
+            return rb_fail(ctx, RB_ERROR_DATA,
+                           "the rule test needs every value, but of feature %lld (counted from 0) "
+                           "some are missing; choose another rule",
+                           (long long)k);
+        }
+        variances[k] = fmax(rest, 0) / t->freedom;
+    }
+    return RB_OK;
+}
+
+rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_units *units,
+                           double level, bool *belongs) {
+    int64_t features = r->products.rows, count = units->count;
+    struct testing t = {.effect = FEATURE_EFFECT * units->root,
+                        .freedom = (double)rb_refit_freedom(r, count)};
+    rb_scratch scratch = {.ctx = ctx};
+    double *variances = rb_take(&scratch, features, sizeof *variances);
+    t.variances = variances;
+    t.log_p = rb_take(&scratch, features * count, sizeof *t.log_p);
+    double *log_fdr = rb_take(&scratch, features, sizeof *log_fdr);
+    rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.products);
+    rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.loadings);
+    rb_dense_take(&scratch, RB_FLOAT64, count, count, &t.inverse);
+    rb_error err = scratch.err;
+    err = err ? err : invert_moments(ctx, r, units, t.inverse);
+    for (int64_t k = 0; !err && k < features; k++)
+        for (int64_t j = 0; j < count; j++)
+            rb_dense_set(t.products, k, j, centred_product(r, k, units->index[j]) / units->rms[j]);
+    if (!err) {
+        rb_gemm_parallel(ctx, 1, t.products, RB_PLAIN, t.inverse, RB_PLAIN, 0, t.loadings);
+        err = residual_variances(ctx, r, &t, variances);
+    }
+    err = err ? err : rb_parallel_or_stop(ctx, count, test_unit, &t);
+    for (int64_t j = 0; !err && j < count; j++) {
+        err = rb_false_discovery(ctx, t.log_p + j * features, features, features, log_fdr);
+        for (int64_t k = 0; !err && k < features; k++)
+            belongs[k * count + j] = log_fdr[k] <= log(level);
+    }
+    (void)rb_scratch_end(&scratch);
+    return err;
+}
+
+/* ---- samples ---- */
+
+rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
+                                 const rb_tested_units *units, double *deviations) {
+    int64_t count = units->count;
+    rb_dense weighed = {0}, precision = {0}, variance = {0};
+    rb_spd *factor = NULL;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense_take(&scratch, RB_FLOAT64, input->n_features, count, &weighed);
+    rb_dense_take(&scratch, RB_FLOAT64, count, count, &precision);
+    rb_dense_take(&scratch, RB_FLOAT64, count, count, &variance);
+    rb_error err = scratch.err;
+    err = err ? err : rb_spd_new(ctx, RB_FLOAT64, count, &factor);
+    for (int64_t k = 0; !err && k < input->n_features; k++) {
+        for (int64_t j = 0; j < count; j++) {
+            double w = input->loadings[k * input->n_units + units->index[j]] * units->rms[j];
+            rb_dense_set(weighed, k, j, w / sqrt(input->noise[k]));
+        }
+    }
+    if (!err) {
+        rb_gemm_parallel(ctx, 1, weighed, RB_TRANSPOSED, weighed, RB_PLAIN, 0, precision);
+        for (int64_t j = 0; j < count; j++)
+            rb_dense_set(precision, j, j, 1 + rb_dense_get(precision, j, j));
+        err = rb_spd_factor(ctx, factor, precision);
+    }
+    if (!err) rb_spd_inverse(ctx, factor, variance);
+    for (int64_t j = 0; !err && j < count; j++)
+        deviations[j] = sqrt(rb_dense_get(variance, j, j));
+    rb_spd_free(factor);
+    (void)rb_scratch_end(&scratch);
+    return err;
+}
+
+bool rb_sample_belongs(double z, double deviation, double level) {
+    return rb_log_normal_tail((fabs(z) - SAMPLE_EFFECT) / deviation) <= log(level);
+}

@@ -1,0 +1,37 @@
+# modules --permutations: columns, what stays, parts.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --noise 1 --seed 1 -o X.npy -q
+expect 0 fit rfn X.npy -k 6 --iterations 80 --seed 1 -o m.h5 -q
+expect 0 modules m.h5 X.npy --permutations 19 -q
+grep -q '^unit  *information  *p family-wise  *FDR  *samples' out || fail "no columns: $(head -n 1 out)"
+[ "$(awk 'NR == 2 { print $4 }' out)" = 0.0500 ] || fail "the first is not significant: $(cat out)"
+expect 0 modules m.h5 X.npy --permutations 19 --threads 3 -o all.tsv -q
+expect 0 modules m.h5 X.npy --permutations 19 --threads 1 -o one.tsv -q
+same all.tsv one.tsv
+[ "$(head -n 1 all.tsv | cut -f 8-)" = "p	p_family	fdr" ] || fail "$(head -n 1 all.tsv)"
+[ "$(awk -F '\t' 'NF != 10' all.tsv | wc -l)" -eq 0 ] || fail "columns differ: $(head -n 2 all.tsv)"
+expect 0 modules m.h5 X.npy --permutations 19 --json -q
+tells '"p_family":0.05,"fdr":'
+expect 0 modules m.h5 X.npy -o plain.tsv -q
+[ "$(head -n 1 plain.tsv)" = "module	unit	information	kind	name	index	weight" ] || fail "plain.tsv"
+
+# Only what is significant goes into any file.
+expect 0 modules m.h5 X.npy --permutations 19 --significant 0.05 -o some.gmt
+says "modules have a family-wise p-value of at most 0.05"
+kept=$(awk -F '\t' 'NR > 1 && $9 <= 0.05 { print $2 }' all.tsv | sort -u | wc -l)
+says "$kept modules in some.gmt"
+
+# Parts for several machines, and the whole.
+expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 1/2 -o part.tsv
+says "this part is done"
+[ ! -e part.tsv ] || fail "a part wrote modules"
+expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 2/2 -o part.tsv -q
+same all.tsv part.tsv
+
+refuses "--permutations" modules m.h5 X.npy --null encode -q
+refuses "--permutations 19 or more" modules m.h5 X.npy --permutations 10 --significant 0.05 -q
+refuses "without --checkpoint" modules m.h5 X.npy --permutations 10 --part 1/2 -q
+expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --seed 2 -o Y.npy -q
+refuses "give --null encode" modules m.h5 Y.npy --permutations 10 -q
+expect 0 modules m.h5 Y.npy --permutations 19 --null encode -q

@@ -1,0 +1,340 @@
+/* Permutations: what must hold of every p-value, noise and planted modules, data and models that
+ * are not theirs, journals and parts. */
+#include "../fixture.h"
+#include "study/study.h"
+
+#include <rarebit/significance.h>
+#include <rarebit/simulate.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { N = 60, M = 80, UNITS = 4 };
+
+static rb_context *ctx;
+
+/* A model of data, and its modules. */
+typedef struct fitted {
+    rb_source *source;
+    rb_model *model;
+    rb_modules *modules;
+} fitted;
+
+static void options_add(rb_options *options, const char *text) {
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", text));
+}
+
+static rb_options *significance(const char *text) {
+    rb_options *options;
+    assert_ok(ctx, rb_options_new(ctx, NULL, &options));
+    assert_ok(ctx, rb_options_add(ctx, options, rb_significance_group()));
+    options_add(options, text);
+    return options;
+}
+
+static rb_error permute(fitted *f, const char *text, bool *complete) {
+    rb_options *options = significance(text);
+    rb_error err = rb_modules_permute(ctx, f->model, f->source, options, f->modules, complete);
+    rb_options_free(options);
+    return err;
+}
+
+static void find(fitted *f) {
+    rb_modules_free(f->modules);
+    assert_ok(ctx, rb_modules_find(ctx, f->model, f->source, NULL, &f->modules));
+}
+
+static fitted fit(rb_source *source, const char *text) {
+    fitted f = {.source = source};
+    rb_options *options;
+    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+    options_add(options, text);
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &f.model));
+    rb_options_free(options);
+    find(&f);
+    return f;
+}
+
+static void clear(fitted *f) {
+    rb_modules_free(f->modules);
+    rb_model_free(f->model);
+}
+
+static rb_source *noise(uint64_t seed, rb_matrix **matrix) {
+    rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_SIMULATE}};
+    rb_source *source;
+    assert_ok(ctx, rb_matrix_new_dense(ctx, RB_FLOAT32, N, M, matrix));
+    for (int64_t i = 0; i < N * M; i++)
+        rb_put(RB_FLOAT32, (void *)(*matrix)->values, i, rb_draw_normal(&draws));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
+/* Noise and three modules of 12 samples and 15 features each. */
+static rb_source *planted(uint64_t seed, rb_matrix **matrix) {
+    rb_source *source = noise(seed, matrix);
+    for (int64_t b = 0; b < 3; b++)
+        for (int64_t i = 15 * b; i < 15 * b + 12; i++)
+            for (int64_t k = 20 * b; k < 20 * b + 15; k++)
+                ((float *)(*matrix)->values)[i * M + k] += k % 2 ? 4 : -4;
+    return source;
+}
+
+static const char paper[] = "preset=paper units=4 iterations=60";
+
+static rb_significance get(const rb_modules *modules, int64_t rank) {
+    rb_significance s = {NAN, NAN, NAN};
+    assert_true(rb_modules_significance(modules, rank, &s));
+    return s;
+}
+
+/* Chances are between 1 / (1 + B) and 1, a larger information has no larger ones, and one unit at
+ * random is no more likely than any of them. */
+static void what_must_hold(void **state) {
+    (void)state;
+    const char *const texts[] = {"permutations=19", "permutations=19 null=encode"};
+    rb_matrix *matrix;
+    rb_source *source = planted(1, &matrix);
+    fitted f = fit(source, paper);
+    assert_false(rb_modules_significance(f.modules, 0, &(rb_significance){0}));
+    for (int t = 0; t < 2; t++) {
+        assert_ok(ctx, permute(&f, texts[t], NULL));
+        for (int64_t r = 0; r < rb_modules_count(f.modules); r++) {
+            rb_significance s = get(f.modules, r), before = r ? get(f.modules, r - 1) : s;
+            assert_true(s.p >= 0.05 && s.p <= s.p_family && s.p_family <= 1);
+            assert_true(s.fdr >= s.p && s.fdr <= 1);
+            assert_true(before.p <= s.p && before.p_family <= s.p_family && before.fdr <= s.fdr);
+        }
+    }
+    assert_false(
+        rb_modules_significance(f.modules, rb_modules_count(f.modules), &(rb_significance){0}));
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+/* Planted modules stay, and with them nothing of the noise. */
+static void planted_modules_are_called(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        rb_matrix *matrix;
+        rb_source *source = planted(seed, &matrix);
+        fitted f = fit(source, "units=8");
+        assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
+        assert_in_range(rb_modules_count(f.modules), 3, 4);
+        clear(&f);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
+/* Of 24 sets of noise about 1.2 have a call at 0.05, more than 5 with a chance of 0.001. ./run
+ * significance does the same with 300. */
+static void noise_is_not_called(void **state) {
+    (void)state;
+    int64_t calls = 0, modules = 0;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        rb_matrix *matrix;
+        rb_source *source = noise(100 + seed, &matrix);
+        fitted f = fit(source, "preset=paper units=4 iterations=20");
+        modules += rb_modules_count(f.modules);
+        assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
+        calls += rb_modules_count(f.modules) > 0;
+        clear(&f);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    assert_true(modules > 70); /* there was something to call */
+    assert_in_range(calls, 0, 5);
+}
+
+/* By their rule: those left have what was asked for, and are the ones that had it before. */
+static void only_significant_ones_stay(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = planted(5, &matrix);
+    fitted f = fit(source, "preset=biclustering units=8 restarts=1 iterations=150");
+    for (int by_fdr = 0; by_fdr < 2; by_fdr++) {
+        int64_t expected = 0;
+        find(&f);
+        assert_ok(ctx, permute(&f, "permutations=19", NULL));
+        for (int64_t r = 0; r < rb_modules_count(f.modules); r++) {
+            rb_significance s = get(f.modules, r);
+            expected += (by_fdr ? s.fdr : s.p_family) <= 0.1;
+        }
+        assert_in_range(expected, 1, 7);
+        assert_ok(ctx, permute(&f,
+                               by_fdr ? "permutations=19 significant=0.1 error-rate=fdr"
+                                      : "permutations=19 significant=0.1",
+                               NULL));
+        assert_int_equal(rb_modules_count(f.modules), expected);
+        assert_true(get(f.modules, expected - 1).p <= 0.1);
+    }
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+static void same_chances(const rb_modules *a, const rb_modules *b) {
+    assert_int_equal(rb_modules_count(a), rb_modules_count(b));
+    for (int64_t r = 0; r < rb_modules_count(a); r++) {
+        rb_significance x = get(a, r), y = get(b, r);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+}
+
+/* Threads, a journal and parts change nothing; another seed does. */
+static void same_bits(void **state) {
+    (void)state;
+    char folder[] = "/tmp/rarebit-permute-XXXXXX", text[256], command[64];
+    bool complete;
+    rb_matrix *matrix;
+    rb_source *source = noise(3, &matrix);
+    assert_non_null(mkdtemp(folder));
+    fitted one = fit(source, paper), other = {source, one.model, NULL};
+    assert_ok(ctx, permute(&one, "permutations=9", NULL));
+    assert_ok(ctx, rb_context_set_threads(ctx, 3));
+    find(&other);
+    assert_ok(ctx, permute(&other, "permutations=9", &complete));
+    assert_true(complete);
+    same_chances(one.modules, other.modules);
+    find(&other);
+    snprintf(text, sizeof text, "permutations=9 checkpoint=%s/j part=2/2", folder);
+    assert_ok(ctx, permute(&other, text, &complete));
+    assert_false(complete);
+    assert_false(rb_modules_significance(other.modules, 0, &(rb_significance){0}));
+    snprintf(text, sizeof text, "permutations=9 checkpoint=%s/j", folder);
+    assert_ok(ctx, permute(&other, text, &complete));
+    assert_true(complete);
+    same_chances(one.modules, other.modules);
+    snprintf(text, sizeof text, "permutations=9 checkpoint=%s/j permutation-seed=2", folder);
+    assert_int_equal(permute(&other, text, &complete), RB_ERROR_ARGUMENT); /* another journal's */
+    assert_ok(ctx, permute(&other, "permutations=9 permutation-seed=2", NULL));
+    double difference = 0;
+    for (int64_t r = 0; r < rb_modules_count(one.modules); r++)
+        difference += fabs(get(one.modules, r).p - get(other.modules, r).p);
+    assert_true(difference > 0);
+    assert_ok(ctx, rb_context_set_threads(ctx, 1));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    rb_modules_free(other.modules);
+    clear(&one);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+/* Samples that are counts: totals and logarithms are taken before values are permuted; compressed
+ * rows stay compressed, and say about the same. */
+static void sparse_counts(void **state) {
+    (void)state;
+    rb_draws draws = {.stream = {.seed = 8, .purpose = RB_RANDOM_SIMULATE}};
+    static int64_t starts[N + 1];
+    static int32_t columns[N * M];
+    static float values[N * M], dense[N * M];
+    for (int64_t i = 0; i < N; i++) {
+        starts[i + 1] = starts[i];
+        double depth = i % 2 ? 1 : 6;
+        for (int64_t k = 0; k < M; k++) {
+            bool in = i < 20 && k < 20;
+            double count = floor(depth * (in ? 5 : 0.5) * -log(1 - rb_draw_uniform(&draws)));
+            if (count == 0) continue;
+            dense[i * M + k] = (float)count;
+            columns[starts[i + 1]] = (int32_t)k;
+            values[starts[i + 1]++] = (float)count;
+        }
+    }
+    for (int sparse = 0; sparse < 2; sparse++) {
+        rb_matrix *matrix;
+        rb_source *source;
+        assert_ok(ctx, sparse
+                           ? rb_matrix_csr(ctx, RB_FLOAT32, N, M, starts, columns, values, &matrix)
+                           : rb_matrix_dense(ctx, RB_FLOAT32, N, M, dense, M, 1, &matrix));
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        fitted f = fit(source,
+                       "preset=paper units=5 iterations=100 totals=100 log1p=true top-variance=60");
+        assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
+        assert_in_range(rb_modules_count(f.modules), 1, 2); /* not all five */
+        find(&f);
+        assert_ok(ctx, permute(&f, "permutations=19 null=encode", NULL));
+        assert_true(get(f.modules, 0).p_family == 0.05);
+        clear(&f);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
+static void refused(fitted *f, const char *options, rb_error expected, const char *says) {
+    assert_int_equal(permute(f, options, NULL), expected);
+    if (!strstr(rb_context_error(ctx), says)) fail_msg("%s", rb_context_error(ctx));
+    assert_false(rb_modules_significance(f->modules, 0, &(rb_significance){0}));
+}
+
+static void what_is_refused(void **state) {
+    (void)state;
+    rb_matrix *matrix, *other_matrix;
+    rb_source *source = noise(3, &matrix), *other = noise(4, &other_matrix);
+    fitted f = fit(source, paper);
+    refused(&f, "null=encode", RB_ERROR_ARGUMENT, "does nothing without permutations");
+    refused(&f, "significant=0.05", RB_ERROR_ARGUMENT, "does nothing without permutations");
+    refused(&f, "permutations=9 error-rate=fdr", RB_ERROR_ARGUMENT, "without significant");
+    refused(&f, "permutations=9 part=1/2", RB_ERROR_ARGUMENT, "without checkpoint");
+    refused(&f, "permutations=9 significant=0.05", RB_ERROR_ARGUMENT, "permutations=19 or more");
+    assert_ok(ctx, permute(&f, "permutations=0", NULL));
+    f.source = other;
+    find(&f);
+    refused(&f, "permutations=9", RB_ERROR_ARGUMENT, "give null=encode");
+    assert_ok(ctx, permute(&f, "permutations=9 null=encode", NULL));
+    f.source = source;
+    find(&f);
+    assert_ok(ctx, rb_model_set_attribute(ctx, f.model, "prior-mean_checksum", "1"));
+    refused(&f, "permutations=9", RB_ERROR_UNSUPPORTED, "prior-mean from a file");
+    clear(&f);
+    rb_source_free(other);
+    rb_matrix_free(other_matrix);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+/* Any allocation fails: an error, nothing leaks, and the modules are as before. */
+static void out_of_memory(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = noise(3, &matrix);
+    fitted f = fit(source, "preset=paper units=2 iterations=1");
+    rb_options *options = significance("permutations=2 significant=0.5");
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t left = 0; err; left++) {
+        ctx->allocations_left = left;
+        err = rb_modules_permute(ctx, f.model, f.source, options, f.modules, NULL);
+        ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true(left < 2000);
+        assert_true(err == RB_OK || !f.modules->significance);
+    }
+    rb_options_free(options);
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    ctx = fixture_context();
+    return rb_context_set_threads(ctx, 1);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_context_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_must_hold),      cmocka_unit_test(planted_modules_are_called),
+        cmocka_unit_test(noise_is_not_called), cmocka_unit_test(only_significant_ones_stay),
+        cmocka_unit_test(same_bits),           cmocka_unit_test(sparse_counts),
+        cmocka_unit_test(what_is_refused),     cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
