@@ -26,6 +26,8 @@ cat "$out/types.txt"
 show plot modules "$out/model.h5" "$cells" -q --labels "$types" \
     -o "$out/modules.png"
 show plot codes "$out/model.h5" "$cells" -q --labels "$types" -o "$out/codes.png"
+show report "$out/model.h5" "$cells" -q --labels "$types" --title "700 blood cells" \
+    -o "$out/report.html"
 
 echo
 echo "What was found. A unit stands for a set of cells and the genes that are up or down in them together;"
@@ -56,7 +58,8 @@ cat <<END
 Each cell is now described by 11 numbers instead of 765, and $zeros % of them are zero.
 
 Written:
-  $out/modules.png   genes and cells, ordered by module: look at this first
+  $out/report.html   all of this on one page: open it in a browser first
+  $out/modules.png   genes and cells, ordered by module
   $out/codes.png     which units are active in which cell type
   $out/modules.tsv   genes and cells of each module, with weights
   $out/codes.tsv     the 11 numbers of each cell

@@ -30,9 +30,7 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 /* A metric that a method does not have is null in JSON and left out of the table; one without a
  * label is in JSON alone. */
-static const struct {
-    const char *name, *label, *meaning;
-} metrics_shown[] = {
+const shown_metric shown_metrics[] = {
     {"samples", "samples", ""},
     {"features", "features", ""},
     {"units", "units", ""},
@@ -59,16 +57,14 @@ static const struct {
     {"truncation", "truncation", "mean - log quality: KL from all states"},
     {"candidate_hits", "candidate hits", "share of the causes among candidates"},
     {"exact_samples", "exact samples", "that the last three are means of"},
+    {NULL, NULL, NULL},
 };
-enum { N_SHOWN = sizeof metrics_shown / sizeof *metrics_shown };
 
 static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_field_match *match,
                            const rb_model *model, rb_source *source) {
     json_t *json = json_object();
-    for (int i = 0; i < N_SHOWN; i++) {
-        const char *name = metrics_shown[i].name;
-        json_add(&json, name, json_of_number(rb_metrics_get(metrics, name)));
-    }
+    for (const shown_metric *m = shown_metrics; m->name; m++)
+        json_add(&json, m->name, json_of_number(rb_metrics_get(metrics, m->name)));
     if (match->causes) {
         json_add(&json, "causes", json_integer(match->causes));
         json_add(&json, "causes_found", json_integer(match->causes_found));
@@ -88,12 +84,8 @@ static void print_number(const char *label, double value, const char *meaning) {
 }
 
 static void print_table(const rb_metrics *metrics, const rb_field_match *match) {
-    for (int i = 0; i < N_SHOWN; i++) {
-        if (metrics_shown[i].label) {
-            print_number(metrics_shown[i].label, rb_metrics_get(metrics, metrics_shown[i].name),
-                         metrics_shown[i].meaning);
-        }
-    }
+    for (const shown_metric *m = shown_metrics; m->name; m++)
+        if (m->label) print_number(m->label, rb_metrics_get(metrics, m->name), m->meaning);
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);

@@ -308,6 +308,14 @@ void interrupt_temporary(const char *path, bool there);
 void interrupt_hold(void);
 void interrupt_release(void);
 
+/* ---- metrics (evaluate.c) ---- */
+
+/* How a metric is told of; the last one has no name. */
+typedef struct shown_metric {
+    const char *name, *label, *meaning;
+} shown_metric;
+extern const shown_metric shown_metrics[];
+
 /* ---- consensus (consensus.c) ---- */
 
 /* Says how stable the units of a consensus are. */
@@ -380,6 +388,7 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_filters_command, plot_modules_command, info_command, convert_command,
     simulate_biclusters_command, simulate_bars_command, plot_fields_command, plot_quality_command,
     plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
-    help_command_row, generate_command, select_command, merge_command, check_command, rerun_command;
+    help_command_row, generate_command, select_command, merge_command, check_command, rerun_command,
+    page_command;
 
 #endif

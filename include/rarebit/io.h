@@ -228,6 +228,20 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
                                       const rb_model *model, rb_source *source, const char *labels,
                                       rb_enrichment *enrichment);
+/* The class of each sample, read from such labels. */
+typedef struct rb_classes {
+    size_t size; /* sizeof(rb_classes), set by the caller */
+    int64_t n_samples, n_classes;
+    int64_t *class_of;        /* n_samples, from 0; -1: none */
+    const char *const *names; /* n_classes, in alphabetical order */
+    void *text;               /* what the names point into */
+} rb_classes;
+
+/* Errors are those of rb_modules_enrichment about labels. */
+RB_API rb_error rb_classes_read(rb_context *context, const char *labels, const rb_source *source,
+                                rb_classes *classes);
+RB_API void rb_classes_clear(rb_classes *classes);
+
 /* How many characters of such labels name their file: up to the last colon that ends the name of a
  * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
  * thread. */

@@ -39,5 +39,6 @@
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
+#include <rarebit/view.h>
 
 #endif

@@ -128,6 +128,27 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     return err;
 }
 
+rb_error rb_classes_read(rb_context *ctx, const char *where, const rb_source *source,
+                         rb_classes *classes) {
+    rb_labels labels;
+    rb_error err = rb_size_check(ctx, "the classes", classes->size, sizeof *classes);
+    err = err ? err : rb_labels_read(ctx, where, source, &labels);
+    if (err) return err;
+    *classes = (rb_classes){.size = sizeof *classes,
+                            .n_samples = labels.n_samples,
+                            .n_classes = labels.classes->count,
+                            .class_of = labels.class_of,
+                            .names = (const char *const *)labels.classes->text,
+                            .text = labels.classes};
+    return RB_OK;
+}
+
+void rb_classes_clear(rb_classes *classes) {
+    rb_free(classes->class_of);
+    rb_names_free(classes->text);
+    *classes = (rb_classes){.size = sizeof *classes};
+}
+
 rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                                rb_source *source, const char *labels_path, rb_enrichment *e) {
     rb_labels labels;

@@ -30,6 +30,7 @@ for suffix in npy tsv.gz csv h5 h5ad; do
     opens_once reconstruct m.h5 in.$suffix -o rebuilt.npy -q
     opens_once evaluate m.h5 in.$suffix -q
     opens_once modules m.h5 in.$suffix -q
+    opens_once report m.h5 in.$suffix -o page.html -q
     opens_once convert in.$suffix -o other.tsv -q
 done
 finish

@@ -32,6 +32,7 @@ awk 'BEGIN { OFS = "\t"; print "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8" }
     { print "s" NR, $0 }' in/x.tsv >in/named.tsv
 awk 'BEGIN { print "sample\tclass"; for (i = 1; i <= 12; i++) print "s" i "\t" (i % 2 ? "a" : "b") }' \
     >in/labels.tsv
+printf 'a\nb\na\nb\na\nb\na\nb\na\nb\na\nb\n' >in/classes.txt
 printf 'one\tna\tf1\tf2\tf3\ntwo\tna\tf4\tf5\n' >in/sets.gmt
 awk 'BEGIN { print "sample\tage\tsite"; for (i = 1; i <= 12; i++) print "s" i "\t" i * 5 % 12 "\t" (i % 2 ? "a" : "b") }' \
     >in/covariates.tsv
@@ -242,6 +243,8 @@ for format in tsv json gmt; do
 done
 each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
+each_fault reads,writes report -q "$work/bars.h5" "$in/bars.npy" --labels "$in/classes.txt" \
+    -o "$out/page.html"
 each_fault reads,writes,creates consensus -q "$model" "$model" --data "$in/x.npy" \
     --similarity 0.1 -o "$out/model.h5"
 each_fault reads,writes modules -q "$work/named.h5" "$in/named.tsv" --gmt "$in/sets.gmt" --gmt-min 1 \

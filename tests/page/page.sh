@@ -1,0 +1,70 @@
+# The page of `rarebit report` in a browser: what a reader sees, clicks, types and saves, with the
+# keyboard, in the dark, on a phone, and by the rules of axe-core. Without node, npm, a Chromium or the
+# packages in package.json it is left out with a notice; where CI=true they must be there.
+set -eu
+left_out() {
+    echo "no $1: the page is not looked at in a browser" >&2
+    [ "${CI:-}" != true ] || exit 1
+    exit 77
+}
+command -v node >/dev/null 2>&1 || left_out node
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    left_out Chromium
+modules=$BUILD/page-modules
+if ! cmp -s "$SOURCE/tests/page/package.json" "$modules/package.json" ||
+    [ ! -f "$modules/node_modules/axe-core/axe.min.js" ] ||
+    [ ! -d "$modules/node_modules/playwright-core" ]; then
+    command -v npm >/dev/null 2>&1 || left_out npm
+    mkdir -p "$modules"
+    cp "$SOURCE/tests/page/package.json" "$modules"
+    (cd "$modules" && timeout 300 npm install --silent --no-audit --no-fund --no-package-lock \
+        --ignore-scripts >log 2>&1) || {
+        rm "$modules/package.json"
+        left_out "packages from npm"
+    }
+fi
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cells=$SOURCE/examples/data/pbmc700
+"$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 1 -o cells.h5 -q
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" \
+    --title "700 blood cells" -o cells.html -q
+# The same with all that can be asked for: a set of each module's features, covariates by chance and
+# not, numbers of units.
+"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.gmt -q
+awk 'BEGIN { FS = OFS = "\t" } NF > 11 { print "like " $1, "", $3, $4, $5, $6, $7, $8, $9, $10 }' \
+    modules.gmt >sets.gmt
+awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
+    NR > 1 { print $1, NR * 7919 % 83, $2 ~ /CD4|CD8|CD19|NK/ ? "yes" : "no" }' "$cells/labels.tsv" >covariates.tsv
+"$RAREBIT" select rfn "$cells/expr.tsv.gz" --units 2,5,8 --restarts 2 --folds 2 --iterations 60 --seed 1 \
+    -o select.tsv -q >chosen
+"$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 2 --iterations 150 -o other.h5 -q
+"$RAREBIT" consensus cells.h5 other.h5 -o consensus.h5 -q
+"$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" -o consensus.html -q
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" --gmt sets.gmt \
+    --covariates covariates.tsv --select select.tsv --permutations 40 --null encode \
+    --permutation-seed 1 -o all.html -q
+"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
+
+# Names that are HTML and script; values that are missing; a model with a warning and one unit.
+"$RAREBIT" simulate biclusters --dataset D1 --seed 1 --samples 60 --features 40 -o X.npy -q
+"$RAREBIT" convert X.npy -o X.tsv -q
+awk 'BEGIN { FS = OFS = "\t"; printf "name"
+        for (i = 1; i <= 40; i++) printf "\t</script><img src=x onerror=hacked=1>%d", i; print "" }
+    { print "<script>hacked=1</script>" NR, $0 }' X.tsv >hostile.tsv
+awk 'BEGIN { FS = OFS = "\t"; print "name", "class" }
+    NR > 1 { print $1, NR % 3 ? "<b onclick=hacked=1>" : "__proto__" }' hostile.tsv >classes.tsv
+"$RAREBIT" fit rfn hostile.tsv -k 1 --seed 1 -o hostile.h5 -q 2>/dev/null
+"$RAREBIT" report hostile.h5 hostile.tsv --labels classes.tsv --title '<script>hacked=1</script>' \
+    -o hostile.html -q 2>/dev/null
+
+# 20 modules of 5000 samples, with names and classes.
+"$RAREBIT" simulate biclusters --dataset D1 --samples 5000 --features 2000 --seed 1 -o big.npy -q
+"$RAREBIT" fit rfn big.npy -k 20 --estep newton --iterations 20 --seed 1 -o big.h5 -q
+awk 'BEGIN { for (i = 0; i < 5000; i++) print "class " i % 12 }' >big.txt
+"$RAREBIT" report big.h5 big.npy --labels big.txt -o big.html -q 2>/dev/null
+
+NODE_PATH=$modules/node_modules node "$SOURCE/tests/page/page.js" "$browser" "$work" \
+    ${PAGE_PICTURES:+"$PAGE_PICTURES"}

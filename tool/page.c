@@ -1,0 +1,194 @@
+/* rarebit report: one HTML file that tells what a model found, to look at and to send. */
+#include "page.h"
+
+#include <rarebit/significance.h>
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct page_options {
+    const char *output, *title, *select;
+} page_options;
+
+static const rb_option_group *page_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
+         "where to write the page, one HTML file that needs nothing else; - is standard output"},
+        {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
+         "what the page is called; the names of model and data when not given"},
+        {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
+         "show the curves of a table with a row for each number of units, as 'select' writes it"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
+    return &group;
+}
+
+/* ---- messages on the way are part of the page ---- */
+
+static bool has_text(const json_t *list, const char *text) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0) return true;
+    return false;
+}
+
+static void keep_message(rb_log_level level, const char *message, void *user) {
+    page *p = user;
+    json_t **list = level == RB_LOG_WARNING ? &p->warnings : &p->notes, *text;
+    report_log(level, message, NULL);
+    text = json_of_text(message);
+    if (*list && text && !has_text(*list, json_string_value(text)))
+        json_add(list, NULL, text);
+    else
+        json_decref(text);
+}
+
+/* ---- the document ---- */
+
+static void add_origin(const page *p, json_t **to) {
+    static const char *const names[] = {"compiler", "kernels", "blas", "blas_core"};
+    json_t *build = json_object();
+    char *line = command_line(p->call->argc, p->call->argv);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        json_add(&build, names[i], json_of_text(rb_build_info(p->call->ctx, names[i])));
+    json_add(to, "version", json_of_text(rb_version()));
+    json_add(to, "title", json_of_text(option_text(p->call, "title")));
+    json_add(to, "command", json_of_text(line));
+    json_add(to, "build", build);
+    free(line);
+}
+
+/* Computes what the page tells. */
+static rb_error compute(page *p) {
+    rb_context *ctx = p->call->ctx;
+    const char *labels = option_text(p->call, "labels");
+    p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
+    p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
+    if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
+    err = err ? err
+              : rb_modules_permute(ctx, p->model, p->source, p->call->options, p->modules, NULL);
+    p->answers.model = p->model;
+    p->answers.modules = p->modules;
+    err = err ? err : answers_find(p->call, p->source, &p->answers);
+    if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
+    err = err ? err : rb_describe(ctx, p->source, &p->data);
+    err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
+    return err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
+}
+
+/* The document; NULL: an error. */
+static json_t *document(page *p, rb_error *err) {
+    json_t *json = json_object();
+    *err = compute(p);
+    if (!*err) *err = page_add_modules(p, &json);
+    if (!*err) *err = page_add_codes(p, &json);
+    if (!*err && option_text(p->call, "select")) *err = page_add_select(p, &json);
+    if (!*err) {
+        add_origin(p, &json);
+        page_add_data(p, &json);
+        page_add_model(p, &json);
+        page_add_fit(p, &json);
+        page_add_answers(p, &json);
+        page_add_names(p, &json);
+        if (!json) *err = rb_context_fail(p->call->ctx, RB_ERROR_MEMORY, "out of memory");
+    }
+    if (*err) {
+        json_decref(json);
+        json = NULL;
+    }
+    return json;
+}
+
+/* ---- the file ---- */
+
+/* Names are whatever somebody wrote: without "<" nothing in them can end the element that the
+ * document stands in. In JSON it stands in texts alone. */
+static int put_document(const char *text, size_t size, void *file) {
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '<')
+            fputs("\\u003c", file);
+        else
+            putc(text[i], file);
+    return ferror((FILE *)file) ? -1 : 0;
+}
+
+static int write_page(const invocation *call, json_t *json) {
+    output out;
+    const char *target = option_text(call, "output");
+    int status = output_begin_own(&out, call->ctx, target, "html");
+    if (status) return status;
+    FILE *file = fopen(out.path, "w");
+    bool fine = file && fputs(page_head, file) >= 0;
+    fine = fine &&
+           json_dump_callback(json, put_document, file, JSON_COMPACT | JSON_REAL_PRECISION(7)) == 0;
+    fine = fine && fputs(page_tail, file) >= 0;
+    fine = file && fclose(file) == 0 && fine;
+    if (!fine) {
+        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
+        status = STATUS_FAILED;
+    }
+    status = output_end(&out, status);
+    if (!status) report("page in %s; open it in a browser", target);
+    return status;
+}
+
+static int make_page(invocation *call, rb_model *model, rb_source *source) {
+    page p = {.call = call,
+              .model = model,
+              .source = source,
+              .warnings = json_array(),
+              .notes = json_array(),
+              .data.size = sizeof p.data,
+              .classes.size = sizeof p.classes};
+    rb_error err;
+    rb_context_on_log(call->ctx, keep_message, &p);
+    json_t *json = document(&p, &err);
+    rb_context_on_log(call->ctx, report_log, NULL);
+    int status = err ? report_failure(call->ctx, err) : write_page(call, json);
+    json_decref(json);
+    json_decref(p.warnings);
+    json_decref(p.notes);
+    rb_modules_free(p.modules);
+    rb_metrics_free(p.metrics);
+    answers_clear(&p.answers);
+    rb_classes_clear(&p.classes);
+    free(p.named[0]);
+    free(p.named[1]);
+    return status;
+}
+
+static int run(invocation *call) {
+    int status = answers_check(call);
+    return status ? status : with_model_and_data(call, NULL, make_page);
+}
+
+const command page_command = {
+    .words = "report",
+    .heading = "Use a model",
+    .summary = "write one HTML page that tells what was found",
+    .description =
+        "The page says what the data are, whether the fit is healthy, and what each module is: its "
+        "samples and features with their weights, heat maps, and the classes, sets of features and "
+        "covariates that it goes with. It needs no network and no other file, tables can be "
+        "searched and sorted, and "
+        "the lists can be saved from it.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .output = "PAGE",
+    .groups = {page_group, rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
+               coding_group, rb_read_group, general_group},
+    .without = "gmt-output labels-output covariates-output part",
+    .examples = {{"A page to send", "report model.h5 genes.tsv -o report.html"},
+                 {"With known classes",
+                  "report model.h5 cells.h5ad --labels obs:louvain -o report.html"},
+                 {"With gene sets, and what else is known of the samples",
+                  "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
+                  "report.html"}},
+    .reads = "select labels gmt covariates",
+    .writes = "output checkpoint",
+    .fixed = {"output", "a report is written as HTML", ".html"},
+    .run = run,
+};

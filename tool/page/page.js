@@ -1,0 +1,384 @@
+/* The page: sentences, tables and pictures of the document D. A part appears when D has it. */
+const D = JSON.parse(document.getElementById("document").textContent);
+const main = document.getElementById("main"), units = D.model.units;
+
+/* ---- numbers and names as text ---- */
+
+const whole = (n) => n.toLocaleString("en-US");
+const plural = (n, word) => `${whole(n)} ${word}${n === 1 ? "" : "s"}`;
+function number(value) {
+  if (value === null || value === undefined) return "–";
+  if (Number.isInteger(value)) return whole(value);
+  const size = Math.abs(value);
+  return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+}
+/* A probability given as its decimal logarithm may be too small for a number. */
+function ofLog(log10) {
+  if (log10 === null) return "–";
+  if (log10 > -3) return String(Number((10 ** log10).toPrecision(2)));
+  const power = Math.floor(log10);
+  return `${(10 ** (log10 - power)).toFixed(1)}e${power}`;
+}
+const ofLogs = (label, name, tip) => ({ label, tip, number: true, up: true, value: (row) => row[name], show: (row) => ofLog(row[name]), save: (row) => ofLog(row[name]) });
+const column = (k) => D.names.columns[k] ?? k;
+const cell = { samples: (i) => D.names.samples[i] ?? String(i), features: (k) => D.names.features[k] ?? String(column(k)) };
+const sampleName = (i) => D.names.samples[i] ?? "sample " + i;
+const featureName = (k) => D.names.features[k] ?? "feature " + column(k);
+const classOf = (i) => D.classes?.of[i];
+const className = (c) => D.classes.names[c];
+const stem = (path) => path.split("/").pop().replace(/(\.(gz|tsv|csv|txt|npy|mtx|h5ad|h5))+$/, "");
+const attribute = (name) => D.model.attributes[name];
+
+/* The features of a module that are up or down: heaviest first. */
+const signed = (m, sign) => m.features.filter((_, i) => m.feature_weights[i] * sign > 0);
+const heads = (m, sign, most) => signed(m, sign).slice(0, most).map(cell.features).join(", ");
+
+/* ---- parts ---- */
+
+function part(id, title, ...content) {
+  main.append(h("section", {}, h("h2", { id, tabindex: -1 }, title), content));
+  document.getElementById("parts").append(h("li", {}, h("a", { href: "#" + id }, title)));
+}
+const button = (text, onclick) => h("button", { type: "button", onclick }, text);
+
+/* A table that is searched, sorted and saved. columns: {label, tip, value(row): what is sorted,
+ * show(row): what is seen, save(row): what is saved, number, up: smallest first, wide}; the first column
+ * heads the row. */
+function table({ title, file, columns, rows, first = 25 }) {
+  const collator = new Intl.Collator("en", { numeric: true });
+  const body = h("tbody"), told = h("output", {}), more = button("", () => { shown = Infinity; show(); });
+  let shown = first, order = null, sought = "";
+  const text = (row) => columns.map((c) => String(c.value(row) ?? "")).join("\u0001").toLowerCase();
+  const heads = columns.map((c) => {
+    const name = h("button", { type: "button", onclick: () => { order = { column: c, down: order?.column === c ? !order.down : !!c.number && !c.up }; show(); } }, c.label);
+    if (c.tip) {
+      const id = "tip-" + ++table.tips;
+      withTip(name, c.tip).setAttribute("aria-describedby", id);
+      return h("th", { scope: "col", class: (c.number ? "number" : "") + (c.wide ? " wide" : "") }, name, h("span", { id, hidden: true }, c.tip));
+    }
+    return h("th", { scope: "col", class: (c.number ? "number" : "") + (c.wide ? " wide" : "") }, name);
+  });
+  const seen = (c, row) => (c.show ? c.show(row) : c.number ? number(c.value(row)) : c.value(row) ?? "–");
+  function show() {
+    let found = rows.filter((row) => !sought || text(row).includes(sought));
+    if (order) {
+      const { column: c, down } = order, sign = down ? -1 : 1;
+      const empty = (v) => v === null || v === undefined || v === "";
+      found = found.slice().sort((a, b) => {
+        const x = c.value(a), y = c.value(b);
+        if (empty(x) || empty(y)) return empty(x) - empty(y);
+        return sign * (c.number ? x - y : collator.compare(x, y));
+      });
+    }
+    heads.forEach((head, i) => head.setAttribute("aria-sort", order?.column !== columns[i] ? "none" : order.down ? "descending" : "ascending"));
+    body.replaceChildren(...found.slice(0, shown).map((row) => h("tr", {}, columns.map((c, i) =>
+      h(i ? "td" : "th", { scope: i ? null : "row", class: (c.number ? "number" : "") + (c.wide ? " wide" : "") }, seen(c, row))))));
+    told.textContent = found.length === rows.length ? plural(rows.length, "row") : `${whole(found.length)} of ${plural(rows.length, "row")}`;
+    more.hidden = found.length <= shown;
+    more.textContent = `Show all ${whole(found.length)}`;
+  }
+  const clean = (value) => String(value ?? "").replace(/[\t\r\n]/g, " ");
+  const tsv = () => [columns.map((c) => c.label), ...rows.map((row) => columns.map((c) => (c.save ?? c.value)(row)))].map((line) => line.map(clean).join("\t") + "\n").join("");
+  show();
+  return h("div", { class: "table" },
+    h("div", { class: "bar" },
+      rows.length > 5 && h("label", {}, h("span", {}, "Search", h("span", { class: "hidden" }, ` ${title.toLowerCase()}`)), h("input", { type: "search", oninput: (e) => { sought = e.target.value.toLowerCase(); show(); } })),
+      told, button("Save TSV", () => save(file + ".tsv", tsv(), "text/tab-separated-values"))),
+    h("div", { class: "wrap", role: "region", tabindex: 0, "aria-label": "Table: " + title },
+      h("table", {}, h("caption", {}, title), h("thead", {}, h("tr", {}, heads)), body)),
+    more);
+}
+table.tips = 0;
+
+/* Facts: a name, a value and perhaps what it means. */
+const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", tabindex: 0, "aria-label": "Table: " + title },
+  h("table", {}, h("caption", {}, title), h("tbody", {}, rows.filter((row) => row[1] !== undefined && row[1] !== null)
+    .map(([name, value, meaning]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value), h("td", { class: "muted" }, meaning ?? ""))))));
+
+/* ---- what is known of each module ---- */
+
+const modules = D.modules, moduleOf = new Map(modules.map((m, rank) => [m.unit, Object.assign(m, { rank })]));
+modules.forEach((m, rank) => {
+  m.class = D.classes?.modules[rank];
+  m.sets = (D.sets?.rows ?? []).filter((row) => row.unit === m.unit);
+  m.set = m.sets.reduce((best, row) => (!best || row.log10_fdr < best.log10_fdr ? row : best), undefined);
+});
+const unitLink = (unit) => (moduleOf.has(unit) ? h("a", { href: "#unit-" + unit, onclick: () => open(unit) }, "unit " + unit) : "unit " + unit);
+function open(unit) {
+  const details = document.getElementById("unit-" + unit);
+  if (details) details.open = true;
+}
+const unitColumn = { label: "Unit", value: (row) => row.unit, show: (row) => (row.unit >= 0 ? unitLink(row.unit) : "–"), number: true,
+  tip: "The number of the unit in the model: the same in every file and picture" };
+
+/* ---- active units of the samples ---- */
+
+const codes = D.codes.units, shownSamples = codes.length ? codes[0].length : 0;
+/* Codes of binary causes are probabilities: such a cause is active when it is more likely than not. */
+const metric = (name) => D.metrics.find((m) => m.name === name)?.value;
+const probable = metric("causes_used") !== undefined, least = probable ? 0.5 : 0;
+const active = Array.from({ length: shownSamples }, (_, i) => codes.filter((unit) => Math.abs(unit[i]) > least).length);
+const mean = (values) => values.reduce((sum, v) => sum + v, 0) / (values.length || 1);
+
+/* ---- summary ---- */
+
+function summary() {
+  const sentences = [], n = modules.length;
+  const few = (count) => (count === 0 ? "none" : count < n ? `${count} of ${n}` : n === 1 ? "it" : `all ${n}`);
+  const be = (count) => (count < 2 ? "is" : "are");
+  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.`);
+  const tests = [];
+  if (D.classes) {
+    const count = modules.filter((m) => m.class?.log10_p < Math.log10(0.05)).length;
+    tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p < 0.05, corrected for all tries)`);
+  }
+  if (D.sets) {
+    const count = modules.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;
+    tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
+  }
+  if (modules.some((m) => m.stability !== undefined)) {
+    const share = Math.min(...modules.map((m) => m.stability ?? 1));
+    tests.push(`${n === 1 ? "it" : "every module"} is in at least ${Math.floor(100 * share)} % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
+  }
+  if (modules.some((m) => m.p_family !== undefined)) {
+    const count = modules.filter((m) => m.p_family <= 0.05).length;
+    tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
+  }
+  tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
+  const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
+  sentences.push(`A sample has ${number(Number(mean(active).toPrecision(2)))} of the ${units} units active on average${probable ? "" : `; ${Math.round(100 * zeros)} % of the codes are zero`}.${dead ? ` ${plural(dead, "unit")} ${dead === 1 ? "is" : "are"} active in no sample of the fit.` : ""}`);
+  const first = D.warnings.length;
+  sentences.push(first ? `${plural(first, "warning")} of the fit:` : "Nothing was found to be wrong with the fit.");
+  const name = D.title ?? `${stem(D.model.file)}: ${stem(D.data.file)}`;
+  document.title = `${name} – rarebit report`;
+  document.getElementById("title").textContent = name;
+  document.getElementById("summary").append(...sentences.map((text) => h("p", {}, text)));
+  document.getElementById("summary").append(...D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)));
+}
+
+/* ---- modules ---- */
+
+function overview() {
+  const has = (name) => modules.some((m) => m[name] !== undefined);
+  const columns = [unitColumn,
+    { label: "Samples", value: (m) => m.n_samples, number: true, tip: "Samples in which the unit is active, by the rule" },
+    { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
+    { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
+    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit" },
+    has("p_family") && { label: "p", value: (m) => m.p_family, number: true, up: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
+    has("fdr") && { label: "FDR", value: (m) => m.fdr, number: true, up: true, tip: "False discovery rate at which the module counts as real" },
+    D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
+      tip: "The class that is most enriched, and how many of its samples are in the module" },
+    D.sets && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
+      tip: "The gene set of smallest false discovery rate, in brackets" },
+    { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module" },
+    { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module" }].filter(Boolean);
+  part("modules", "Modules",
+    h("p", {}, "A module is a set of samples and a set of features that one unit ties together. Information says how much it tells of its samples; the rule for members is ",
+      h("code", {}, D.rule), "."),
+    modules.length ? table({ title: "Modules", file: "modules", columns, rows: modules, first: 40 }) : h("p", {}, "No unit has a module."),
+    modules.map((m) => moduleDetails(m)));
+}
+
+function moduleDetails(m) {
+  const details = h("details", { class: "module", id: "unit-" + m.unit },
+    h("summary", {}, h("b", {}, "Unit " + m.unit), `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
+      m.class?.class && ` · ${m.class.class}`, m.set && ` · ${m.set.set}`, m.features.length > 0 && ` · ${heads(m, 1, 4) || heads(m, -1, 4)}`));
+  details.addEventListener("toggle", () => {
+    if (details.open && details.childElementCount === 1) details.append(h("div", { class: "inside" }, moduleInside(m)));
+  });
+  return details;
+}
+
+function moduleInside(m) {
+  const up = signed(m, 1).length, file = "unit" + m.unit, all = m.features.length === m.n_features;
+  const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} by information (${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
+  if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
+  if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
+  if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);
+  const members = (side, name) => {
+    const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
+    const rows = m[side].map((index, i) => ({ index, weight: weights[i] }));
+    return h("div", {}, table({ title: `${name} of unit ${m.unit}${listed < count ? `: the ${whole(listed)} heaviest of ${whole(count)}` : ""}`, file: `${file}-${side}`, first: 12, rows, columns: [
+      { label: name.slice(0, -1), value: (row) => cell[side](row.index), wide: true },
+      { label: "Weight", value: (row) => row.weight, number: true, tip: side === "samples" ? "Code over the root mean square of the unit's codes" : "Loading on the matching scale; its sign says up or down" },
+      side === "samples" && D.classes && { label: "Class", value: (row) => D.classes.names[classOf(row.index)], wide: true }].filter(Boolean) }));
+  };
+  return [told.map((text) => h("p", {}, text)), m.map.features.length ? moduleMap(m, file) : null,
+    m.sets.length ? setTable(m.sets, `Gene sets of unit ${m.unit}`, file + "-sets", true) : null,
+    h("div", { class: "two" }, members("features", "Features"), members("samples", "Samples"))];
+}
+
+function moduleMap(m, file) {
+  const { samples, features, values, members } = m.map, others = samples.length - members;
+  const names = features.map(featureName);
+  return heatMap({ rows: features.map(cell.features), columns: samples, classes: D.classes ? samples.map(classOf) : null, className, high: 2.5, signed: true, unit: "sd",
+    value: (r, c) => { const tenths = values[r * samples.length + c]; return tenths === null ? null : tenths / 10; },
+    label: `Unit ${m.unit}: ${features.length} features by ${samples.length} samples.`, file: file + "-map",
+    groups: [{ name: members === m.n_samples ? "in the module" : `the ${members} heaviest of the module`, count: members }, { name: "other samples", count: others }].filter((g) => g.count),
+    tell: (r, c) => {
+      const tenths = values[r * samples.length + c], index = classOf(samples[c]);
+      return `${names[r]} in ${sampleName(samples[c])}${index === undefined ? "" : ` (${className(index)})`}: ${tenths === null ? "missing" : `${Math.abs(tenths / 10)} sd ${tenths < 0 ? "below" : "above"} the mean`}`;
+    } },
+    `Values as the model sees them, each feature standardised over all samples. At the left the samples of the module, heaviest first${others ? `; at the right ${others} others` : ""}.`);
+}
+
+/* ---- codes ---- */
+
+function codesMap() {
+  const at = (i) => i * D.codes.step, live = codes.map((_, u) => u).filter((u) => codes[u].some((code) => code !== 0));
+  const shown = live.slice().sort((a, b) => (moduleOf.get(a)?.rank ?? units) - (moduleOf.get(b)?.rank ?? units));
+  const rms = codes.map((unit) => Math.sqrt(mean(unit.map((code) => code * code))) || 1), negative = codes.some((unit) => unit.some((code) => code < 0));
+  const strongest = Array.from({ length: shownSamples }, (_, i) => shown.reduce((best, u, place) => (Math.abs(codes[u][i] / rms[u]) > best.size ? { size: Math.abs(codes[u][i] / rms[u]), place } : best), { size: 0, place: units }));
+  const by = { class: (a, b) => (classOf(at(a)) ?? 1e9) - (classOf(at(b)) ?? 1e9) || by.unit(a, b),
+    unit: (a, b) => strongest[a].place - strongest[b].place || strongest[b].size - strongest[a].size || a - b, data: (a, b) => a - b };
+  const holder = h("div", {});
+  const draw = (how) => {
+    const order = Array.from({ length: shownSamples }, (_, i) => i).sort(by[how]), groups = [];
+    order.forEach((i) => {
+      const name = how === "class" ? D.classes.names[classOf(at(i))] ?? "no class" : how === "unit" ? (strongest[i].size ? "unit " + shown[strongest[i].place] : "none") : plural(shownSamples, "sample");
+      if (groups.at(-1)?.name === name) groups.at(-1).count++;
+      else groups.push({ name, count: 1 });
+    });
+    holder.replaceChildren(heatMap({ rows: shown.map((u) => "unit " + u), columns: order, classes: D.classes ? order.map((i) => classOf(at(i))) : null, className, high: 3, signed: negative, unit: "(code / root mean square)",
+      value: (r, c) => codes[shown[r]][order[c]] / rms[shown[r]], height: 18, groups, file: "codes", label: `Codes: ${plural(shown.length, "unit")} by ${plural(shownSamples, "sample")}.`,
+      tell: (r, c) => `Unit ${shown[r]} in ${sampleName(at(order[c]))}${D.classes && classOf(at(order[c])) !== undefined ? ` (${className(classOf(at(order[c])))})` : ""}: ${number(codes[shown[r]][order[c]])}` },
+      `How active each unit is in each sample; ${negative ? "nothing" : "the background"} is 0.${D.codes.step > 1 ? ` Of the samples every ${D.codes.step}th is shown.` : ""}`));
+  };
+  const choices = { ...(D.classes && { class: "class, then strongest unit" }), unit: "strongest unit", data: "order of the data" };
+  draw(Object.keys(choices)[0]);
+  part("codes", "Codes", h("div", { class: "bar" }, h("label", {}, "Order of the samples",
+    h("select", { onchange: (e) => draw(e.target.value) }, Object.entries(choices).map(([value, text]) => h("option", { value }, text))))), holder);
+}
+
+/* ---- classes, gene sets, covariates ---- */
+
+function classes() {
+  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
+    table({ title: "Best unit of each class", file: "classes", rows: D.classes.units.filter((row) => row.best), columns: classColumns }),
+    table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p - b.log10_p), columns: classColumns }));
+}
+const classColumns = [{ label: "Class", value: (row) => row.class, wide: true },
+  { label: "Samples", value: (row) => row.size, number: true }, unitColumn,
+  { label: "AUC", value: (row) => row.auc, number: true, tip: "Chance that a sample of the class has the larger code than one of another class; 0.5 is chance" },
+  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and classes"),
+  { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Of as many samples with the largest codes as the class has, those of the class" }];
+
+const questions = { up: "up", down: "down", rank: "by weight" };
+const setTable = (rows, title, file, one) => table({ title, file, rows, columns: [
+  { label: "Set", value: (row) => row.set, wide: true }, ...(one ? [] : [unitColumn]),
+  { label: "Features", value: (row) => questions[row.question], tip: "Those of the module that are up, or down; or all in use, ordered by their loadings" },
+  { label: "Overlap", value: (row) => row.overlap, number: true, show: (row) => (row.question === "rank" ? `${row.set_size}` : `${row.overlap} of ${row.set_size}`), tip: "Of the set's features in use, those that are in the module" },
+  { label: "Fold", value: (row) => row.fold, number: true, tip: "Overlap over what chance would give" },
+  { label: "AUC", value: (row) => row.auc, number: true, tip: "By weight: chance that a feature of the set has the larger loading than another; 0.5 is chance" },
+  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all sets and units"),
+  { label: "In both", value: (row) => row.features.map(cell.features).join(", "), wide: true }] });
+
+function sets() {
+  const { file, tested, background, rows } = D.sets;
+  part("sets", "Gene sets", h("p", {}, `${plural(tested, "set")} of ${file} against the features of each module, those up and those down apart, and against the loadings of each unit; the background are the ${plural(background, "feature")} in use. Of each unit the best are shown.`),
+    setTable(rows.slice().sort((a, b) => a.log10_p - b.log10_p), "Gene sets", "gene-sets"));
+}
+
+function covariates() {
+  const rows = D.covariates.rows.slice().sort((a, b) => (a.log10_p ?? 1) - (b.log10_p ?? 1)), percent = (row) => (row.explained === null ? "–" : `${Number((100 * row.explained).toPrecision(2))} %`);
+  const most = rows.reduce((best, row) => (row.explained > (best?.explained ?? 0) ? row : best), null);
+  part("covariates", "Covariates", h("p", {}, `Codes of each unit against what else is known of the samples (${D.covariates.file}): numbers by Spearman's rank correlation, groups by the test of Kruskal and Wallis.${most ? ` At most ${percent(most)} of a unit is explained: of unit ${most.unit}, by ${most.covariate}.` : ""}`),
+    table({ title: "Covariates", file: "covariates", rows, columns: [
+      { label: "Covariate", value: (row) => row.covariate, wide: true }, unitColumn,
+      { label: "Samples", value: (row) => row.samples, number: true, tip: "Samples with a value" },
+      { label: "Groups", value: (row) => row.groups || null, number: true },
+      { label: "Statistic", value: (row) => row.statistic, number: true, show: (row) => `${row.groups ? "H" : "ρ"} = ${number(row.statistic)}` },
+      { label: "Explained", value: (row) => row.explained, number: true, show: percent, tip: "Share of the variance of the codes that the covariate explains" },
+      ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and covariates")] }));
+}
+
+/* Curves over the numbers of units that were tried; the dashed line is what was picked. */
+function select() {
+  const { file, columns, rows } = D.select, words = { objective: "objective, best of the restarts", held_out: "held-out log-likelihood of a sample",
+    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit" };
+  const choice = columns.indexOf("choice"), picked = rows.find((row) => row[choice] === "picked")?.[0], likely = rows.filter((row) => row[choice] === "likely" || row[choice] === "picked").map((row) => row[0]);
+  const told = choice < 0 ? `the dashed line stands at the ${units} of this model` : picked === undefined ? "the rule could pick none"
+    : `the rule picks ${picked}, where the dashed line stands${likely.length > 1 ? `; ${likely[0]} to ${likely.at(-1)} fit about as well` : ""}; this model has ${units}`;
+  const curve = (name) => {
+    const c = columns.indexOf(name), points = rows.map((row) => [row[0], row[c] ?? null]);
+    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: choice < 0 ? units : picked, file: "select-" + name,
+      label: `${words[name][0].toUpperCase()}${words[name].slice(1)}, for ${rows[0][0]} to ${rows.at(-1)[0]} units.` });
+  };
+  part("select", "How many units?", h("p", {}, `Fits of ${plural(rows.length, "number")} of units (${file}): ${told}.`),
+    h("div", { class: "two" }, Object.keys(words).filter((name) => columns.includes(name)).map(curve)),
+    table({ title: "Numbers of units", file: "select", rows, columns: columns.map((name, c) => ({ label: name.replaceAll("_", " "), value: (row) => row[c], number: c !== choice })) }));
+}
+
+/* ---- fit, data, origin ---- */
+
+function fit() {
+  const objective = D.model.objective, steps = objective.map((value, i) => [i + 1, value]), counts = [];
+  active.forEach((count) => (counts[count] = (counts[count] ?? 0) + 1));
+  const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
+  part("fit", "Is the fit healthy?",
+    D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, "The library found nothing to warn of: no samples without a unit or with nearly all of them beyond 2 %, no units that are the same, no objective that ended below its best."),
+    h("p", {}, steps.length === 0 ? "The model has no iterations of its own." : `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
+    h("div", { class: "two" },
+      steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
+      chart({ points: bars, bars: true, across: "active units", up: "samples", file: "active-units", label: `Samples by their number of active units: ${whole(counts[0] ?? 0)} have none, ${whole(counts[units] ?? 0)} have all ${units}.` })),
+    facts("Metrics of the model on these data", D.metrics.map((m) => [m.label ?? m.name.replaceAll("_", " "), number(m.value), m.meaning])));
+}
+
+function data() {
+  const d = D.data, was = attribute("data_checksum"), steps = ["totals", "log1p", "regress", "missing", "top-variance", "centre", "scale"];
+  part("data", "The data",
+    h("p", {}, `${plural(d.samples, "sample")} × ${plural(d.features, "feature")} from ${d.file}${D.model.features === d.features ? "" : `, of which the model uses ${whole(D.model.features)} features`}. ${was === undefined ? "" : was === d.checksum ? "The model was fitted to these very numbers." : "The model was fitted to other numbers than these."}`),
+    facts("Data", [["File", d.file], ["Format", d.format + (d.sparse ? ", sparse" : ", dense")], ["Samples", whole(d.samples)], ["Features", whole(d.features)],
+      ["Range", `${number(d.minimum)} to ${number(d.maximum)}`], ["Not zero", whole(d.nonzeros)], ["Missing", whole(d.missing)],
+      ["Checksum", d.checksum, "CRC-32 of the numbers"], ["Checksum at the fit", was]]),
+    facts("Preprocessing, in this order", steps.map((name) => [name, attribute(name)])));
+}
+
+function keep() {
+  const clean = (text) => text.replace(/[\t\r\n]/g, " "), lines = [["module", "unit", "information", "kind", "name", "index", "weight"].join("\t")];
+  const gmt = modules.flatMap((m) => [["up", 1], ["down", -1]].map(([word, sign]) => [word, signed(m, sign)]).filter(([, set]) => set.length)
+    .map(([word, set]) => [`unit${m.unit}_${word}`, `rank ${m.rank}, information ${m.information}`, ...set.map((k) => clean(cell.features(k)))].join("\t") + "\n"));
+  modules.forEach((m) => ["sample", "feature"].forEach((kind) => m[kind + "s"].forEach((index, i) =>
+    lines.push([m.rank, m.unit, m.information, kind, clean(cell[kind + "s"](index)), kind === "feature" ? column(index) : index, m[kind + "_weights"][i]].join("\t")))));
+  const code = () => ["sample", ...codes.map((_, u) => "unit" + u)].join("\t") + "\n" + Array.from({ length: shownSamples }, (_, i) => [clean(cell.samples(i * D.codes.step)), ...codes.map((unit) => unit[i])].join("\t") + "\n").join("");
+  part("save", "Save", h("p", {}, "What this page shows, as files; numbers have the digits of the page. ", h("code", {}, "rarebit modules"), " and ", h("code", {}, "rarebit encode"), " write all digits."),
+    h("div", { class: "bar", style: "justify-content:start" },
+      button("Modules (TSV)", () => save("modules.tsv", lines.join("\n") + "\n", "text/tab-separated-values")),
+      button("Gene sets (GMT)", () => save("modules.gmt", gmt.join(""), "text/plain")),
+      button("Codes (TSV)", () => save("codes.tsv", code(), "text/tab-separated-values")),
+      button("All of it (JSON)", () => save("report.json", JSON.stringify(D), "application/json"))));
+}
+
+function origin() {
+  const settings = Object.entries(D.model.attributes).filter(([name]) => name !== "command_line");
+  part("origin", "How to reproduce it",
+    h("p", {}, "The same data, commands and version give the same bits on the same kind of processor, with any number of threads."),
+    h("pre", { tabindex: 0, "aria-label": "Commands" }, [attribute("command_line"), D.command].filter(Boolean).join("\n")),
+    facts("Versions", [["rarebit, this page", D.version], ["rarebit, the fit", attribute("program_version")], ["Seed", attribute("seed")],
+      ...Object.entries(D.build).map(([name, value]) => [name, value])]),
+    h("details", { class: "module" }, h("summary", {}, "Every setting of the fit"), h("div", { class: "inside" }, facts("Settings", settings))),
+    D.notes.length ? [h("h3", {}, "Remarks on the way"), h("ul", {}, D.notes.map((text) => h("li", {}, text)))] : null);
+  document.getElementById("footer").append(`Made by rarebit ${D.version}. This file holds all it shows and asks the network for nothing.`);
+}
+
+/* ---- all of it ---- */
+
+summary();
+overview();
+if (active.some((count) => count)) codesMap();
+if (D.classes) classes();
+if (D.sets) sets();
+if (D.covariates) covariates();
+fit();
+if (D.select?.rows.length) select();
+data();
+keep();
+origin();
+function follow() {
+  const unit = /^#unit-(\d+)$/.exec(location.hash);
+  if (unit) open(unit[1]);
+}
+addEventListener("hashchange", follow);
+if (location.hash) follow();
+else if (modules.length) open(modules[0].unit);

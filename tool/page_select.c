@@ -1,0 +1,75 @@
+/* The table that `rarebit select` writes, as a part of the page's document: columns by their names,
+ * numbers as numbers, what is none as text. */
+#include "page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell: null where there is nothing, or no number that is finite. */
+static json_t *cell(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    return !*text || (!*end && !isfinite(value)) ? json_null()
+           : *end                                ? json_of_text(text)
+                                                 : page_number(value, 6);
+}
+
+/* The cells of a line, which is cut at its tabs. */
+static json_t *cells(char *line, json_t *(*make)(const char *text)) {
+    json_t *list = json_array();
+    line[strcspn(line, "\r\n")] = '\0';
+    for (char *rest = line, *text; (text = strsep(&rest, "\t"));)
+        json_add(&list, NULL, make(text));
+    return list;
+}
+
+static rb_error refuse(const page *p, const char *path, size_t row, const char *why) {
+    char text[512];
+    snprintf(text, sizeof text, "%.300s, row %zu: %s", path, row, why);
+    return rb_context_fail(p->call->ctx, RB_ERROR_FORMAT, text);
+}
+
+static rb_error read_table(const page *p, const char *path, FILE *file, json_t *to[2]) {
+    char *line = NULL;
+    size_t size = 0, row = 0;
+    rb_error err = RB_OK;
+    while (!err && getline(&line, &size, file) >= 0) {
+        json_t *list = cells(line, row ? cell : json_of_text);
+        const char *first = json_string_value(json_array_get(list, 0));
+        if (row++ == 0) {
+            bool units = first && strcmp(first, "units") == 0;
+            err = units ? RB_OK : refuse(p, path, row, "the first column must be units");
+            json_decref(to[0]);
+            to[0] = list;
+        } else if (json_array_size(list) != json_array_size(to[0])) {
+            err = refuse(p, path, row, "there are more or fewer cells than names of columns");
+            json_decref(list);
+        } else if (!json_is_number(json_array_get(list, 0))) {
+            err = refuse(p, path, row, "the number of units is none");
+            json_decref(list);
+        } else {
+            json_add(&to[1], NULL, list);
+        }
+    }
+    free(line);
+    return err || row ? err : refuse(p, path, 1, "the table is empty");
+}
+
+rb_error page_add_select(const page *p, json_t **to) {
+    const char *path = option_text(p->call, "select");
+    json_t *table[] = {json_array(), json_array()}; /* names of columns, rows */
+    FILE *file = fopen(path, "r");
+    rb_error err = file ? read_table(p, path, file, table) : RB_OK;
+    if (!file || ferror(file)) {
+        char text[512];
+        snprintf(text, sizeof text, "cannot read %.300s: %s", path, strerror(errno));
+        err = rb_context_fail(p->call->ctx, RB_ERROR_FILE, text);
+    }
+    if (file) fclose(file);
+    json_add(
+        to, "select",
+        json_pack("{so so so}", "file", json_of_text(path), "columns", table[0], "rows", table[1]));
+    return err;
+}
