@@ -68,7 +68,7 @@ typedef struct rb_problem {
 /* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
  * of its own, one without has features and units. An array of which a size is 0 is one that this
  * fit does not have. */
-enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 24 };
+enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 32 };
 typedef struct rb_shape {
     rb_type type; /* what RB_KEPT_WORKING stands for */
     bool batches; /* M-steps follow parts of the samples */

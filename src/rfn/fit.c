@@ -19,7 +19,7 @@
 static const rb_field survey_fields[] = {
     {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES,
      .sum = RB_SUM_SQUARES},
-    {"observed", offsetof(rfn_survey, observed), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"observed", offsetof(rfn_survey, observed), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_OBSERVED},
     {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
     {"least", offsetof(rfn_survey, min), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
@@ -173,6 +173,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_FACTORED] = rfn_is_factored(problem, l, false) ? block : 0,
         [RFN_NOISY] = noise && !problem->sparse ? block : 0,
         [RFN_LACKS] = problem->missing ? l : 0,
+        [RFN_OBSERVED] = problem->missing ? m : 0,
     };
     memcpy(shape->dims, dims, sizeof dims);
 }

@@ -30,6 +30,7 @@ enum {
     RFN_FACTORED,     /* samples of a block: the filter is kept as its factors */
     RFN_NOISY,        /* samples of a dense block: input noise */
     RFN_LACKS,        /* l: values are missing */
+    RFN_OBSERVED,     /* m: the same */
 };
 
 /* Of type, m and l alone. */
