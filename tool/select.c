@@ -34,15 +34,14 @@ static const char *choice_of(const rb_selection *s, int64_t row) {
 }
 
 static void print_table(const rb_selection *s) {
-    printf("%6s %12s %9s %12s %7s %7s %6s %12s  %s\n", "units", "held out", "+-", "error", "match",
-           "shared", "used", "objective", "choice");
+    printf("%6s %12s %9s %12s %8s %7s %7s %6s  %s\n", "units", "held out", "+-", "error", "entries",
+           "match", "shared", "used", "choice");
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
-        printf("%6.0f %12.6g %9.3g %12.5g %7.3f %7.3f %6.1f %12.6g  %s\n",
+        printf("%6.0f %12.6g %9.3g %12.5g %8.4f %7.3f %7.3f %6.1f  %s\n",
                rb_selection_get(s, r, "units"), rb_selection_get(s, r, "held_out"),
                rb_selection_get(s, r, "held_out_se"), rb_selection_get(s, r, "held_out_error"),
-               rb_selection_get(s, r, "match"), rb_selection_get(s, r, "shared"),
-               rb_selection_get(s, r, "used"), rb_selection_get(s, r, "objective"),
-               choice_of(s, r));
+               rb_selection_get(s, r, "entry_error"), rb_selection_get(s, r, "match"),
+               rb_selection_get(s, r, "shared"), rb_selection_get(s, r, "used"), choice_of(s, r));
     }
 }
 

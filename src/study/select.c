@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double LEFT_OUT = 0.05; /* of the values of samples that were not fitted */
 enum { SAMPLES_COMPARED = 2000, FOLD_RESTARTS = 3 }; /* one bad start would spoil a fold */
 
 static const rb_option table[] = {
@@ -188,6 +189,72 @@ static int64_t pick(const select_plan *plan, int64_t fold, bool held_out, int64_
     return count;
 }
 
+/* ---- entries that are left out ---- */
+
+/* Single values of samples that were not fitted, predicted from the rest of each sample: the sum of
+ * squared errors over that about the means of the samples that were. */
+typedef struct entries {
+    const rb_matrix *fitted, *held_out;
+    double *means;  /* of the features */
+    char *left_out; /* per value of held_out */
+    double errors, squares;
+} entries;
+
+static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
+    entries *e = user;
+    int64_t m = rows->n_features;
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        for (int64_t k = 0; k < m; k++) {
+            if (!e->left_out[(first + i) * m + k]) continue;
+            double value = rb_matrix_at(e->held_out, first + i, k);
+            e->errors += pow(value - rb_matrix_at(rows, i, k), 2);
+            e->squares += pow(value - e->means[k], 2);
+        }
+    }
+    return RB_OK;
+}
+
+/* Chooses the entries, which become NaN in the copy; none that is missing anyway. */
+static void leave_out(const select_plan *plan, entries *e, int64_t fold, double *copy) {
+    int64_t n = e->held_out->n_samples, m = e->held_out->n_features;
+    rb_stream stream = {(uint64_t)plan->seed, RB_RANDOM_ENTRIES, (uint32_t)fold};
+    for (int64_t k = 0; k < m; k++) {
+        double count = 0;
+        for (int64_t i = 0; i < e->fitted->n_samples; i++) {
+            double value = rb_matrix_at(e->fitted, i, k);
+            count += !isnan(value);
+            e->means[k] += isnan(value) ? 0 : value;
+        }
+        e->means[k] /= fmax(count, 1);
+    }
+    for (int64_t i = 0; i < n * m; i++) {
+        copy[i] = rb_matrix_at(e->held_out, i / m, i % m);
+        e->left_out[i] = !isnan(copy[i]) && rb_random_uniform(stream, (uint64_t)i) < LEFT_OUT;
+        if (e->left_out[i]) copy[i] = NAN;
+    }
+}
+
+/* NaN: sparse data, or a method that needs all values. */
+static rb_error measure_entries(rb_context *ctx, const select_plan *plan, rb_model *model,
+                                int64_t fold, entries e, double *error) {
+    int64_t n = e.held_out->n_samples, m = e.held_out->n_features;
+    *error = NAN;
+    if (e.held_out->sparse || rb_model_omit_missing(ctx, model)) return RB_OK;
+    rb_scratch scratch = {.ctx = ctx};
+    double *copy = rb_take(&scratch, n * m, sizeof *copy);
+    e.means = rb_take(&scratch, m, sizeof *e.means);
+    e.left_out = rb_take(&scratch, n * m, 1);
+    if (!scratch.err) {
+        const rb_matrix view = {n, m, RB_FLOAT64, false, copy, m, 1};
+        rb_source source;
+        leave_out(plan, &e, fold, copy);
+        rb_source_of_matrix(&view, &source);
+        scratch.err = rb_reconstruct(ctx, model, &source, add_errors, &e);
+        *error = e.squares > 0 ? e.errors / e.squares : NAN;
+    }
+    return rb_scratch_end(&scratch);
+}
+
 static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at, int64_t fold,
                         rb_bytes *result) {
     rb_matrix *fitted = NULL, *held_out = NULL;
@@ -213,6 +280,8 @@ static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at,
         double of = rb_has_causes(model) ? (double)o->held_out_samples : 1; /* a sum there */
         o->held_out = rb_metrics_get(metrics, "log_likelihood") / of;
         o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
+        err = measure_entries(ctx, plan, model, fold,
+                              (entries){.fitted = fitted, .held_out = held_out}, &o->entry_error);
     }
     rb_metrics_free(metrics);
     rb_model_free(model);

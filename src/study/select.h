@@ -27,7 +27,7 @@ typedef struct select_plan {
 typedef struct select_outcome {
     double objective, duplicates, empty, background;
     int64_t living;
-    double held_out, held_out_error;
+    double held_out, held_out_error, entry_error;
     int64_t held_out_samples;
 } select_outcome;
 
@@ -44,6 +44,7 @@ enum select_column {
     SELECT_HELD_OUT,
     SELECT_HELD_OUT_SE,
     SELECT_HELD_OUT_ERROR,
+    SELECT_ENTRY_ERROR,
     SELECT_MATCH,
     SELECT_SHARED,
     SELECT_USED,

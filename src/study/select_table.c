@@ -11,6 +11,7 @@ static const char *const names[] = {
     [SELECT_HELD_OUT] = "held_out",
     [SELECT_HELD_OUT_SE] = "held_out_se",
     [SELECT_HELD_OUT_ERROR] = "held_out_error",
+    [SELECT_ENTRY_ERROR] = "entry_error",
     [SELECT_MATCH] = "match",
     [SELECT_SHARED] = "shared",
     [SELECT_USED] = "used",
@@ -114,6 +115,7 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
     double share = (double)o->held_out_samples / (double)plan->matrix->n_samples;
     row[SELECT_HELD_OUT] += share * o->held_out;
     row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
+    row[SELECT_ENTRY_ERROR] += share * o->entry_error;
     s->held_out[k * s->folds + fold] = o->held_out;
     s->sizes[fold] = o->held_out_samples;
     return RB_OK;

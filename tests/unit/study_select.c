@@ -68,6 +68,8 @@ static void finds_the_planted_number(void **state) {
     assert_true(rb_selection_get(s, 0, "held_out") < rb_selection_get(s, 3, "held_out") - 1);
     assert_true(rb_selection_get(s, 0, "held_out_error") >
                 rb_selection_get(s, 3, "held_out_error"));
+    assert_true(rb_selection_get(s, 0, "entry_error") > rb_selection_get(s, 4, "entry_error"));
+    assert_true(rb_selection_get(s, 4, "entry_error") < 0.6);
     assert_true(isnan(rb_selection_get(s, 6, "match")) && isnan(rb_selection_get(s, 0, "nothing")));
     rb_selection_free(s);
 }
