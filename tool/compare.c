@@ -155,7 +155,7 @@ static int tell_models(const invocation *call, const rb_replication *r) {
     add_column(&t, "partner", "partner");
     add_column(&t, "partner_correlation", "correlation");
     add_column(&t, "best", "best");
-    add_column(&t, "best_correlation", "correlation");
+    add_column(&t, "best_correlation", "its corr.");
     add_column(&t, "p_value", "p-value");
     add_column(&t, "p_value_family", "family-wise");
     add_column(&t, "q_value", "q-value");
@@ -172,13 +172,14 @@ static int tell_models(const invocation *call, const rb_replication *r) {
                               u->p_value_family,
                               u->q_value};
         memcpy(t.values + j * t.columns, row, sizeof row);
-        found += u->q_value <= 0.05;
+        found += u->q_value <= 0.05 && u->partner == u->best;
     }
     if (!status) {
         report("%lld features in common%s", (long long)r->n_features,
                r->no_signs ? "; correlations are compared without signs" : "");
         status = deliver(call, &t);
-        report("%lld of %lld units are found in the other model (q-value at most 0.05)",
+        report("%lld of %lld units are found in the other model (q-value at most 0.05, and the "
+               "most similar unit is the partner)",
                (long long)found, (long long)r->n_units);
     }
     clear(&t);
@@ -193,7 +194,7 @@ static int refuse_data_options(const invocation *call) {
             if (option_was_given(call, row->name)) {
                 report_error("--%s is given, but does nothing for two models; leave it out",
                              row->name);
-                return STATUS_FAILED;
+                return STATUS_USAGE;
             }
         }
     }

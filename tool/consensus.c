@@ -29,6 +29,9 @@ void report_consensus(const rb_model *model) {
     const char *models = rb_model_attribute(model, "consensus_models");
     report("%lld %s of %s models, the least stable one in %.2f of them", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
+    const char *asked = rb_model_attribute(model, "units");
+    if (dropped == 0 && asked && strtoll(asked, NULL, 10) <= units)
+        report("all units of the fits were kept: there may be more; take a larger --units");
     if (dropped > 0) report("the next one, in %.2f of them, is left out", others[0]);
 }
 

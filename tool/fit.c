@@ -206,23 +206,35 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
 
 /* The command that comes next, with the data read in the same way. */
 static void suggest_next(const invocation *call, const rb_model *model, const char *target) {
-    char options[512] = "";
-    size_t used = 0;
-    for (const rb_option *row = call->command->rows; row->name && used < sizeof options; row++) {
-        if (strcmp(row->group, rb_read_group()->title) == 0 && option_was_given(call, row->name)) {
+    bool modules = rb_modules_possible(model);
+    const char *covariates = option_text(call, "covariates"), *reads = rb_read_group()->title;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&text, &size);
+    if (!line) return;
+    fprintf(line, "%s ", modules ? "modules" : "encode");
+    put_word(line, target);
+    putc(' ', line);
+    put_word(line, call->arguments[0]);
+    for (const rb_option *row = call->command->rows; row->name; row++) {
+        if (strcmp(row->group, reads) == 0 && option_was_given(call, row->name)) {
             char value[256];
             rb_options_get(call->options, row->name, value, sizeof value);
             bool flag = row->kind == RB_OPTION_FLAG;
-            bool off = flag && strcmp(value, "false") == 0;
-            used +=
-                (size_t)snprintf(options + used, sizeof options - used, " --%s%s%s%s",
-                                 off ? "no-" : "", row->name, flag ? "" : " ", flag ? "" : value);
+            fprintf(line, " --%s%s", flag && strcmp(value, "false") == 0 ? "no-" : "", row->name);
+            if (!flag) {
+                putc(' ', line);
+                put_word(line, value);
+            }
         }
     }
-    bool modules = rb_modules_possible(model);
-    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target,
-           modules ? "modules" : "encode", target, call->arguments[0], options,
-           modules ? "modules" : "codes");
+    if (covariates) {
+        fputs(" --covariates ", line);
+        put_word(line, covariates);
+    }
+    fclose(line);
+    report("model in %s; next: rarebit %s -o %s.tsv", target, text, modules ? "modules" : "codes");
+    free(text);
 }
 
 /* Was a rule asked for that was not met? */

@@ -163,6 +163,13 @@ rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *opti
                   rb_source *source, const rb_model *start, rb_model **again) {
     rb_options *own = NULL;
     *again = NULL;
+    if (rb_model_attribute(model, "consensus_models")) {
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "the model is a consensus of %s fits, and no single fit gives it; repeat its "
+            "command, which 'command_line' has",
+            rb_model_attribute(model, "consensus_models"));
+    }
     rb_error err = options ? RB_OK : rb_model_options(ctx, model, &own);
     const rb_options *used = options ? options : own;
     err = err ? err : check_start(ctx, model, start);

@@ -46,29 +46,41 @@ static rb_error cannot(rb_context *ctx, const char *what, const rb_journal *jour
 
 /* ---- reading ---- */
 
-/* The head of a file; *key is NULL when there is none yet: the file is new, or was killed before
- * its head was whole. */
+static rb_error no_journal(rb_context *ctx, const rb_journal *journal) {
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is no file of results of rarebit; take another name",
+                   journal->path);
+}
+
+/* The head of a file, whose key is freed by rb_free. */
 static rb_error read_head(rb_context *ctx, rb_journal *journal, char **key, int64_t *count) {
     char line[MAGIC_BYTES] = "";
-    int64_t bytes, size = bytes_of(journal);
+    int64_t bytes = -1, size = bytes_of(journal);
     *key = NULL;
-    if (size == 0) return RB_OK;
-    bool whole = fgets(line, sizeof line, journal->file) && strchr(line, '\n');
-    if (!whole && strncmp(line, magic, strlen(line)) == 0) return RB_OK;
-    if (strncmp(line, magic, strlen(magic)) != 0 ||
-        sscanf(line + strlen(magic), "%" SCNd64 " %" SCNd64, count, &bytes) != 2 || *count < 0 ||
-        bytes < 0) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s is no file of results of rarebit; take another name", journal->path);
-    }
-    if (bytes > size - ftello(journal->file)) return RB_OK;
+    bool is = fgets(line, sizeof line, journal->file) && strncmp(line, magic, strlen(magic)) == 0 &&
+              strchr(line, '\n') &&
+              sscanf(line + strlen(magic), "%" SCNd64 " %" SCNd64, count, &bytes) == 2;
+    if (!is || *count < 0 || bytes < 0 || bytes > size - ftello(journal->file))
+        return no_journal(ctx, journal);
     *key = rb_alloc(ctx, bytes + 1, 1);
     if (!*key) return RB_ERROR_MEMORY;
     (*key)[fread(*key, 1, (size_t)bytes, journal->file)] = '\0';
     return RB_OK;
 }
 
-/* The next result; *found is false at the end, and at what is damaged or half written. */
+/* Was the file just made, or the program killed while it wrote this head? */
+static rb_error is_new(rb_context *ctx, rb_journal *journal, const char *head, bool *new) {
+    int64_t size = bytes_of(journal), whole = (int64_t)strlen(head);
+    char *bytes = size < whole ? rb_alloc(ctx, size, 1) : NULL;
+    *new = bytes &&fread(bytes, 1, (size_t)size, journal->file) ==
+           (size_t)size &&memcmp(bytes, head, (size_t)size) == 0;
+    rewind(journal->file);
+    rb_error err = size < whole && !bytes ? RB_ERROR_MEMORY : RB_OK;
+    rb_free(bytes);
+    return err;
+}
+
+/* The next result; *found is false at the end, and at what is half written. Of one that is damaged
+ * *bytes is NULL. */
 static rb_error read_record(rb_context *ctx, rb_journal *journal, int64_t count, record *r,
                             void **bytes, bool *found) {
     *bytes = NULL;
@@ -77,24 +89,32 @@ static rb_error read_record(rb_context *ctx, rb_journal *journal, int64_t count,
     if (!*found) return RB_OK;
     *bytes = rb_alloc(ctx, r->size, 1);
     if (!*bytes) return RB_ERROR_MEMORY;
-    *found = fread(*bytes, 1, (size_t)r->size, journal->file) == (size_t)r->size &&
-             crc_of(journal, r, *bytes) == r->crc;
-    if (!*found) rb_free(*bytes);
+    *found = fread(*bytes, 1, (size_t)r->size, journal->file) == (size_t)r->size;
+    if (!*found || crc_of(journal, r, *bytes) != r->crc) {
+        rb_free(*bytes);
+        *bytes = NULL;
+    }
     return RB_OK;
 }
 
-/* Hands over what is there; the place in the file is behind the last sound result. */
+/* Hands over what is there; the place in the file is behind the last whole result. */
 static rb_error read_records(rb_context *ctx, rb_journal *journal, const rb_journal_head *head) {
     bool found = true;
     rb_error err = RB_OK;
+    int64_t damaged = 0;
     while (!err && found) {
         record r;
         void *bytes;
         off_t place = ftello(journal->file);
         err = read_record(ctx, journal, head->count, &r, &bytes, &found);
+        damaged += !err && found && !bytes;
         if (!err && !found && fseeko(journal->file, place, SEEK_SET))
             return cannot(ctx, "read", journal);
-        if (!err && found) err = head->take(ctx, r.job, (rb_bytes){bytes, r.size}, head->user);
+        if (!err && bytes) err = head->take(ctx, r.job, (rb_bytes){bytes, r.size}, head->user);
+    }
+    if (!err && damaged > 0) {
+        rb_log(ctx, RB_LOG_WARNING, "%lld of the results in %s are damaged, and are made again",
+               (long long)damaged, journal->path);
     }
     return err;
 }
@@ -122,10 +142,17 @@ static rb_error other_jobs(rb_context *ctx, const char *path, const char *before
 
 /* ---- writing ---- */
 
-static rb_error write_head(rb_context *ctx, rb_journal *journal, const char *key, int64_t count) {
+/* Freed by rb_free; NULL: out of memory. */
+static char *make_head(rb_context *ctx, const char *key, int64_t count) {
+    size_t size = MAGIC_BYTES + strlen(key);
+    char *head = rb_alloc(ctx, (int64_t)size, 1);
+    if (head) snprintf(head, size, "%s%" PRId64 " %zu\n%s", magic, count, strlen(key), key);
+    return head;
+}
+
+static rb_error write_head(rb_context *ctx, rb_journal *journal, const char *head) {
     rewind(journal->file);
-    bool good = ftruncate(fileno(journal->file), 0) == 0 &&
-                fprintf(journal->file, "%s%" PRId64 " %zu\n%s", magic, count, strlen(key), key) > 0;
+    bool good = ftruncate(fileno(journal->file), 0) == 0 && fputs(head, journal->file) >= 0;
     return good && fflush(journal->file) == 0 ? RB_OK : cannot(ctx, "write", journal);
 }
 
@@ -157,17 +184,21 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *mode, r
     rb_error err = writes ? rb_lock_take(ctx, path, &journal->lock) : RB_OK;
     if (err) return err;
     if (access(path, F_OK) == 0) mode = writes ? "r+b" : "rb";
-    journal->file = rb_is_regular(path) || writes ? fopen(path, mode) : NULL;
-    if (!journal->file && !errno) errno = EINVAL;
+    bool other = access(path, F_OK) == 0 && !rb_is_regular(path);
+    if (other) return no_journal(ctx, journal);
+    journal->file = fopen(path, mode);
     return journal->file ? RB_OK : cannot(ctx, writes ? "write" : "read", journal);
 }
 
 static rb_error begin(rb_context *ctx, rb_journal *journal, const rb_journal_head *head) {
-    char *key;
+    char *key = NULL, *own = make_head(ctx, head->key, head->count);
     int64_t count;
-    rb_error err = read_head(ctx, journal, &key, &count);
-    if (err) return err;
-    if (!key) return write_head(ctx, journal, head->key, head->count);
+    bool new = false;
+    rb_error err = own ? is_new(ctx, journal, own, &new) : RB_ERROR_MEMORY;
+    if (!err && new) err = write_head(ctx, journal, own);
+    rb_free(own);
+    err = err || new ? err : read_head(ctx, journal, &key, &count);
+    if (err || new) return err;
     if (strcmp(key, head->key) != 0 || count != head->count)
         err = other_jobs(ctx, journal->path, key, head->key);
     rb_free(key);
@@ -211,8 +242,11 @@ static rb_error add_once(rb_context *ctx, int64_t job, rb_bytes bytes, void *use
 }
 
 static rb_error begin_merged(rb_context *ctx, merging *all) {
+    char *head = make_head(ctx, all->key, all->count);
     all->there = rb_alloc_zero(ctx, all->count, 1);
-    return all->there ? write_head(ctx, all->to, all->key, all->count) : RB_ERROR_MEMORY;
+    rb_error err = head && all->there ? write_head(ctx, all->to, head) : RB_ERROR_MEMORY;
+    rb_free(head);
+    return err;
 }
 
 static rb_error merge_one(rb_context *ctx, const char *path, merging *all) {
@@ -221,13 +255,9 @@ static rb_error merge_one(rb_context *ctx, const char *path, merging *all) {
     int64_t count = 0;
     rb_error err = open_file(ctx, path, "rb", &from);
     err = err ? err : read_head(ctx, from, &key, &count);
-    if (!err && !key) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s is no file of results of rarebit, or has none yet",
-                      path);
-    }
     if (!err && all->key && (strcmp(key, all->key) != 0 || count != all->count))
         err = other_jobs(ctx, path, key, all->key);
-    if (!err && !all->key) {
+    if (!err && key && !all->key) {
         all->key = key;
         all->count = count;
         key = NULL;

@@ -267,6 +267,15 @@ static bool same_features(const rb_preprocess *a, const rb_preprocess *b) {
     return same;
 }
 
+/* Numbers that were made in the same way? */
+static bool same_preprocessing(const rb_model *a, const rb_model *b) {
+    for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
+        const char *x = rb_model_attribute(a, row->name), *y = rb_model_attribute(b, row->name);
+        if (strcmp(x ? x : "", y ? y : "") != 0) return false;
+    }
+    return same_features(a->preprocess, b->preprocess);
+}
+
 static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t count,
                       const rb_source *source, const rb_consensus_options *options) {
     if (count < 2) {
@@ -286,7 +295,14 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                            (long long)i + 1, (long long)count, rb_model_method(models[i]),
                            rb_model_method(models[0]));
         }
-        if (!same_features(models[i]->preprocess, models[0]->preprocess)) {
+        for (int64_t j = 0; j < i; j++) {
+            if (rb_model_checksum(models[i]) != rb_model_checksum(models[j])) continue;
+            rb_log(ctx, RB_LOG_WARNING,
+                   "models %lld and %lld are the same, counted from 1: units are stable by that "
+                   "alone",
+                   (long long)j + 1, (long long)i + 1);
+        }
+        if (!same_preprocessing(models[i], models[0])) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "model %lld of the %lld has other features or other preprocessing than "
                            "the first; a consensus is one of fits of the same data",

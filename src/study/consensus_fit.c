@@ -2,27 +2,37 @@
 #include "consensus.h"
 
 #include <rarebit/consensus.h>
-#include <rarebit/version.h>
 
 #include <stdio.h>
 #include <string.h>
 
-enum { RESTARTS = 20, KEY = 16384 };
+enum { RESTARTS = 20 };
 
 typedef struct study {
     const rb_options *options;
     const rb_matrix *matrix;
-    rb_model **models; /* one per restart */
+    const rb_source *given; /* has the covariates of the samples */
+    rb_model **models;      /* one per restart */
 } study;
 
 /* ---- a job ---- */
+
+/* The data in memory, with the covariates that are bound to them. */
+static rb_error open_matrix(rb_context *ctx, const study *s, rb_source **source) {
+    rb_error err = rb_source_from_matrix(ctx, s->matrix, source);
+    if (!err) {
+        (*source)->covariates = s->given->covariates;
+        (*source)->covariates_first = s->given->covariates_first;
+    }
+    return err;
+}
 
 static rb_error fit_one(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
     const study *s = user;
     rb_source *source = NULL;
     rb_model *model = NULL;
     size_t size = 0;
-    rb_error err = rb_source_from_matrix(ctx, s->matrix, &source);
+    rb_error err = open_matrix(ctx, s, &source);
     err = err ? err : rb_fit_restart(ctx, s->options, source, job, &model);
     if (!err && model->status == RB_STATUS_STOPPED) err = RB_ERROR_STOPPED; /* half a fit is none */
     err = err ? err : rb_model_save_memory(ctx, model, &result->data, &size);
@@ -35,42 +45,6 @@ static rb_error fit_one(rb_context *ctx, int64_t job, void *user, rb_bytes *resu
 static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     study *s = user;
     return rb_model_load_memory(ctx, result.data, (size_t)result.size, &s->models[job]);
-}
-
-/* ---- which jobs ---- */
-
-static rb_error add_matrix(rb_context *ctx, const rb_matrix *matrix, char *key) {
-    uint32_t checksum = 0;
-    size_t used = strlen(key);
-    rb_error err = rb_matrix_checksum(ctx, matrix, &checksum);
-    if (!err) snprintf(key + used, KEY - used, " %08lx", (unsigned long)checksum);
-    return err;
-}
-
-static rb_error add_options(rb_context *ctx, const rb_option *row, const void *fields, char *key) {
-    rb_error err = RB_OK;
-    for (; row->name && !err; row++) {
-        char scratch[RB_ROW_TEXT];
-        size_t used = strlen(key);
-        const rb_values *values = (const void *)((const char *)fields + row->offset);
-        snprintf(key + used, KEY - used, " %s=%s", row->name, rb_row_text(row, fields, scratch));
-        if (row->kind == RB_OPTION_VALUES && values->matrix)
-            err = add_matrix(ctx, values->matrix, key);
-    }
-    return err;
-}
-
-/* Another version, method, option or number means other fits. */
-static rb_error write_key(rb_context *ctx, const study *s, char *key) {
-    snprintf(key, KEY, "consensus " RB_VERSION " %s", s->options->method->name);
-    rb_error err = add_matrix(ctx, s->matrix, key);
-    err =
-        err ? err : add_options(ctx, s->options->method->options, s->options->parts[0].fields, key);
-    err = err ? err
-              : add_options(ctx, rb_fit_group.rows, rb_options_fields(s->options, &rb_fit_group),
-                            key);
-    const void *preprocess = rb_options_fields(s->options, &rb_preprocess_group);
-    return err ? err : add_options(ctx, rb_preprocess_group.rows, preprocess, key);
 }
 
 /* ---- all of them ---- */
@@ -97,9 +71,9 @@ static rb_error check(rb_context *ctx, const rb_options *options, int64_t *resta
 
 static rb_error fit_all(rb_context *ctx, study *s, int64_t restarts) {
     const rb_checkpoint_options *checkpoint = rb_options_fields(s->options, &rb_checkpoint_group);
-    char key[KEY];
+    char *key = NULL;
     bool complete;
-    rb_error err = write_key(ctx, s, key);
+    rb_error err = rb_study_key(ctx, "consensus", s->options, NULL, s->given, s->matrix, &key);
     rb_jobs jobs = {.count = restarts,
                     .what = "fit",
                     .key = key,
@@ -107,7 +81,9 @@ static rb_error fit_all(rb_context *ctx, study *s, int64_t restarts) {
                     .take = take,
                     .user = s,
                     .journal = checkpoint->checkpoint};
-    return err ? err : rb_jobs_run(ctx, &jobs, &complete);
+    err = err ? err : rb_jobs_run(ctx, &jobs, &complete);
+    rb_free(key);
+    return err;
 }
 
 /* The record says how the model was made: best of nothing, of so many restarts. */
@@ -119,7 +95,7 @@ static rb_error record(rb_context *ctx, int64_t restarts, rb_model *model) {
 
 static rb_error find(rb_context *ctx, study *s, int64_t restarts, rb_model **model) {
     rb_source *source = NULL;
-    rb_error err = rb_source_from_matrix(ctx, s->matrix, &source);
+    rb_error err = open_matrix(ctx, s, &source);
     err = err ? err : fit_all(ctx, s, restarts);
     if (!err) {
         err = rb_consensus(ctx, (const rb_model *const *)s->models, restarts, source, s->options,
@@ -134,7 +110,7 @@ rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source 
                           rb_model **model) {
     int64_t restarts = 0;
     rb_matrix *owned = NULL;
-    study s = {.options = options};
+    study s = {.options = options, .given = source};
     *model = NULL;
     rb_error err = check(ctx, options, &restarts);
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);

@@ -27,6 +27,7 @@
 #include <string.h>
 
 enum { NULL_REFIT, NULL_ENCODE };
+enum { FEWEST = 19 }; /* permutations whose smallest p-value is 0.05 */
 enum { BY_FAMILY, BY_DISCOVERY };
 
 typedef struct permute_options {
@@ -281,7 +282,10 @@ static rb_error load(rb_context *ctx, study *s, const rb_preprocess *p, rb_sourc
 static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
     rb_error err = p ? rb_preprocess_renew(ctx, p, source) : RB_ERROR_MEMORY;
-    if (!err && p->checksum != model->preprocess->checksum) {
+    const char *effects = rb_model_attribute(model, "regress_checksum");
+    char now[16] = "";
+    if (!err && effects) snprintf(now, sizeof now, "%08x", rb_regress_checksum(p->regress, source));
+    if (!err && (p->checksum != model->preprocess->checksum || (effects && strcmp(effects, now)))) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "the model was not fitted to these data, as permutations with null=refit "
                       "need; give null=encode");
@@ -290,10 +294,26 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
     return err;
 }
 
+/* Codes of data that a model was fitted to carry more than those of data that it was not. */
+static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *source) {
+    rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
+    if (p && !rb_preprocess_renew(ctx, p, source) && p->checksum == model->preprocess->checksum) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "the p-values are too small, also of noise: the model was fitted to these data, and "
+               "with null=encode the permuted ones are not fitted");
+    }
+    rb_preprocess_free(p);
+}
+
 /* What options alone do not make again. */
 static rb_error check_model(rb_context *ctx, const rb_model *model) {
     bool consensus = rb_model_attribute(model, "consensus_models");
     char name[64];
+    if (rb_model_attribute(model, "start_checksum")) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "the model was fitted from another model, so that it cannot be fitted again "
+                       "from its options; fit it in one go");
+    }
     for (const rb_option *row = model->method->options; row->name && !consensus; row++) {
         snprintf(name, sizeof name, "%s_checksum", row->name);
         if (rb_model_attribute(model, name)) {
@@ -306,8 +326,10 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
     return !consensus
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                         "the model is a consensus of fits, which says itself how stable its units "
-                         "are, and cannot be fitted again from its options; give null=encode");
+                         "the model is a consensus of fits, which cannot be fitted again from its "
+                         "options: the stability of its units says which are more than chance; or "
+                         "take a model of one fit, or data that it was not fitted to with "
+                         "null=encode");
 }
 
 /* What permuted data need no more, or cannot have twice. */
@@ -374,19 +396,17 @@ static rb_significance judge(const study *s, double information) {
     return (rb_significance){.p = (1 + pooled) / (1 + b), .p_family = (1 + larger) / (1 + b)};
 }
 
-/* The false discovery rate is over all active units, also those that `best` left out. */
+/* The false discovery rate is over all units, as p is, also dead ones and those that `best` left
+ * out. */
 static rb_error judge_all(rb_context *ctx, study *s, const double *information,
                           rb_modules *modules) {
     rb_scratch scratch = {.ctx = ctx};
     double *log_p = rb_take(&scratch, s->units, sizeof *log_p);
     double *log_fdr = rb_take(&scratch, s->units, sizeof *log_fdr);
-    int64_t active = 0;
     sort_null(s);
-    for (int64_t u = 0; !scratch.err && u < s->units; u++) {
-        active += information[u] > 0;
+    for (int64_t u = 0; !scratch.err && u < s->units; u++)
         log_p[u] = information[u] > 0 ? log(judge(s, information[u]).p) : NAN;
-    }
-    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, active, log_fdr);
+    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, s->units, log_fdr);
     rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->count, sizeof *list);
     for (int64_t r = 0; list && r < modules->count; r++) {
         list[r] = judge(s, modules->list[r].information);
@@ -403,7 +423,8 @@ static void keep_significant(rb_context *ctx, const permute_options *options, rb
     bool family = options->error_rate == BY_FAMILY;
     for (int64_t r = 0; r < before; r++) {
         rb_significance s = modules->significance[r];
-        if ((family ? s.p_family : s.fdr) <= options->significant) {
+        /* a rate that was a logarithm may be above itself in its last digit */
+        if ((family ? s.p_family : s.fdr) <= options->significant * (1 + 1e-12)) {
             modules->significance[kept] = s;
             modules->list[kept++] = modules->list[r];
         } else {
@@ -505,6 +526,13 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
         err = check_model(ctx, model);
         err = err ? err : check_data(ctx, model, source);
         err = err ? err : repeat_options(ctx, model, &s.fit);
+    }
+    if (!err && s.options.null == NULL_ENCODE) warn_of_encode(ctx, model, source);
+    if (!err && s.options.permutations < FEWEST) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "the smallest p-value of %lld permutations is %.2g, which says little; take "
+               "permutations=%d or more",
+               (long long)s.options.permutations, 1 / (1 + (double)s.options.permutations), FEWEST);
     }
     err = err ? err : begin(ctx, &s, source, modules, &all);
     rb_options_free(s.fit);

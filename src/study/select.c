@@ -33,7 +33,8 @@ static const rb_option_group group = {sizeof(rb_option), "Number of units", tabl
                                       sizeof(select_options), NULL};
 
 rb_error rb_select_options(rb_context *ctx, const char *method, rb_options **options) {
-    static const char *const others[] = {"units", "restarts", "checkpoint-every", NULL};
+    static const char *const others[] = {"units",    "restarts", "checkpoint-every",
+                                         "max-time", "regress",  NULL};
     rb_error err = rb_options_new(ctx, method, options);
     for (int i = 0; !err && others[i]; i++)
         rb_options_hide(*options, others[i]);
@@ -405,7 +406,7 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
     bool complete = false;
     *selection = NULL;
     rb_error err = make_plan(ctx, options, source, &plan);
-    err = err ? err : rb_study_key(ctx, "select", plan.options, plan.matrix, &key);
+    err = err ? err : rb_study_key(ctx, "select", plan.options, &group, source, plan.matrix, &key);
     err = err ? err : rb_selection_new(ctx, &plan, selection);
     if (!err) {
         rb_jobs jobs = {.count = plan.n_rows * plan.per_row,

@@ -104,17 +104,21 @@ rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
     }
     s->units = units;
     find_range(s, best, picked);
+    char back[96] = "";
+    if (s->restarts > 1) {
+        snprintf(back, sizeof back, ", and come back from other starts with a match of %.2f",
+                 match_of(s, picked));
+    }
     int used = 0;
-    if (picked == best) {
-        used = snprintf(s->reason, sizeof s->reason,
-                        "%lld units explain unseen samples best, and come back from other starts "
-                        "with a match of %.2f",
-                        units, match_of(s, picked));
+    if (s->n_rows == 1) {
+        used = snprintf(s->reason, sizeof s->reason, "only %lld units were tried%s", units, back);
+    } else if (picked == best) {
+        used = snprintf(s->reason, sizeof s->reason, "%lld units explain unseen samples best%s",
+                        units, back);
     } else {
         used = snprintf(s->reason, sizeof s->reason,
-                        "%lld units explain unseen samples nearly as well as %lld, the best, and "
-                        "come back from other starts with a match of %.2f",
-                        units, (long long)row_of(s, best)[SELECT_UNITS], match_of(s, picked));
+                        "%lld units explain unseen samples nearly as well as %lld, the best%s",
+                        units, (long long)row_of(s, best)[SELECT_UNITS], back);
     }
     if (match < LOW_MATCH) {
         snprintf(s->reason + used, sizeof s->reason - (size_t)used,

@@ -78,9 +78,11 @@ rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *
 
 /* ---- which study it is (key.c) ---- */
 
-/* The key of the jobs of a study: its name, the version, the checksum of the data and every option
- * but the file for results and the part. Freed by rb_free. */
+/* The key of the jobs of a study: its name, the version, the data with what is bound to them, and
+ * every option of a fit, and of a group (NULL: none), but the file for results and the part. Freed
+ * by rb_free. */
 rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *options,
+                      const rb_option_group *group, const rb_source *source,
                       const rb_matrix *matrix, char **key);
 
 #pragma GCC visibility pop

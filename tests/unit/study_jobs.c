@@ -172,6 +172,37 @@ static void refuses_other_results(void **state) {
     struct stat info;
     assert_int_equal(stat(w->journal, &info), 0);
     assert_int_equal(info.st_size, 20);
+    const char *const others[] = {"\0\0\10\3mnist", "rarebit-journal 1 23 99999\nmethod",
+                                  "rarebit-journal 1 23 1\nb", "rarebit-jou"};
+    const size_t sizes[] = {9, 33, 24, 11};
+    for (int i = 0; i < 4; i++) {
+        file = fopen(w->journal, "wb");
+        fwrite(others[i], 1, sizes[i], file);
+        fclose(file);
+        assert_int_equal(work(w, "a", &complete), i == 3   ? RB_OK
+                                                  : i == 2 ? RB_ERROR_ARGUMENT
+                                                           : RB_ERROR_FORMAT);
+        assert_int_equal(stat(w->journal, &info), 0);
+        if (i < 3) assert_int_equal(info.st_size, sizes[i]);
+    }
+}
+
+/* What lies behind a damaged result is not lost with it. */
+static void keeps_what_is_behind_a_damaged_result(void **state) {
+    struct world *w = *state;
+    bool complete;
+    w->journal = in_folder(w, "jobs");
+    assert_ok(w->ctx, work(w, "a", &complete));
+    FILE *file = fopen(w->journal, "r+b");
+    assert_int_equal(fseek(file, 24 + 2 * 32 + 26, SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, 24 + 2 * 32 + 26, SEEK_SET), 0);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_int_equal(w->runs, 1);
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_int_equal(w->runs, 0);
 }
 
 static void does_parts_that_merge(void **state) {
@@ -224,6 +255,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),
         cmocka_unit_test_setup_teardown(cuts_off_what_is_half_written, setup, teardown),
         cmocka_unit_test_setup_teardown(believes_no_damaged_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(keeps_what_is_behind_a_damaged_result, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_other_results, setup, teardown),
         cmocka_unit_test_setup_teardown(does_parts_that_merge, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_parts_that_are_none, setup, teardown),

@@ -169,6 +169,7 @@ static rb_selection *table(const double *held_out, const double *match) {
     rb_selection *s = calloc(1, sizeof *s);
     s->n_rows = ROWS;
     s->folds = FOLDS;
+    s->restarts = 3;
     s->cells = calloc(ROWS * SELECT_COLUMNS, sizeof *s->cells);
     s->held_out = calloc(ROWS * FOLDS, sizeof *s->held_out);
     for (int k = 0; k < ROWS; k++) {

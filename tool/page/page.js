@@ -142,7 +142,9 @@ function summary() {
   }
   if (modules.some((m) => m.p_family !== undefined)) {
     const count = modules.filter((m) => m.p_family <= 0.05).length;
-    tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
+    const floor = Math.min(...modules.map((m) => m.p_family ?? 1));
+    if (floor > 0.05 && modules.every((m) => m.p_family === floor)) tests.push("there were too few permutations to tell whether they hold more information than chance: take 19 or more");
+    else tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
   }
   tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
   const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
