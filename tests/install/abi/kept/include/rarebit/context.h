@@ -102,6 +102,8 @@ typedef struct rb_progress {
      * values; NaN where there is none. */
     const char *const *metric_names;
     const double *metrics;
+    /* What is counted: "iteration", or "fit" where a call makes many; then objective is NaN. */
+    const char *what;
 } rb_progress;
 
 /* Called after each iteration. RB_ERROR_INTERRUPTED ends the fit with a usable model and
@@ -179,6 +181,11 @@ RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, voi
  * noise covariance. */
 RB_API void rb_context_stop(rb_context *context);
 RB_API void rb_context_clear_stop(rb_context *context);
+
+/* What the program was asked to do, on one line: models and results that say where they come from
+ * name it. The text is copied; NULL: nothing, as at first. */
+RB_API rb_error rb_context_set_command(rb_context *context, const char *line);
+RB_API const char *rb_context_command(const rb_context *context);
 
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);

@@ -2,6 +2,8 @@
 #ifndef RAREBIT_IO_H
 #define RAREBIT_IO_H
 
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
 
@@ -158,6 +160,30 @@ typedef struct rb_checkpoint_info {
 RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
                                    rb_checkpoint_info *info);
 
+/* Puts the results of several files, which calls with part made (rarebit/select.h), into one, from
+ * which the call without part goes on; count: of all there are to be, found: of those in it. A
+ * result that is in several is taken once. RB_ERROR_FILE, RB_ERROR_FORMAT (one is no such file),
+ * RB_ERROR_ARGUMENT (one is of another call). */
+RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
+                                 const char *path, int64_t *found, int64_t *count);
+
+/* ---- covariates of samples (rarebit/regress.h) ---- */
+
+/* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
+ * header, tabs or commas between its columns, and the names of the samples in the first column
+ * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
+ * NULL: the source's own file, which is one. names: "batch,age"; a column of numbers becomes a
+ * covariate of numbers, unless it is "batch:groups" or has categories; any other one of groups,
+ * unless "age:numbers".
+ *
+ * Samples are found by name; by position, with a log message, where table or source have no names.
+ * A sample that is not in the table has no covariates. RB_ERROR_DATA: none is, or where the
+ * position counts there are more or fewer rows than samples, or a name stands twice;
+ * RB_ERROR_FORMAT names the row; RB_ERROR_ARGUMENT: there is no such column, or the source has no
+ * such file. */
+RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
+                                          const char *names);
+
 /* ---- modules and classes of samples ---- */
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
@@ -170,6 +196,13 @@ typedef enum rb_modules_format {
     RB_MODULES_JSON,
     RB_MODULES_GMT
 } rb_modules_format;
+
+/* A JSON object, on one line, that says where a result comes from: program_version; command_line
+ * (rb_context_set_command); data_checksum of the source; and of the model program_version,
+ * command_line, seed, data_path and data_checksum, as "model". Model and source may be NULL; the
+ * source is read once. What is not known is left out. rb_free_memory frees it. */
+RB_API rb_error rb_provenance(rb_context *context, const rb_model *model, rb_source *source,
+                              char **json);
 
 /* Writes modules; samples and features are the rows and columns of the data, from 0, also where
  * the model uses a selection of the features. Names are taken from model and source where they have
@@ -195,10 +228,52 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
                                       const rb_model *model, rb_source *source, const char *labels,
                                       rb_enrichment *enrichment);
+/* The class of each sample, read from such labels. */
+typedef struct rb_classes {
+    size_t size; /* sizeof(rb_classes), set by the caller */
+    int64_t n_samples, n_classes;
+    int64_t *class_of;        /* n_samples, from 0; -1: none */
+    const char *const *names; /* n_classes, in alphabetical order */
+    void *text;               /* what the names point into */
+} rb_classes;
+
+/* Errors are those of rb_modules_enrichment about labels. */
+RB_API rb_error rb_classes_read(rb_context *context, const char *labels, const rb_source *source,
+                                rb_classes *classes);
+RB_API void rb_classes_clear(rb_classes *classes);
+
 /* How many characters of such labels name their file: up to the last colon that ends the name of a
  * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
  * thread. */
 RB_API int64_t rb_labels_file(const char *labels);
+
+/* ---- sets of features, covariates ---- */
+
+/* Adds the sets of a GMT file, plain or gzip: in each line name, description, features, between
+ * tabs. On failure the list stays as it was. RB_ERROR_FILE; RB_ERROR_FORMAT names the line, or
+ * says that there is no set. */
+RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
+
+/* Makes the covariates of the samples of a source from a table of text (plain or .gz; tabs, commas
+ * or semicolons) with a header and the names of samples in its first column, or from columns of
+ * the observations of an AnnData file, "FILE.h5ad:batch,age", or of the source's own,
+ * "obs:batch,age".
+ *
+ * Samples are found by name; by position, with a log message, where the source has no names. A
+ * column is numbers when all its values are, and groups else, when it is categorical, or when
+ * `groups` ("batch,plate"; NULL: none) names it. Missing are empty cells, NA, N/A, NaN, null, ?,
+ * and samples that are not in the table. A column without values, or of texts that are different
+ * in all samples, is left out, which a log message says.
+ *
+ * RB_ERROR_DATA: none of the samples is there, a sample of the data stands twice, where the
+ * position counts there are more or fewer rows than samples, or no column is left; RB_ERROR_FORMAT
+ * names the line; RB_ERROR_ARGUMENT: there is no such column. */
+RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
+                                   const rb_source *source, rb_covariates **table);
+/* Adds classes as groups, from what rb_modules_enrichment takes as labels; its errors. */
+RB_API rb_error rb_covariates_add_labels(rb_context *context, rb_covariates *table,
+                                         const char *name, const char *labels,
+                                         const rb_source *source);
 
 #ifdef __cplusplus
 }

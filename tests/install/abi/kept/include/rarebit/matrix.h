@@ -129,6 +129,10 @@ RB_API rb_error rb_source_slice(rb_context *context, rb_source *source, int64_t 
 RB_API rb_error rb_source_read_into(rb_context *context, rb_source *source, rb_type type,
                                     void *values, int64_t row_stride, int64_t column_stride);
 
+/* CRC-32 of all values as float64, in order; of sparse samples of how many each stores, of their
+ * features and values. A model has that of its data as data_checksum, in 8 hexadecimal digits. */
+RB_API rb_error rb_source_checksum(rb_context *context, rb_source *source, uint32_t *checksum);
+
 /* A source is asked by one thread at a time. Callbacks and what is in memory are asked by the
  * thread that called the library; of HDF5 files another thread reads the next block while a call
  * works on this one, where the context has more than one thread. No call leaves it reading. */

@@ -68,7 +68,7 @@ typedef struct rb_problem {
 /* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
  * of its own, one without has features and units. An array of which a size is 0 is one that this
  * fit does not have. */
-enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 24 };
+enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 32 };
 typedef struct rb_shape {
     rb_type type; /* what RB_KEPT_WORKING stands for */
     bool batches; /* M-steps follow parts of the samples */
@@ -104,8 +104,11 @@ typedef enum rb_sum {
     RB_SUM_LARGEST, /* floats; the next field says at which sample: integers of as many rows, -1 at
                      * none. The smaller sample wins where two are equal */
     RB_SUM_PLACE,   /* that next field */
-    RB_SUM_GAIN     /* one float64, no sum: what blocks must multiply additions to sums that run on
+    RB_SUM_GAIN,    /* one float64, no sum: what blocks must multiply additions to sums that run on
                      * by. The library sets it */
+    RB_SUM_SQUARES  /* float64, a row for each feature: the sum of its squares. Where a survey adds
+                     * up nothing else, and these sums are known without looking at the samples, the
+                     * library fills them and does not call `survey` */
 } rb_sum;
 
 typedef enum rb_field_place {

@@ -62,9 +62,9 @@ RB_API int64_t rb_model_iterations(const rb_model *model);
 RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                                  double *estep_objective, double *seconds);
 
-/* From here on values that are missing (NaN) in the samples that the model is given are left out,
- * whatever the fit did with them: RB_MISSING_OMIT. RB_ERROR_ARGUMENT when its method needs all
- * values; those of rarebit/et.h do not. */
+/* From here on values that are missing (NaN) in the samples that the model is given are integrated
+ * out, whatever the fit did with them: RB_MISSING_OMIT, RB_MISSING_MODEL. RB_ERROR_ARGUMENT when
+ * its method needs all values; those of rarebit/rfn.h and rarebit/et.h do not. */
 RB_API rb_error rb_model_omit_missing(rb_context *context, rb_model *model);
 
 /* A further figure of the method for iteration t, by name: kkt_residual, estep_stage and prior_mean
@@ -93,9 +93,14 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
 
-/* The same into the caller's memory: value (i, k) becomes codes[i * row_stride + k *
- * column_stride], of that type, for every sample i and unit k, or feature k; strides are counted in
- * values. What was made before an error stays there. */
+/* The same with all values that are there as they are, to the precision of the model: only those
+ * that are missing (NaN) are taken from the rebuilt samples. */
+RB_API rb_error rb_impute(rb_context *context, const rb_model *model, rb_source *source,
+                          rb_rows_fn fn, void *user);
+
+/* Codes and rebuilt samples into the caller's memory: value (i, k) becomes codes[i * row_stride +
+ * k * column_stride], of that type, for every sample i and unit k, or feature k; strides are
+ * counted in values. What was made before an error stays there. */
 RB_API rb_error rb_encode_into(rb_context *context, const rb_model *model, rb_source *source,
                                rb_type type, void *codes, int64_t row_stride,
                                int64_t column_stride);

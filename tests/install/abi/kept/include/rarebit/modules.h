@@ -9,12 +9,14 @@ extern "C" {
 #endif
 
 /* The options of modules, for rb_options_add:
- *   rule               "nonzero", "fabia", "active", "top:N", "mass:F"; not set: "active" for
- *                      binary causes, "fabia" for sparse loadings and for codes with signs, else
- *                      "nonzero"
+ *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
+ *                      for binary causes, "fabia" for sparse loadings and for codes with signs,
+ *                      else "nonzero"
  *   sample-threshold   fabia rule: a sample belongs when |z| is above it
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
- *   best               keep this many modules of largest information content; 0: all */
+ *   best               keep this many modules of largest information content; 0: all
+ *   level              test rule: the false discovery rate of a module's features, and the chance
+ *                      that a sample's code is too small to belong */
 RB_API const rb_option_group *rb_modules_group(void);
 
 /* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
@@ -32,14 +34,17 @@ typedef struct rb_module {
     int64_t n_samples;
     rb_member *features; /* features in use; rb_model_feature_index has the column */
     int64_t n_features;
+    double stability; /* share of the models of a consensus that have the unit; 0: of no consensus
+                         (rarebit/consensus.h) */
 } rb_module;
 
 typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
 
 /* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
  * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
- * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a model without loadings or noise.
- * A rule that was not given is told in a log message. */
+ * whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an option; too few samples for the rule
+ * test), RB_ERROR_DATA (missing values, which that rule cannot take), RB_ERROR_UNSUPPORTED for a
+ * model without loadings or noise. A rule that was not given is told in a log message. */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_options *options, rb_modules **modules);
 /* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one

@@ -3,6 +3,7 @@
 #define RAREBIT_PLOT_H
 
 #include <rarebit/modules.h>
+#include <rarebit/select.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,11 @@ RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, in
 RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_modules *modules, const rb_options *options,
                                 const char *path);
+
+/* What unseen samples and other starts say of each number of units, the one that was picked and the
+ * range of those that are likely. */
+RB_API rb_error rb_plot_selection(rb_context *context, const rb_selection *selection,
+                                  const rb_options *options, const char *path);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
- * Order: samples are scaled to equal totals (of the values that are there), log1p, missing values
- * filled or left out, features selected by variance, centred, scaled. It is applied to each block
+ * Order: samples are scaled to equal totals (of the values that are there), log1p, effects of
+ * covariates taken out, missing values filled or left out, features selected by variance, centred,
+ * scaled. It is applied to each block
  * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
  * one.
  *
@@ -10,14 +11,18 @@
  * larger of value and centre, over the scale.
  *
  * Options of a fit, by name (rarebit/options.h):
- *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
- *                 the rest, or leave it out
+ *   missing       refuse, mean, median, model, omit: what to do with NaN; a feature's mean or
+ *                 median of the rest, or leave it to the method, which does without it (model and
+ *                 omit are the same)
  *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
  *                 it
  *   log1p         log(1 + x), after the totals; values must be above -1
  *   top-variance  keep this many features of largest variance; 0: all
  *   centre        mean, median, none, auto: what is subtracted from each feature
  *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
+ *   regress       "batch,age": covariates of the source (rarebit/regress.h) whose effects are
+ *                 taken out of each feature by least squares; "batch:groups" and "age:numbers" say
+ *                 what they must be
  */
 #ifndef RAREBIT_PREPROCESS_H
 #define RAREBIT_PREPROCESS_H
@@ -32,7 +37,9 @@ typedef enum rb_missing {
     RB_MISSING_REFUSE = 0,
     RB_MISSING_MEAN,
     RB_MISSING_MEDIAN,
-    RB_MISSING_OMIT /* NaN stays: for methods that leave it out of their sums (rarebit/et.h) */
+    RB_MISSING_OMIT, /* NaN stays: for methods that leave it out of their sums (rarebit/et.h,
+                      * rarebit/rfn.h) */
+    RB_MISSING_MODEL /* the same by another name: the model integrates missing values out */
 } rb_missing;
 typedef enum rb_centre {
     RB_CENTRE_MEAN = 0,

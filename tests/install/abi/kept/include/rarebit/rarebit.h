@@ -16,8 +16,12 @@
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 
+#include <rarebit/check.h>
 #include <rarebit/compare.h>
+#include <rarebit/consensus.h>
 #include <rarebit/context.h>
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
@@ -27,8 +31,14 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
+#include <rarebit/replication.h>
+#include <rarebit/rerun.h>
 #include <rarebit/rfn.h>
+#include <rarebit/select.h>
+#include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
+#include <rarebit/view.h>
 
 #endif

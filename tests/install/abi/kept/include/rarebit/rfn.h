@@ -4,6 +4,9 @@
  * normalised, so that codes are sparse. Reference: Clevert, Mayr, Unterthiner, Hochreiter,
  * "Rectified Factor Networks", NIPS 2015.
  *
+ * Values may be missing (NaN, with RB_MISSING_MODEL): they are integrated out, and codes are those
+ * of the values that are there; docs/missing.md.
+ *
  * Arrays of a model of method "rfn" (rb_model_array):
  *   loadings     n_features x units W
  *   noise        n_features         the diagonal of Psi, the noise variance
@@ -19,7 +22,8 @@
  *                                   1/2 mu' (P + diag tau) mu - Q mu over mu >= 0
  *   kkt_residual 1                  how far the codes of the fit are from a stationary point
  *   certificate  1                  smallest eigenvalue of P + diag tau of the living units: at or
- *                                   above 0 the codes of the fit are the best there are
+ *                                   above 0 the codes of the fit are the best there are; where
+ *                                   values are missing, of all P of the samples
  *
  * Options, by name (rarebit/options.h, whose rows have ranges, defaults and help):
  *   preset       paper: the method as its paper has it, with newton E-steps, eta 0.1, no sparse

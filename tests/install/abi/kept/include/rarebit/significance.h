@@ -1,0 +1,57 @@
+/* Is a module real, or could noise have made it? Permutation tests. docs/significance.md. */
+#ifndef RAREBIT_SIGNIFICANCE_H
+#define RAREBIT_SIGNIFICANCE_H
+
+#include <rarebit/modules.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of permutations, for rb_options_add:
+ *   permutations  how many times the samples of each feature are put in a random order of their
+ *                 own; 0: none, and nothing is computed
+ *   null          what is done with permuted data: "refit", the whole fit again, with the options
+ *                 of the model; or "encode", codes by the model as it is
+ *   significant   keep the modules whose p-value is at most this; 0: all
+ *   error-rate    which p-value: "fwer", family-wise, or "fdr", the false discovery rate
+ *   permutation-seed
+ *   checkpoint    a file that keeps what each permutation gave: the same call goes on from it
+ *   part          "3/100": only the third of a hundred parts, for another machine; needs a
+ *                 checkpoint */
+RB_API const rb_option_group *rb_significance_group(void);
+
+/* Of one module: chances that permuted data give as large an information. All are at least
+ * 1 / (1 + permutations). */
+typedef struct rb_significance {
+    double p;        /* of one unit of the null, taken at random */
+    double p_family; /* of the largest of all its units */
+    double fdr;      /* p, adjusted over all active units of the model (Benjamini, Hochberg) */
+} rb_significance;
+
+/* Permutes the samples and gives each module its significance; then keeps only those that are asked
+ * for by `significant`. The data are held in memory, and a copy by each thread.
+ *
+ * modules   as rb_modules_find gave them, with the same model and source; changed in place
+ * complete  false: `part` was given, and other parts are missing; modules are as before. May be
+ *           NULL
+ *
+ * Without permutations nothing is done. The same seed gives the same bits for any number of
+ * threads. A progress callback is told of permutations.
+ *
+ * RB_ERROR_ARGUMENT (an option; too few permutations for `significant`; null=refit with data that
+ * the model was not fitted to), RB_ERROR_UNSUPPORTED (null=refit with a model that options alone do
+ * not make again), RB_ERROR_STOPPED, RB_ERROR_MEMORY, and the errors of rb_fit, rb_encode and of
+ * checkpoints. */
+RB_API rb_error rb_modules_permute(rb_context *context, const rb_model *model, rb_source *source,
+                                   const rb_options *options, rb_modules *modules, bool *complete);
+
+/* The significance of a module; false, and *significance is not touched: there is no such rank, or
+ * nothing was permuted. */
+RB_API bool rb_modules_significance(const rb_modules *modules, int64_t rank,
+                                    rb_significance *significance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* A look at the data as a model sees them: chosen samples and features, standardised. */
+#ifndef RAREBIT_VIEW_H
+#define RAREBIT_VIEW_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_view {
+    size_t size;             /* sizeof(rb_view), set by the caller */
+    const int64_t *samples;  /* n_samples rows of the source, ascending */
+    const int64_t *features; /* n_features, of those in use, in any order */
+    int64_t n_samples, n_features;
+    float *values; /* the caller's, n_features x n_samples */
+} rb_view;
+
+/* Fills the values: preprocessed as the model does it, and each feature then at mean 0 and standard
+ * deviation 1 (1/n) over all samples of the source, not only those of the view; a constant feature
+ * is 0, a value that is missing and left out NaN. Reads the source once, block by block. Errors are
+ * those of rb_encode, and RB_ERROR_ARGUMENT: the view is of another size, its samples do not
+ * ascend, or there is no such sample or feature. */
+RB_API rb_error rb_view_fill(rb_context *context, const rb_model *model, rb_source *source,
+                             rb_view *view);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
