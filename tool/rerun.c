@@ -76,7 +76,8 @@ static rb_error gather(const invocation *call, repeating *r) {
     err = err ? err : rb_model_options(call->ctx, r->model, &r->options);
     err = err ? err : read_fit_files(call->ctx, r->options, &r->files);
     err = err ? err : recall_reading(call, r->model);
-    return err ? err : open_data(call, r->model, record->data, &r->source);
+    err = err ? err : open_data(call, r->model, record->data, &r->source);
+    return err ? err : read_covariates(call, rb_model_attribute(r->model, "regress"), r->source);
 }
 
 static rb_error on_progress(const rb_progress *progress, void *user) {
@@ -209,7 +210,7 @@ const command rerun_command = {
         "whether version, processor or BLAS are others.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "the data of the fit, when they are not where they were", true}},
-    .groups = {rb_read_group, rerun_group, general_group},
+    .groups = {rb_read_group, covariates_group, rerun_group, general_group},
     .examples = {{"Does the model come out again?", "rerun model.h5"},
                  {"With the data in another place, for a program",
                   "rerun model.h5 data/X.npy --json"}},

@@ -360,7 +360,7 @@ uint32_t rb_regress_checksum(const rb_regress *regress, const rb_source *source)
         const rb_source_covariate *covariate = find(source, regress->terms[t].name);
         for (int64_t i = 0; covariate && i < source->n_samples; i++) {
             double value = value_of(source, covariate, i);
-            if (covariate->levels) {
+            if (covariate->levels && !isnan(value)) {
                 const char *level = covariate->levels->text[(int64_t)value];
                 sum = rb_crc32_add(&crc, sum, level, strlen(level) + 1);
             } else {

@@ -82,8 +82,12 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
                        (long long)m);
     }
     uint32_t sum = 0;
+    const rb_regress *effects = model->preprocess->regress;
     rb_error err = rb_source_checksum(ctx, source, &sum);
-    return err ? err : check_sum(ctx, model, "data_checksum", sum, "the data are");
+    err = err ? err : check_sum(ctx, model, "data_checksum", sum, "the data are");
+    if (err || !effects || !source->covariates) return err;
+    return check_sum(ctx, model, "regress_checksum", rb_regress_checksum(effects, source),
+                     "the covariates are");
 }
 
 static rb_error check_start(rb_context *ctx, const rb_model *model, const rb_model *start) {

@@ -49,15 +49,15 @@ says "the rows of unnamed.tsv are taken by position"
 cmp -s codes.tsv same.tsv || fail "positions changed the codes"
 
 # Refused: no covariates, an unknown batch, a sample without one, options that do nothing.
-expect 1 $fit --regress batch -o none.h5
+expect 2 $fit --regress batch -o none.h5
 says "give a table that has them"
-expect 1 $fit --covariates covariates.tsv -o none.h5
+expect 2 $fit --covariates covariates.tsv -o none.h5
 says "--covariates is given, but does nothing"
-expect 1 $fit --covariates covariates.tsv --regress site -o none.h5
+expect 2 $fit --covariates covariates.tsv --regress site -o none.h5
 says "covariates.tsv has no column 'site'; its columns are: sample, batch, age, plate"
-expect 1 $fit --init model.h5 --regress batch --covariates covariates.tsv -o none.h5
+expect 2 $fit --init model.h5 --regress batch --covariates covariates.tsv -o none.h5
 says "cannot be given with a model to start from"
-expect 1 encode model.h5 data.tsv -o none.tsv
+expect 2 encode model.h5 data.tsv -o none.tsv
 says "give a table that has them"
 sed 's/^s5\tB/s5\tC/' covariates.tsv >unknown.tsv
 expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
@@ -71,3 +71,11 @@ says "the row has 2 fields, but the header has 4"
 expect 2 encode model.h5 data.tsv --covariates covariates.tsv -o covariates.tsv
 says "would write over"
 [ ! -e none.h5 ] && [ ! -e none.tsv ] || fail "a refused command has written something"
+
+# A consensus of such fits, and the same fit again: its covariates are not in the model.
+expect 0 $fit --covariates covariates.tsv --regress batch,age --consensus --restarts 3 -o consensus.h5
+expect 0 rerun model.h5 --covariates covariates.tsv
+tells "the same bits"
+sed '2s/[AB]/C/' covariates.tsv >others.tsv
+expect 1 rerun model.h5 --covariates others.tsv
+finish

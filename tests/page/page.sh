@@ -1,10 +1,11 @@
 # The page of `rarebit report` in a browser: what a reader sees, clicks, types and saves, with the
 # keyboard, in the dark, on a phone, and by the rules of axe-core. Without node, npm, a Chromium or the
-# packages in package.json it is left out with a notice; where CI=true they must be there.
+# packages in package.json it is left out with a notice; where CI=true programs must be there, and only
+# a registry of packages that does not answer is excused.
 set -eu
 left_out() {
     echo "no $1: the page is not looked at in a browser" >&2
-    [ "${CI:-}" != true ] || exit 1
+    [ "${CI:-}" != true ] || [ "$1" = "packages from npm" ] || exit 1
     exit 77
 }
 command -v node >/dev/null 2>&1 || left_out node

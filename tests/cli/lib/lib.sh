@@ -8,7 +8,8 @@ set -u
 LC_ALL=C
 export LC_ALL
 work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+finished=
+trap 'code=$?; rm -rf "$work"; [ "$finished" ] || { echo "the test does not end with finish"; exit 1; }; exit $code' EXIT
 cd "$work" || exit 1
 failures=0
 
@@ -95,6 +96,7 @@ holds() {
 }
 
 finish() {
+    finished=yes
     [ $failures -eq 0 ] || echo "$failures failures"
     [ $failures -eq 0 ]
     exit
