@@ -20,6 +20,7 @@ for format in tsv csv.gz h5 h5ad; do
     "$RAREBIT" convert -q in/x.npy -o in/x.$format
 done
 "$RAREBIT" fit rfn -q in/x.tsv -k 2 --preset paper --iterations 3 --seed 1 -o model.h5
+"$RAREBIT" fit rfn -q in/x.tsv -k 2 --preset paper --iterations 4 --seed 1 -o other.h5
 "$RAREBIT" simulate bars -q --size 2 --samples 12 --seed 1 -o in/bars.npy --truth in/fields.npy
 "$RAREBIT" fit nmf-et -q in/bars.npy -k 4 --iterations 3 --seed 1 -o bars.h5
 
@@ -245,7 +246,7 @@ each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
 each_fault reads,writes report -q "$work/bars.h5" "$in/bars.npy" --labels "$in/classes.txt" \
     -o "$out/page.html"
-each_fault reads,writes,creates consensus -q "$model" "$model" --data "$in/x.npy" \
+each_fault reads,writes,creates consensus -q "$model" "$work/other.h5" --data "$in/x.npy" \
     --similarity 0.1 -o "$out/model.h5"
 each_fault reads,writes modules -q "$work/named.h5" "$in/named.tsv" --gmt "$in/sets.gmt" --gmt-min 1 \
     --covariates "$in/covariates.tsv" -o "$work/log/modules.tsv" --covariates-output "$work/log/c.tsv" \
