@@ -76,6 +76,7 @@ static void add_block(work *w, int64_t count) {
 static rb_error add_all(work *w, rb_dense values) {
     size_t size = (size_t)w->units * sizeof(double);
     rb_error err = RB_OK;
+    if (!w->sums.u || !w->sums.s || !w->sums.codes || !w->sums.active) return RB_ERROR_MEMORY;
     memset(w->sums.u, 0, (size_t)w->m * size);
     memset(w->sums.s, 0, (size_t)w->units * size);
     memset(w->sums.codes, 0, size);

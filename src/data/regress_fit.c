@@ -284,7 +284,7 @@ static void solve_lacking(void *arg, int64_t index, int worker) {
 }
 
 /* As many features at a time as there is memory for. */
-static rb_error solve_all_lacking(rb_context *ctx, struct solving *t, const int64_t *features,
+static rb_error solve_all_lacking(rb_context *ctx, const struct solving *t, const int64_t *features,
                                   int64_t count) {
     int64_t q = t->fit->regress->n_columns, cells = q + q * q;
     int64_t size = MISSING_BYTES / (int64_t)sizeof(double) / cells;
@@ -295,13 +295,14 @@ static rb_error solve_all_lacking(rb_context *ctx, struct solving *t, const int6
                     .collect = collect_lacking,
                     .user = &lack};
     rb_error err = lack.sums ? RB_OK : RB_ERROR_MEMORY;
-    t->lacking = &lack;
+    struct solving own = *t;
+    own.lacking = &lack;
     for (int64_t first = 0; !err && first < count; first += size) {
         lack.features = features + first;
         lack.count = count - first < size ? count - first : size;
         memset(lack.sums, 0, (size_t)(lack.count * cells) * sizeof *lack.sums);
         err = rb_pass_run(ctx, &pass);
-        if (!err) rb_parallel(ctx, lack.count, solve_lacking, t);
+        if (!err) rb_parallel(ctx, lack.count, solve_lacking, &own);
     }
     rb_free(lack.sums);
     return err;

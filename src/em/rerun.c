@@ -217,7 +217,10 @@ static void compare(struct column a, struct column b, rb_model_difference *d) {
     d->same = alike;
     for (int64_t e = 0; alike && e < a.rows * a.columns; e++) {
         double x = a.values[e * a.stride], y = b.values[e * b.stride];
-        bool same = memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
+        uint64_t bits_x, bits_y;
+        memcpy(&bits_x, &x, sizeof x);
+        memcpy(&bits_y, &y, sizeof y);
+        bool same = bits_x == bits_y || (isnan(x) && isnan(y));
         d->same = d->same && same;
         largest = fmax(largest, fabs(x));
         if (!same) difference = isnan(x - y) ? INFINITY : fmax(difference, fabs(x - y));

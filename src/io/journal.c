@@ -255,7 +255,7 @@ static rb_error merge_one(rb_context *ctx, const char *path, merging *all) {
     int64_t count = 0;
     rb_error err = open_file(ctx, path, "rb", &from);
     err = err ? err : read_head(ctx, from, &key, &count);
-    if (!err && all->key && (strcmp(key, all->key) != 0 || count != all->count))
+    if (!err && key && all->key && (strcmp(key, all->key) != 0 || count != all->count))
         err = other_jobs(ctx, path, key, all->key);
     if (!err && key && !all->key) {
         all->key = key;

@@ -285,7 +285,8 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
     const char *effects = rb_model_attribute(model, "regress_checksum");
     char now[16] = "";
     if (!err && effects) snprintf(now, sizeof now, "%08x", rb_regress_checksum(p->regress, source));
-    if (!err && (p->checksum != model->preprocess->checksum || (effects && strcmp(effects, now)))) {
+    bool other = effects && strcmp(effects, now) != 0;
+    if (!err && (other || p->checksum != model->preprocess->checksum)) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "the model was not fitted to these data, as permutations with null=refit "
                       "need; give null=encode");
