@@ -35,7 +35,7 @@ static rb_model *fit_source(rb_context *ctx, rb_source *source, const char *more
     rb_model *model;
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=2 seed=1 iterations=2"));
-    assert_ok(ctx, rb_options_set_all(ctx, options, more));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", more));
     assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
     rb_options_free(options);
     return model;
