@@ -109,7 +109,7 @@ static rb_error print_json(const invocation *call, const look *l) {
         l->before != NULL, "findings", findings, "method", json_of_text(rb_check_method(l->check)),
         "method_reason", json_of_text(rb_check_method_reason(l->check)), "options", options,
         "command", json_of_text(l->command));
-    return json_put(call->ctx, stdout, json);
+    return json_put_from(call->ctx, stdout, json, NULL, l->source);
 }
 
 static void print_line(const char *head, const char *text) {

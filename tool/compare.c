@@ -81,7 +81,7 @@ static rb_error write_json(rb_context *ctx, FILE *file, const table *t) {
         json_add(&rows, NULL, row);
     }
     json_add(&json, "units", rows);
-    return json_put(ctx, file, json);
+    return json_put_from(ctx, file, json, NULL, NULL);
 }
 
 static int write_file(const invocation *call, const table *t, const char *target) {

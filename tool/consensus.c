@@ -51,7 +51,8 @@ static rb_error merge(const invocation *call, rb_model **models, const output *o
     err = err ? err
               : rb_consensus(call->ctx, (const rb_model *const *)models, call->n_arguments, source,
                              call->options, &model);
-    err = err ? err : rb_model_save(call->ctx, model, out->path);
+    fit_record record = {data, NULL};
+    err = err ? err : save_fit(call, model, &record, out->path);
     if (!err) report_consensus(model);
     rb_source_free(source);
     rb_model_free(model);

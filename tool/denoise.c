@@ -11,6 +11,7 @@ static int run(invocation *call) {
     int status = output_begin(&out, target, "png");
     if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    err = err ? err : name_origin(call, model, NULL);
     err = err ? err
               : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     rb_model_free(model);

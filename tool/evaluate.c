@@ -70,10 +70,7 @@ static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_
         json_add(&json, "causes_found", json_integer(match->causes_found));
         json_add(&json, "mean_absolute_error", json_of_number(match->mean_absolute_error));
     }
-    rb_error err = json_add_provenance(ctx, &json, model, source);
-    if (!err) return json_put(ctx, stdout, json);
-    json_decref(json);
-    return err;
+    return json_put_from(ctx, stdout, json, model, source);
 }
 
 static void print_number(const char *label, double value, const char *meaning) {

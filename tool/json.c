@@ -59,6 +59,14 @@ rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model
     return err;
 }
 
+rb_error json_put_from(rb_context *ctx, FILE *file, json_t *json, const rb_model *model,
+                       rb_source *source) {
+    rb_error err = json_add_provenance(ctx, &json, model, source);
+    if (!err) return json_put(ctx, file, json);
+    json_decref(json);
+    return err;
+}
+
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json) {
     char *text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);

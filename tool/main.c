@@ -61,6 +61,7 @@ static rb_error name_command(const invocation *call) {
 static int run(invocation *call) {
     rb_error err = apply_general_options(call);
     err = err ? err : name_command(call);
+    err = err ? err : name_origin(call, NULL, NULL);
     int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
         report_explain(call);

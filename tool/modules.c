@@ -170,10 +170,7 @@ static rb_error print_agreement(invocation *call, const findings *f) {
         json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
         if (truth) add_match(&json, &f->match, f->modules);
         answers_add(&json, &f->answers);
-        rb_error err = json_add_provenance(call->ctx, &json, f->model, f->source);
-        if (!err) return json_put(call->ctx, stdout, json);
-        json_decref(json);
-        return err;
+        return json_put_from(call->ctx, stdout, json, f->model, f->source);
     }
     if (truth) print_match(&f->match, f->modules);
     answers_print(call, &f->answers);

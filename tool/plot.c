@@ -9,8 +9,11 @@ static int draw(invocation *call, rb_model *model, rb_source *source) {
     output out;
     int status = output_begin(&out, target, "png");
     if (status) return status;
-    rb_error err = c->plot ? c->plot(call->ctx, model, call->options, out.path)
-                           : c->plot_data(call->ctx, model, source, call->options, out.path);
+    rb_error err = name_origin(call, model, source);
+    if (!err) {
+        err = c->plot ? c->plot(call->ctx, model, call->options, out.path)
+                      : c->plot_data(call->ctx, model, source, call->options, out.path);
+    }
     status = finish_output(call, &out, err);
     if (!status) report("picture in %s", target);
     return status;

@@ -29,9 +29,30 @@ char *command_line(int argc, char **argv) {
     return text;
 }
 
+static bool has_option(const command *c, const char *name) {
+    const rb_option *row = c->rows;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row->name;
+}
+
+rb_error name_origin(const invocation *call, const rb_model *model, rb_source *source) {
+    json_t *json = json_object();
+    rb_error err = json_add_provenance(call->ctx, &json, model, source);
+    json_t *origin = json_object_get(json, "provenance");
+    if (!err && has_option(call->command, "seed"))
+        json_add(&origin, "seed", json_integer(option_integer(call, "seed")));
+    char *text = err ? NULL : json_dumps(origin, JSON_COMPACT);
+    err = err ? err : rb_context_set_provenance(call->ctx, text);
+    free(text);
+    json_decref(json);
+    return err;
+}
+
 /* Where the data were and how they were read, as it was said. */
 static rb_error record_reading(const invocation *call, rb_model *model, const fit_record *record) {
-    rb_error err = rb_model_set_attribute(call->ctx, model, "data_path", record->data);
+    rb_error err =
+        record->data ? rb_model_set_attribute(call->ctx, model, "data_path", record->data) : RB_OK;
     if (!err && record->init) err = rb_model_set_attribute(call->ctx, model, "init", record->init);
     for (const rb_option *row = rb_read_group()->rows; !err && row->name; row++) {
         char name[64], value[1024];

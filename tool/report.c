@@ -12,12 +12,19 @@ static bool quiet;
 static const rb_option *options;
 static volatile sig_atomic_t line_shown;
 
+void put_plain(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        bool two = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0; /* controls of 8 bits, in UTF-8 */
+        if (two) *c++ = ' ';
+        if (two || *c < ' ' || *c == 0x7F) *c = ' ';
+    }
+}
+
 /* One line, whatever is in it (a file name may hold a line end). */
 static void put_line(const char *prefix, const char *format, va_list list) {
     char text[2048];
     vsnprintf(text, sizeof text, format, list);
-    for (char *c = text; *c; c++)
-        if (*c == '\n' || *c == '\r') *c = ' ';
+    put_plain(text);
     report_progress_end();
     fprintf(stderr, "%s%s\n", prefix, text);
 }

@@ -57,11 +57,24 @@ static rb_error fail_without(rb_context *ctx, const char *what) {
     return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
 }
 
+/* Data that are not where they were may be elsewhere. */
+static rb_error open_recorded(const invocation *call, repeating *r) {
+    rb_error err = open_data(call, r->model, r->record.data, &r->source);
+    if (err != RB_ERROR_FILE || call->arguments[1]) return err;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "%s; the model says that its data were there: if they are elsewhere now, name them "
+             "after the model",
+             rb_context_error(call->ctx));
+    return rb_context_fail(call->ctx, err, text);
+}
+
 static rb_error gather(const invocation *call, repeating *r) {
     fit_record *record = &r->record;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &r->model);
     if (err) return err;
-    bool warm = rb_model_attribute(r->model, "start_checksum");
+    bool warm = rb_model_attribute(r->model, "start_checksum") &&
+                !rb_model_attribute(r->model, "consensus_models");
     record->data = call->arguments[1];
     record->init = option_text(call, "init");
     if (!record->data) record->data = rb_model_attribute(r->model, "data_path");
@@ -76,7 +89,7 @@ static rb_error gather(const invocation *call, repeating *r) {
     err = err ? err : rb_model_options(call->ctx, r->model, &r->options);
     err = err ? err : read_fit_files(call->ctx, r->options, &r->files);
     err = err ? err : recall_reading(call, r->model);
-    err = err ? err : open_data(call, r->model, record->data, &r->source);
+    err = err ? err : open_recorded(call, r);
     return err ? err : read_covariates(call, rb_model_attribute(r->model, "regress"), r->source);
 }
 
@@ -87,7 +100,8 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 }
 
 static rb_error fit_again(const invocation *call, repeating *r) {
-    report("seed %s", rb_model_attribute(r->model, "seed"));
+    const char *seed = rb_model_attribute(r->model, "seed");
+    if (seed) report("seed %s", seed);
     rb_context_on_progress(call->ctx, on_progress, NULL);
     rb_error err = rb_rerun(call->ctx, r->model, r->options, r->source, r->start, &r->again);
     rb_context_on_progress(call->ctx, NULL, NULL);
@@ -138,10 +152,19 @@ static rb_error print_json(rb_context *ctx, const repeating *r, bool same) {
                      json_pack("[oo]", json_of_text(before), json_of_text(now)));
         }
     }
-    return json_put(ctx, stdout,
-                    json_pack("{sb sI so so}", "same", same, "iterations",
-                              (json_int_t)rb_model_iterations(r->again), "compared", rows,
-                              "other_surroundings", others));
+    json_t *json = json_pack("{sb sI so so}", "same", same, "iterations",
+                             (json_int_t)rb_model_iterations(r->again), "compared", rows,
+                             "other_surroundings", others);
+    return json_put_from(ctx, stdout, json, r->model, r->source);
+}
+
+/* A model may come from anybody: nothing in it may write elsewhere on a terminal. */
+static void print_change(const char *label, const char *before, const char *now) {
+    char *line = NULL;
+    if (asprintf(&line, "%s: '%s' then, '%s' now", label, before, now) < 0) return;
+    put_plain(line);
+    puts(line);
+    free(line);
 }
 
 static void print_table(const repeating *r, bool same) {
@@ -161,8 +184,7 @@ static void print_table(const repeating *r, bool same) {
         printf("%-24s %s\n", name, isinf(d.difference) ? "other shape or values" : difference);
     }
     for (int i = 0; i < SURROUNDINGS; i++)
-        if (is_other(r, i, &before, &now))
-            printf("%s: '%s' then, '%s' now\n", surroundings[i].label, before, now);
+        if (is_other(r, i, &before, &now)) print_change(surroundings[i].label, before, now);
 }
 
 static int deliver(const invocation *call, const repeating *r) {

@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_hdf5(const char *path) {
+    return has_suffix(path, ".h5") || has_suffix(path, ".hdf5") || has_suffix(path, ".h5ad");
+}
+
 /* --format says what -o - gives, without a suffix that tells; a file must not say another one. */
-static int begin_matrix(const invocation *call, output *out, const char *target) {
+static int begin_matrix(const invocation *call, output *out, const char *target,
+                        const rb_model *model, rb_source *source) {
     char format[8], suffix[16];
     rb_options_get(call->options, "format", format, sizeof format);
     snprintf(suffix, sizeof suffix, ".%s", format);
@@ -14,7 +19,10 @@ static int begin_matrix(const invocation *call, output *out, const char *target)
                      target);
         return STATUS_USAGE;
     }
-    return output_begin(out, target, format);
+    int status = output_begin(out, target, format);
+    bool holds_origin = !status && is_hdf5(out->path);
+    rb_error err = holds_origin ? name_origin(call, model, source) : RB_OK;
+    return err ? finish_output(call, out, err) : status;
 }
 
 struct row_writer {
@@ -68,7 +76,7 @@ static char **make_names(const rb_model *model, int64_t count, column_namer name
 int write_rows(invocation *call, const rb_model *model, rb_source *source, const row_maker *maker,
                output *second) {
     output out;
-    int status = begin_matrix(call, &out, option_text(call, "output"));
+    int status = begin_matrix(call, &out, option_text(call, "output"), model, source);
     if (status) return output_end(second, status);
     struct row_writer w = {.ctx = call->ctx,
                            .path = out.path,
@@ -99,7 +107,7 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
 
 int write_source(invocation *call, rb_source *source, const char *target) {
     output out;
-    int status = begin_matrix(call, &out, target);
+    int status = begin_matrix(call, &out, target, NULL, source);
     return status ? status : finish_output(call, &out, rb_write(call->ctx, source, out.path));
 }
 

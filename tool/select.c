@@ -72,17 +72,19 @@ static int write_table(const invocation *call, const rb_selection *s, const char
     return output_end(&out, status);
 }
 
-static int draw(const invocation *call, const rb_selection *s, const char *target) {
+static int draw(const invocation *call, const rb_selection *s, rb_source *source,
+                const char *target) {
     output out;
     int status = output_begin(&out, target, "png");
     if (status) return status;
-    rb_error err = rb_plot_selection(call->ctx, s, NULL, out.path);
+    rb_error err = name_origin(call, NULL, source);
+    err = err ? err : rb_plot_selection(call->ctx, s, NULL, out.path);
     status = finish_output(call, &out, err);
     if (!status) report("picture in %s", target);
     return status;
 }
 
-static rb_error print_json(const invocation *call, const rb_selection *s) {
+static rb_error print_json(const invocation *call, const rb_selection *s, rb_source *source) {
     int64_t units, low, high;
     const char *why = rb_selection_choice(s, &units, &low, &high), *name;
     json_t *rows = json_array(), *json = json_object();
@@ -98,19 +100,19 @@ static rb_error print_json(const invocation *call, const rb_selection *s) {
     json_add(&json, "high", units ? json_integer(high) : json_null());
     json_add(&json, "reason", json_of_text(why));
     json_add(&json, "rows", rows);
-    return json_put(call->ctx, stdout, json);
+    return json_put_from(call->ctx, stdout, json, NULL, source);
 }
 
 /* ---- the command ---- */
 
-static int deliver(const invocation *call, const rb_selection *s) {
+static int deliver(const invocation *call, const rb_selection *s, rb_source *source) {
     const char *table = option_text(call, "output"), *plot = option_text(call, "plot");
     int64_t units, low, high;
-    int status = plot ? draw(call, s, plot) : STATUS_DONE;
+    int status = plot ? draw(call, s, source, plot) : STATUS_DONE;
     if (!status && table) status = write_table(call, s, table);
     if (status) return status;
     if (option_flag(call, "json")) {
-        rb_error err = print_json(call, s);
+        rb_error err = print_json(call, s, source);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (!table) print_table(s);
@@ -140,7 +142,7 @@ static int run(invocation *call) {
     } else if (err) {
         status = report_failure(call->ctx, err);
     } else if (s) {
-        status = deliver(call, s);
+        status = deliver(call, s, source);
     } else {
         report("part done; results in %s", checkpoint);
     }

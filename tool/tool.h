@@ -218,7 +218,7 @@ typedef struct fit_files {
 rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files);
 void free_fit_files(fit_files *files);
 
-/* Files as they were named: the data, the model to start from or NULL. */
+/* Files as they were named: the data, the model to start from; NULL: there is none. */
 typedef struct fit_record {
     const char *data, *init;
 } fit_record;
@@ -228,6 +228,11 @@ typedef struct fit_record {
 
 /* The command line, quoted so that a shell reads it back; free it. */
 char *command_line(int argc, char **argv);
+
+/* Has pictures and HDF5 files that are written from here on say where they come from: version,
+ * command, seed, and what is known of model and data (either may be NULL), which are read for their
+ * checksum. */
+rb_error name_origin(const invocation *call, const rb_model *model, rb_source *source);
 
 /* Records the command line, and writes the model. */
 rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
@@ -273,6 +278,8 @@ void put_word(FILE *file, const char *word);
 
 /* ---- messages (report.c) ---- */
 
+/* Blanks for control characters, which would write elsewhere on a terminal. */
+void put_plain(char *text);
 /* "rarebit: message" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's message and the status for the error. */
@@ -334,6 +341,9 @@ rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model
                              rb_source *source);
 /* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
+/* The same of an object, with where it comes from. */
+rb_error json_put_from(rb_context *ctx, FILE *file, json_t *json, const rb_model *model,
+                       rb_source *source);
 
 /* ---- tables of results (table.c) ---- */
 

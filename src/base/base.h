@@ -43,6 +43,7 @@ struct rb_context {
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     char *command;            /* what results say they come from, or NULL */
+    char *provenance;         /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading;      /* the file that is being read, or NULL */
     const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */

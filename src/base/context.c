@@ -35,15 +35,28 @@ void rb_context_free(rb_context *ctx) {
     rb_pool_free(ctx->pool);
     if (!ctx->parent) free(ctx->added_methods);
     free(ctx->command);
+    free(ctx->provenance);
     free(ctx);
 }
 
-rb_error rb_context_set_command(rb_context *ctx, const char *line) {
-    char *copy = line ? strdup(line) : NULL;
-    if (line && !copy) return rb_fail(ctx, RB_ERROR_MEMORY, "out of memory");
-    free(ctx->command);
-    ctx->command = copy;
+static rb_error keep_text(rb_context *ctx, char **kept, const char *text) {
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy) return rb_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    free(*kept);
+    *kept = copy;
     return RB_OK;
+}
+
+rb_error rb_context_set_command(rb_context *ctx, const char *line) {
+    return keep_text(ctx, &ctx->command, line);
+}
+
+rb_error rb_context_set_provenance(rb_context *ctx, const char *json) {
+    return keep_text(ctx, &ctx->provenance, json);
+}
+
+const char *rb_context_provenance(const rb_context *ctx) {
+    return ctx->provenance;
 }
 
 const char *rb_context_command(const rb_context *ctx) {

@@ -103,11 +103,13 @@ static rb_error put_names(rb_h5 *file, bool anndata, const rb_names *samples,
 }
 
 static rb_error begin(struct writing *w, bool anndata, const rb_write_header *header) {
+    const char *origin = rb_context_provenance(w->file->ctx);
     rb_names *samples = NULL, *features = NULL;
     rb_error err = create(w, header->n_samples, header->n_features, false);
     err = err ? err : list_names(w->file->ctx, header, true, anndata, &samples);
     err = err ? err : list_names(w->file->ctx, header, false, anndata, &features);
     err = err ? err : put_names(w->file, anndata, samples, features);
+    if (!err && origin) err = rb_h5_set_text(w->file, "/", "provenance", origin);
     rb_names_free(samples);
     rb_names_free(features);
     return err;

@@ -114,11 +114,14 @@ void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
 
 static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
     const rb_image *image = arg;
+    const char *origin = rb_context_provenance(ctx);
     int64_t row_bytes = image->width * image->channels * (image->max > 255 ? 2 : 1);
     unsigned char *row = rb_alloc(ctx, row_bytes, 1);
     if (!row) return RB_ERROR_MEMORY;
-    fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
-            (long long)image->width, (long long)image->height, (long long)image->max);
+    fprintf(file, "P%c\n", image->channels == 3 ? '6' : '5');
+    if (origin) fprintf(file, "# %s\n", origin);
+    fprintf(file, "%lld %lld\n%lld\n", (long long)image->width, (long long)image->height,
+            (long long)image->max);
     for (int64_t y = 0; y < image->height && !ferror(file); y++) {
         rb_image_levels(image, y, row);
         fwrite(row, 1, (size_t)row_bytes, file);

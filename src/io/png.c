@@ -118,9 +118,15 @@ static void on_failure(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
+struct encoder {
+    const rb_image *image;
+    png_byte *row;    /* room for one */
+    png_text *origin; /* NULL: it is not known */
+};
+
 /* Everything that may jump. */
-static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *image,
-                   unsigned char *row) {
+static bool encode(png_structp png, png_infop info, FILE *file, const struct encoder *e) {
+    const rb_image *image = e->image;
     if (setjmp(png_jmpbuf(png))) return false;
     png_init_io(png, file);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -128,10 +134,11 @@ static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *
                  image->max > 255 ? 16 : 8,
                  image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (e->origin) png_set_text(png, info, e->origin, 1);
     png_write_info(png, info);
     for (int64_t y = 0; y < image->height; y++) {
-        rb_image_levels(image, y, row);
-        png_write_row(png, row);
+        rb_image_levels(image, y, e->row);
+        png_write_row(png, e->row);
     }
     png_write_end(png, NULL);
     return true;
@@ -139,11 +146,19 @@ static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *
 
 rb_error rb_png_write(rb_context *ctx, FILE *file, void *arg) {
     const rb_image *image = arg;
+    const char *json = rb_context_provenance(ctx);
+    char none[] = "", key[] = "provenance";
+    png_text origin = {.compression = PNG_ITXT_COMPRESSION_NONE,
+                       .key = key,
+                       .text = (char *)json,
+                       .lang = none,
+                       .lang_key = none};
     unsigned char *row = rb_alloc(ctx, 2 * image->width * image->channels, 1);
+    struct encoder e = {image, row, json ? &origin : NULL};
     if (!row) return RB_ERROR_MEMORY;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_failure, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    bool done = info && encode(png, info, file, image, row);
+    bool done = info && encode(png, info, file, &e);
     png_destroy_write_struct(&png, &info);
     rb_free(row);
     return done ? RB_OK

@@ -22,6 +22,17 @@ typedef struct rb_plot_options {
 enum { RB_PAGE_WIDTH = 900, RB_TITLE_SIZE = 160 };
 #define RB_NO_LABEL "(no label)" /* stands for a class */
 
+/* ---- the file of a page (plot_file.c) ---- */
+
+/* Takes the bytes of a picture from cairo, and puts in where it comes from (rb_context_provenance):
+ * an iTXt chunk "provenance" of PNG, <metadata> of SVG. */
+typedef struct rb_page_file rb_page_file;
+rb_error rb_page_file_open(rb_context *ctx, const char *path, bool svg, rb_page_file **file);
+/* A cairo_write_func_t; closure is the file. */
+cairo_status_t rb_page_file_write(void *closure, const unsigned char *bytes, unsigned count);
+/* Closes it and frees it; false: not all could be written, and errno says why. */
+bool rb_page_file_close(rb_page_file *file);
+
 /* ---- page (plot_page.c) ---- */
 
 typedef struct rb_page {
@@ -32,6 +43,7 @@ typedef struct rb_page {
     const char *title; /* the user's, or NULL */
     bool svg;
     double scale; /* pixels per unit */
+    rb_page_file *file;
 } rb_page;
 
 typedef struct rb_box {

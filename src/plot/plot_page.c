@@ -3,6 +3,7 @@
 #include "plot.h"
 
 #include <cairo-svg.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static rb_error check_status(const rb_page *page, cairo_status_t status) {
 
 static cairo_surface_t *new_surface(const rb_page *page, double width, double height) {
     if (page->svg) {
-        cairo_surface_t *surface = cairo_svg_surface_create(page->staged->path, width, height);
+        cairo_surface_t *surface =
+            cairo_svg_surface_create_for_stream(rb_page_file_write, page->file, width, height);
         if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
             cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
         return surface;
@@ -73,6 +75,8 @@ rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const cha
     *page = (rb_page){.ctx = ctx, .title = options->title, .svg = ends_with(path, ".svg")};
     rb_error err = rb_staged_begin(ctx, path, &page->staged);
     if (err) return err;
+    err = rb_page_file_open(ctx, page->staged->path, page->svg, &page->file);
+    if (err) return rb_staged_end(ctx, err, page->staged);
     page->scale = (double)options->width / RB_PAGE_WIDTH;
     /* What rounding adds to a whole height is no line of pixels. */
     double lines = ceil(height * page->scale - 1e-6);
@@ -86,15 +90,26 @@ rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const cha
     return RB_OK;
 }
 
+/* The error so far, or that of what could not be written. */
+static rb_error close_file(const rb_page *page, rb_error err) {
+    errno = 0;
+    bool written = rb_page_file_close(page->file);
+    return err || written ? err
+                          : rb_fail(page->ctx, RB_ERROR_FILE, "cannot write %s: %s",
+                                    page->staged->final_path, strerror(errno ? errno : EIO));
+}
+
 rb_error rb_page_close(rb_page *page, rb_error err) {
     if (!err) err = check_status(page, cairo_status(page->cairo));
     cairo_destroy(page->cairo);
-    if (!err && !page->svg)
-        err = check_status(page, cairo_surface_write_to_png(page->surface, page->staged->path));
+    if (!err && !page->svg) {
+        err = check_status(
+            page, cairo_surface_write_to_png_stream(page->surface, rb_page_file_write, page->file));
+    }
     cairo_surface_finish(page->surface);
     if (!err) err = check_status(page, cairo_surface_status(page->surface));
     cairo_surface_destroy(page->surface);
-    return rb_staged_end(page->ctx, err, page->staged);
+    return rb_staged_end(page->ctx, close_file(page, err), page->staged);
 }
 
 static int compare_keys(const void *a, const void *b) {

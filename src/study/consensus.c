@@ -22,6 +22,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,10 +321,17 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
 
 /* ---- all of it ---- */
 
-static rb_error record_number(rb_context *ctx, rb_model *model, const char *name, double value) {
-    char text[32];
-    rb_print(text, sizeof text, "%.6g", value);
-    return rb_model_set_attribute(ctx, model, name, text);
+/* The options of the consensus, and of how many models it is. */
+static rb_error record_options(rb_context *ctx, int64_t count, const rb_consensus_options *options,
+                               rb_model *model) {
+    char text[RB_ROW_TEXT], name[64];
+    snprintf(text, sizeof text, "%lld", (long long)count);
+    rb_error err = rb_model_set_attribute(ctx, model, "consensus_models", text);
+    for (const rb_option *row = rb_consensus_group()->rows; row->name && !err; row++) {
+        snprintf(name, sizeof name, RB_CONSENSUS_ATTRIBUTE "%s", row->name);
+        err = rb_model_set_attribute(ctx, model, name, rb_row_text(row, options, text));
+    }
+    return err;
 }
 
 /* How stable each cluster is, kept or dropped. */
@@ -337,9 +345,7 @@ static rb_error record(rb_context *ctx, const rb_clusters *clusters, int64_t kep
     if (!stability || !dropped) return RB_ERROR_MEMORY;
     for (int64_t c = 0; c < common; c++)
         *(c < kept ? &stability[c] : &dropped[c - kept]) = clusters->list[c].stability;
-    rb_error err = record_number(ctx, model, "consensus_models", (double)count);
-    err = err ? err : record_number(ctx, model, "consensus_stability", options->stability);
-    return err ? err : record_number(ctx, model, "consensus_similarity", options->similarity);
+    return record_options(ctx, count, options, model);
 }
 
 /* How many clusters are stable enough; 0, and a message: none. A share that is said as 0.7 is one

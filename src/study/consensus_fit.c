@@ -86,11 +86,19 @@ static rb_error fit_all(rb_context *ctx, study *s, int64_t restarts) {
     return err;
 }
 
-/* The record says how the model was made: best of nothing, of so many restarts. */
-static rb_error record(rb_context *ctx, int64_t restarts, rb_model *model) {
+/* The record says how the model was made: best of nothing, of so many restarts with the options of
+ * the fits, also where it has fewer units or was fitted again. */
+static rb_error record(rb_context *ctx, const study *s, int64_t restarts, rb_model *model) {
     char text[32];
+    rb_option row;
     snprintf(text, sizeof text, "%lld", (long long)restarts);
-    return rb_model_set_attribute(ctx, model, "restarts", text);
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && !rb_options_row(s->options, i, &row, sizeof row); i++) {
+        const char *value = rb_model_attribute(s->models[0], row.name);
+        if (value) err = rb_model_set_attribute(ctx, model, row.name, value);
+    }
+    err = err ? err : rb_model_set_attribute(ctx, model, "restarts", text);
+    return err ? err : rb_model_set_attribute(ctx, model, RB_CONSENSUS_OF_RESTARTS, "true");
 }
 
 static rb_error find(rb_context *ctx, study *s, int64_t restarts, rb_model **model) {
@@ -101,7 +109,7 @@ static rb_error find(rb_context *ctx, study *s, int64_t restarts, rb_model **mod
         err = rb_consensus(ctx, (const rb_model *const *)s->models, restarts, source, s->options,
                            model);
     }
-    err = err ? err : record(ctx, restarts, *model);
+    err = err ? err : record(ctx, s, restarts, *model);
     rb_source_free(source);
     return err;
 }

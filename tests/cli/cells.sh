@@ -42,7 +42,9 @@ for labels in alone.txt bare.txt; do
     says "the classes of $labels are taken by position, since it has no sample names"
     expect 0 plot codes model.h5 "$cells/expr.tsv.gz" --labels $labels -o position.png
     says "by position"
-    same position.png codes.png
+    expect 0 convert position.png -o position.npy -q # the files name their commands
+    expect 0 convert codes.png -o codes.npy -q
+    same position.npy codes.npy
 done
 head -n 100 bare.txt >short.txt
 breaks "short.txt has 100 lines for 700 samples" \

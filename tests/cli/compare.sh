@@ -26,9 +26,9 @@ says "2 of 2 units are found in the other model"
 expect 0 compare one.h5 two.h5 --json -q --permutations 99
 tells '"units_first": 2, "units_second": 2, "features": 15, "permutations": 99, "by_name": true'
 tells '"p_value": 0.01'
-cp out first
+sed 's/, "provenance": .*//' out >first # which has the command
 expect 0 compare one.h5 two.h5 --json -q --permutations 99 --threads 3
-cmp -s out first || fail "threads changed the comparison"
+sed 's/, "provenance": .*//' out | cmp -s - first || fail "threads changed the comparison"
 expect 0 compare one.h5 two.h5 -o units.tsv
 says "2 units in units.tsv"
 [ "$(head -1 units.tsv)" = "unit	partner	partner_correlation	best	best_correlation	p_value	p_value_family	q_value" ] ||

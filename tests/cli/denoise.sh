@@ -40,7 +40,10 @@ expect 0 denoise s.h5 noisy.pgm --size 6x6 --scale -1:1 --truth clean.pgm -o sca
 after=$(sed -n 's/.*ratio \([0-9.]*\) dB.*/\1/p' err)
 holds "$after > $before + 3"
 expect 0 denoise s.h5 noisy.pgm --size 6x6 --scale -1:1 --truth clean.pgm -o - -q
-cmp -s out scaled.png || fail "$command: another picture on standard output"
+cp out stream.png
+expect 0 convert stream.png -o stream.npy -q # the files name their commands
+expect 0 convert scaled.png -o scaled.npy -q
+same stream.npy scaled.npy
 
 # Where the largest field counts.
 expect 0 fit mca P.npy -k 24 --candidates 6 --iterations 40 --seed 1 -o max.h5 -q

@@ -123,4 +123,74 @@ grep -q ", rarebit [0-9.]*, seed 7, data $sum	" sets.gmt || fail "$command: $(he
 expect 0 modules first.h5 X.npy --rule top:5 -o modules.tsv -q
 [ "$(head -n 1 modules.tsv)" = "module	unit	information	kind	name	index	weight" ] ||
     fail "$command: the header is another one: $(head -n 1 modules.tsv)"
+
+# So do pictures and HDF5: version, command, seed of the fit, checksum of the data at hand.
+for picture in p.png p.svg; do
+    expect 0 plot modules first.h5 X.npy -o $picture -q
+    grep -aq "provenance\|<metadata>" $picture || fail "$command: nothing in it"
+    for word in "rarebit plot modules first.h5 X.npy -o $picture -q" '"seed":"7"' \
+        "\"data_checksum\":\"$sum\",\"model\"" '{"program_version":"'; do
+        grep -aqF -e "$word" $picture || fail "$command: $picture lacks $word"
+    done
+done
+expect 0 convert p.png -o p.npy -q # a PNG that can be read
+expect 0 encode first.h5 X.npy -o codes.h5 -q
+expect 0 convert codes.h5 -o codes.h5ad -q
+expect 0 simulate bars --samples 20 --seed 5 -o B.h5 -q
+grep -aqF '"seed":5}' B.h5 || fail "$command: no seed in it"
+expect 0 rerun first.h5 X.npy --json -q
+tells '"provenance": {"program_version"'
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    /usr/bin/python3 - "$sum" <<'END' || fail "provenance of HDF5"
+import h5py, json, struct, sys, zlib
+origin = json.loads(h5py.File("codes.h5").attrs["provenance"])
+assert origin["data_checksum"] == sys.argv[1], origin
+assert origin["command_line"].startswith("rarebit encode first.h5"), origin
+assert origin["model"]["seed"] == "7", origin
+json.loads(h5py.File("codes.h5ad").attrs["provenance"])
+data, at, found = open("p.png", "rb").read(), 8, None
+while at < len(data):
+    length, kind = struct.unpack(">I4s", data[at:at + 8])
+    body = data[at + 8:at + 8 + length]
+    assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body)
+    if kind == b"iTXt":
+        key, rest = body.split(b"\0", 1)
+        found = json.loads(rest[4:].decode())
+        assert key == b"provenance"
+    at += 12 + length
+assert found["model"]["seed"] == "7"
+import xml.dom.minidom
+json.loads(xml.dom.minidom.parse("p.svg").getElementsByTagName("metadata")[0].firstChild.data)
+END
+fi
+
+# A consensus of restarts comes out again too, fitted once more or not; of models it cannot.
+again fit rfn X.npy -k 4 --iterations 20 --restarts 4 --consensus --stability 0.5 --seed 3
+again fit rfn X.npy -k 4 --iterations 20 --restarts 4 --consensus --stability 0.5 --refit 3 \
+    --representative mean --seed 3
+expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 1 -o one.h5 -q
+expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 2 -o two.h5 -q
+expect 0 consensus one.h5 two.h5 --stability 0.5 --data X.npy -o merged.h5 -q
+breaks "is a consensus of 2 models that were there before" rerun merged.h5 -q
+says "repeat the command that merged them: rarebit consensus one.h5 two.h5 --stability 0.5"
+
+# Data that are gone; a model that says nothing of its seed; one that would write on the terminal.
+mv X.npy elsewhere
+breaks "if they are elsewhere now, name them after the model" rerun first.h5 -q
+mv elsewhere/X.npy .
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    cp first.h5 odd.h5
+    /usr/bin/python3 -c 'import h5py, numpy
+file = h5py.File("odd.h5", "r+")
+def walk(name, item):
+    if "seed" in item.attrs: del item.attrs["seed"]
+    for key in ("program_version", "kernels"):
+        if key in item.attrs: item.attrs[key] = numpy.bytes_(b"\x1b[31m old")
+walk("/", file)
+file.visititems(walk)'
+    "$RAREBIT" rerun odd.h5 >out 2>err
+    grep -q '(null)' err && fail "rerun odd.h5: seed (null)"
+    grep -q 'old' out || fail "rerun odd.h5: no version: $(cat out)"
+    grep -q "$(printf '\033')" out && fail "rerun odd.h5: control characters"
+fi
 finish

@@ -1,6 +1,7 @@
 /* A fit once more, from what its model records; and two models compared bit by bit. */
-#include "em.h"
+#include "consensus.h"
 
+#include <rarebit/consensus.h>
 #include <rarebit/rerun.h>
 
 #include <math.h>
@@ -10,8 +11,13 @@
 
 /* ---- the options that a model records ---- */
 
+static bool is_consensus(const rb_model *model) {
+    return rb_model_attribute(model, "consensus_models") != NULL;
+}
+
+/* A consensus may be fitted again from itself, which is part of making it. */
 static bool is_warm(const rb_model *model) {
-    return rb_model_attribute(model, "start_checksum") != NULL;
+    return rb_model_attribute(model, "start_checksum") != NULL && !is_consensus(model);
 }
 
 /* Is an option not to be set again? A fit that starts from a model takes its preprocessing, and
@@ -34,6 +40,18 @@ static int64_t best_restart(const rb_model *model) {
     return restart ? strtoll(restart, NULL, 10) : 0;
 }
 
+static rb_error recall_consensus(rb_context *ctx, const rb_model *model, rb_options *options) {
+    const rb_option_group *group = rb_consensus_group();
+    rb_error err = rb_options_add(ctx, options, group);
+    for (const rb_option *row = group->rows; row->name && !err; row++) {
+        char name[64];
+        snprintf(name, sizeof name, RB_CONSENSUS_ATTRIBUTE "%s", row->name);
+        const char *value = rb_model_attribute(model, name);
+        if (value) err = rb_options_set(ctx, options, row->name, value);
+    }
+    return err;
+}
+
 rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **out) {
     rb_options *options = NULL;
     rb_option row;
@@ -43,6 +61,7 @@ rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **o
         if (value && !left_out(model, &row, value))
             err = rb_options_set(ctx, options, row.name, value);
     }
+    if (!err && is_consensus(model)) err = recall_consensus(ctx, model, options);
     /* Restarts after the best one were not whole, or not better. */
     if (!err && was_cut(model))
         err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
@@ -163,23 +182,32 @@ static rb_error fit_again(rb_context *ctx, const rb_model *model, const rb_optio
     return err;
 }
 
+/* What other models were merged into has no fit of its own. */
+static rb_error refuse_consensus(rb_context *ctx, const rb_model *model) {
+    const char *line = rb_model_attribute(model, "command_line");
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "the model is a consensus of %s models that were there before, and rerun has "
+                   "only this one: run each of them again, and repeat the command that merged "
+                   "them%s%s",
+                   rb_model_attribute(model, "consensus_models"), line ? ": " : "",
+                   line ? line : "");
+}
+
 rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *options,
                   rb_source *source, const rb_model *start, rb_model **again) {
     rb_options *own = NULL;
     *again = NULL;
-    if (rb_model_attribute(model, "consensus_models")) {
-        return rb_fail(
-            ctx, RB_ERROR_UNSUPPORTED,
-            "the model is a consensus of %s fits, and no single fit gives it; repeat its "
-            "command, which 'command_line' has",
-            rb_model_attribute(model, "consensus_models"));
-    }
+    if (is_consensus(model) && !rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS))
+        return refuse_consensus(ctx, model);
     rb_error err = options ? RB_OK : rb_model_options(ctx, model, &own);
     const rb_options *used = options ? options : own;
     err = err ? err : check_start(ctx, model, start);
     err = err ? err : check_values(ctx, model, used);
     err = err ? err : check_data(ctx, model, source);
-    err = err ? err : fit_again(ctx, model, used, source, start, again);
+    if (!err) {
+        err = is_consensus(model) ? rb_fit_consensus(ctx, used, source, again)
+                                  : fit_again(ctx, model, used, source, start, again);
+    }
     rb_options_free(own);
     return err;
 }
