@@ -62,6 +62,11 @@ int answers_check(const invocation *call) {
             return STATUS_USAGE;
         }
     }
+    const char *gmt = option_text(call, "gmt");
+    if (gmt && !*gmt) {
+        report_error("--gmt names no file; give one, or several with commas between them");
+        return STATUS_USAGE;
+    }
     for (int f = 0; f < ANSWER_FILES; f++) {
         const char *target = option_text(call, file_options[f]);
         if (target && !table_format_known(target)) {

@@ -113,4 +113,5 @@ refuses "--gmt-min is 6, and must be at most --gmt-max, 5" modules m.h5 x.tsv --
 breaks "x.npy: is no HDF5 file" modules m.h5 x.npy --gmt sets.gmt \
     --gmt-output e.tsv --covariates obs:louvain -q
 [ ! -e e.tsv ] && [ ! -e e.csv ] || fail "e.tsv or e.csv was written"
+refuses "--gmt names no file" modules m.h5 x.tsv --gmt '' -q
 finish
