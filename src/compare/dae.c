@@ -53,6 +53,27 @@ static const rb_option_rule rules[] = {
     {0},
 };
 
+/* ---- the rate ---- */
+
+static rb_error survey(rb_context *ctx, void *state, const rb_block *samples) {
+    rb_block_feature_squares(ctx, samples, ((net_fit *)state)->squares);
+    return RB_OK;
+}
+
+/* The error of a linear code is as curved as the data have variance in a direction, and that is at
+ * most the mean square of a sample: a rate for data of any scale. */
+static rb_error survey_end(rb_context *ctx, void *state) {
+    enum { PARTS = 10 };
+    net_fit *fit = state;
+    double sum = 0;
+    (void)ctx;
+    for (int64_t k = 0; k < fit->problem.n_features; k++)
+        sum += fit->squares[k];
+    double mean = sum / (double)fit->problem.n_samples;
+    if (fit->options.eta == 0) fit->eta = mean > 0 ? 1 / (PARTS * mean) : 1;
+    return RB_OK;
+}
+
 /* ---- a block, step by step, in tasks of rows ---- */
 
 struct pass {
@@ -227,8 +248,8 @@ const rb_method rb_method_dae = {
     .state_size = sizeof(net_fit),
     .start = net_start,
     .finish = net_finish,
-    .survey = net_survey,
-    .survey_end = net_survey_end,
+    .survey = survey,
+    .survey_end = survey_end,
     .begin = net_begin,
     .block = block,
     .mstep = net_mstep,

@@ -94,10 +94,10 @@ static const rb_field work[] = {
 };
 
 const rb_part net_parts[] = {
+    {RB_PART_SURVEY, survey, 0},
     {RB_PART_PARAMETERS, parameters, offsetof(net_fit, parameters)},
     {RB_PART_PROGRESS, steps, offsetof(net_fit, steps)},
     {RB_PART_PROGRESS, progress, offsetof(net_fit, progress)},
-    {RB_PART_SURVEY, survey, 0},
     {RB_PART_SUMS, gradients, offsetof(net_fit, sums.gradients)},
     {RB_PART_SUMS, sums, offsetof(net_fit, sums)},
     {RB_PART_SCRATCH, work, offsetof(net_fit, work)},
@@ -193,6 +193,7 @@ rb_error net_start(rb_context *ctx, const rb_problem *problem, const void *optio
     net_fit *fit = *state;
     fit->problem = *problem;
     fit->options = *(const net_options *)options;
+    fit->eta = fit->options.eta;
     fit->words = rb_alloc(ctx, rb_context_threads(ctx) * word_capacity(fit), sizeof *fit->words);
     if (!fit->words) return RB_ERROR_MEMORY;
     if (start) return take_parameters(ctx, fit, start);
@@ -203,25 +204,6 @@ rb_error net_start(rb_context *ctx, const rb_problem *problem, const void *optio
 void net_finish(void *state) {
     net_fit *fit = state;
     if (fit) rb_free(fit->words);
-}
-
-rb_error net_survey(rb_context *ctx, void *state, const rb_block *block) {
-    rb_block_feature_squares(ctx, block, ((net_fit *)state)->squares);
-    return RB_OK;
-}
-
-/* The error of a linear code is as curved as the largest variance of the data in any direction,
- * which is at most the mean square of a sample: a rate for data of any scale. */
-rb_error net_survey_end(rb_context *ctx, void *state) {
-    enum { PARTS = 10 };
-    net_fit *fit = state;
-    double sum = 0;
-    (void)ctx;
-    for (int64_t k = 0; k < fit->problem.n_features; k++)
-        sum += fit->squares[k];
-    double mean = sum / (double)fit->problem.n_samples;
-    fit->eta = fit->options.eta > 0 ? fit->options.eta : mean > 0 ? 1 / (PARTS * mean) : 1;
-    return RB_OK;
 }
 
 /* ---- iterations ---- */

@@ -46,7 +46,7 @@ typedef struct net_fit {
     net_options options;
     net_arrays parameters, steps;
     net_progress progress;
-    double *squares; /* survey: of each feature */
+    double *squares; /* survey: of each feature, or NULL */
     net_sums sums;
     net_work work;
     double eta;
@@ -54,6 +54,8 @@ typedef struct net_fit {
     uint32_t *words; /* a row of random words for each worker */
 } net_fit;
 
+/* The first part is the survey, which who needs no squares begins behind. */
+enum { NET_WITHOUT_SURVEY = 1 };
 extern const rb_part net_parts[];
 extern const char *const net_start_options[];
 
@@ -65,8 +67,6 @@ void net_shape(const rb_problem *problem, const void *options, rb_shape *shape);
 rb_error net_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **state);
 void net_finish(void *state);
-rb_error net_survey(rb_context *ctx, void *state, const rb_block *block);
-rb_error net_survey_end(rb_context *ctx, void *state);
 rb_error net_begin(rb_context *ctx, void *state);
 rb_error net_mstep(rb_context *ctx, void *state);
 void net_objective(void *state, double *objective, double *estep_objective);

@@ -67,6 +67,28 @@ static void make_probabilities(const rb_context *ctx, rb_dense bias, rb_dense x)
             rb_dense_set(x, i, j, logistic(rb_dense_get(x, i, j)));
 }
 
+/* ---- before the first iteration ---- */
+
+/* Binary units can be given what lies between 0 and 1. */
+static rb_error survey(rb_context *ctx, void *state, const rb_block *samples) {
+    const net_fit *fit = state;
+    rb_dense v = net_rows(ctx, samples, fit->work.rows);
+    if (fit->options.visible != NET_BINARY) return RB_OK;
+    for (int64_t i = 0; i < v.rows; i++) {
+        for (int64_t k = 0; k < v.cols; k++) {
+            double value = rb_dense_get(v, i, k);
+            if (value < 0 || value > 1) {
+                return rb_fail(ctx, RB_ERROR_DATA,
+                               "the value of sample %lld, feature %lld (counted from 0) is %g: "
+                               "visible binary takes values from 0 to 1, neither centred nor "
+                               "scaled",
+                               (long long)(samples->first + i), (long long)k, value);
+            }
+        }
+    }
+    return RB_OK;
+}
+
 /* ---- a block, step by step, in tasks of rows ---- */
 
 struct pass {
@@ -167,23 +189,6 @@ static void add_block(struct pass *p, net_sums *sums) {
     sums->samples += p->v.rows;
 }
 
-/* Binary units can be given what lies between 0 and 1. */
-static rb_error check_binary(rb_context *ctx, const rb_block *samples, rb_dense v) {
-    for (int64_t i = 0; i < v.rows; i++) {
-        for (int64_t k = 0; k < v.cols; k++) {
-            double value = rb_dense_get(v, i, k);
-            if (value < 0 || value > 1) {
-                return rb_fail(ctx, RB_ERROR_DATA,
-                               "the value of sample %lld, feature %lld (counted from 0) is %g: "
-                               "visible binary takes values from 0 to 1, neither centred nor "
-                               "scaled",
-                               (long long)(samples->first + i), (long long)k, value);
-            }
-        }
-    }
-    return RB_OK;
-}
-
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     net_fit *fit = state;
     const net_work *work = &fit->work;
@@ -198,9 +203,8 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
                      .model = rb_dense_rows(work->rebuilt, 0, n),
                      .p = rb_dense_rows(work->codes, 0, n),
                      .h = rb_dense_rows(work->other, 0, n)};
-    rb_error err = fit->options.visible == NET_BINARY ? check_binary(ctx, samples, p.v) : RB_OK;
-    if (!err) add_block(&p, &fit->sums);
-    return err;
+    add_block(&p, &fit->sums);
+    return RB_OK;
 }
 
 /* ---- using a model ---- */
@@ -330,13 +334,12 @@ const rb_method rb_method_rbm = {
     .takes_batches = true,
     .units = net_units,
     .block_samples = net_block_samples,
-    .parts = net_parts,
+    .parts = &net_parts[NET_WITHOUT_SURVEY],
     .shape = net_shape,
     .state_size = sizeof(net_fit),
     .start = net_start,
     .finish = net_finish,
-    .survey = net_survey,
-    .survey_end = net_survey_end,
+    .survey = survey,
     .begin = net_begin,
     .block = block,
     .mstep = net_mstep,
