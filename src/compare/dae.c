@@ -154,11 +154,14 @@ static void add_gradients(const struct pass *p, int64_t tasks, net_sums *sums) {
         sums->error += p->fit->work.task_error[t];
 }
 
-static void note_active(const struct pass *p, int64_t tasks, net_sums *sums) {
+/* In the last E-step: who is active, and what is left of each feature. */
+static void measure(const struct pass *p, int64_t tasks, net_sums *sums) {
     const double *largest = p->fit->work.task_largest;
     int64_t l = p->codes.cols;
     for (int64_t e = 0; e < tasks * l; e++)
         sums->active[e % l] |= largest[e] > 0;
+    net_rebuild(p->ctx, &p->fit->parameters, p->codes, p->delta);
+    net_add_errors(p->x, p->delta, sums->errors);
 }
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
@@ -177,23 +180,13 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     p.given = p.share > 0 ? rb_dense_rows(work->given, 0, n) : p.x;
     forward(&p, tasks);
     if (fit->last) {
-        note_active(&p, tasks, &fit->sums);
+        measure(&p, tasks, &fit->sums);
         return RB_OK;
     }
     backward(&p, tasks);
     add_gradients(&p, tasks, &fit->sums);
     fit->sums.samples += n;
     return RB_OK;
-}
-
-static rb_error store(rb_context *ctx, void *state, rb_model *model) {
-    const net_fit *fit = state;
-    int64_t l = fit->options.units;
-    rb_error err = net_store(ctx, fit, model);
-    double *dead = err ? NULL : rb_model_add_array(ctx, model, "dead", l, 1);
-    for (int64_t j = 0; dead && j < l; j++)
-        dead[j] = !fit->sums.active[j];
-    return err || dead ? err : RB_ERROR_MEMORY;
 }
 
 /* ---- using a model ---- */
@@ -255,7 +248,8 @@ const rb_method rb_method_dae = {
     .mstep = net_mstep,
     .objective = net_objective,
     .last = net_last,
-    .store = store,
+    .end = net_end,
+    .store = net_store,
     .coder_new = net_coder_new,
     .coder_free = net_coder_free,
     .encode = encode,

@@ -76,6 +76,7 @@ static const rb_field survey[] = {
 static const rb_field sums[] = {
     {"batch_error", offsetof(net_sums, error), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"batch_samples", offsetof(net_sums, samples), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0},
+    {"errors", offsetof(net_sums, errors), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES, 0},
     {"active", offsetof(net_sums, active), RB_FIELD_POINTER, RB_KEPT_FLAG, UNITS, 0,
      .sum = RB_SUM_OR},
     {0},
@@ -291,6 +292,14 @@ void net_objective(void *state, double *objective, double *estep_objective) {
     *estep_objective = NAN;
 }
 
+rb_error net_end(rb_context *ctx, void *state, bool *again) {
+    net_fit *fit = state;
+    (void)ctx;
+    *again = false;
+    fit->measured = fit->last;
+    return RB_OK;
+}
+
 void net_last(void *state) {
     ((net_fit *)state)->last = true;
 }
@@ -302,12 +311,24 @@ static rb_error store(rb_context *ctx, rb_model *model, const char *name, rb_den
     return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
-rb_error net_store(rb_context *ctx, const net_fit *fit, rb_model *model) {
+rb_error net_store(rb_context *ctx, void *state, rb_model *model) {
+    const net_fit *fit = state;
     const net_arrays *p = &fit->parameters;
+    const net_progress *now = &fit->progress;
+    int64_t m = p->loadings.rows, l = p->loadings.cols, n = fit->problem.n_samples;
     rb_error err = store(ctx, model, "loadings", p->loadings);
     err = err ? err : store(ctx, model, "weights", p->weights);
     err = err ? err : store(ctx, model, "hidden_bias", p->hidden_bias);
-    return err ? err : store(ctx, model, "visible_bias", p->visible_bias);
+    err = err ? err : store(ctx, model, "visible_bias", p->visible_bias);
+    double *noise = err ? NULL : rb_model_add_array(ctx, model, "noise", m, 1);
+    double *dead = noise ? rb_model_add_array(ctx, model, "dead", l, 1) : NULL;
+    if (!dead) return err ? err : RB_ERROR_MEMORY;
+    for (int64_t k = 0; k < m; k++)
+        noise[k] = fit->measured ? fit->sums.errors[k] / (double)n
+                                 : now->error / ((double)now->seen * (double)m);
+    for (int64_t j = 0; j < l; j++)
+        dead[j] = fit->measured && !fit->sums.active[j];
+    return RB_OK;
 }
 
 /* ---- parts of a block ---- */
@@ -348,6 +369,15 @@ void net_add_rows(const rb_context *ctx, double factor, rb_dense x, rb_dense bia
 void net_add_bias(const rb_context *ctx, rb_dense bias, rb_dense x) {
     for (int64_t i = 0; i < x.rows; i++)
         rb_axpy(ctx, x.type, x.cols, 1, bias.data, rb_dense_row(x, i));
+}
+
+void net_add_errors(rb_dense x, rb_dense rebuilt, double *errors) {
+    for (int64_t i = 0; i < x.rows; i++) {
+        for (int64_t k = 0; k < x.cols; k++) {
+            double d = rb_dense_get(x, i, k) - rb_dense_get(rebuilt, i, k);
+            errors[k] += d * d;
+        }
+    }
 }
 
 double net_squares(const rb_context *ctx, rb_dense x) {

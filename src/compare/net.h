@@ -28,7 +28,9 @@ typedef struct net_sums {
     net_arrays gradients; /* of what is to become smaller, summed over samples */
     double error;         /* squared, of what is rebuilt */
     int64_t samples;
-    bool *active; /* l: a sample had a code above 0; in the last E-step */
+    /* In the last E-step: */
+    double *errors; /* m: of each feature, squared */
+    bool *active;   /* l: a sample had a code above 0 */
 } net_sums;
 
 typedef struct net_work {
@@ -51,6 +53,7 @@ typedef struct net_fit {
     net_work work;
     double eta;
     bool last;       /* the E-step at hand has no M-step */
+    bool measured;   /* it was made, to its end */
     uint32_t *words; /* a row of random words for each worker */
 } net_fit;
 
@@ -70,9 +73,11 @@ void net_finish(void *state);
 rb_error net_begin(rb_context *ctx, void *state);
 rb_error net_mstep(rb_context *ctx, void *state);
 void net_objective(void *state, double *objective, double *estep_objective);
+rb_error net_end(rb_context *ctx, void *state, bool *again);
 void net_last(void *state);
-/* The parameters, as arrays of a model. */
-rb_error net_store(rb_context *ctx, const net_fit *fit, rb_model *model);
+/* Parameters, dead units and the mean squared error of each feature, as `noise`: that of all
+ * features where a fit was stopped before its last E-step. */
+rb_error net_store(rb_context *ctx, void *state, rb_model *model);
 
 /* ---- parts of a block ---- */
 
@@ -91,6 +96,8 @@ rb_dense net_encoder(const net_arrays *parameters);
 void net_add_rows(const rb_context *ctx, double factor, rb_dense x, rb_dense bias);
 /* Adds the bias to each row of X. */
 void net_add_bias(const rb_context *ctx, rb_dense bias, rb_dense x);
+/* Adds the squares of the differences of each feature, on the calling thread. */
+void net_add_errors(rb_dense x, rb_dense rebuilt, double *errors);
 double net_squares(const rb_context *ctx, rb_dense x);
 
 /* ---- random numbers: of a seed, a purpose, a restart, a pass, a sample and a place ---- */

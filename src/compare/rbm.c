@@ -59,9 +59,7 @@ static double logistic(double a) {
     return 1 / (1 + exp(-a));
 }
 
-/* X becomes the probabilities of X + bias; `bias` is added to it before. */
-static void make_probabilities(const rb_context *ctx, rb_dense bias, rb_dense x) {
-    net_add_bias(ctx, bias, x);
+static void make_probabilities(rb_dense x) {
     for (int64_t i = 0; i < x.rows; i++)
         for (int64_t j = 0; j < x.cols; j++)
             rb_dense_set(x, i, j, logistic(rb_dense_get(x, i, j)));
@@ -107,7 +105,9 @@ static int64_t first_of(const struct pass *p, int64_t task) {
 static void find_task(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     (void)worker;
-    make_probabilities(p->ctx, p->fit->parameters.hidden_bias, net_task_rows(p->p, task));
+    rb_dense rows = net_task_rows(p->p, task);
+    net_add_bias(p->ctx, p->fit->parameters.hidden_bias, rows);
+    make_probabilities(rows);
 }
 
 /* 1 with the probability that is there. */
@@ -150,10 +150,8 @@ static void draw_visible_task(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     rb_dense rows = net_task_rows(p->model, task), c = p->fit->parameters.visible_bias;
     bool binary = p->fit->options.visible == NET_BINARY;
-    if (binary)
-        make_probabilities(p->ctx, c, rows);
-    else
-        net_add_bias(p->ctx, c, rows);
+    net_add_bias(p->ctx, c, rows);
+    if (binary) make_probabilities(rows);
     p->fit->work.task_error[task] = squared_distance(rows, net_task_rows(p->v, task));
     for (int64_t i = 0; i < rows.rows; i++) {
         rb_dense row = rb_dense_rows(rows, i, 1);
@@ -189,11 +187,23 @@ static void add_block(struct pass *p, net_sums *sums) {
     sums->samples += p->v.rows;
 }
 
+/* In the last E-step: what is left of each feature. Every unit is active. */
+static void measure(struct pass *p, net_sums *sums) {
+    const net_arrays *w = &p->fit->parameters;
+    int64_t tasks = net_tasks(p->v.rows).count;
+    rb_gemm_parallel(p->ctx, 1, p->v, RB_PLAIN, w->loadings, RB_PLAIN, 0, p->p);
+    rb_parallel(p->ctx, tasks, find_task, p);
+    net_rebuild(p->ctx, w, p->p, p->model);
+    if (p->fit->options.visible == NET_BINARY) make_probabilities(p->model);
+    net_add_errors(p->v, p->model, sums->errors);
+    for (int64_t j = 0; j < w->loadings.cols; j++)
+        sums->active[j] = true;
+}
+
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     net_fit *fit = state;
     const net_work *work = &fit->work;
     int64_t n = samples->n_samples;
-    if (fit->last) return RB_OK; /* nothing is to be known of all samples */
     struct pass p = {.ctx = ctx,
                      .fit = fit,
                      .first = samples->first,
@@ -203,7 +213,10 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
                      .model = rb_dense_rows(work->rebuilt, 0, n),
                      .p = rb_dense_rows(work->codes, 0, n),
                      .h = rb_dense_rows(work->other, 0, n)};
-    add_block(&p, &fit->sums);
+    if (fit->last)
+        measure(&p, &fit->sums);
+    else
+        add_block(&p, &fit->sums);
     return RB_OK;
 }
 
@@ -217,7 +230,9 @@ struct encoding {
 static void encode_task(void *arg, int64_t task, int worker) {
     const struct encoding *e = arg;
     (void)worker;
-    make_probabilities(e->ctx, e->bias, net_task_rows(e->x, task));
+    rb_dense rows = net_task_rows(e->x, task);
+    net_add_bias(e->ctx, e->bias, rows);
+    make_probabilities(rows);
 }
 
 static rb_error encode(rb_context *ctx, void *coder, const rb_block *samples, void *codes) {
@@ -270,7 +285,7 @@ struct measuring {
     double energy, errors, zeros;
 };
 
-static rb_error measure(rb_context *ctx, struct measuring *to, const rb_block *samples) {
+static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_block *samples) {
     net_coder *c = to->coder;
     int64_t n = samples->n_samples;
     rb_dense codes = rb_dense_rows(to->codes, 0, n), rows = rb_dense_rows(to->rows, 0, n);
@@ -294,7 +309,7 @@ static rb_error measure_all(rb_context *ctx, rb_feed *feed, int64_t size, struct
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block samples;
         err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &samples);
-        err = err ? err : measure(ctx, to, &samples);
+        err = err ? err : measure_block(ctx, to, &samples);
     }
     return err;
 }
@@ -345,6 +360,8 @@ const rb_method rb_method_rbm = {
     .mstep = net_mstep,
     .objective = net_objective,
     .last = net_last,
+    .end = net_end,
+    .store = net_store,
     .coder_new = net_coder_new,
     .coder_free = net_coder_free,
     .encode = encode,
