@@ -119,13 +119,25 @@ static void subtract_task(void *arg, int64_t task, int worker) {
     p->fit->work.task_error[task] = net_squares(p->ctx, delta);
 }
 
+static void mask_floats(int64_t n, const float *restrict codes, float *restrict back) {
+    for (int64_t j = 0; j < n; j++)
+        back[j] = codes[j] > 0 ? back[j] : 0;
+}
+
+static void mask_doubles(int64_t n, const double *restrict codes, double *restrict back) {
+    for (int64_t j = 0; j < n; j++)
+        back[j] = codes[j] > 0 ? back[j] : 0;
+}
+
 static void mask_task(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     rb_dense codes = net_task_rows(p->codes, task), back = net_task_rows(p->back, task);
     (void)worker;
     for (int64_t i = 0; i < back.rows; i++)
-        for (int64_t j = 0; j < back.cols; j++)
-            if (!(rb_dense_get(codes, i, j) > 0)) rb_dense_set(back, i, j, 0);
+        if (back.type == RB_FLOAT32)
+            mask_floats(back.cols, rb_dense_row(codes, i), rb_dense_row(back, i));
+        else
+            mask_doubles(back.cols, rb_dense_row(codes, i), rb_dense_row(back, i));
 }
 
 static void forward(struct pass *p, int64_t tasks) {

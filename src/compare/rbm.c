@@ -55,14 +55,23 @@ static const rb_option_rule rules[] = {
     {0},
 };
 
-static double logistic(double a) {
-    return 1 / (1 + exp(-a));
+/* x_j <- 1 / (1 + exp(-x_j)) */
+static void logistic_floats(int64_t n, float *x) {
+    for (int64_t j = 0; j < n; j++)
+        x[j] = 1 / (1 + expf(-x[j]));
+}
+
+static void logistic_doubles(int64_t n, double *x) {
+    for (int64_t j = 0; j < n; j++)
+        x[j] = 1 / (1 + exp(-x[j]));
 }
 
 static void make_probabilities(rb_dense x) {
     for (int64_t i = 0; i < x.rows; i++)
-        for (int64_t j = 0; j < x.cols; j++)
-            rb_dense_set(x, i, j, logistic(rb_dense_get(x, i, j)));
+        if (x.type == RB_FLOAT32)
+            logistic_floats(x.cols, rb_dense_row(x, i));
+        else
+            logistic_doubles(x.cols, rb_dense_row(x, i));
 }
 
 /* ---- before the first iteration ---- */
