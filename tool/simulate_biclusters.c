@@ -42,7 +42,8 @@ const command simulate_biclusters_command = {
     .heading = "Data",
     .summary = "make data with planted modules, and say which",
     .description = "The generators are those of the papers on rectified factor networks (data sets "
-                   "D1 to D9) and on FABIA.",
+                   "D1 to D9) and on FABIA, and the patterns that comparisons of biclustering "
+                   "methods plant: constant, shift and scale without overlap, plaid with it.",
     .output = "FILE",
     .groups = {rb_biclusters_group, matrix_output_group, truth_group, general_group},
     .examples = {{"A data set of the paper, with what was planted",

@@ -11,11 +11,12 @@ extern "C" {
 #endif
 
 /* The options of rb_simulate_biclusters, for rb_options_add:
- *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData
+ *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData; constant, shift, scale,
+ *              plaid: what comparisons of biclustering methods plant (docs/modules.md)
  *   dataset    "D1".."D9" (RFN generator)
  *   rest-sd    sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II)
- *   samples    0: as the generator's paper has it (100)
- *   features   0: as the generator's paper has it (100; FABIA 1000)
+ *   samples    0: as the generator's paper has it (100); of patterns 200
+ *   features   0: as the generator's paper has it (100; FABIA 1000); of patterns 500
  *   noise      sd of the noise; below 0: as the data set has it
  *   seed */
 RB_API const rb_option_group *rb_biclusters_group(void);

@@ -28,12 +28,15 @@ typedef struct rb_bicluster_group {
     int64_t min_features, max_features;
 } rb_bicluster_group;
 
-/* Data as a sum over biclusters of (sample vector)(feature vector)' and noise N(0, noise_sd^2). */
+/* Data as a sum over biclusters of (sample vector)(feature vector)', or on its members of (sample
+ * vector) 1' + 1 (feature vector)', and noise N(0, noise_sd^2). */
 typedef struct rb_bicluster_plan {
     int64_t n_samples, n_features; /* at least 1 */
     rb_bicluster_group groups[2];
     rb_vector_law sample_law, feature_law;
     bool replacement; /* members are drawn with replacement: a bicluster may be smaller */
+    bool additive;    /* the second form; what rest_sd says is left out */
+    bool disjoint;    /* no sample and no feature has two biclusters: late ones may be smaller */
     double noise_sd;
     uint64_t seed;
 } rb_bicluster_plan;
@@ -42,6 +45,15 @@ typedef struct rb_bicluster_plan {
  * shares of samples and features; with the papers' shapes they are the papers' sizes. */
 rb_bicluster_plan rb_plan_rfn(int dataset, double rest_sd, int64_t n_samples, int64_t n_features);
 rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features);
+
+/* What comparisons of biclustering methods plant: generate_biclusters.c. */
+typedef enum rb_pattern {
+    RB_PATTERN_CONSTANT = 0,
+    RB_PATTERN_SHIFT,
+    RB_PATTERN_SCALE,
+    RB_PATTERN_PLAID
+} rb_pattern;
+rb_bicluster_plan rb_plan_pattern(rb_pattern pattern, int64_t n_samples, int64_t n_features);
 
 /* Makes the float64 matrix and what is planted in it, members ascending; nothing is left behind on
  * failure. */
@@ -77,7 +89,12 @@ typedef struct rb_modules_options {
     double level;                               /* of the test rule */
 } rb_modules_options;
 
-typedef enum rb_generator { RB_GENERATOR_RFN = 0, RB_GENERATOR_FABIA } rb_generator;
+/* From RB_GENERATOR_PATTERNS on the patterns, in their order. */
+typedef enum rb_generator {
+    RB_GENERATOR_RFN = 0,
+    RB_GENERATOR_FABIA,
+    RB_GENERATOR_PATTERNS
+} rb_generator;
 
 typedef struct rb_biclusters_options {
     int generator; /* rb_generator */

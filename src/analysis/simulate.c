@@ -10,7 +10,9 @@
 
 static const rb_option biclusters_table[] = {
     {"generator", 0, RB_OPTION_CHOICE, offsetof(rb_biclusters_options, generator), "rfn", 0, 0,
-     "rfn|fabia", "NAME", "whose data: the RFN paper's D1-D9 or FABIA's"},
+     "rfn|fabia|constant|shift|scale|plaid", "NAME",
+     "whose data: the RFN paper's D1-D9, FABIA's, or what comparisons of biclustering methods "
+     "plant"},
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_biclusters_options, dataset), "D1", 0, 0, NULL,
      "D1..D9", "rfn: which data set; it fixes how many biclusters are large, and the noise",
      .needs = "generator=rfn"},
@@ -18,12 +20,13 @@ static const rb_option biclusters_table[] = {
      NULL, "SD", "rfn: standard deviation outside of a bicluster: 0.01 (set I) or 0.5 (set II)",
      .needs = "generator=rfn"},
     {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, samples), "0", 0, INT32_MAX,
-     NULL, "N", "number of samples; 0: 100"},
+     NULL, "N", "number of samples; 0: 100 (constant, shift, scale, plaid: 200)"},
     {"features", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, features), "0", 0, INT32_MAX,
-     NULL, "M", "number of features; 0: 100 (fabia: 1000)"},
+     NULL, "M", "number of features; 0: 100 (fabia: 1000; constant, shift, scale, plaid: 500)"},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(rb_biclusters_options, noise), "-1", -1, DBL_MAX, NULL,
      "SD",
-     "standard deviation of the noise; below 0: 1, 5 or 10 as the data set has it (fabia: 3)"},
+     "standard deviation of the noise; below 0: 1, 5 or 10 as the data set has it (fabia: 3; the "
+     "others: 1)"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, seed), "1", 0, DBL_MAX, NULL,
      "N", "seed of the random numbers"},
     {0},
@@ -37,12 +40,15 @@ const rb_option_group *rb_biclusters_group(void) {
 
 static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
                           rb_bicluster_plan *plan) {
-    bool fabia = options->generator == RB_GENERATOR_FABIA;
-    int64_t samples = options->samples ? options->samples : 100;
-    int64_t features = options->features ? options->features : fabia ? 1000 : 100;
+    int generator = options->generator;
+    bool fabia = generator == RB_GENERATOR_FABIA, pattern = generator >= RB_GENERATOR_PATTERNS;
+    int64_t samples = options->samples ? options->samples : pattern ? 200 : 100;
+    int64_t features = options->features ? options->features : fabia ? 1000 : pattern ? 500 : 100;
     const char *name = options->dataset ? options->dataset : "";
     if (fabia) {
         *plan = rb_plan_fabia(samples, features);
+    } else if (pattern) {
+        *plan = rb_plan_pattern((rb_pattern)(generator - RB_GENERATOR_PATTERNS), samples, features);
     } else if (name[0] == 'D' && name[1] >= '1' && name[1] <= '9' && !name[2]) {
         *plan = rb_plan_rfn(name[1] - '0', options->rest_sd, samples, features);
     } else {
