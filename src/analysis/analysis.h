@@ -80,6 +80,21 @@ int64_t rb_bars_count(int64_t size, int64_t width);
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
 
+/* Counts of cells of several types, some of them rare: generate_cells.c. */
+enum { RB_CELL_TYPES_MAX = 64 };
+typedef struct rb_cells_plan {
+    int64_t n_samples, n_features;
+    double shares[RB_CELL_TYPES_MAX]; /* of the cells; the first has what the others leave */
+    int n_types;
+    double counts;                       /* of a cell, on average */
+    double probability, location, scale; /* that a gene differs; of the logarithm of its factor */
+    uint64_t seed;
+} rb_cells_plan;
+/* Makes float64 counts and a module for each type: its cells, and the genes of which it has more.
+ * Nothing is left behind on failure. */
+rb_error rb_generate_cells(rb_context *ctx, const rb_cells_plan *plan, rb_matrix **matrix,
+                           rb_modules **planted);
+
 /* ---- the structs behind the option groups of modules and simulations: the rows say more ---- */
 
 typedef struct rb_modules_options {
@@ -104,6 +119,12 @@ typedef struct rb_biclusters_options {
     double noise;              /* below 0: as the data set has it */
     int64_t seed;
 } rb_biclusters_options;
+
+typedef struct rb_cells_options {
+    int64_t samples, features, seed;
+    const char *types;
+    double counts, probability, location, scale;
+} rb_cells_options;
 
 typedef enum rb_bar_style { RB_BARS_LINEAR = 0, RB_BARS_MAX, RB_BARS_SIGNED } rb_bar_style;
 

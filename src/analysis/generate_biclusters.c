@@ -89,7 +89,7 @@ rb_bicluster_plan rb_plan_pattern(rb_pattern pattern, int64_t n_samples, int64_t
 
 /* ---- members ---- */
 
-/* Those of 0 .. n - 1 that may be drawn: all, or where biclusters are disjoint those without one. */
+/* Those of 0 .. n - 1 that may be drawn: all, or where biclusters are disjoint, those in none. */
 struct pool {
     int64_t n;
     bool *used; /* NULL: all may */

@@ -58,8 +58,8 @@ int rows_make(const struct plan *p, const double *values, struct row *rows) {
     return count;
 }
 
-/* The published figures look truncated (those of PCA do, which has no free choice): 5 is anything in
- * [5, 6). Near: within 5 %, 2 units, or 3 standard errors of our mean. */
+/* The published figures look truncated (those of PCA do, which has no free choice): 5 is anything
+ * in [5, 6). Near: within 5 %, 2 units, or 3 standard errors of our mean. */
 static bool near(const struct row *row, int k, int64_t instances) {
     double paper = row->paper[k].mean, ours = row->ours[k].mean;
     double distance = fmax(fmax(paper - ours, ours - (paper + 1)), 0);

@@ -1,8 +1,8 @@
 /* `./run tables`: the tables of the RFN paper (Clevert et al. 2015, supplement, S5 to S10), all
  * methods, beside ours. Exit code 1 when a row is off that should not be. */
 #include "tables.h"
-#include "../../tool/blas_choice.h"
-#include "../../tool/progress.h"
+#include "../../../tool/blas_choice.h"
+#include "../../../tool/progress.h"
 
 #include <rarebit/io.h>
 

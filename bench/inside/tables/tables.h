@@ -55,7 +55,7 @@ bool paper_read(void);
 void paper_find(struct row *row);
 
 /* run.c: the fits, side by side: METRICS values for each of plan_jobs, in the order of the tables:
- * sets, units, data sets, methods, instances. What is in the journal (NULL: none) is not repeated. */
+ * sets, units, data sets, methods, instances. What the journal (NULL: none) has is not repeated. */
 int64_t plan_jobs(const struct plan *plan);
 rb_error plan_run(rb_context *ctx, const struct plan *plan, const char *journal, double *values);
 

@@ -1,5 +1,5 @@
 /* The fits of the tables: each an independent job on data of its own, one thread each. */
-#include "../options.h"
+#include "../../options.h"
 #include "study/study.h"
 #include "tables.h"
 
