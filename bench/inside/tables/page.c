@@ -107,7 +107,10 @@ static void table(FILE *out, const struct plan *plan, const struct row *rows, in
     fputs("</table></details>\n", out);
 }
 
-void write_page(FILE *out, const struct plan *plan, const struct row *rows, int count) {
+void write_page(FILE *out, const void *result) {
+    const struct plan *plan = ((const struct result *)result)->plan;
+    const struct row *rows = ((const struct result *)result)->rows;
+    int count = ((const struct result *)result)->count;
     fprintf(out,
             "<!doctype html><html lang='en'><meta charset='utf-8'>"
             "<meta name='viewport' content='width=device-width'>"

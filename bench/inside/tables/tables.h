@@ -54,13 +54,14 @@ const struct method *method_at(int index);
 bool paper_read(void);
 void paper_find(struct row *row);
 
-/* run.c: the fits, side by side: METRICS values for each of plan_jobs, in the order of the tables:
- * sets, units, data sets, methods, instances. What the journal (NULL: none) has is not repeated. */
-int64_t plan_jobs(const struct plan *plan);
-rb_error plan_run(rb_context *ctx, const struct plan *plan, const char *journal, double *values);
+/* fit.c: how many fits, in the order of the tables: sets, units, data sets, methods, instances; all
+ * that results depend on, as text; the METRICS values of one fit of a plan. */
+int64_t plan_fits(const struct plan *plan);
+void plan_key(const struct plan *plan, char *key, size_t size);
+rb_error plan_fit(rb_context *ctx, int64_t index, const void *plan, double *values);
 
 /* rows.c: means over instances, those over data sets behind each block of them; the number of rows
- * is at most plan_jobs. */
+ * is at most twice plan_fits. */
 int rows_make(const struct plan *plan, const double *values, struct row *rows);
 enum verdict row_verdict(const struct row *row, int64_t instances);
 const char *verdict_text(enum verdict verdict);
@@ -68,8 +69,13 @@ const char *set_name(int set);
 const char *dataset_name(int dataset);
 
 /* write.c, page.c: a table for the terminal, one for programs, and a page with plots. */
-void write_markdown(FILE *out, const struct plan *plan, const struct row *rows, int count);
-void write_tsv(FILE *out, const struct plan *plan, const struct row *rows, int count);
-void write_page(FILE *out, const struct plan *plan, const struct row *rows, int count);
+struct result {
+    const struct plan *plan;
+    const struct row *rows;
+    int count;
+};
+void write_markdown(FILE *out, const void *result);
+void write_tsv(FILE *out, const void *result);
+void write_page(FILE *out, const void *result);
 
 #endif

@@ -17,7 +17,10 @@ static void paper_cell(FILE *out, struct figure figure) {
         fprintf(out, " %.0f |", figure.mean);
 }
 
-void write_markdown(FILE *out, const struct plan *plan, const struct row *rows, int count) {
+void write_markdown(FILE *out, const void *result) {
+    const struct plan *plan = ((const struct result *)result)->plan;
+    const struct row *rows = ((const struct result *)result)->rows;
+    int count = ((const struct result *)result)->count;
     fprintf(out,
             "rarebit %s, seeds 1 to %lld; mean (sd), then the paper's\n\n"
             "| set | units | data | method | SP | ER | CO | recovery | s | SP paper | ER | CO | |\n"
@@ -43,7 +46,10 @@ static void number(FILE *out, double value) {
         fprintf(out, "\t%.6g", value);
 }
 
-void write_tsv(FILE *out, const struct plan *plan, const struct row *rows, int count) {
+void write_tsv(FILE *out, const void *result) {
+    const struct plan *plan = ((const struct result *)result)->plan;
+    const struct row *rows = ((const struct result *)result)->rows;
+    int count = ((const struct result *)result)->count;
     static const char *const names[] = {"sp", "er", "co", "recovery", "seconds"};
     fprintf(out, "# rarebit %s tables, seeds 1 to %lld\nset\tunits\tdata\tmethod", rb_version(),
             (long long)plan->instances);

@@ -1,6 +1,6 @@
-/* The fits of the tables: each an independent job on data of its own, one thread each. */
+/* A fit of the tables, on data of its own. */
 #include "../../options.h"
-#include "study/study.h"
+#include "base/base.h"
 #include "tables.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 
 enum { PLANTED = 20 };
 
-/* What a job is about: instances change fastest, then methods, data sets, units, sets. */
+/* What a fit is about: instances change fastest, then methods, data sets, units, sets. */
 struct job {
     const struct method *method;
     int set, dataset;
     int64_t units, instance;
 };
 
-int64_t plan_jobs(const struct plan *p) {
+int64_t plan_fits(const struct plan *p) {
     return (int64_t)p->n_sets * p->n_units * p->n_datasets * p->n_methods * p->instances;
 }
 
@@ -105,37 +105,21 @@ static rb_error measure(rb_context *ctx, const struct job *job, rb_source *sourc
     return err;
 }
 
-/* What all jobs share. */
-struct work {
-    const struct plan *plan;
-    double *values;
-};
-
-static rb_error do_job(rb_context *ctx, int64_t index, void *user, rb_bytes *result) {
-    struct job job = job_of(((struct work *)user)->plan, index);
+rb_error plan_fit(rb_context *ctx, int64_t index, const void *plan, double *values) {
+    struct job job = job_of(plan, index);
     rb_matrix *matrix = NULL;
     rb_modules *truth = NULL;
     rb_source *source = NULL;
-    double *values = rb_alloc(ctx, METRICS, sizeof *values);
-    rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : simulate(ctx, &job, &matrix, &truth);
+    rb_error err = simulate(ctx, &job, &matrix, &truth);
     err = err ? err : rb_source_from_matrix(ctx, matrix, &source);
     err = err ? err : measure(ctx, &job, source, truth, values);
     rb_source_free(source);
     rb_modules_free(truth);
     rb_matrix_free(matrix);
-    *result = (rb_bytes){values, METRICS * sizeof *values};
     return err;
 }
 
-static rb_error take_result(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
-    (void)ctx;
-    memcpy(((struct work *)user)->values + job * METRICS, result.data, (size_t)result.size);
-    return RB_OK;
-}
-
-/* All that results depend on, as text. */
-static void key_of(const struct plan *p, char *key, size_t size) {
+void plan_key(const struct plan *p, char *key, size_t size) {
     size_t used = (size_t)snprintf(key, size, "tables %s, %lld instances", rb_version(),
                                    (long long)p->instances);
     for (int i = 0; i < p->n_sets && used < size; i++)
@@ -147,19 +131,4 @@ static void key_of(const struct plan *p, char *key, size_t size) {
     for (int i = 0; i < p->n_methods && used < size; i++)
         used += (size_t)snprintf(key + used, size - used, " %s(%s)", p->methods[i]->name,
                                  p->methods[i]->options);
-}
-
-rb_error plan_run(rb_context *ctx, const struct plan *plan, const char *journal, double *values) {
-    char key[4096];
-    bool complete;
-    struct work work = {plan, values};
-    key_of(plan, key, sizeof key);
-    rb_jobs jobs = {.count = plan_jobs(plan),
-                    .what = "fit",
-                    .key = key,
-                    .run = do_job,
-                    .take = take_result,
-                    .user = &work,
-                    .journal = journal};
-    return rb_jobs_run(ctx, &jobs, &complete);
 }
