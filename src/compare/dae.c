@@ -140,26 +140,26 @@ static void mask_task(void *arg, int64_t task, int worker) {
             mask_doubles(back.cols, rb_dense_row(codes, i), rb_dense_row(back, i));
 }
 
-static void forward(struct pass *p, int64_t tasks) {
+static void forward(struct pass *p) {
     const net_arrays *w = &p->fit->parameters;
-    if (p->share > 0) rb_parallel(p->ctx, tasks, corrupt_task, p);
-    rb_gemm_parallel(p->ctx, 1, p->given, RB_PLAIN, net_encoder(w), RB_PLAIN, 0, p->codes);
-    rb_parallel(p->ctx, tasks, rectify_task, p);
+    if (p->share > 0) net_each_task(p->ctx, p->x, corrupt_task, p);
+    net_multiply(p->ctx, 1, p->given, RB_PLAIN, net_encoder(w), RB_PLAIN, 0, p->codes);
+    net_each_task(p->ctx, p->codes, rectify_task, p);
 }
 
 /* Rebuilds the samples and goes back from what is wrong with them. */
-static void backward(struct pass *p, int64_t tasks) {
+static void backward(struct pass *p) {
     const net_arrays *w = &p->fit->parameters;
-    rb_gemm_parallel(p->ctx, 1, p->codes, RB_PLAIN, w->loadings, RB_TRANSPOSED, 0, p->delta);
-    rb_parallel(p->ctx, tasks, subtract_task, p);
-    rb_gemm_parallel(p->ctx, 1, p->delta, RB_PLAIN, w->loadings, RB_PLAIN, 0, p->back);
-    rb_parallel(p->ctx, tasks, mask_task, p);
+    net_multiply(p->ctx, 1, p->codes, RB_PLAIN, w->loadings, RB_TRANSPOSED, 0, p->delta);
+    net_each_task(p->ctx, p->delta, subtract_task, p);
+    net_multiply(p->ctx, 1, p->delta, RB_PLAIN, w->loadings, RB_PLAIN, 0, p->back);
+    net_each_task(p->ctx, p->back, mask_task, p);
 }
 
 static void add_gradients(const struct pass *p, int64_t tasks, net_sums *sums) {
     const net_arrays *g = &sums->gradients;
-    rb_gemm_parallel(p->ctx, 2, p->delta, RB_TRANSPOSED, p->codes, RB_PLAIN, 1, g->loadings);
-    rb_gemm_parallel(p->ctx, 2, p->given, RB_TRANSPOSED, p->back, RB_PLAIN, 1, net_encoder(g));
+    net_multiply(p->ctx, 2, p->delta, RB_TRANSPOSED, p->codes, RB_PLAIN, 1, g->loadings);
+    net_multiply(p->ctx, 2, p->given, RB_TRANSPOSED, p->back, RB_PLAIN, 1, net_encoder(g));
     net_add_rows(p->ctx, 2, p->back, g->hidden_bias);
     net_add_rows(p->ctx, 2, p->delta, g->visible_bias);
     for (int64_t t = 0; t < tasks; t++)
@@ -190,12 +190,12 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
                      .delta = rb_dense_rows(work->rebuilt, 0, n),
                      .back = rb_dense_rows(work->other, 0, n)};
     p.given = p.share > 0 ? rb_dense_rows(work->given, 0, n) : p.x;
-    forward(&p, tasks);
+    forward(&p);
     if (fit->last) {
         measure(&p, tasks, &fit->sums);
         return RB_OK;
     }
-    backward(&p, tasks);
+    backward(&p);
     add_gradients(&p, tasks, &fit->sums);
     fit->sums.samples += n;
     return RB_OK;
@@ -222,8 +222,8 @@ static rb_error encode(rb_context *ctx, void *coder, const rb_block *samples, vo
     net_coder *c = coder;
     rb_dense w = net_encoder(&c->parameters), x = net_rows(ctx, samples, c->rows);
     struct encoding e = {ctx, c, {codes, samples->n_samples, w.cols, w.cols, w.type}};
-    rb_gemm_parallel(ctx, 1, x, RB_PLAIN, w, RB_PLAIN, 0, e.codes);
-    rb_parallel(ctx, net_tasks(e.codes.rows).count, encode_task, &e);
+    net_multiply(ctx, 1, x, RB_PLAIN, w, RB_PLAIN, 0, e.codes);
+    net_each_task(ctx, e.codes, encode_task, &e);
     return RB_OK;
 }
 

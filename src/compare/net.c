@@ -222,6 +222,16 @@ rb_error net_begin(rb_context *ctx, void *state) {
     return RB_OK;
 }
 
+/* All tasks of a matrix; those of a small one by the caller, who would wait for others longer than
+ * they take. */
+static void each(rb_context *ctx, rb_dense over, int64_t count, rb_task task, void *arg) {
+    enum { SMALL = 1 << 14 };
+    bool small = over.rows * over.cols < SMALL;
+    for (int64_t t = 0; small && t < count; t++)
+        task(arg, t, 0);
+    if (!small) rb_parallel(ctx, count, task, arg);
+}
+
 struct moving {
     const rb_context *ctx;
     rb_dense w, step, gradient;
@@ -269,7 +279,7 @@ static void move(rb_context *ctx, const net_fit *fit, rb_dense gradient, rb_dens
                  rb_dense w) {
     double rate = fit->eta / (double)fit->sums.samples;
     struct moving all = {ctx, w, step, gradient, fit->options.momentum, rate};
-    if (w.data) rb_parallel(ctx, strips(w.rows).count, move_strip, &all);
+    if (w.data) each(ctx, w, strips(w.rows).count, move_strip, &all);
 }
 
 rb_error net_mstep(rb_context *ctx, void *state) {
@@ -338,6 +348,20 @@ struct bands net_tasks(int64_t rows) {
     return rb_cut(rows, (rows + ROWS - 1) / ROWS);
 }
 
+void net_each_task(rb_context *ctx, rb_dense over, rb_task task, void *arg) {
+    each(ctx, over, net_tasks(over.rows).count, task, arg);
+}
+
+void net_multiply(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b,
+                  double beta, rb_dense c) {
+    enum { SMALL = 1 << 20 };
+    double inner = (double)(op_a == RB_TRANSPOSED ? a.rows : a.cols);
+    if (inner * (double)c.rows * (double)c.cols < SMALL)
+        rb_gemm(alpha, a, op_a, b, op_b, beta, c);
+    else
+        rb_gemm_parallel(ctx, alpha, a, op_a, b, op_b, beta, c);
+}
+
 struct copying {
     const rb_block *block;
     rb_dense rows;
@@ -353,7 +377,7 @@ static void copy_task(void *arg, int64_t task, int worker) {
 rb_dense net_rows(rb_context *ctx, const rb_block *block, rb_dense rows) {
     struct copying all = {block, rb_dense_rows(rows, 0, block->n_samples)};
     if (!block->sparse) return block->dense;
-    rb_parallel(ctx, net_tasks(all.rows.rows).count, copy_task, &all);
+    net_each_task(ctx, all.rows, copy_task, &all);
     return all.rows;
 }
 
@@ -453,6 +477,6 @@ rb_error net_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
 }
 
 void net_rebuild(rb_context *ctx, const net_arrays *p, rb_dense codes, rb_dense rows) {
-    rb_gemm_parallel(ctx, 1, codes, RB_PLAIN, p->loadings, RB_TRANSPOSED, 0, rows);
+    net_multiply(ctx, 1, codes, RB_PLAIN, p->loadings, RB_TRANSPOSED, 0, rows);
     net_add_bias(ctx, p->visible_bias, rows);
 }

@@ -88,6 +88,12 @@ static inline rb_dense net_task_rows(rb_dense rows, int64_t task) {
     return rb_dense_rows(rows, rb_band_start(tasks, task), rb_band_size(tasks, task));
 }
 
+/* The tasks of a matrix with as many rows; and a product: by all threads, or by the caller where
+ * that is faster. */
+void net_each_task(rb_context *ctx, rb_dense over, rb_task task, void *arg);
+void net_multiply(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b,
+                  double beta, rb_dense c);
+
 /* The samples of a block as dense rows: where they lie, or copied to `rows`. */
 rb_dense net_rows(rb_context *ctx, const rb_block *block, rb_dense rows);
 /* The encoder: weights, or loadings where they are tied. */

@@ -2,8 +2,9 @@
  *
  * G. E. Hinton, "Training products of experts by minimizing contrastive divergence", Neural
  * Computation 14 (2002); G. E. Hinton, "A practical guide to training restricted Boltzmann
- * machines", UTML TR 2010-003; Gaussian visible units: K. Cho, A. Ilin, T. Raiko, "Improved learning
- * of Gaussian-Bernoulli restricted Boltzmann machines", ICANN 2011, here with all variances 1.
+ * machines", UTML TR 2010-003; Gaussian visible units: K. Cho, A. Ilin, T. Raiko, "Improved
+ * learning of Gaussian-Bernoulli restricted Boltzmann machines", ICANN 2011, here with all
+ * variances 1.
  *
  *   Gaussian   E(v, h) = |v - c|^2 / 2 - b'h - v'W h      v | h ~ N(W h + c, I)
  *   binary     E(v, h) =  -c'v         - b'h - v'W h      p(v = 1 | h) = s(W h + c)
@@ -175,7 +176,7 @@ static void draw_visible_task(void *arg, int64_t task, int worker) {
 
 /* Adds `sign` times v p', p and v. */
 static void add_statistics(const struct pass *p, double sign, rb_dense v, const net_arrays *to) {
-    rb_gemm_parallel(p->ctx, sign, v, RB_TRANSPOSED, p->p, RB_PLAIN, 1, to->loadings);
+    net_multiply(p->ctx, sign, v, RB_TRANSPOSED, p->p, RB_PLAIN, 1, to->loadings);
     net_add_rows(p->ctx, sign, p->p, to->hidden_bias);
     net_add_rows(p->ctx, sign, v, to->visible_bias);
 }
@@ -183,13 +184,13 @@ static void add_statistics(const struct pass *p, double sign, rb_dense v, const 
 static void add_block(struct pass *p, net_sums *sums) {
     rb_dense w = p->fit->parameters.loadings;
     int64_t tasks = net_tasks(p->v.rows).count;
-    rb_gemm_parallel(p->ctx, 1, p->v, RB_PLAIN, w, RB_PLAIN, 0, p->p);
-    rb_parallel(p->ctx, tasks, draw_hidden_task, p);
+    net_multiply(p->ctx, 1, p->v, RB_PLAIN, w, RB_PLAIN, 0, p->p);
+    net_each_task(p->ctx, p->p, draw_hidden_task, p);
     add_statistics(p, -1, p->v, &sums->gradients);
-    rb_gemm_parallel(p->ctx, 1, p->h, RB_PLAIN, w, RB_TRANSPOSED, 0, p->model);
-    rb_parallel(p->ctx, tasks, draw_visible_task, p);
-    rb_gemm_parallel(p->ctx, 1, p->model, RB_PLAIN, w, RB_PLAIN, 0, p->p);
-    rb_parallel(p->ctx, tasks, find_task, p);
+    net_multiply(p->ctx, 1, p->h, RB_PLAIN, w, RB_TRANSPOSED, 0, p->model);
+    net_each_task(p->ctx, p->model, draw_visible_task, p);
+    net_multiply(p->ctx, 1, p->model, RB_PLAIN, w, RB_PLAIN, 0, p->p);
+    net_each_task(p->ctx, p->p, find_task, p);
     add_statistics(p, 1, p->model, &sums->gradients);
     for (int64_t t = 0; t < tasks; t++)
         sums->error += p->fit->work.task_error[t];
@@ -199,9 +200,8 @@ static void add_block(struct pass *p, net_sums *sums) {
 /* In the last E-step: what is left of each feature. Every unit is active. */
 static void measure(struct pass *p, net_sums *sums) {
     const net_arrays *w = &p->fit->parameters;
-    int64_t tasks = net_tasks(p->v.rows).count;
-    rb_gemm_parallel(p->ctx, 1, p->v, RB_PLAIN, w->loadings, RB_PLAIN, 0, p->p);
-    rb_parallel(p->ctx, tasks, find_task, p);
+    net_multiply(p->ctx, 1, p->v, RB_PLAIN, w->loadings, RB_PLAIN, 0, p->p);
+    net_each_task(p->ctx, p->p, find_task, p);
     net_rebuild(p->ctx, w, p->p, p->model);
     if (p->fit->options.visible == NET_BINARY) make_probabilities(p->model);
     net_add_errors(p->v, p->model, sums->errors);
@@ -249,8 +249,8 @@ static rb_error encode(rb_context *ctx, void *coder, const rb_block *samples, vo
     rb_dense w = c->parameters.loadings, v = net_rows(ctx, samples, c->rows);
     struct encoding e = {
         ctx, c->parameters.hidden_bias, {codes, samples->n_samples, w.cols, w.cols, w.type}};
-    rb_gemm_parallel(ctx, 1, v, RB_PLAIN, w, RB_PLAIN, 0, e.x);
-    rb_parallel(ctx, net_tasks(e.x.rows).count, encode_task, &e);
+    net_multiply(ctx, 1, v, RB_PLAIN, w, RB_PLAIN, 0, e.x);
+    net_each_task(ctx, e.x, encode_task, &e);
     return RB_OK;
 }
 
@@ -266,8 +266,8 @@ static rb_error decode(rb_context *ctx, void *coder, int64_t n_samples, const vo
         net_rebuild(ctx, &c->parameters, h, e.x);
         return RB_OK;
     }
-    rb_gemm_parallel(ctx, 1, h, RB_PLAIN, w, RB_TRANSPOSED, 0, e.x);
-    rb_parallel(ctx, net_tasks(n_samples).count, encode_task, &e);
+    net_multiply(ctx, 1, h, RB_PLAIN, w, RB_TRANSPOSED, 0, e.x);
+    net_each_task(ctx, e.x, encode_task, &e);
     return RB_OK;
 }
 
@@ -306,7 +306,7 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < codes.cols; j++)
             to->zeros += rb_dense_get(codes, i, j) == 0;
-    rb_gemm_parallel(ctx, 1, v, RB_PLAIN, c->parameters.loadings, RB_PLAIN, 0, codes);
+    net_multiply(ctx, 1, v, RB_PLAIN, c->parameters.loadings, RB_PLAIN, 0, codes);
     for (int64_t i = 0; i < n; i++)
         to->energy += free_energy(c, rb_dense_rows(v, i, 1), rb_dense_rows(codes, i, 1));
     return RB_OK;

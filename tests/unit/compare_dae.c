@@ -210,11 +210,11 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) 
     return RB_OK;
 }
 
-/* Blocks of several tasks; streamed data in their own order. */
+/* Blocks of several tasks, large enough for several threads; streamed data in their own order. */
 static void a_fit_is_the_same_for_threads_and_streams(void **state) {
     (void)state;
     static const char *const methods[] = {"dae", "rbm"};
-    enum { ROWS = 500, COLUMNS = 40 };
+    enum { ROWS = 1500, COLUMNS = 40 };
     double *data = fixture_values(ROWS, COLUMNS, 4, 8);
     for (int i = 0; i < 2; i++) {
         rb_matrix *matrix;
@@ -222,11 +222,13 @@ static void a_fit_is_the_same_for_threads_and_streams(void **state) {
         assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, ROWS, COLUMNS, give_rows, data,
                                                &streamed));
         rb_context_set_threads(ctx, 1);
-        rb_model *one = fit(source, methods[i], "batch-size=200 scale=sd");
-        rb_model *kept = fit(source, methods[i], "batch-size=200 scale=sd keep-order=true");
+        rb_model *one = fit(source, methods[i], "units=40 iterations=4 batch-size=700 scale=sd");
+        rb_model *kept = fit(source, methods[i],
+                             "units=40 iterations=4 batch-size=700 scale=sd keep-order=true");
         rb_context_set_threads(ctx, 3);
-        rb_model *three = fit(source, methods[i], "batch-size=200 scale=sd");
-        rb_model *stream = fit(streamed, methods[i], "batch-size=200 scale=sd keep-order=true");
+        rb_model *three = fit(source, methods[i], "units=40 iterations=4 batch-size=700 scale=sd");
+        rb_model *stream = fit(streamed, methods[i],
+                               "units=40 iterations=4 batch-size=700 scale=sd keep-order=true");
         rb_context_set_threads(ctx, 1);
         assert_same(one, three, 0);
         assert_same(kept, stream, 0);
@@ -299,6 +301,34 @@ static void a_fit_goes_on_from_a_model(void **state) {
     rb_matrix_free(matrix);
 }
 
+/* Wherever memory ends, the call says so and nothing is left behind. */
+static void memory_may_end_anywhere(void **state) {
+    (void)state;
+    static const char *const methods[] = {"dae", "rbm"};
+    for (int i = 0; i < 2; i++) {
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_options *options;
+        rb_error err = RB_ERROR_MEMORY;
+        assert_ok(ctx, rb_options_new(ctx, methods[i], &options));
+        assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 iterations=2 batch-size=10"));
+        for (int64_t n = 0; err; n++) {
+            rb_model *model = NULL;
+            rb_metrics *metrics = NULL;
+            ctx->allocations_left = n;
+            err = rb_fit(ctx, options, source, NULL, &model);
+            err = err ? err : rb_evaluate(ctx, model, source, &metrics);
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+            rb_metrics_free(metrics);
+            rb_model_free(model);
+        }
+        ctx->allocations_left = -1;
+        rb_options_free(options);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_differences),
@@ -309,6 +339,7 @@ int main(void) {
         cmocka_unit_test(a_fit_is_the_same_for_threads_and_streams),
         cmocka_unit_test(sparse_samples_give_the_same),
         cmocka_unit_test(a_fit_goes_on_from_a_model),
+        cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
