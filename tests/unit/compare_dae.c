@@ -301,6 +301,35 @@ static void a_fit_goes_on_from_a_model(void **state) {
     rb_matrix_free(matrix);
 }
 
+static rb_error stop_at_3(const rb_progress *progress, void *user) {
+    if (progress->iteration == 3) rb_context_stop(user);
+    return RB_OK;
+}
+
+/* Without a last E-step no unit is called dead, and all features have the error of the pass. */
+static void a_fit_may_be_stopped(void **state) {
+    (void)state;
+    rb_context *own = fixture_context();
+    rb_matrix *matrix;
+    rb_options *options;
+    rb_model *model;
+    rb_source *source = fixture_source(own, values, N, M, &matrix);
+    rb_context_on_progress(own, stop_at_3, own);
+    assert_ok(own, rb_options_new(own, "dae", &options));
+    assert_ok(own, rb_options_set_all(own, options, "units=5 batch-size=10 seed=3"));
+    assert_ok(own, rb_fit(own, options, source, NULL, &model));
+    assert_int_equal(model->status, RB_STATUS_STOPPED);
+    assert_int_equal(rb_model_iterations(model), 3);
+    assert_int_equal(rb_model_dead(model), 0);
+    assert_close(rb_model_array(model, "noise", NULL, NULL)[4], -model->history[2].objective / M,
+                 1e-12);
+    rb_options_free(options);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(own);
+}
+
 /* Wherever memory ends, the call says so and nothing is left behind. */
 static void memory_may_end_anywhere(void **state) {
     (void)state;
@@ -339,6 +368,7 @@ int main(void) {
         cmocka_unit_test(a_fit_is_the_same_for_threads_and_streams),
         cmocka_unit_test(sparse_samples_give_the_same),
         cmocka_unit_test(a_fit_goes_on_from_a_model),
+        cmocka_unit_test(a_fit_may_be_stopped),
         cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
