@@ -2,8 +2,9 @@
 
 K components each of scikit-learn's NMF, FastICA and k-means are fitted to PATCHES (TSV without
 names). Printed are the share of the squares of OTHERS, less the means of PATCHES, that they explain,
-and that which OTHERS as rebuilt in each REBUILT.npy explain; the share of their codes that is zero; and the mean over classes (a class a line) of the area under
-the ROC curve of the component that marks the class best, as in peers.py.
+and that which each REBUILT.npy of OTHERS explains; the share of their codes that is zero; and the
+mean over classes (a class a line) of the area under the ROC curve of the component that marks the
+class best, as in peers.py.
 """
 
 import sys

@@ -20,9 +20,7 @@ from peers import best_areas
 
 def read(path):
     with h5py.File(path) as file:
-        sets = []
-        file.visititems(lambda _, item: sets.append(item[:]) if isinstance(item, h5py.Dataset) and item.ndim == 2 else None)
-    return sets[0].astype(float)
+        return next(item[:] for item in file.values() if item.ndim == 2).astype(float)
 
 
 def main(segments, recordings, linca, rfn, k):
