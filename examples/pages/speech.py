@@ -1,7 +1,7 @@
 """Who speaks, and which digit: speech.py SEGMENTS RECORDINGS LINCA RFN K
 
-SEGMENTS: an HDF5 file with one data set of segments; RECORDINGS: of each segment digit_speaker_number;
-LINCA, RFN: codes (.npy). Each recording gets the means of the sizes of its segments' codes; of each
+SEGMENTS: segments (.npy); RECORDINGS: of each of them digit_speaker_number; LINCA, RFN: codes (.npy).
+Each recording gets the means of the sizes of its segments' codes; of each
 speaker and each digit that component counts which marks the recordings best (area under the ROC
 curve, either sign). The same with K components of scikit-learn's NMF (of segments less their least
 value), FastICA and k-means, and with the power in K bands of the segments' spectra.
@@ -10,7 +10,6 @@ value), FastICA and k-means, and with the power in K bands of the segments' spec
 import sys
 import warnings
 
-import h5py
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF, FastICA
@@ -18,13 +17,8 @@ from sklearn.decomposition import NMF, FastICA
 from peers import best_areas
 
 
-def read(path):
-    with h5py.File(path) as file:
-        return next(item[:] for item in file.values() if item.ndim == 2).astype(float)
-
-
 def main(segments, recordings, linca, rfn, k):
-    x = read(segments)
+    x = np.load(segments).astype(float)
     with open(recordings) as file:
         owners = np.array(file.read().split())
     names = np.unique(owners)
