@@ -13,6 +13,7 @@ enum { MAX_FINDERS = 32, MAX_KINDS = 64, MAX_CLASSES = 64 };
 enum {
     TOLD,     /* consensus score */
     ALL,      /* the same of all modules */
+    REAL,     /* of those that are more than noise, where permutations are asked for */
     RECOVERY, /* of those told, as RELEVANCE */
     RELEVANCE,
     RAREST, /* classes: Jaccard index of the best module with the smallest class */
@@ -49,8 +50,16 @@ struct sample_set {
 rb_error set_open(rb_context *ctx, const struct kind *kind, int64_t seed, struct sample_set *set);
 void set_close(struct sample_set *set);
 
+/* A method on a kind of data. */
+struct trial {
+    const struct finder *finder;
+    const struct kind *kind;
+    int64_t seed;
+    int64_t permutations; /* 0: REAL is not measured */
+};
+
 /* score.c: a fit to one, MEASURES values. */
-rb_error finder_measure(rb_context *ctx, const struct finder *finder, const struct kind *kind,
-                        const struct sample_set *set, int64_t seed, double *values);
+rb_error finder_measure(rb_context *ctx, const struct trial *trial, const struct sample_set *set,
+                        double *values);
 
 #endif

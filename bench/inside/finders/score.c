@@ -23,15 +23,22 @@ static rb_error samples_only(rb_context *ctx, rb_modules *modules) {
     return RB_OK;
 }
 
-/* best 0: all. */
+/* best 0: all; of them those that are more than noise where there are permutations. */
 static rb_error match_best(rb_context *ctx, const rb_model *model, const struct sample_set *set,
-                           int64_t best, rb_match *match, rb_modules **found) {
+                           int64_t best, int64_t permutations, rb_match *match,
+                           rb_modules **found) {
     rb_options *options =
         bench_options(ctx, NULL, rb_modules_group(), "best=%lld", (long long)best);
+    rb_options *noise =
+        bench_options(ctx, NULL, rb_significance_group(), "permutations=%lld significant=%g",
+                      (long long)permutations, permutations ? 0.05 : 0.0);
     rb_error err = rb_modules_find(ctx, model, set->source, options, found);
+    if (!err && permutations)
+        err = rb_modules_permute(ctx, model, set->source, noise, *found, NULL);
     if (!err && set->class_of) err = samples_only(ctx, *found);
     err = err ? err : rb_modules_match(ctx, *found, set->truth, match);
     rb_options_free(options);
+    rb_options_free(noise);
     return err;
 }
 
@@ -52,8 +59,8 @@ static rb_error score_modules(rb_context *ctx, const rb_model *model, const stru
                               double *values) {
     rb_match told = {.size = sizeof told}, all = {.size = sizeof all};
     rb_modules *best = NULL, *every = NULL;
-    rb_error err = match_best(ctx, model, set, rb_modules_count(set->truth), &told, &best);
-    err = err ? err : match_best(ctx, model, set, 0, &all, &every);
+    rb_error err = match_best(ctx, model, set, rb_modules_count(set->truth), 0, &told, &best);
+    err = err ? err : match_best(ctx, model, set, 0, 0, &all, &every);
     if (!err) {
         values[TOLD] = told.consensus_score;
         values[RECOVERY] = told.recovery;
@@ -65,6 +72,17 @@ static rb_error score_modules(rb_context *ctx, const rb_model *model, const stru
     rb_match_clear(&all);
     rb_modules_free(best);
     rb_modules_free(every);
+    return err;
+}
+
+static rb_error score_real(rb_context *ctx, const rb_model *model, const struct sample_set *set,
+                           int64_t permutations, double *score) {
+    rb_match match = {.size = sizeof match};
+    rb_modules *real = NULL;
+    rb_error err = match_best(ctx, model, set, 0, permutations, &match, &real);
+    if (!err) *score = match.consensus_score;
+    rb_match_clear(&match);
+    rb_modules_free(real);
     return err;
 }
 
@@ -131,23 +149,22 @@ static rb_error score_clusters(rb_context *ctx, const rb_model *model, const str
 
 /* ---- a fit ---- */
 
-static rb_error fit(rb_context *ctx, const struct finder *finder, const struct kind *kind,
-                    rb_source *source, int64_t seed, rb_model **model) {
+static rb_error fit(rb_context *ctx, const struct trial *t, int64_t seed, rb_source *source,
+                    rb_model **model) {
     rb_options *options =
-        bench_options(ctx, finder->fit, NULL, "%s %s units=%d seed=%lld", finder->options,
-                      kind->reading ? kind->reading : "", kind->units, (long long)seed);
+        bench_options(ctx, t->finder->fit, NULL, "%s %s units=%d seed=%lld", t->finder->options,
+                      t->kind->reading ? t->kind->reading : "", t->kind->units, (long long)seed);
     rb_error err = rb_fit(ctx, options, source, NULL, model);
     rb_options_free(options);
     return err;
 }
 
 /* How far a fit from another seed has the same codes. */
-static rb_error score_seeds(rb_context *ctx, const struct finder *finder, const struct kind *kind,
-                            const struct sample_set *set, const rb_model *model, int64_t seed,
-                            double *match) {
+static rb_error score_seeds(rb_context *ctx, const struct trial *t, const struct sample_set *set,
+                            const rb_model *model, double *match) {
     const int64_t other = 1000;
     rb_model *again = NULL;
-    rb_error err = fit(ctx, finder, kind, set->source, seed + other, &again);
+    rb_error err = fit(ctx, t, t->seed + other, set->source, &again);
     if (!err) {
         bench_codes a = bench_codes_of(ctx, model, set->source);
         bench_codes b = bench_codes_of(ctx, again, set->source);
@@ -159,19 +176,19 @@ static rb_error score_seeds(rb_context *ctx, const struct finder *finder, const 
     return err;
 }
 
-rb_error finder_measure(rb_context *ctx, const struct finder *finder, const struct kind *kind,
-                        const struct sample_set *set, int64_t seed, double *values) {
+rb_error finder_measure(rb_context *ctx, const struct trial *t, const struct sample_set *set,
+                        double *values) {
     rb_model *model = NULL;
     for (int k = 0; k < MEASURES; k++)
         values[k] = NAN;
     double began = rb_seconds();
-    rb_error err = fit(ctx, finder, kind, set->source, seed, &model);
+    rb_error err = fit(ctx, t, t->seed, set->source, &model);
     if (err == RB_ERROR_DATA) return RB_OK; /* not for such data: NMF of values below 0 */
     if (!err) values[SECONDS] = rb_seconds() - began;
     err = err ? err : score_modules(ctx, model, set, values);
+    if (!err && t->permutations) err = score_real(ctx, model, set, t->permutations, &values[REAL]);
     if (!err && set->class_of) err = score_clusters(ctx, model, set, &values[RAND]);
-    if (!err && kind->folder)
-        err = score_seeds(ctx, finder, kind, set, model, seed, &values[MATCH]);
+    if (!err && t->kind->folder) err = score_seeds(ctx, t, set, model, &values[MATCH]);
     rb_model_free(model);
     return err;
 }
