@@ -1,10 +1,10 @@
 """Who speaks, and which digit: speech.py SEGMENTS RECORDINGS LINCA RFN K
 
 SEGMENTS: segments (.npy); RECORDINGS: of each of them digit_speaker_number; LINCA, RFN: codes (.npy).
-Each recording gets the means of the sizes of its segments' codes; of each
-speaker and each digit that component counts which marks the recordings best (area under the ROC
-curve, either sign). The same with K components of scikit-learn's NMF (of segments less their least
-value), FastICA and k-means, and with the power in K bands of the segments' spectra.
+Each recording gets the means of the sizes of its segments' codes; of each speaker and each digit that
+component counts which marks the recordings best (area under the ROC curve, either sign). The same
+with K components of scikit-learn's NMF (of segments less their least value), FastICA and k-means, and
+with the power in each band of the segments' spectra.
 """
 
 import sys
