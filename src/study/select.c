@@ -262,20 +262,22 @@ static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at,
     rb_model *model = NULL;
     rb_metrics *metrics = NULL;
     int64_t *samples = rb_alloc(ctx, plan->matrix->n_samples, sizeof *samples);
-    select_outcome *o = rb_alloc_zero(ctx, 1, sizeof *o);
+    int64_t count = samples ? pick(plan, fold, true, samples) : 0;
+    int64_t size = (int64_t)sizeof(select_outcome) + count * (int64_t)sizeof(double);
+    select_outcome *o = rb_alloc_zero(ctx, size, 1);
     rb_error err = samples && o ? RB_OK : RB_ERROR_MEMORY;
-    *result = (rb_bytes){o, sizeof *o};
+    *result = (rb_bytes){o, size};
     if (!err)
         err = rb_study_rows(ctx, plan->matrix, samples, pick(plan, fold, false, samples), &fitted);
     err = err ? err : fit(ctx, plan, fitted, at, &model);
     if (!err) {
         o->held_out_samples = pick(plan, fold, true, samples);
-        err = rb_study_rows(ctx, plan->matrix, samples, o->held_out_samples, &held_out);
+        err = rb_study_rows(ctx, plan->matrix, samples, count, &held_out);
     }
     if (!err) {
         rb_source source;
         rb_source_of_matrix(held_out, &source);
-        err = rb_evaluate(ctx, model, &source, &metrics);
+        err = rb_evaluate_samples(ctx, model, &source, (double *)(o + 1), &metrics);
     }
     if (!err) {
         double of = rb_has_causes(model) ? (double)o->held_out_samples : 1; /* a sum there */

@@ -23,7 +23,8 @@ typedef struct select_plan {
     rb_selection *selection;
 } select_plan;
 
-/* What a job gives. Of a restart codes follow: living units x compared samples, float32. */
+/* What a job gives. Of a restart codes follow: living units x compared samples, float32; of a fold
+ * the log-likelihood of each sample that was held out, float64. */
 typedef struct select_outcome {
     double objective, duplicates, empty, background;
     int64_t living;
@@ -56,9 +57,11 @@ enum select_column {
 
 struct rb_selection {
     int64_t n_rows, folds, restarts;
-    double *cells;    /* n_rows x SELECT_COLUMNS */
-    double *held_out; /* n_rows x folds */
-    int64_t *sizes;   /* folds: samples of each */
+    double *cells; /* n_rows x SELECT_COLUMNS */
+    int64_t n_samples;
+    double *held_out; /* n_rows x n_samples: log-likelihoods */
+    bool *left_out;   /* n_samples: do not count in the choice */
+    int64_t n_left_out, last_left_out;
     rb_bytes *models; /* restarts: outcomes of the row at hand, with codes */
     int64_t units, low, high;
     char reason[512];

@@ -27,17 +27,18 @@ rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection
     s->folds = plan->chosen.folds;
     s->restarts = plan->chosen.restarts;
     s->cells = rb_alloc_zero(ctx, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
-    s->held_out = rb_alloc_zero(ctx, s->n_rows * s->folds, sizeof *s->held_out);
-    s->sizes = rb_alloc_zero(ctx, s->folds, sizeof *s->sizes);
+    s->n_samples = plan->matrix->n_samples;
+    s->held_out = rb_alloc_zero(ctx, s->n_rows * s->n_samples, sizeof *s->held_out);
+    s->left_out = rb_alloc_zero(ctx, s->n_samples, sizeof *s->left_out);
     s->models = rb_alloc_zero(ctx, s->restarts, sizeof *s->models);
-    return s->cells && s->held_out && s->sizes && s->models ? RB_OK : RB_ERROR_MEMORY;
+    return s->cells && s->held_out && s->left_out && s->models ? RB_OK : RB_ERROR_MEMORY;
 }
 
 void rb_selection_free(rb_selection *s) {
     if (!s) return;
     rb_free(s->cells);
     rb_free(s->held_out);
-    rb_free(s->sizes);
+    rb_free(s->left_out);
     rb_free(s->models);
     rb_free(s);
 }
@@ -92,14 +93,22 @@ static rb_error take_restart(rb_context *ctx, const select_plan *plan, double *r
     return r == s->restarts - 1 ? end_restarts(ctx, plan, row) : RB_OK;
 }
 
+static int64_t samples_of(const select_plan *plan, int64_t fold) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < plan->matrix->n_samples; i++)
+        count += plan->fold_of[i] == fold;
+    return count;
+}
+
 static bool is_sound(const select_plan *plan, int64_t which, rb_bytes result) {
     const select_outcome *o = result.data;
     int64_t codes = result.size - (int64_t)sizeof *o;
     int64_t row = plan->compared->n_samples * (int64_t)sizeof(float);
     if (codes < 0) return false;
-    return which >= plan->chosen.restarts
-               ? codes == 0
-               : o->living >= 0 && o->living <= codes && codes == o->living * row;
+    int64_t fold = which - plan->chosen.restarts;
+    return fold >= 0 ? o->held_out_samples == samples_of(plan, fold) &&
+                           codes == o->held_out_samples * (int64_t)sizeof(double)
+                     : o->living >= 0 && o->living <= codes && codes == o->living * row;
 }
 
 rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
@@ -116,8 +125,9 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
     row[SELECT_HELD_OUT] += share * o->held_out;
     row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
     row[SELECT_ENTRY_ERROR] += share * o->entry_error;
-    s->held_out[k * s->folds + fold] = o->held_out;
-    s->sizes[fold] = o->held_out_samples;
+    const double *likelihoods = (const double *)(o + 1);
+    for (int64_t i = 0; i < s->n_samples; i++)
+        if (plan->fold_of[i] == fold) s->held_out[k * s->n_samples + i] = *likelihoods++;
     return RB_OK;
 }
 
