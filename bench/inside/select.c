@@ -1,9 +1,14 @@
-/* `./run select [SETS]`: does rb_select find how many causes were planted? Both generators of
- * biclusters and bars, each with three noises; `--each` prints the table of every set. */
-#include "study/select.h"
+/* `./run select [SETS] [CASE]`: does rb_select find how many causes were planted? Both generators of
+ * biclusters and bars, each with three noises, from fewer starts than it takes by default.
+ *
+ *     --first SEED   of the first set
+ *     --keep FOLDER  results of all fits: the same command goes on from them, with any rule
+ *     --threads N
+ *     --each         the table of every set */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "../options.h"
+#include "analysis/analysis.h"
 #include <rarebit/io.h>
 
 #include <math.h>
@@ -78,21 +83,6 @@ static void print_table(const rb_selection *s) {
     }
 }
 
-static FILE *dump;
-
-static void put_dump(const char *name, int64_t seed, const rb_selection *s) {
-    if (!dump) return;
-    fprintf(dump, "# %s|%d|%d|%d\n", name, (int)seed, (int)s->n_rows, (int)s->n_samples);
-    for (int64_t k = 0; k < s->n_rows; k++) {
-        for (int c = 0; c < SELECT_COLUMNS; c++)
-            fprintf(dump, "%.9g ", s->cells[k * SELECT_COLUMNS + c]);
-        for (int64_t i = 0; i < s->n_samples; i++)
-            fprintf(dump, "%.9g ", s->held_out[k * s->n_samples + i]);
-        putc('\n', dump);
-    }
-    fflush(dump);
-}
-
 struct tally {
     int64_t inside, hit, unsure;
     double width;
@@ -130,7 +120,6 @@ static void choose(rb_context *ctx, const struct kind *kind, const struct wish *
         printf("%s, set %d: %s\n", kind->name, (int)seed, why);
         print_table(s);
     }
-    put_dump(kind->name, seed, s);
     rb_selection_free(s);
     rb_options_free(options);
     rb_source_free(source);
@@ -160,7 +149,6 @@ int main(int argc, char **argv) {
     (void)argc;
     choose_blas_kernels(argv);
     struct wish wish = read_wish(argv);
-    if (getenv("DUMP")) dump = fopen(getenv("DUMP"), "w");
     bench_check(NULL, rb_context_new(&ctx));
     bench_check(ctx, rb_context_set_threads(ctx, (int)wish.threads));
     rb_io_use(ctx);
