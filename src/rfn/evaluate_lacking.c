@@ -108,10 +108,8 @@ static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, str
 rb_error rfn_evaluate_lacking(rb_context *ctx, rfn_coder *coder, rb_feed *feed,
                               int64_t block_samples, rb_metrics *metrics) {
     rb_dense w = coder->parameters.loadings;
-    struct measuring f = {.ctx = ctx,
-                          .coder = coder,
-                          .scratch = {.ctx = ctx},
-                          .likelihoods = metrics->likelihoods};
+    struct measuring f = {
+        .ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}, .likelihoods = metrics->likelihoods};
     struct totals t = {0};
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.codes);
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.means);

@@ -19,8 +19,8 @@
 #include <string.h>
 
 /* Shares of the gain of the best number over the smallest: what a good number may miss, and the
- * first of the range; by how much a match may be below the largest; matches that mean nothing below;
- * standard errors by which a number is clearly worse; standard deviations by which a sample is. */
+ * first of the range; by how much a match may be below the largest, and below what it means
+ * nothing; standard errors by which a number is clearly worse, deviations by which a sample is. */
 static const double GAIN_GOOD = 0.03, GAIN_RANGE = 0.2, NEAR_MATCH = 0.05, LOW_MATCH = 0.5,
                     CLEARLY = 3, FAR = 6;
 

@@ -28,7 +28,7 @@ typedef struct rb_jobs {
                          is taken */
     rb_job_fn run;
     rb_job_taker take;
-    /* What a job costs, beside others: the dearest are begun first, so that no thread is left with a
+    /* What a job costs, beside others: the dearest begin first, so that no thread is left with a
      * long one at the end. NULL: all the same. */
     double (*cost)(int64_t job, const void *user);
     void *user;
