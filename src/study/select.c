@@ -352,9 +352,10 @@ static int64_t starts_of_fold(const select_plan *plan) {
 
 static double cost_of(int64_t job, const void *user) {
     const select_plan *plan = user;
+    int64_t units = plan->units[job / plan->per_row];
     int64_t fold = job % plan->per_row - plan->chosen.restarts;
     bool best_of = fold >= 0 && fold < plan->chosen.folds;
-    return (double)plan->units[job / plan->per_row] * (double)(best_of ? starts_of_fold(plan) : 1);
+    return (double)(units * (best_of ? starts_of_fold(plan) : 1));
 }
 
 static rb_error do_job(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {

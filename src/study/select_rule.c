@@ -20,9 +20,10 @@
 
 /* Shares of the gain of the best number over the smallest: what a good number may miss, and the
  * first of the range; by how much a match may be below the largest, and below what it means
- * nothing; standard errors by which a number is clearly worse, deviations by which a sample is. */
+ * nothing; standard errors by which a number is clearly worse, deviations by which a sample is;
+ * the share of background units from which all are dense. */
 static const double GAIN_GOOD = 0.03, GAIN_RANGE = 0.2, NEAR_MATCH = 0.05, LOW_MATCH = 0.5,
-                    CLEARLY = 3, FAR = 6;
+                    CLEARLY = 3, FAR = 6, DENSE = 0.75;
 
 static double *row_of(const rb_selection *s, int64_t k) {
     return s->cells + k * SELECT_COLUMNS;
@@ -134,10 +135,11 @@ static int64_t pick(const rb_selection *s, int64_t best, double *match) {
     return picked;
 }
 
-/* Units of a row that are no cause of their own. */
+/* Units of a row that are no cause of their own; not where nearly all are such: causes are dense
+ * then. */
 static int64_t background_of(const rb_selection *s, int64_t k) {
     double background = row_of(s, k)[SELECT_BACKGROUND];
-    return isnan(background) ? 0 : (int64_t)round(background);
+    return background < DENSE * row_of(s, k)[SELECT_UNITS] ? (int64_t)round(background) : 0;
 }
 
 static void find_range(rb_selection *s, int64_t best, int64_t picked) {

@@ -293,6 +293,12 @@ static void tells_of_a_background(void **state) {
     assert_int_equal(s->low, 2);
     assert_non_null(strstr(s->reason, "for 1 of them is active in most samples"));
     free_table(s);
+    s = table((double[]){-100, -60, -20, -19.9, -19.8}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    for (int k = 0; k < ROWS; k++)
+        s->cells[k * SELECT_COLUMNS + SELECT_BACKGROUND] = k + 1;
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_int_equal(s->low, 3); /* dense causes, not a background */
+    free_table(s);
 }
 
 /* The samples differ by far more than numbers do, which differ in each sample alike. */
