@@ -3,6 +3,7 @@
 #include "page.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,27 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
     return err || row ? err : refuse(p, path, 1, "the table is empty");
 }
 
+/* Takes the column off that says of which data the table is; tables of others have none. */
+static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
+    char expected[32], why[128];
+    size_t column = 0;
+    const char *name;
+    while ((name = json_string_value(json_array_get(table[0], column))) &&
+           strcmp(name, "data") != 0)
+        column++;
+    snprintf(expected, sizeof expected, "crc32 %08" PRIx32, p->checksum);
+    for (size_t row = 0; name && row < json_array_size(table[1]); row++) {
+        json_t *cells = json_array_get(table[1], row);
+        const char *data = json_string_value(json_array_get(cells, column));
+        snprintf(why, sizeof why, "the table is of other data: %.40s, but these have %s",
+                 data ? data : "none", expected);
+        if (!data || strcmp(data, expected) != 0) return refuse(p, path, row + 2, why);
+        json_array_remove(cells, column);
+    }
+    if (name) json_array_remove(table[0], column);
+    return RB_OK;
+}
+
 rb_error page_add_select(const page *p, json_t **to) {
     const char *path = option_text(p->call, "select");
     json_t *table[] = {json_array(), json_array()}; /* names of columns, rows */
@@ -68,6 +90,7 @@ rb_error page_add_select(const page *p, json_t **to) {
         err = rb_context_fail(p->call->ctx, RB_ERROR_FILE, text);
     }
     if (file) fclose(file);
+    err = err ? err : check_data(p, path, table);
     json_add(
         to, "select",
         json_pack("{so so so}", "file", json_of_text(path), "columns", table[0], "rows", table[1]));

@@ -1,7 +1,9 @@
 /* rarebit select METHOD: how many units are there? And merge: results of several machines. */
 #include "tool.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const rb_option_group *select_output_group(void) {
     static const rb_option table[] = {
@@ -21,6 +23,13 @@ static rb_error on_progress(const rb_progress *p, void *user) {
     return RB_OK;
 }
 
+/* What was found, and of which data. */
+typedef struct answer {
+    rb_selection *selection;
+    rb_source *source;
+    uint32_t checksum;
+} answer;
+
 /* ---- the table ---- */
 
 /* "picked", "likely", or "-". */
@@ -33,39 +42,50 @@ static const char *choice_of(const rb_selection *s, int64_t row) {
                                                          : "-";
 }
 
+static bool knows_noise(const rb_selection *s) {
+    const char *name;
+    for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+        if (strcmp(name, "beyond_noise") == 0) return true;
+    return false;
+}
+
 static void print_table(const rb_selection *s) {
-    printf("%6s %12s %9s %12s %8s %7s %7s %6s  %s\n", "units", "held out", "+-", "error", "entries",
-           "match", "shared", "used", "choice");
+    bool noise = knows_noise(s);
+    printf("%6s %12s %9s %12s %8s %7s %7s %6s%s  %s\n", "units", "held out", "+-", "error",
+           "entries", "match", "shared", "used", noise ? "  beyond noise" : "", "choice");
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
-        printf("%6.0f %12.6g %9.3g %12.5g %8.4f %7.3f %7.3f %6.1f  %s\n",
-               rb_selection_get(s, r, "units"), rb_selection_get(s, r, "held_out"),
-               rb_selection_get(s, r, "held_out_se"), rb_selection_get(s, r, "held_out_error"),
-               rb_selection_get(s, r, "entry_error"), rb_selection_get(s, r, "match"),
-               rb_selection_get(s, r, "shared"), rb_selection_get(s, r, "used"), choice_of(s, r));
+        printf("%6.0f %12.6g %9.3g %12.5g %8.4f %7.3f %7.3f %6.1f", rb_selection_get(s, r, "units"),
+               rb_selection_get(s, r, "held_out"), rb_selection_get(s, r, "held_out_se"),
+               rb_selection_get(s, r, "held_out_error"), rb_selection_get(s, r, "entry_error"),
+               rb_selection_get(s, r, "match"), rb_selection_get(s, r, "shared"),
+               rb_selection_get(s, r, "used"));
+        if (noise) printf("%14.1f", rb_selection_get(s, r, "beyond_noise"));
+        printf("  %s\n", choice_of(s, r));
     }
 }
 
-static bool put_table(const rb_selection *s, const char *path) {
+/* The last column says of which data the table is: 'rarebit report' asks. */
+static bool put_table(const rb_selection *s, uint32_t checksum, const char *path) {
     FILE *file = fopen(path, "w");
     const char *name;
     if (!file) return false;
     for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
         fprintf(file, "%s\t", name);
-    fputs("choice\n", file);
+    fputs("choice\tdata\n", file);
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
         for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
             fprintf(file, "%.9g\t", rb_selection_get(s, r, name));
-        fprintf(file, "%s\n", choice_of(s, r));
+        fprintf(file, "%s\tcrc32 %08" PRIx32 "\n", choice_of(s, r), checksum);
     }
     bool bad = ferror(file);
     return fclose(file) == 0 && !bad;
 }
 
-static int write_table(const invocation *call, const rb_selection *s, const char *target) {
+static int write_table(const invocation *call, const answer *a, const char *target) {
     output out;
     int status = output_begin_own(&out, call->ctx, target, "tsv");
     if (status) return status;
-    if (!put_table(s, out.path)) {
+    if (!put_table(a->selection, a->checksum, out.path)) {
         report_error("cannot write '%s'", target);
         status = STATUS_FAILED;
     }
@@ -84,7 +104,8 @@ static int draw(const invocation *call, const rb_selection *s, rb_source *source
     return status;
 }
 
-static rb_error print_json(const invocation *call, const rb_selection *s, rb_source *source) {
+static rb_error print_json(const invocation *call, const answer *a) {
+    const rb_selection *s = a->selection;
     int64_t units, low, high;
     const char *why = rb_selection_choice(s, &units, &low, &high), *name;
     json_t *rows = json_array(), *json = json_object();
@@ -100,19 +121,20 @@ static rb_error print_json(const invocation *call, const rb_selection *s, rb_sou
     json_add(&json, "high", units ? json_integer(high) : json_null());
     json_add(&json, "reason", json_of_text(why));
     json_add(&json, "rows", rows);
-    return json_put_from(call->ctx, stdout, json, NULL, source);
+    return json_put_from(call->ctx, stdout, json, NULL, a->source);
 }
 
 /* ---- the command ---- */
 
-static int deliver(const invocation *call, const rb_selection *s, rb_source *source) {
+static int deliver(const invocation *call, const answer *a) {
+    const rb_selection *s = a->selection;
     const char *table = option_text(call, "output"), *plot = option_text(call, "plot");
     int64_t units, low, high;
-    int status = plot ? draw(call, s, source, plot) : STATUS_DONE;
-    if (!status && table) status = write_table(call, s, table);
+    int status = plot ? draw(call, s, a->source, plot) : STATUS_DONE;
+    if (!status && table) status = write_table(call, a, table);
     if (status) return status;
     if (option_flag(call, "json")) {
-        rb_error err = print_json(call, s, source);
+        rb_error err = print_json(call, a);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (!table) print_table(s);
@@ -122,32 +144,35 @@ static int deliver(const invocation *call, const rb_selection *s, rb_source *sou
 
 static int run(invocation *call) {
     const char *checkpoint = option_text(call, "checkpoint"), *plot = option_text(call, "plot");
-    rb_source *source = NULL;
-    rb_selection *s = NULL;
+    fit_files files = {0};
+    answer a = {0};
     rb_error err = plot ? rb_plot_check(call->ctx, plot) : RB_OK;
+    err = err ? err : read_fit_files(call->ctx, call->options, &files);
     err = err ? err : rb_select_check(call->ctx, call->options);
-    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &a.source);
     if (!err) {
         interrupt_gently(call->ctx);
         rb_context_on_progress(call->ctx, on_progress, NULL);
-        err = rb_select(call->ctx, call->options, source, &s);
+        err = rb_select(call->ctx, call->options, a.source, &a.selection);
         rb_context_on_progress(call->ctx, NULL, NULL);
         interrupt_gently(NULL);
         report_progress_end();
     }
+    if (!err && a.selection) err = rb_source_checksum(call->ctx, a.source, &a.checksum);
     int status = STATUS_DONE;
     if (err == RB_ERROR_STOPPED && checkpoint) {
         report_error("interrupted; the same command goes on from %s", checkpoint);
         status = STATUS_INTERRUPTED;
     } else if (err) {
         status = report_failure(call->ctx, err);
-    } else if (s) {
-        status = deliver(call, s, source);
+    } else if (a.selection) {
+        status = deliver(call, &a);
     } else {
         report("part done; results in %s", checkpoint);
     }
-    rb_selection_free(s);
-    rb_source_free(source);
+    rb_selection_free(a.selection);
+    rb_source_free(a.source);
+    free_fit_files(&files);
     return status;
 }
 
@@ -159,7 +184,9 @@ const command select_command = {
         "Fits every number of units from several starts, and without a part of the samples in "
         "turn, side by side on all processors. Shown are how well samples that were not fitted "
         "are explained (log-likelihood, error), how well units of different starts match, and how "
-        "many units live; a sentence says which number is picked, and why. With --checkpoint a "
+        "many units live; a sentence says which number is picked, and why. With --permutations "
+        "also "
+        "how many units are beyond what permuted data give. With --checkpoint a "
         "command that was interrupted goes on; --part shares the work among machines.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_select_options,

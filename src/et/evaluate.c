@@ -10,6 +10,7 @@ struct metrics {
     int64_t zeros, values; /* values that are there */
     double evidence, squares;
     bool *in_map; /* H */
+    double *likelihoods;
 
     /* Against all states; every `step`-th sample of a block, 0: none. */
     int64_t step, exact_samples, *index;
@@ -53,7 +54,6 @@ static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_b
     const et_results *r = &f->coder->results;
     rb_dense rebuilt = rb_dense_rows(f->rebuilt, 0, block->n_samples);
     rb_dense given = rb_dense_rows(f->given, 0, block->n_samples);
-    (void)first;
     et_expect(ctx, f->coder, rebuilt);
     rb_block_rows(block, 0, given);
     et_note_map(f->coder->engine, r, block->n_samples, f->in_map);
@@ -61,6 +61,7 @@ static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_b
     for (int64_t i = 0; i < block->n_samples; i++) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
+        if (f->likelihoods) f->likelihoods[first + i] = r->evidence[i];
         for (int64_t h = 0; h < r->mean.cols; h++)
             f->zeros += rb_get(r->mean.type, mean, h) == 0;
         f->values += r->there[i];
@@ -96,7 +97,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     int64_t n = rb_feed_samples(feed), d = model->preprocess->n_features;
     int64_t size = CELLS / (d > 0 ? d : 1) / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
-    struct metrics f = {0};
+    struct metrics f = {.likelihoods = metrics->likelihoods};
     et_memory memory = {0};
     void *coder = NULL;
     rb_error err = et_coder_new(ctx, model, size < n ? size : n, &coder);

@@ -206,12 +206,17 @@ void rb_method_coder_free(const rb_method *method, void *coder);
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 struct rb_metrics {
+    double *likelihoods; /* of each sample, for `evaluate` to fill; NULL: not wanted */
     int count;
     struct {
         const char *name;
         double value;
     } list[40];
 };
+
+/* rb_evaluate, and the log-likelihood of each sample, NaN of a method without. */
+rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *likelihoods, rb_metrics **metrics);
 
 /* The options of a method as a group. */
 rb_option_group rb_method_group(const rb_method *method);

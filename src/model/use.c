@@ -417,14 +417,22 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     return err;
 }
 
-rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
-                     rb_metrics **metrics) {
+rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *likelihoods, rb_metrics **metrics) {
     *metrics = NULL;
+    for (int64_t i = 0; likelihoods && i < source->n_samples; i++)
+        likelihoods[i] = NAN;
     if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
+    if (measured) measured->likelihoods = likelihoods;
     rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
     if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;
     return err;
+}
+
+rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
+                     rb_metrics **metrics) {
+    return rb_evaluate_samples(ctx, model, source, NULL, metrics);
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP = 60, BOTTOM = 60, PANEL = 210, GAP = 50, N_PANELS = 3 };
+enum { TOP = 60, BOTTOM = 60, PANEL = 210, GAP = 50, N_PANELS = 4 };
 
 typedef struct panel {
     const char *label, *name, *spread; /* columns; spread NULL: none */
@@ -17,6 +17,7 @@ static const panel panels[N_PANELS] = {
     {"held-out log-likelihood", "held_out", "held_out_se", 0},
     {"match over restarts", "match", NULL, 3},
     {"units that live", "used", NULL, 2},
+    {"units beyond noise", "beyond_noise", NULL, 1},
 };
 
 static double cell(const rb_selection *s, int64_t row, const char *name) {

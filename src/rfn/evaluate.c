@@ -19,6 +19,7 @@ struct metrics {
     double *second, *cross, *quadratic; /* m: diagonals of C, U W', W S W' */
     rb_dense inverse, weighted; /* Psi^-1, m x m, and V Psi^-1 of a block: of full noise only */
     rb_dense group;             /* rows of C, of some features */
+    double *likelihoods;        /* of all samples, but for what they have in common; may be NULL */
     int64_t zeros;
     double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
@@ -80,6 +81,42 @@ static void count_codes(struct metrics *f, rb_dense codes) {
     }
 }
 
+/* ln p(v) = (mu_p' P mu_p - v' Psi^-1 v) / 2 + what all samples have in common; means: mu_p. */
+static void add_likelihoods_of_means(struct metrics *f, int64_t first, rb_dense means) {
+    for (int64_t i = 0; i < means.rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < f->l; j++) {
+            double of = rb_dense_get(f->p, j, j) * rb_dense_get(means, i, j) / 2;
+            for (int64_t c = 0; c < j; c++)
+                of += rb_dense_get(f->p, j, c) * rb_dense_get(means, i, c);
+            sum += of * rb_dense_get(means, i, j);
+        }
+        f->likelihoods[first + i] = sum;
+    }
+}
+
+/* weighted: V Psi^-1, of full noise. */
+static void add_likelihoods_of_rows(struct metrics *f, int64_t first, rb_dense v) {
+    const double *noise = f->coder->parameters.noise;
+    for (int64_t i = 0; i < v.rows; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < v.cols; k++) {
+            double x = rb_dense_get(v, i, k);
+            sum += x * (f->inverse.rows > 0 ? rb_dense_get(f->weighted, i, k) : x / noise[k]);
+        }
+        f->likelihoods[first + i] -= sum / 2;
+    }
+}
+
+/* Adds that, by the mean over samples. */
+static void complete_likelihoods(struct metrics *f, double mean) {
+    double sum = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        sum += f->likelihoods[i];
+    for (int64_t i = 0; i < f->n; i++)
+        f->likelihoods[i] += mean - sum / (double)f->n;
+}
+
 static void add_noise_squares(struct metrics *f, rb_dense v) {
     rb_dense weighted = rb_dense_rows(f->weighted, 0, v.rows);
     rb_gemm_parallel(f->ctx, 1, v, RB_PLAIN, f->inverse, RB_PLAIN, 0, weighted);
@@ -105,10 +142,11 @@ static void add_residual(struct metrics *f, rb_dense v, rb_dense codes) {
     }
 }
 
-static rb_error add_block(struct metrics *f, const rb_block *block) {
+static rb_error add_block(struct metrics *f, int64_t first, const rb_block *block) {
     rb_dense codes = rb_dense_rows(f->codes, 0, block->n_samples);
     rb_dense v = rb_dense_rows(f->rows, 0, block->n_samples);
     rfn_posterior_means(f->ctx, f->coder, block, codes);
+    if (f->likelihoods) add_likelihoods_of_means(f, first, codes);
     rb_gemm_lower(f->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
     rb_error err = rfn_encode(f->ctx, f->coder, block, codes.data);
     if (err) return err;
@@ -116,6 +154,7 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
     rb_block_rows(block, 0, v);
     rb_moments_parallel(f->ctx, 1, v, codes, f->moments.u, f->moments.s);
     if (f->inverse.rows > 0) add_noise_squares(f, v);
+    if (f->likelihoods) add_likelihoods_of_rows(f, first, v);
     add_residual(f, v, codes);
     return RB_OK;
 }
@@ -125,7 +164,7 @@ static rb_error add_blocks(struct metrics *f) {
     for (int64_t first = 0; !err && first < f->n; first += f->block_samples) {
         rb_block block;
         err = read_block(f, first, &block);
-        err = err ? err : add_block(f, &block);
+        err = err ? err : add_block(f, first, &block);
     }
     return err;
 }
@@ -169,7 +208,6 @@ static double noise_product(struct metrics *f) {
 static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
     const rfn_parameters *parameters = &f->coder->parameters;
     double energy, divergence;
-    rfn_hessian(f->ctx, parameters, f->work, f->p);
     finish_moments(f);
     rfn_energies(parameters, &f->coder->posterior, &f->moments, noise_product(f), &energy,
                  &divergence);
@@ -178,6 +216,7 @@ static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
     double estep_objective = rfn_estep_objective(f->ctx, parameters, f->p, &f->moments, product);
     rb_metrics_set(metrics, "objective", objective);
     rb_metrics_set(metrics, "log_likelihood", objective + estep_objective / 2);
+    if (f->likelihoods) complete_likelihoods(f, objective + estep_objective / 2);
     rb_metrics_set(metrics, "estep_objective", estep_objective);
     rb_metrics_set(metrics, "energy", energy);
     rb_metrics_set(metrics, "divergence", divergence);
@@ -269,6 +308,7 @@ static rb_error find_lacking(struct metrics *f, bool *found) {
 }
 
 static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *metrics) {
+    rfn_hessian(f->ctx, &f->coder->parameters, f->work, f->p);
     rb_error err = add_blocks(f);
     if (err) return err;
     double objective = fill_objectives(f, metrics), error = NAN;
@@ -294,7 +334,8 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
                         .feed = feed,
                         .n = rb_feed_samples(feed),
                         .m = model->preprocess->n_features,
-                        .l = rb_model_units(model)};
+                        .l = rb_model_units(model),
+                        .likelihoods = metrics->likelihoods};
     f.block_samples = choose_block(f.n, f.m, f.l);
     rb_error err = metrics_new(ctx, model, &f);
     bool lacking = false;

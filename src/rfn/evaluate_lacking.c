@@ -21,6 +21,7 @@ struct measuring {
     rfn_coder *coder;
     rb_scratch scratch;
     rb_dense codes, means, fitted, apart; /* of a block: l, l, m, m columns */
+    double *likelihoods;                  /* of all samples; may be NULL */
     double *log_dets, *traces;            /* of its samples */
 };
 
@@ -64,6 +65,7 @@ static void add_sample(const struct measuring *f, int64_t i, struct totals *t) {
         t->residual += error * error;
         t->values++;
     }
+    if (f->likelihoods) f->likelihoods[t->n] = -sum / 2;
     t->n++;
     t->likelihood -= sum / 2;
     t->estep += estep + prior_product(&p->prior, f->means, f->means, i);
@@ -106,7 +108,8 @@ static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, str
 rb_error rfn_evaluate_lacking(rb_context *ctx, rfn_coder *coder, rb_feed *feed,
                               int64_t block_samples, rb_metrics *metrics) {
     rb_dense w = coder->parameters.loadings;
-    struct measuring f = {.ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}};
+    struct measuring f = {
+        .ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}, .likelihoods = metrics->likelihoods};
     struct totals t = {0};
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.codes);
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.means);

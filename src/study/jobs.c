@@ -8,20 +8,28 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef struct piece {
+    int64_t job;
+    double cost;
+} piece;
 
 typedef struct board {
     rb_context *ctx;
     const rb_jobs *jobs;
     rb_context **contexts; /* one per thread */
     rb_bytes *results;     /* one per job; data NULL: not done */
-    int64_t *mine;         /* jobs that are left to do here */
+    piece *mine;           /* jobs that are left to do here, in the order in which they begin */
     int64_t n_mine;
+    double cost; /* of all of mine */
     const rb_journal_store *store;
     rb_journal *journal; /* NULL: none */
     double began;
     pthread_mutex_t lock; /* of what follows */
     int64_t done;
+    double cost_done;
     int64_t failed; /* the first job that failed; none: count */
     rb_error err;
     char message[1024];
@@ -50,10 +58,24 @@ static rb_error parse_part(rb_context *ctx, const rb_jobs *jobs, int64_t *part, 
     return RB_OK;
 }
 
+static double cost_of(const rb_jobs *jobs, int64_t job) {
+    return jobs->cost ? jobs->cost(job, jobs->user) : 1;
+}
+
+static int dearest_first(const void *x, const void *y) {
+    const piece *a = x, *b = y;
+    return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost)
+                              : (a->job > b->job) - (a->job < b->job);
+}
+
 /* Lists those that nobody has done yet: every parts-th one, so that parts take equally long. */
 static void choose(board *b, int64_t part, int64_t parts) {
-    for (int64_t i = part; i < b->jobs->count; i += parts)
-        if (!b->results[i].data) b->mine[b->n_mine++] = i;
+    for (int64_t i = part; i < b->jobs->count; i += parts) {
+        if (b->results[i].data) continue;
+        b->mine[b->n_mine++] = (piece){i, cost_of(b->jobs, i)};
+        b->cost += cost_of(b->jobs, i);
+    }
+    qsort(b->mine, (size_t)b->n_mine, sizeof *b->mine, dearest_first);
 }
 
 /* ---- the journal ---- */
@@ -83,8 +105,8 @@ static rb_error open_journal(board *b) {
 
 /* ---- a job ---- */
 
-/* Jobs after one that failed are not begun; those before it have been, and one may still be the
- * first that fails. */
+/* Jobs after one that failed are not begun; those before it are, for one of them may be the first
+ * that fails. */
 static bool wanted(board *b, int64_t job) {
     pthread_mutex_lock(&b->lock);
     bool is = job < b->failed;
@@ -92,12 +114,14 @@ static bool wanted(board *b, int64_t job) {
     return is;
 }
 
-static void settle(board *b, rb_context *own, int64_t job, rb_error err, rb_bytes result) {
+static void settle(board *b, rb_context *own, piece at, rb_error err, rb_bytes result) {
+    int64_t job = at.job;
     pthread_mutex_lock(&b->lock);
     if (!err && b->journal) err = b->store->add(own, b->journal, job, result);
     if (!err) {
         b->results[job] = result;
         b->done++;
+        b->cost_done += at.cost;
     } else {
         rb_free(result.data);
     }
@@ -112,6 +136,7 @@ static void settle(board *b, rb_context *own, int64_t job, rb_error err, rb_byte
 static void tell(board *b) {
     pthread_mutex_lock(&b->lock);
     int64_t done = b->done;
+    double cost = b->cost_done;
     pthread_mutex_unlock(&b->lock);
     if (!b->ctx->on_progress || done == b->told) return;
     double elapsed = rb_seconds() - b->began;
@@ -121,7 +146,7 @@ static void tell(board *b) {
                             .estep_objective = NAN,
                             .seconds = elapsed / (double)done,
                             .elapsed = elapsed,
-                            .remaining = elapsed / (double)done * (double)(b->n_mine - done),
+                            .remaining = elapsed / cost * (b->cost - cost),
                             .what = b->jobs->what};
     b->told = done;
     rb_error err = b->ctx->on_progress(&progress, b->ctx->progress_user);
@@ -130,12 +155,12 @@ static void tell(board *b) {
 
 static void do_job(void *arg, int64_t index, int worker) {
     board *b = arg;
-    int64_t job = b->mine[index];
+    int64_t job = b->mine[index].job;
     rb_context *own = b->contexts[worker];
     rb_bytes result = {0};
     if (!wanted(b, job)) return;
     rb_error err = b->jobs->run(own, job, b->jobs->user, &result);
-    settle(b, own, job, err, result);
+    settle(b, own, b->mine[index], err, result);
     if (worker == 0) tell(b); /* the caller: callbacks are called on its thread */
 }
 

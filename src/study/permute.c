@@ -154,12 +154,11 @@ static rb_error permute_sparse(rb_context *ctx, const rb_matrix *from, shuffling
     return err ? err : RB_ERROR_MEMORY;
 }
 
-static rb_error permute(rb_context *ctx, const study *s, int64_t permutation, rb_matrix **to) {
-    const rb_matrix *from = s->matrix;
+rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, int64_t permutation,
+                          rb_matrix **to) {
     rb_scratch scratch = {.ctx = ctx};
-    shuffling shuffle = {
-        .stream = {(uint64_t)s->options.seed, RB_RANDOM_PERMUTE, (uint32_t)permutation},
-        .n = from->n_samples};
+    shuffling shuffle = {.stream = {(uint64_t)seed, RB_RANDOM_PERMUTE, (uint32_t)permutation},
+                         .n = from->n_samples};
     shuffle.pool = rb_take(&scratch, shuffle.n, sizeof *shuffle.pool);
     shuffle.swapped = rb_take(&scratch, shuffle.n, sizeof *shuffle.swapped);
     shuffle.places = rb_take(&scratch, shuffle.n, sizeof *shuffle.places);
@@ -195,7 +194,7 @@ static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_byte
     const study *s = user;
     rb_matrix *permuted = NULL;
     rb_source *source = NULL;
-    rb_error err = permute(ctx, s, job, &permuted);
+    rb_error err = rb_study_permute(ctx, s->matrix, s->options.seed, job, &permuted);
     err = err ? err : rb_source_from_matrix(ctx, permuted, &source);
     err = err ? err : measure(ctx, s, source, result);
     rb_source_free(source);

@@ -1,7 +1,8 @@
 /* How many units: fits of every number, from several starts and without parts of the data.
  *
  * For each number of units there are as many jobs as restarts, whose models are compared on all
- * data, and as many as folds, whose models meet samples that they were not fitted to.
+ * data, as many as folds, whose models meet samples that they were not fitted to, and as many as
+ * permutations, whose models have only noise to find.
  */
 #include "select.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 static const double LEFT_OUT = 0.05; /* of the values of samples that were not fitted */
+enum { FEWEST = 19 };                /* permutations whose smallest p-value is 0.05 */
 enum { SAMPLES_COMPARED = 2000, FOLD_RESTARTS = 3 }; /* one bad start would spoil a fold */
 
 static const rb_option table[] = {
@@ -22,6 +24,10 @@ static const rb_option table[] = {
      "fits of each number, from different starts", RB_OPTION_COMMON},
     {"folds", 0, RB_OPTION_INTEGER, offsetof(select_options, folds), "5", 0, 1e6, NULL, "N",
      "hold out each of N parts of the samples in turn (0: none)", RB_OPTION_COMMON},
+    {"permutations", 0, RB_OPTION_INTEGER, offsetof(select_options, permutations), "0", 0, 1e6,
+     NULL, "N",
+     "how many units are beyond noise? Fit each number to N sets of permuted data too (19 or more; "
+     "0: do not ask)"},
     {"part", 0, RB_OPTION_TEXT, offsetof(select_options, part), NULL, 0, 0, NULL, "K/N",
      "do only the K-th of N equal parts, for several machines; 'rarebit merge' puts their "
      "checkpoints together",
@@ -127,6 +133,8 @@ static rb_error fit(rb_context *ctx, const select_plan *plan, const rb_matrix *m
     rb_source_of_matrix(matrix, &source);
     rb_error err = fit_options(ctx, plan, at, &options);
     err = err ? err : rb_fit(ctx, options, &source, NULL, model);
+    if (!err && rb_model_status(*model) == RB_STATUS_STOPPED)
+        err = RB_ERROR_STOPPED; /* half a fit is none */
     rb_options_free(options);
     return err;
 }
@@ -162,6 +170,25 @@ static rb_error take_codes(rb_context *ctx, const select_plan *plan, const rb_mo
     return err;
 }
 
+/* Adds the information of each unit behind what is there. */
+static rb_error add_information(rb_context *ctx, const select_plan *plan, const rb_model *model,
+                                rb_bytes *result) {
+    int64_t units = rb_model_units(model), size = units * (int64_t)sizeof(double);
+    rb_scratch scratch = {.ctx = ctx};
+    rb_source source;
+    rb_source_of_matrix(plan->matrix, &source);
+    double *information = rb_take(&scratch, units, sizeof *information);
+    if (!scratch.err) scratch.err = rb_unit_information(ctx, model, &source, information);
+    char *grown =
+        scratch.err ? NULL : rb_grow(ctx, result->data, result->size, result->size + size, 1);
+    if (!scratch.err && !grown) scratch.err = RB_ERROR_MEMORY;
+    if (!scratch.err) {
+        memcpy(grown + result->size, information, (size_t)size);
+        *result = (rb_bytes){grown, result->size + size};
+    }
+    return rb_scratch_end(&scratch);
+}
+
 static rb_error do_restart(rb_context *ctx, const select_plan *plan, struct fit at,
                            rb_bytes *result) {
     rb_model *model;
@@ -178,6 +205,7 @@ static rb_error do_restart(rb_context *ctx, const select_plan *plan, struct fit 
         o->background = check.samples ? o->background : NAN;
         o->empty = check.samples ? (double)check.empty / (double)check.samples : NAN;
     }
+    if (!err && plan->chosen.permutations > 0) err = add_information(ctx, plan, model, result);
     rb_model_free(model);
     return err;
 }
@@ -262,20 +290,22 @@ static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at,
     rb_model *model = NULL;
     rb_metrics *metrics = NULL;
     int64_t *samples = rb_alloc(ctx, plan->matrix->n_samples, sizeof *samples);
-    select_outcome *o = rb_alloc_zero(ctx, 1, sizeof *o);
+    int64_t count = samples ? pick(plan, fold, true, samples) : 0;
+    int64_t size = (int64_t)sizeof(select_outcome) + count * (int64_t)sizeof(double);
+    select_outcome *o = rb_alloc_zero(ctx, size, 1);
     rb_error err = samples && o ? RB_OK : RB_ERROR_MEMORY;
-    *result = (rb_bytes){o, sizeof *o};
+    *result = (rb_bytes){o, size};
     if (!err)
         err = rb_study_rows(ctx, plan->matrix, samples, pick(plan, fold, false, samples), &fitted);
     err = err ? err : fit(ctx, plan, fitted, at, &model);
     if (!err) {
         o->held_out_samples = pick(plan, fold, true, samples);
-        err = rb_study_rows(ctx, plan->matrix, samples, o->held_out_samples, &held_out);
+        err = rb_study_rows(ctx, plan->matrix, samples, count, &held_out);
     }
     if (!err) {
         rb_source source;
         rb_source_of_matrix(held_out, &source);
-        err = rb_evaluate(ctx, model, &source, &metrics);
+        err = rb_evaluate_samples(ctx, model, &source, (double *)(o + 1), &metrics);
     }
     if (!err) {
         double of = rb_has_causes(model) ? (double)o->held_out_samples : 1; /* a sum there */
@@ -292,16 +322,57 @@ static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at,
     return err;
 }
 
+static rb_error do_permutation(rb_context *ctx, const select_plan *plan, struct fit at,
+                               int64_t permutation, rb_bytes *result) {
+    rb_matrix *permuted = NULL;
+    rb_model *model = NULL;
+    rb_source source;
+    rb_scratch scratch = {.ctx = ctx};
+    double *information = rb_take(&scratch, at.units, sizeof *information);
+    double *largest = rb_alloc_zero(ctx, 1, sizeof *largest);
+    *result = (rb_bytes){largest, sizeof *largest};
+    rb_error err = largest ? scratch.err : RB_ERROR_MEMORY;
+    err = err ? err : rb_study_permute(ctx, plan->matrix, plan->seed, permutation, &permuted);
+    err = err ? err : fit(ctx, plan, permuted, at, &model);
+    if (!err) {
+        rb_source_of_matrix(permuted, &source);
+        err = rb_unit_information(ctx, model, &source, information);
+    }
+    for (int64_t u = 0; !err && u < at.units; u++)
+        *largest = fmax(*largest, information[u]);
+    rb_model_free(model);
+    rb_matrix_free(permuted);
+    rb_error end = rb_scratch_end(&scratch);
+    return err ? err : end;
+}
+
+static int64_t starts_of_fold(const select_plan *plan) {
+    return plan->chosen.restarts < FOLD_RESTARTS ? plan->chosen.restarts : FOLD_RESTARTS;
+}
+
+static double cost_of(int64_t job, const void *user) {
+    const select_plan *plan = user;
+    int64_t units = plan->units[job / plan->per_row];
+    int64_t fold = job % plan->per_row - plan->chosen.restarts;
+    bool best_of = fold >= 0 && fold < plan->chosen.folds;
+    return (double)(units * (best_of ? starts_of_fold(plan) : 1));
+}
+
 static rb_error do_job(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
     const select_plan *plan = user;
-    int64_t which = job % plan->per_row, restarts = plan->chosen.restarts;
+    int64_t restart = job % plan->per_row, fold = restart - plan->chosen.restarts;
+    int64_t permutation = fold - plan->chosen.folds;
     struct fit at = {plan->units[job / plan->per_row], 1, plan->seed};
-    if (which < restarts)
-        at.seed += which;
-    else
-        at.restarts = restarts < FOLD_RESTARTS ? restarts : FOLD_RESTARTS;
-    return which < restarts ? do_restart(ctx, plan, at, result)
-                            : do_fold(ctx, plan, at, which - restarts, result);
+    if (fold < 0) {
+        at.seed += restart;
+        return do_restart(ctx, plan, at, result);
+    }
+    if (permutation < 0) {
+        at.restarts = starts_of_fold(plan);
+        return do_fold(ctx, plan, at, fold, result);
+    }
+    at.seed += permutation;
+    return do_permutation(ctx, plan, at, permutation, result);
 }
 
 /* ---- the plan ---- */
@@ -349,6 +420,25 @@ static rb_error check_plan(rb_context *ctx, const select_plan *plan) {
     return RB_OK;
 }
 
+static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
+    char totals[32] = "";
+    long long permutations = plan->chosen.permutations;
+    if (permutations == 0) return RB_OK;
+    rb_options_get(plan->options, "totals", totals, sizeof totals);
+    if (permutations < FEWEST) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "permutations is %lld, but must be 0 or at least %d, which can show a chance "
+            "of 0.05",
+            permutations, FEWEST);
+    }
+    return strtod(totals, NULL) == 0
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                         "permutations and totals cannot go together: samples of permuted data "
+                         "have other totals; divide by them before, or ask 'modules' of a model");
+}
+
 /* The options that matter here, without those of the tool. */
 static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
     struct fit any = {1, 1, 1};
@@ -360,6 +450,7 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
     rb_error err = rb_select_options(ctx, options->method->name, &plan->options);
     err = err ? err : rb_options_set_as(ctx, options, plan->options);
     err = err ? err : rb_options_take(ctx, plan->options, &group, &plan->chosen);
+    err = err ? err : check_permutations(ctx, plan);
     err = err ? err : parse_units(ctx, plan->chosen.units, &plan->units, &plan->n_rows);
     if (!err && plan->n_rows > 0) any.units = plan->units[0];
     err = err ? err : fit_options(ctx, plan, any, &fit);
@@ -377,7 +468,7 @@ static rb_error make_plan(rb_context *ctx, const rb_options *options, rb_source 
     if (err) return err;
     rb_options_get(plan->options, "seed", seed, sizeof seed);
     plan->seed = strtoll(seed, NULL, 10);
-    plan->per_row = plan->chosen.restarts + plan->chosen.folds;
+    plan->per_row = plan->chosen.restarts + plan->chosen.folds + plan->chosen.permutations;
     err = draw_folds(ctx, plan);
     return err ? err : choose_compared(ctx, plan);
 }
@@ -414,6 +505,7 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
                         .key = key,
                         .run = do_job,
                         .take = rb_selection_take,
+                        .cost = cost_of,
                         .user = &plan,
                         .journal = rb_options_text(plan.options, "checkpoint"),
                         .part = plan.chosen.part};

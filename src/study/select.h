@@ -7,7 +7,7 @@
 
 typedef struct select_options {
     const char *units;
-    int64_t restarts, folds;
+    int64_t restarts, folds, permutations;
     const char *part;
 } select_options;
 
@@ -23,7 +23,10 @@ typedef struct select_plan {
     rb_selection *selection;
 } select_plan;
 
-/* What a job gives. Of a restart codes follow: living units x compared samples, float32. */
+/* What a restart or a fold gives. Of a restart there follow codes, living units x compared samples,
+ * float32, and with permutations the information of each unit, float64; of a fold the
+ * log-likelihood of each sample that was held out, float64. A permutation gives the largest
+ * information of its units alone, float64. */
 typedef struct select_outcome {
     double objective, duplicates, empty, background;
     int64_t living;
@@ -51,15 +54,19 @@ enum select_column {
     SELECT_DUPLICATED,
     SELECT_BACKGROUND,
     SELECT_EMPTY,
+    SELECT_BEYOND_NOISE, /* the last: only with permutations */
     SELECT_COLUMNS
 };
 
 struct rb_selection {
-    int64_t n_rows, folds, restarts;
-    double *cells;    /* n_rows x SELECT_COLUMNS */
-    double *held_out; /* n_rows x folds */
-    int64_t *sizes;   /* folds: samples of each */
+    int64_t n_rows, folds, restarts, permutations;
+    double *cells; /* n_rows x SELECT_COLUMNS */
+    int64_t n_samples;
+    double *held_out; /* n_rows x n_samples: log-likelihoods */
+    bool *left_out;   /* n_samples: do not count in the choice */
+    int64_t n_left_out, last_left_out;
     rb_bytes *models; /* restarts: outcomes of the row at hand, with codes */
+    double *largest;  /* permutations: of the row at hand */
     int64_t units, low, high;
     char reason[512];
 };

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double FAMILY_WISE = 0.05;
+
 static const char *const names[] = {
     [SELECT_UNITS] = "units",
     [SELECT_OBJECTIVE] = "objective",
@@ -18,6 +20,7 @@ static const char *const names[] = {
     [SELECT_DUPLICATED] = "duplicated",
     [SELECT_BACKGROUND] = "background",
     [SELECT_EMPTY] = "empty",
+    [SELECT_BEYOND_NOISE] = "beyond_noise",
 };
 
 rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection **out) {
@@ -26,18 +29,26 @@ rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection
     s->n_rows = plan->n_rows;
     s->folds = plan->chosen.folds;
     s->restarts = plan->chosen.restarts;
+    s->permutations = plan->chosen.permutations;
     s->cells = rb_alloc_zero(ctx, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
-    s->held_out = rb_alloc_zero(ctx, s->n_rows * s->folds, sizeof *s->held_out);
-    s->sizes = rb_alloc_zero(ctx, s->folds, sizeof *s->sizes);
+    s->n_samples = plan->matrix->n_samples;
+    s->held_out = rb_alloc_zero(ctx, s->n_rows * s->n_samples, sizeof *s->held_out);
+    s->left_out = rb_alloc_zero(ctx, s->n_samples, sizeof *s->left_out);
+    s->largest = rb_alloc_zero(ctx, s->permutations, sizeof *s->largest);
     s->models = rb_alloc_zero(ctx, s->restarts, sizeof *s->models);
-    return s->cells && s->held_out && s->sizes && s->models ? RB_OK : RB_ERROR_MEMORY;
+    if (!s->cells || !s->held_out || !s->left_out || !s->largest || !s->models)
+        return RB_ERROR_MEMORY;
+    for (int64_t k = 0; k < s->n_rows; k++)
+        s->cells[k * SELECT_COLUMNS + SELECT_BEYOND_NOISE] = s->permutations > 0 ? 0 : NAN;
+    return RB_OK;
 }
 
 void rb_selection_free(rb_selection *s) {
     if (!s) return;
     rb_free(s->cells);
     rb_free(s->held_out);
-    rb_free(s->sizes);
+    rb_free(s->left_out);
+    rb_free(s->largest);
     rb_free(s->models);
     rb_free(s);
 }
@@ -75,6 +86,31 @@ static rb_error end_restarts(rb_context *ctx, const select_plan *plan, double *r
     return err;
 }
 
+/* ---- against noise ---- */
+
+/* Units whose information is larger than that of all units of enough permuted data that the chance
+ * of any such unit, without structure, is at most 0.05: the family-wise rate of permute.c. */
+static double count_beyond(const rb_selection *s, const rb_bytes *model, int64_t units) {
+    const char *at = (const char *)model->data + model->size - units * (int64_t)sizeof(double);
+    double beyond = 0;
+    for (int64_t u = 0; u < units; u++) {
+        double information, larger = 0;
+        memcpy(&information, at + u * (int64_t)sizeof information, sizeof information);
+        for (int64_t b = 0; b < s->permutations; b++)
+            larger += s->largest[b] >= information;
+        beyond += 1 + larger <= FAMILY_WISE * (1 + (double)s->permutations) * (1 + 1e-12);
+    }
+    return beyond;
+}
+
+static void take_permutation(const select_plan *plan, int64_t k, int64_t b, rb_bytes result) {
+    rb_selection *s = plan->selection;
+    double *beyond = s->cells + k * SELECT_COLUMNS + SELECT_BEYOND_NOISE;
+    memcpy(&s->largest[b], result.data, sizeof s->largest[b]);
+    for (int64_t r = 0; b == s->permutations - 1 && r < s->restarts; r++)
+        *beyond += count_beyond(s, &s->models[r], plan->units[k]) / (double)s->restarts;
+}
+
 /* ---- taking results ---- */
 
 static rb_error take_restart(rb_context *ctx, const select_plan *plan, double *row, int64_t r,
@@ -92,14 +128,25 @@ static rb_error take_restart(rb_context *ctx, const select_plan *plan, double *r
     return r == s->restarts - 1 ? end_restarts(ctx, plan, row) : RB_OK;
 }
 
-static bool is_sound(const select_plan *plan, int64_t which, rb_bytes result) {
+static int64_t samples_of(const select_plan *plan, int64_t fold) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < plan->matrix->n_samples; i++)
+        count += plan->fold_of[i] == fold;
+    return count;
+}
+
+static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_bytes result) {
     const select_outcome *o = result.data;
+    if (which >= plan->chosen.restarts + plan->chosen.folds)
+        return result.size == (int64_t)sizeof(double);
     int64_t codes = result.size - (int64_t)sizeof *o;
     int64_t row = plan->compared->n_samples * (int64_t)sizeof(float);
+    int64_t fold = which - plan->chosen.restarts;
+    if (fold < 0 && plan->chosen.permutations > 0) codes -= units * (int64_t)sizeof(double);
     if (codes < 0) return false;
-    return which >= plan->chosen.restarts
-               ? codes == 0
-               : o->living >= 0 && o->living <= codes && codes == o->living * row;
+    return fold >= 0 ? o->held_out_samples == samples_of(plan, fold) &&
+                           codes == o->held_out_samples * (int64_t)sizeof(double)
+                     : o->living >= 0 && o->living <= codes && codes == o->living * row;
 }
 
 rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
@@ -108,16 +155,21 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
     int64_t k = job / plan->per_row, which = job % plan->per_row, fold = which - s->restarts;
     double *row = s->cells + k * SELECT_COLUMNS;
     const select_outcome *o = result.data;
-    if (!is_sound(plan, which, result))
+    if (!is_sound(plan, plan->units[k], which, result))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint has a result that no fit gives");
     row[SELECT_UNITS] = (double)plan->units[k];
     if (which < s->restarts) return take_restart(ctx, plan, row, which, result);
+    if (fold >= s->folds) {
+        take_permutation(plan, k, fold - s->folds, result);
+        return RB_OK;
+    }
     double share = (double)o->held_out_samples / (double)plan->matrix->n_samples;
     row[SELECT_HELD_OUT] += share * o->held_out;
     row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
     row[SELECT_ENTRY_ERROR] += share * o->entry_error;
-    s->held_out[k * s->folds + fold] = o->held_out;
-    s->sizes[fold] = o->held_out_samples;
+    const double *likelihoods = (const double *)(o + 1);
+    for (int64_t i = 0; i < s->n_samples; i++)
+        if (plan->fold_of[i] == fold) s->held_out[k * s->n_samples + i] = *likelihoods++;
     return RB_OK;
 }
 
@@ -128,8 +180,8 @@ int64_t rb_selection_rows(const rb_selection *s) {
 }
 
 const char *rb_selection_name(const rb_selection *s, int64_t column) {
-    (void)s;
-    return column >= 0 && column < SELECT_COLUMNS ? names[column] : NULL;
+    int64_t count = s->permutations > 0 ? SELECT_COLUMNS : SELECT_BEYOND_NOISE;
+    return column >= 0 && column < count ? names[column] : NULL;
 }
 
 double rb_selection_get(const rb_selection *s, int64_t row, const char *name) {

@@ -28,6 +28,9 @@ typedef struct rb_jobs {
                          is taken */
     rb_job_fn run;
     rb_job_taker take;
+    /* What a job costs, beside others: the dearest begin first, so that no thread is left with a
+     * long one at the end. NULL: all the same. */
+    double (*cost)(int64_t job, const void *user);
     void *user;
     /* A file that keeps each result as it is made: the same call goes on from it. NULL: none. */
     const char *journal;
@@ -75,6 +78,11 @@ rb_error rb_study_load(rb_context *ctx, rb_source *source, const rb_matrix **mat
 /* Some samples of a matrix, ascending, as one of its own, without names. */
 rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
                        int64_t count, rb_matrix **rows);
+
+/* A copy in which each feature has its values in an order of samples of its own, the same for every
+ * call with the seed and the number of the permutation (permute.c). */
+rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t seed,
+                          int64_t permutation, rb_matrix **permuted);
 
 /* ---- which study it is (key.c) ---- */
 

@@ -10,7 +10,7 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
     tells "units"
     says "picture in whole.png"
     [ "$(wc -l <whole.tsv)" -eq 5 ] || fail "whole.tsv has $(wc -l <whole.tsv) lines"
-    head -1 whole.tsv | grep -q "^units	objective	.*	choice$" || fail "header: $(head -1 whole.tsv)"
+    head -1 whole.tsv | grep -q "^units	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
 
     # The method as an option; the same numbers with other threads; for a program.
     expect 0 select X.npy --method rfn --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
@@ -42,6 +42,33 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
     says "24 of 24 results in all"
     expect 0 $study --checkpoint all -o merged.tsv
     same whole.tsv merged.tsv
+}
+# The table is of these data alone, and tells what is beyond noise when it is asked for.
+expect 0 fit rfn X.npy -k 3 --iterations 30 -o model.h5 -q
+expect 0 report model.h5 X.npy --select whole.tsv -o page.html -q
+grep -q '"choice"\],"rows"' page.html || fail "page.html has the column of the data"
+sed 's/crc32 ./crc32 -/' whole.tsv >other.tsv
+rm page.html
+expect 1 report model.h5 X.npy --select other.tsv -o page.html -q
+says "other.tsv, row 2: the table is of other data: crc32 -"
+[ ! -e page.html ] || fail "page.html is there"
+expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p
+tells "beyond noise"
+expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p -o p.tsv
+head -1 p.tsv | grep -q "beyond_noise	choice	data$" || fail "header: $(head -1 p.tsv)"
+breaks "permutations and totals cannot go together" select rfn X.npy --permutations 19 --totals 100
+
+# Numbers of options are read from their files.
+study="select rfn X.npy --units 2 --restarts 1 --folds 2 --iterations 30 --seed 1"
+printf '1\t0.5\n0.5\t1\n' >covariance.tsv
+# shellcheck disable=SC2086
+{
+    expect 0 $study -o plain.tsv
+    expect 0 $study --prior-covariance covariance.tsv -o other.tsv
+    ! cmp -s plain.tsv other.tsv || fail "prior-covariance changes nothing"
+    breaks "cannot read missing.tsv" $study --prior-covariance missing.tsv
+    expect 2 $study --prior-mean covariance.tsv
+    says "is 2 x 2, but must be one number, or one for each of the 2 units"
 }
 refuses "--part is given, but does nothing without --checkpoint" select rfn X.npy --part 1/3
 refuses "must be numbers above 0" select rfn X.npy --units 3:1

@@ -78,7 +78,14 @@ static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) 
 }
 
 static rb_error work(struct world *w, const char *key, bool *complete) {
-    rb_jobs jobs = {COUNT, "job", key, run, take, w, w->journal, w->part};
+    rb_jobs jobs = {.count = COUNT,
+                    .what = "job",
+                    .key = key,
+                    .run = run,
+                    .take = take,
+                    .user = w,
+                    .journal = w->journal,
+                    .part = w->part};
     w->taken = 0;
     atomic_store(&w->runs, 0);
     return rb_jobs_run(w->ctx, &jobs, complete);
@@ -94,6 +101,34 @@ static void hands_over_in_order(void **state) {
         assert_int_equal(w->taken, COUNT);
         assert_int_equal(w->runs, COUNT);
     }
+}
+
+static double dear(int64_t job, const void *user) {
+    (void)user;
+    return (double)(job * 7 % COUNT) + 1;
+}
+
+static rb_error run_dear(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
+    struct world *w = user;
+    assert_true(dear(job, NULL) < w->last);
+    w->last = dear(job, NULL);
+    return run(ctx, job, user, result);
+}
+
+static void begins_the_dearest_first(void **state) {
+    struct world *w = *state;
+    bool complete;
+    rb_jobs jobs = {.count = COUNT,
+                    .what = "job",
+                    .key = "key",
+                    .run = run_dear,
+                    .take = take,
+                    .cost = dear,
+                    .user = w};
+    w->last = INFINITY;
+    assert_ok(w->ctx, rb_jobs_run(w->ctx, &jobs, &complete));
+    assert_true(complete);
+    assert_int_equal(w->taken, COUNT); /* in order, as ever */
 }
 
 static void gives_the_first_error(void **state) {
@@ -251,6 +286,7 @@ static void refuses_parts_that_are_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hands_over_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(begins_the_dearest_first, setup, teardown),
         cmocka_unit_test_setup_teardown(gives_the_first_error, setup, teardown),
         cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),
         cmocka_unit_test_setup_teardown(cuts_off_what_is_half_written, setup, teardown),

@@ -102,6 +102,85 @@ static void more_units_explain_unseen_noise_worse(void **state) {
     rb_selection_free(s);
 }
 
+/* Each sample's is that of the sample alone, also where values are missing. */
+static void check_likelihoods(struct world *w, const char *method, const char *options) {
+    enum { COMPARED = 20 };
+    double likelihoods[N], sum = 0;
+    rb_options *fit;
+    rb_model *model;
+    rb_metrics *metrics;
+    assert_ok(w->ctx, rb_options_new(w->ctx, method, &fit));
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, fit, "%s", options));
+    assert_ok(w->ctx, rb_fit(w->ctx, fit, w->source, NULL, &model));
+    assert_ok(w->ctx, rb_evaluate_samples(w->ctx, model, w->source, likelihoods, &metrics));
+    for (int64_t i = 0; i < N; i++)
+        sum += likelihoods[i];
+    double all = rb_metrics_get(metrics, "log_likelihood") * (rb_has_causes(model) ? 1 : N);
+    assert_close(sum, all, 1e-5 * fabs(all));
+    rb_metrics_free(metrics);
+    for (int64_t i = 0; i < COMPARED; i++) {
+        rb_matrix one = rb_matrix_part(w->matrix, i, 1);
+        rb_source source;
+        rb_source_of_matrix(&one, &source);
+        assert_ok(w->ctx, rb_evaluate(w->ctx, model, &source, &metrics));
+        double alone = rb_metrics_get(metrics, "log_likelihood");
+        assert_close(likelihoods[i], alone, 1e-4 * fabs(alone));
+        rb_metrics_free(metrics);
+    }
+    rb_model_free(model);
+    rb_options_free(fit);
+}
+
+static void tells_the_likelihood_of_each_sample(void **state) {
+    struct world *w = *state;
+    check_likelihoods(w, "rfn", "units=4 iterations=50");
+    check_likelihoods(w, "rfn", "units=4 iterations=50 noise=full psi-min=0.1");
+    check_likelihoods(w, "rfn", "units=4 iterations=50 prior-mean=0.5");
+    check_likelihoods(w, "linca", "units=4 iterations=10");
+    for (int64_t e = 0; e < N * M; e += 7)
+        w->values[e] = NAN;
+    check_likelihoods(w, "rfn", "units=4 iterations=50 missing=model");
+}
+
+static void counts_units_beyond_noise(void **state) {
+    struct world *w = *state;
+    const char *name = NULL;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options,
+                                         "units=2,5 restarts=2 folds=2 permutations=19"));
+    rb_selection *s = select_units(w);
+    for (int64_t c = 0; rb_selection_name(s, c); c++)
+        name = rb_selection_name(s, c);
+    assert_string_equal(name, "beyond_noise");
+    assert_close(rb_selection_get(s, 0, "beyond_noise"), 2, 1e-12);
+    assert_true(rb_selection_get(s, 1, "beyond_noise") >= CAUSES);
+    rb_selection_free(s);
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "permutations=0"));
+    s = select_units(w);
+    for (int64_t c = 0; rb_selection_name(s, c); c++)
+        assert_string_not_equal(rb_selection_name(s, c), "beyond_noise");
+    assert_true(isnan(rb_selection_get(s, 0, "beyond_noise")));
+    rb_selection_free(s);
+}
+
+/* Of data without structure a unit may be called in one of twenty fits; ten sets are drawn. */
+static void noise_is_not_beyond_noise(void **state) {
+    struct world *w = *state;
+    enum { SETS = 10 };
+    double called = 0;
+    assert_ok(w->ctx,
+              rb_options_set_all(w->ctx, w->options,
+                                 "units=4 restarts=1 folds=0 iterations=30 permutations=19"));
+    for (int set = 0; set < SETS; set++) {
+        rb_draws draws = {{(uint64_t)set + 20, RB_RANDOM_SIMULATE, 0}, 0};
+        for (int64_t e = 0; e < N * M; e++)
+            w->values[e] = rb_draw_normal(&draws);
+        rb_selection *s = select_units(w);
+        called += rb_selection_get(s, 0, "beyond_noise") > 0;
+        rb_selection_free(s);
+    }
+    assert_true(called <= 3); /* of ten at 0.05 each: more has a chance of 0.001 */
+}
+
 static void does_without_folds_or_pairs(void **state) {
     struct world *w = *state;
     int64_t units, low, high;
@@ -157,30 +236,39 @@ static void refuses_what_is_wrong(void **state) {
     }
     refuses(w, "units=2:3 folds=1", "folds is 1, but must be 0 or from 2 to the 120 samples");
     refuses(w, "folds=121", "folds is 121");
-    refuses(w, "folds=3 part=1/2", "part");
+    refuses(w, "folds=3 permutations=18", "permutations is 18, but must be 0 or at least 19");
+    refuses(w, "permutations=0 part=1/2", "part");
 }
 
 /* ---- the rule, on tables made by hand ---- */
 
-enum { ROWS = 5, FOLDS = 4 };
+enum { ROWS = 5, SAMPLES = 12 };
 
 /* Rows of 1 .. 5 units, all used. */
 static rb_selection *table(const double *held_out, const double *match) {
     rb_selection *s = calloc(1, sizeof *s);
     s->n_rows = ROWS;
-    s->folds = FOLDS;
+    s->folds = 4;
+    s->n_samples = SAMPLES;
     s->restarts = 3;
     s->cells = calloc(ROWS * SELECT_COLUMNS, sizeof *s->cells);
-    s->held_out = calloc(ROWS * FOLDS, sizeof *s->held_out);
+    s->held_out = calloc(ROWS * SAMPLES, sizeof *s->held_out);
+    s->left_out = calloc(SAMPLES, sizeof *s->left_out);
     for (int k = 0; k < ROWS; k++) {
         double *row = s->cells + k * SELECT_COLUMNS;
         row[SELECT_UNITS] = row[SELECT_USED] = k + 1;
-        row[SELECT_HELD_OUT] = held_out[k];
         row[SELECT_MATCH] = match[k];
-        for (int f = 0; f < FOLDS; f++)
-            s->held_out[k * FOLDS + f] = held_out[k] + 0.01 * ((f * (k + 1)) % 3 - 1);
+        for (int i = 0; i < SAMPLES; i++)
+            s->held_out[k * SAMPLES + i] = held_out[k] + 5 * i + 0.01 * ((i * (k + 1)) % 3 - 1);
     }
     return s;
+}
+
+static void free_table(rb_selection *s) {
+    free(s->cells);
+    free(s->held_out);
+    free(s->left_out);
+    free(s);
 }
 
 static void check_rule(rb_context *ctx, const double *held_out, const double *match,
@@ -191,9 +279,7 @@ static void check_rule(rb_context *ctx, const double *held_out, const double *ma
     assert_int_equal(s->low, expected[1]);
     assert_int_equal(s->high, expected[2]);
     assert_non_null(strstr(s->reason, says));
-    free(s->cells);
-    free(s->held_out);
-    free(s);
+    free_table(s);
 }
 
 /* A unit that is active in most samples may be no cause of its own. */
@@ -206,9 +292,52 @@ static void tells_of_a_background(void **state) {
     assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
     assert_int_equal(s->low, 2);
     assert_non_null(strstr(s->reason, "for 1 of them is active in most samples"));
-    free(s->cells);
-    free(s->held_out);
-    free(s);
+    free_table(s);
+    s = table((double[]){-100, -60, -20, -19.9, -19.8}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    for (int k = 0; k < ROWS; k++)
+        s->cells[k * SELECT_COLUMNS + SELECT_BACKGROUND] = k + 1;
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_int_equal(s->low, 3); /* dense causes, not a background */
+    free_table(s);
+}
+
+/* The samples differ by far more than numbers do, which differ in each sample alike. */
+static void compares_samples_with_themselves(void **state) {
+    struct world *w = *state;
+    rb_selection *s =
+        table((double[]){-100, -60, -20, -19.9, -20.2}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    for (int k = 0; k < ROWS; k++)
+        assert_true(s->cells[k * SELECT_COLUMNS + SELECT_HELD_OUT_SE] < 0.01);
+    assert_int_equal(s->high, 4); /* 5 is clearly worse */
+    free_table(s);
+}
+
+/* A number that is worse, but by less than what samples say of it differs, is possible. */
+static void ends_with_what_is_not_clearly_worse(void **state) {
+    struct world *w = *state;
+    rb_selection *s =
+        table((double[]){-100, -60, -20, -19.9, -20.2}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    for (int i = 0; i < SAMPLES; i++)
+        s->held_out[4 * SAMPLES + i] += i % 2 ? 0.5 : -0.5;
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_int_equal(s->high, 5);
+    assert_non_null(strstr(s->reason, "from 3 to at least 5 are likely"));
+    free_table(s);
+}
+
+static void one_bad_sample_decides_nothing(void **state) {
+    struct world *w = *state;
+    rb_selection *s =
+        table((double[]){-100, -60, -20, -19.9, -20.2}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    for (int k = 0; k < ROWS; k++)
+        s->held_out[k * SAMPLES + 6] = -1e4 * (k + 1);
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_int_equal(s->units, 3);
+    assert_int_equal(s->high, 4);
+    assert_true(s->cells[SELECT_HELD_OUT] > -200);
+    assert_non_null(strstr(s->reason, "sample 7 does not count, for no number explains it"));
+    free_table(s);
 }
 
 static void picks_by_the_rule(void **state) {
@@ -216,11 +345,11 @@ static void picks_by_the_rule(void **state) {
     const double plateau[] = {-100, -60, -20, -19.9, -19.8}, rising[] = {-100, -80, -60, -40, -20};
     const double agree[] = {0.9, 0.9, 1, 0.8, 0.7}, poor[] = {0.4, 0.3, 0.3, 0.2, 0.2};
     const double late[] = {0.9, 0.9, 0.8, 1, 0.7};
-    check_rule(w->ctx, plateau, agree, (int64_t[]){3, 3, 4},
+    check_rule(w->ctx, plateau, agree, (int64_t[]){3, 3, 5},
                "3 units explain unseen samples nearly as well as 5, the best");
-    check_rule(w->ctx, plateau, late, (int64_t[]){4, 3, 4}, "4 units explain");
+    check_rule(w->ctx, plateau, late, (int64_t[]){4, 3, 5}, "4 units explain");
     check_rule(w->ctx, rising, agree, (int64_t[]){0, 0, 0}, "try more");
-    check_rule(w->ctx, plateau, poor, (int64_t[]){3, 3, 3}, "there may be nothing to find");
+    check_rule(w->ctx, plateau, poor, (int64_t[]){3, 3, 5}, "there may be nothing to find");
 }
 
 int main(void) {
@@ -232,6 +361,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(tells_of_a_background, setup, teardown),
+        cmocka_unit_test_setup_teardown(compares_samples_with_themselves, setup, teardown),
+        cmocka_unit_test_setup_teardown(ends_with_what_is_not_clearly_worse, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_bad_sample_decides_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(tells_the_likelihood_of_each_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(counts_units_beyond_noise, setup, teardown),
+        cmocka_unit_test_setup_teardown(noise_is_not_beyond_noise, setup, teardown),
         cmocka_unit_test_setup_teardown(picks_by_the_rule, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

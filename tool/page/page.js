@@ -298,7 +298,7 @@ function covariates() {
 /* Curves over the numbers of units that were tried; the dashed line is what was picked. */
 function select() {
   const { file, columns, rows } = D.select, words = { objective: "objective, best of the restarts", held_out: "held-out log-likelihood of a sample",
-    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit" };
+    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit", beyond_noise: "units beyond noise" };
   const choice = columns.indexOf("choice"), picked = rows.find((row) => row[choice] === "picked")?.[0], likely = rows.filter((row) => row[choice] === "likely" || row[choice] === "picked").map((row) => row[0]);
   const told = choice < 0 ? `the dashed line stands at the ${units} of this model` : picked === undefined ? "the rule could pick none"
     : `the rule picks ${picked}, where the dashed line stands${likely.length > 1 ? `; ${likely[0]} to ${likely.at(-1)} fit about as well` : ""}; this model has ${units}`;
