@@ -27,12 +27,12 @@ void report_consensus(const rb_model *model) {
     const double *stability = rb_model_array(model, "stability", NULL, NULL);
     const double *others = rb_model_array(model, "dropped_stability", &dropped, NULL);
     const char *models = rb_model_attribute(model, "consensus_models");
-    report("%lld %s of %s models, the least stable one in %.2f of them", (long long)units,
+    report("%lld %s of %s models, of a stability of at least %.2f", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
     const char *asked = rb_model_attribute(model, "units");
     if (dropped == 0 && asked && strtoll(asked, NULL, 10) <= units)
         report("all units of the fits were kept: there may be more; take a larger --units");
-    if (dropped > 0) report("the next one, in %.2f of them, is left out", others[0]);
+    if (dropped > 0) report("the next one, of a stability of %.2f, is left out", others[0]);
 }
 
 static rb_error load_all(const invocation *call, rb_model **models) {
