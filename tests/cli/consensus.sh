@@ -43,6 +43,14 @@ refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
 refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
 [ ! -e no.h5 ] || fail "a model was written all the same"
 
+# Models without batch effects: the covariates are those of the samples.
+awk 'BEGIN { print "batch"; for (i = 0; i < 100; i++) print i % 2 ? "a" : "b" }' >batch.tsv
+for seed in 1 2; do
+    expect 0 fit rfn X.npy -k 4 --iterations 20 --regress batch --covariates batch.tsv --seed $seed -o b$seed.h5 -q
+done
+expect 0 consensus b1.h5 b2.h5 --data X.npy --covariates batch.tsv --stability 0.1 -o b.h5 -q
+refuses "does nothing without --data" consensus b1.h5 b2.h5 --covariates batch.tsv -o no.h5 -q
+
 # Stability goes where the units go, and nowhere else.
 expect 0 info merged.h5
 tells "stability"
