@@ -27,12 +27,12 @@ void report_consensus(const rb_model *model) {
     const double *stability = rb_model_array(model, "stability", NULL, NULL);
     const double *others = rb_model_array(model, "dropped_stability", &dropped, NULL);
     const char *models = rb_model_attribute(model, "consensus_models");
-    report("%lld %s of %s models, the least stable one in %.2f of them", (long long)units,
+    report("%lld %s of %s models, of a stability of at least %.2f", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
     const char *asked = rb_model_attribute(model, "units");
     if (dropped == 0 && asked && strtoll(asked, NULL, 10) <= units)
         report("all units of the fits were kept: there may be more; take a larger --units");
-    if (dropped > 0) report("the next one, in %.2f of them, is left out", others[0]);
+    if (dropped > 0) report("the next one, of a stability of %.2f, is left out", others[0]);
 }
 
 static rb_error load_all(const invocation *call, rb_model **models) {
@@ -48,6 +48,7 @@ static rb_error merge(const invocation *call, rb_model **models, const output *o
     rb_model *model = NULL;
     rb_error err = load_all(call, models);
     if (!err && data) err = open_data(call, models[0], data, &source);
+    if (!err && data) err = read_covariates(call, rb_model_attribute(models[0], "regress"), source);
     err = err ? err
               : rb_consensus(call->ctx, (const rb_model *const *)models, call->n_arguments, source,
                              call->options, &model);
@@ -61,8 +62,10 @@ static rb_error merge(const invocation *call, rb_model **models, const output *o
 
 /* Options of reading without anything to read. */
 static int check_reading(const invocation *call) {
-    for (const rb_option *row = rb_read_group()->rows; row->name; row++) {
-        if (!option_text(call, "data") && option_was_given(call, row->name)) {
+    const rb_option_group *groups[] = {rb_read_group(), covariates_group()};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (const rb_option *row = groups[g]->rows; row->name; row++) {
+            if (option_text(call, "data") || !option_was_given(call, row->name)) continue;
             report_error("--%s is given, but does nothing without --data; leave it out, or give "
                          "both",
                          row->name);
@@ -99,8 +102,9 @@ const command consensus_command = {
         "models that have each: its stability. 'rarebit fit --consensus' makes the fits as well.",
     .arguments = {{"MODEL...", "models of the same data, by the same method", false}},
     .output = "MODEL",
-    .groups = {consensus_output_group, rb_consensus_group, rb_read_group, general_group},
+    .groups = {consensus_output_group, rb_consensus_group, covariates_group, rb_read_group,
+               general_group},
     .examples = {{"Of three seeds", "consensus m1.h5 m2.h5 m3.h5 --data X.npy -o model.h5"}},
-    .reads = "data",
+    .reads = "data covariates",
     .run = run,
 };

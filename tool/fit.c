@@ -405,7 +405,9 @@ const command fit_command = {
         "complete; a second one ends at once. With --checkpoint the same command goes on after "
         "either, after a crash or a loss of "
         "power; the file is removed when the fit is done. With --consensus many fits are made, and "
-        "what most of them have in common becomes the model.",
+        "what most of them have in common becomes the model; Ctrl-C writes none of it then, but "
+        "with "
+        "--checkpoint the fits that are done are kept.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
                    "Market, IDX, PGM or PNG, most of them also gzipped",

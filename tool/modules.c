@@ -134,6 +134,21 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
     json_add(to, "partners", partners);
 }
 
+static void add_significance(json_t **to, const rb_modules *modules) {
+    json_t *rows = json_array();
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *m = rb_modules_get(modules, rank);
+        rb_significance s;
+        if (!rb_modules_significance(modules, rank, &s)) continue;
+        json_t *row = json_pack("{sI sI so so so}", "module", (json_int_t)rank, "unit",
+                                (json_int_t)m->unit, "p", json_of_number(s.p), "p_family",
+                                json_of_number(s.p_family), "fdr", json_of_number(s.fdr));
+        if (m->stability > 0) json_add(&row, "stability", json_of_number(m->stability));
+        json_add(&rows, NULL, row);
+    }
+    json_add(to, "significance", rows);
+}
+
 /* ---- the command ---- */
 
 /* What modules are of, agree with, and stand for; what was not asked for stays empty. */
@@ -173,6 +188,7 @@ static rb_error print_agreement(invocation *call, const findings *f) {
     if (option_flag(call, "json")) {
         json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
         if (truth) add_match(&json, &f->match, f->modules);
+        if (f->permuted) add_significance(&json, f->modules);
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);
     }
@@ -192,6 +208,10 @@ static int deliver(invocation *call, const findings *f) {
     }
     if (status) return status;
     if (option_text(call, "truth") || answers_wanted(call)) {
+        if (f->permuted && !target && !option_flag(call, "json")) {
+            print_modules(f->modules, f->model, true);
+            putchar('\n');
+        }
         rb_error err = print_agreement(call, f);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }

@@ -221,6 +221,8 @@ rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_r
 void rb_refit_free(rb_refit *refit); /* NULL is accepted */
 rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
                       const rb_matrix *codes);
+/* Are all values there? */
+bool rb_refit_complete(const rb_refit *refit);
 /* Degrees of freedom that so many units leave. */
 int64_t rb_refit_freedom(const rb_refit *refit, int64_t n_units);
 

@@ -121,6 +121,12 @@ rb_error rb_refit_add(rb_context *ctx, rb_refit *r, const rb_block *block, const
     return err;
 }
 
+bool rb_refit_complete(const rb_refit *r) {
+    for (int64_t k = 0; k < r->products.rows; k++)
+        if (!isfinite(r->squares[k])) return false;
+    return true;
+}
+
 int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
     return r->n_samples - n_units - 1;
 }

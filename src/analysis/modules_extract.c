@@ -28,6 +28,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* With fewer features hardly any code is surely large, and the test leaves most samples out:
+ * docs/modules.md has the figures. */
+enum { TEST_FEATURES = 100 };
+
 /* What is known of a unit after the first pass. */
 typedef struct unit {
     int64_t index;
@@ -100,10 +104,10 @@ static rb_error survey_block(void *user, const rb_block *block, const rb_matrix 
 }
 
 /* With sums for the test where it may be asked for. */
-static rb_error survey(extraction *e, bool may_test) {
+static rb_error survey(extraction *e, bool test) {
     const rb_modules_input *input = e->input;
     start_units(e);
-    if (!may_test) return input->walk(input->state, e->ctx, survey_rows, e);
+    if (!test) return input->walk(input->state, e->ctx, survey_rows, e);
     rb_error err = rb_refit_new(e->ctx, input->n_features, input->n_units, &e->refit);
     return err ? err : input->walk_blocks(input->state, e->ctx, survey_block, e);
 }
@@ -243,6 +247,25 @@ static rb_error gather(extraction *e) {
 
 /* ---- all of it ---- */
 
+/* Does an option ask for the rules that have thresholds? */
+static bool has_thresholds(const rb_modules_options *options) {
+    return options->sample_threshold != 0.5 || options->feature_threshold != 0.7;
+}
+
+/* Enough features for the test; whether it can be made is known after the first pass. */
+static bool may_test(const extraction *e) {
+    bool open = !e->options->rule && !has_thresholds(e->options) && !e->input->probabilities;
+    return e->rule.kind == RB_RULE_TEST || (open && e->input->n_features >= TEST_FEATURES);
+}
+
+/* Enough samples, and all values there? */
+static bool can_test(const extraction *e) {
+    int64_t living = 0;
+    for (int64_t j = 0; j < e->input->n_units; j++)
+        living += e->units[j].code > 0;
+    return e->refit && rb_refit_freedom(e->refit, living) > 0 && rb_refit_complete(e->refit);
+}
+
 /* The rule that suits the codes and loadings. */
 static const char *choose_rule(const extraction *e) {
     const char *rule = "nonzero", *reason = "no code is negative";
@@ -250,7 +273,7 @@ static const char *choose_rule(const extraction *e) {
         rule = "active";
         reason = "codes are probabilities of binary causes";
     } else if (e->input->sparse_loadings || e->negative) {
-        rule = "fabia";
+        rule = can_test(e) ? "test" : "fabia";
         reason = e->input->sparse_loadings ? "the loadings are sparse" : "codes have signs";
     }
     rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
@@ -295,7 +318,7 @@ static rb_error check_freedom(const extraction *e) {
 
 static rb_error extract(extraction *e) {
     const char *text = e->options->rule;
-    rb_error err = survey(e, e->rule.kind == RB_RULE_TEST);
+    rb_error err = survey(e, may_test(e));
     if (err) return err;
     text = text ? text : choose_rule(e);
     err = read_rule(e->ctx, e->options, text, &e->rule);

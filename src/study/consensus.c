@@ -11,9 +11,13 @@
  *                             codes less their mean
  *   clusters                  by average linkage over the units of all models, as long as the
  *                             average similarity of two clusters reaches `similarity`
- *   stability of a cluster    share of the models with a unit in it; two units of one model count
- *                             once
  *   medoid                    the unit with the largest sum of similarities to its cluster
+ *   stability of a cluster    1/M sum over the M models of the similarity of the medoid to the unit
+ *                             of the model most like it, where that reaches `similarity`, else 0:
+ *                             the share of the models that have the unit, each counting by how
+ *                             similar its unit is. A count alone has more of the chance of the
+ *                             draw, and where linkage cuts matters less here.
+ * Two clusters whose medoids reach `similarity` are the same unit: the more stable one stays.
  */
 #include "consensus.h"
 
@@ -30,8 +34,10 @@
 enum { MAX_SAMPLES = 4096, RUNS = 16, MAX_UNITS = 16384 };
 
 static const rb_option rows[] = {
-    {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.7", DBL_MIN, 1,
-     NULL, "SHARE", "consensus: keep a unit when so large a share of the models has it",
+    {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.6", DBL_MIN, 1,
+     NULL, "SHARE",
+     "consensus: keep a unit when so large a share of the models has it, each counted by how "
+     "similar its unit is",
      RB_OPTION_TUNING},
     {"similarity", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, similarity), "0.5", DBL_MIN,
      1, NULL, "COSINE",
@@ -151,12 +157,14 @@ static rb_error compare(rb_context *ctx, const vectors *v, rb_dense similarity) 
 /* A unit while clusters are sorted. */
 typedef struct place {
     int64_t cluster;     /* the first unit of it */
-    double stability;    /* of the cluster */
     int64_t size;        /* of it */
+    int64_t models;      /* that have a unit in it */
+    double stability;    /* of it */
     double similarities; /* sum of those to the units of its cluster */
     int64_t unit;
 } place;
 
+/* Within a cluster the medoid comes first. */
 static int by_stability(const void *a, const void *b) {
     const place *x = a, *y = b;
     if (x->stability != y->stability) return x->stability > y->stability ? -1 : 1;
@@ -168,30 +176,71 @@ static int by_stability(const void *a, const void *b) {
 
 /* What is known of a unit: its cluster's size and models, and how much it is like the others. */
 static place place_of(const vectors *v, const int64_t *cluster_of, rb_dense similarity,
-                      int64_t unit, int64_t n_models) {
+                      int64_t unit) {
     place p = {.cluster = cluster_of[unit], .unit = unit};
-    int64_t with = 0, last = -1; /* units stand model by model */
+    int64_t last = -1; /* units stand model by model */
     for (int64_t other = 0; other < v->count; other++) {
         if (cluster_of[other] != p.cluster) continue;
         p.size++;
         p.similarities += rb_dense_get(similarity, unit, other);
-        with += v->units[other].model != last;
+        p.models += v->units[other].model != last;
         last = v->units[other].model;
     }
-    p.stability = (double)with / (double)n_models;
     return p;
 }
 
-static void list_clusters(const vectors *v, const place *places, rb_clusters *clusters) {
-    for (int64_t i = 0; i < v->count; i++) {
-        if (i == 0 || places[i].cluster != places[i - 1].cluster) {
-            clusters->list[clusters->count++] =
-                (rb_cluster){.stability = places[i].stability, .first = i};
-        }
-        clusters->list[clusters->count - 1].count++;
-        clusters->members[i] = v->units[places[i].unit];
+/* How much of a unit the models have: the most similar one of each, if it is the same one. */
+static double stability_of(const vectors *v, rb_dense similarity, int64_t unit, int64_t n_models,
+                           double bound) {
+    double sum = 0;
+    for (int64_t i = 0, next; i < v->count; i = next) {
+        double best = 0;
+        for (next = i; next < v->count && v->units[next].model == v->units[i].model; next++)
+            best = fmax(best, rb_dense_get(similarity, unit, next));
+        sum += best >= bound ? fmin(best, 1) : 0;
     }
-    clusters->n_members = v->count;
+    return sum / (double)n_models;
+}
+
+/* Each unit's place; the stability of a cluster is that of its medoid. */
+static void find_places(const vectors *v, const int64_t *cluster_of, rb_dense similarity,
+                        int64_t n_models, double bound, place *places) {
+    for (int64_t i = 0; i < v->count; i++)
+        places[i] = place_of(v, cluster_of, similarity, i);
+    qsort(places, (size_t)v->count, sizeof *places, by_stability);
+    for (int64_t i = 0; i < v->count; i++) {
+        bool medoid = i == 0 || places[i].cluster != places[i - 1].cluster;
+        places[i].stability = medoid ? stability_of(v, similarity, places[i].unit, n_models, bound)
+                                     : places[i - 1].stability;
+    }
+    qsort(places, (size_t)v->count, sizeof *places, by_stability);
+}
+
+/* Is there a cluster before whose medoid is the same unit? */
+static bool is_listed(const rb_clusters *clusters, const int64_t *medoids, rb_dense similarity,
+                      int64_t unit, double bound) {
+    for (int64_t c = 0; c < clusters->count; c++)
+        if (rb_dense_get(similarity, unit, medoids[c]) >= bound) return true;
+    return false;
+}
+
+static void list_clusters(const vectors *v, const place *places, rb_dense similarity, double bound,
+                          int64_t *medoids, rb_clusters *clusters) {
+    bool wanted = false;
+    for (int64_t i = 0; i < v->count; i++) {
+        const place *p = &places[i];
+        if (i == 0 || p->cluster != places[i - 1].cluster) {
+            wanted = !is_listed(clusters, medoids, similarity, p->unit, bound);
+            if (wanted) {
+                medoids[clusters->count] = p->unit;
+                clusters->list[clusters->count++] = (rb_cluster){
+                    .stability = p->stability, .models = p->models, .first = clusters->n_members};
+            }
+        }
+        if (!wanted) continue;
+        clusters->list[clusters->count - 1].count++;
+        clusters->members[clusters->n_members++] = v->units[p->unit];
+    }
 }
 
 static rb_error cluster(rb_context *ctx, const vectors *v, int64_t n_models, double bound,
@@ -210,11 +259,9 @@ static rb_error cluster(rb_context *ctx, const vectors *v, int64_t n_models, dou
         rb_dense_copy(similarity, copy);
         scratch.err = rb_link_average(ctx, v->count, copy.data, bound, cluster_of);
     }
-    for (int64_t i = 0; i < v->count && !scratch.err; i++)
-        places[i] = place_of(v, cluster_of, similarity, i, n_models);
     if (!scratch.err) {
-        qsort(places, (size_t)v->count, sizeof *places, by_stability);
-        list_clusters(v, places, clusters);
+        find_places(v, cluster_of, similarity, n_models, bound, places);
+        list_clusters(v, places, similarity, bound, cluster_of, clusters);
     }
     return rb_scratch_end(&scratch);
 }
@@ -277,6 +324,48 @@ static bool same_preprocessing(const rb_model *a, const rb_model *b) {
     return same_features(a->preprocess, b->preprocess);
 }
 
+/* A model must be of the same method and data as the first one. */
+static rb_error check_beside_first(rb_context *ctx, const rb_model *const *models, int64_t i,
+                                   int64_t count) {
+    if (models[i]->method != models[0]->method) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "model %lld of the %lld is of method '%s', but the first is of '%s'",
+                       (long long)i + 1, (long long)count, rb_model_method(models[i]),
+                       rb_model_method(models[0]));
+    }
+    if (!same_preprocessing(models[i], models[0])) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "model %lld of the %lld has other features or other preprocessing than "
+                       "the first; a consensus is one of fits of the same data",
+                       (long long)i + 1, (long long)count);
+    }
+    if (rb_model_array(models[i], "prior_covariance", NULL, NULL)) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "model %lld of the %lld has a prior covariance, which has no part for "
+                       "each unit: there is no consensus of such models",
+                       (long long)i + 1, (long long)count);
+    }
+    return RB_OK;
+}
+
+/* Equal models count as one each, which makes their units stable. */
+static rb_error warn_of_same(rb_context *ctx, const rb_model *const *models, int64_t count) {
+    uint32_t *checksums = rb_alloc(ctx, count, sizeof *checksums);
+    if (!checksums) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; i < count; i++) {
+        checksums[i] = rb_model_checksum(models[i]);
+        for (int64_t j = 0; j < i; j++) {
+            if (checksums[i] != checksums[j]) continue;
+            rb_log(ctx, RB_LOG_WARNING,
+                   "models %lld and %lld are the same, counted from 1: units are stable by that "
+                   "alone",
+                   (long long)j + 1, (long long)i + 1);
+        }
+    }
+    rb_free(checksums);
+    return RB_OK;
+}
+
 static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t count,
                       const rb_source *source, const rb_consensus_options *options) {
     if (count < 2) {
@@ -289,34 +378,10 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                        "refit is given, but without data there is nothing to fit; leave it out, "
                        "or give the data");
     }
-    for (int64_t i = 0; i < count; i++) {
-        if (models[i]->method != models[0]->method) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "model %lld of the %lld is of method '%s', but the first is of '%s'",
-                           (long long)i + 1, (long long)count, rb_model_method(models[i]),
-                           rb_model_method(models[0]));
-        }
-        for (int64_t j = 0; j < i; j++) {
-            if (rb_model_checksum(models[i]) != rb_model_checksum(models[j])) continue;
-            rb_log(ctx, RB_LOG_WARNING,
-                   "models %lld and %lld are the same, counted from 1: units are stable by that "
-                   "alone",
-                   (long long)j + 1, (long long)i + 1);
-        }
-        if (!same_preprocessing(models[i], models[0])) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "model %lld of the %lld has other features or other preprocessing than "
-                           "the first; a consensus is one of fits of the same data",
-                           (long long)i + 1, (long long)count);
-        }
-        if (rb_model_array(models[i], "prior_covariance", NULL, NULL)) {
-            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                           "model %lld of the %lld has a prior covariance, which has no part for "
-                           "each unit: there is no consensus of such models",
-                           (long long)i + 1, (long long)count);
-        }
-    }
-    return RB_OK;
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < count; i++)
+        err = check_beside_first(ctx, models, i, count);
+    return err ? err : warn_of_same(ctx, models, count);
 }
 
 /* ---- all of it ---- */
@@ -337,26 +402,28 @@ static rb_error record_options(rb_context *ctx, int64_t count, const rb_consensu
 /* How stable each cluster is, kept or dropped. */
 static rb_error record(rb_context *ctx, const rb_clusters *clusters, int64_t kept, int64_t count,
                        const rb_consensus_options *options, rb_model *model) {
-    int64_t common = kept;
-    while (common < clusters->count && clusters->list[common].stability * (double)count > 1.5)
-        common++;
+    int64_t common = 0;
+    for (int64_t c = kept; c < clusters->count; c++)
+        common += clusters->list[c].models > 1;
     double *stability = rb_model_add_array(ctx, model, "stability", kept, 1);
-    double *dropped = rb_model_add_array(ctx, model, "dropped_stability", common - kept, 1);
+    double *dropped = rb_model_add_array(ctx, model, "dropped_stability", common, 1);
     if (!stability || !dropped) return RB_ERROR_MEMORY;
-    for (int64_t c = 0; c < common; c++)
-        *(c < kept ? &stability[c] : &dropped[c - kept]) = clusters->list[c].stability;
+    for (int64_t c = 0; c < kept; c++)
+        stability[c] = clusters->list[c].stability;
+    for (int64_t c = kept; c < clusters->count; c++)
+        if (clusters->list[c].models > 1) *dropped++ = clusters->list[c].stability;
     return record_options(ctx, count, options, model);
 }
 
-/* How many clusters are stable enough; 0, and a message: none. A share that is said as 0.7 is one
- * of 14 in 20 too. */
+/* How many clusters are stable enough; 0, and a message: none. A share that is said as 0.6 is one
+ * of 12 in 20 too. */
 static int64_t count_stable(rb_context *ctx, const rb_clusters *clusters, double stability) {
     int64_t kept = 0;
     while (kept < clusters->count && clusters->list[kept].stability >= stability - 1e-9)
         kept++;
     if (kept == 0) {
         rb_fail(ctx, RB_ERROR_DATA,
-                "no unit is in %.3g of the models; the most stable one is in %.3g: the fits have "
+                "no unit has a stability of %.3g; the most stable one has %.3g: the fits have "
                 "little in common, or stability is too large",
                 stability, clusters->count > 0 ? clusters->list[0].stability : 0.0);
     }

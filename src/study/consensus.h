@@ -24,7 +24,8 @@ typedef struct rb_unit {
 
 /* Units of several models that are the same one. */
 typedef struct rb_cluster {
-    double stability; /* share of the models that have it */
+    double stability; /* share of the models that have it, each by how similar its unit is */
+    int64_t models;   /* that have a unit in the cluster */
     int64_t first;    /* of its members */
     int64_t count;
 } rb_cluster;

@@ -418,13 +418,70 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *information,
     return rb_scratch_end(&scratch);
 }
 
+/* What is called where nothing else is asked for. */
+static double bound_of(const permute_options *options) {
+    return options->significant > 0 ? options->significant : 0.05;
+}
+
+static bool is_significant(const permute_options *options, rb_significance s) {
+    double value = options->error_rate == BY_FAMILY ? s.p_family : s.fdr;
+    /* a rate that was a logarithm may be above itself in its last digit */
+    return value <= bound_of(options) * (1 + 1e-12);
+}
+
+/* What the consensus of fits calls stable by default. */
+static const double STABLE = 0.6;
+
+/* The units of a kind, in a list of words; false: there are none. */
+static bool list_units(const permute_options *options, const rb_modules *modules, bool significant,
+                       char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (int64_t r = 0; r < modules->count; r++) {
+        const rb_module *m = &modules->list[r];
+        bool stable = m->stability >= STABLE - 1e-9;
+        if (is_significant(options, modules->significance[r]) != significant ||
+            stable == significant || used >= size)
+            continue;
+        int more =
+            snprintf(text + used, size - used, "%s%lld", used ? ", " : "", (long long)m->unit);
+        used += (size_t)(more > 0 ? more : 0);
+    }
+    return used > 0;
+}
+
+/* Of units with stabilities: do both say the same? */
+static void compare_stability(rb_context *ctx, const permute_options *options,
+                              const rb_modules *modules) {
+    char units[256];
+    const char *rate =
+        options->error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
+    if (modules->count == 0 || modules->list[0].stability == 0) return;
+    bool loose = list_units(options, modules, true, units, sizeof units);
+    if (loose) {
+        rb_log(ctx, RB_LOG_INFO,
+               "unit %s: a %s of at most %g, but a stability below %g: more than noise, but the "
+               "fits do not agree on what it is",
+               units, rate, bound_of(options), STABLE);
+    }
+    bool common = list_units(options, modules, false, units, sizeof units);
+    if (common) {
+        rb_log(ctx, RB_LOG_INFO,
+               "unit %s: a stability of %g or more, but a %s above %g: most fits find it, but "
+               "noise may give as much information",
+               units, STABLE, rate, bound_of(options));
+    }
+    if (!loose && !common)
+        rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",
+               (long long)modules->count);
+}
+
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
     int64_t kept = 0, before = modules->count;
     bool family = options->error_rate == BY_FAMILY;
     for (int64_t r = 0; r < before; r++) {
         rb_significance s = modules->significance[r];
-        /* a rate that was a logarithm may be above itself in its last digit */
-        if ((family ? s.p_family : s.fdr) <= options->significant * (1 + 1e-12)) {
+        if (is_significant(options, s)) {
             modules->significance[kept] = s;
             modules->list[kept++] = modules->list[r];
         } else {
@@ -488,6 +545,7 @@ static rb_error work(rb_context *ctx, study *s, const double *information, rb_mo
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
     if (!scratch.err && *complete) {
         scratch.err = judge_all(ctx, s, information, modules);
+        if (!scratch.err) compare_stability(ctx, &s->options, modules);
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
     }
     return rb_scratch_end(&scratch);

@@ -8,7 +8,7 @@ few="-k 12 --preset biclustering --iterations 60"
 {
     # In one command, the same for any number of threads.
     expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 2 -o model.h5
-    says "units of 6 models, the least stable one in"
+    says "units of 6 models, of a stability of at least"
     says "next: rarebit modules model.h5"
     expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 1 -o one.h5 -q
     expect 0 encode model.h5 X.npy -o two.tsv -q
@@ -42,6 +42,14 @@ refuses "--init cannot be given with --consensus" fit rfn X.npy --consensus --in
 refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
 refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
 [ ! -e no.h5 ] || fail "a model was written all the same"
+
+# Models without batch effects: the covariates are those of the samples.
+awk 'BEGIN { print "batch"; for (i = 0; i < 100; i++) print i % 2 ? "a" : "b" }' >batch.tsv
+for seed in 1 2; do
+    expect 0 fit rfn X.npy -k 4 --iterations 20 --regress batch --covariates batch.tsv --seed $seed -o b$seed.h5 -q
+done
+expect 0 consensus b1.h5 b2.h5 --data X.npy --covariates batch.tsv --stability 0.1 -o b.h5 -q
+refuses "does nothing without --data" consensus b1.h5 b2.h5 --covariates batch.tsv -o no.h5 -q
 
 # Stability goes where the units go, and nowhere else.
 expect 0 info merged.h5

@@ -41,19 +41,26 @@ same one.tsv three.tsv
 expect 0 modules model.h5 X.npy --rule test --level 0.01 -o strict.tsv -q
 [ "$(wc -l <strict.tsv)" -lt "$(wc -l <one.tsv)" ] || fail "a smaller level admits as much"
 refuses "rule 'active' is for models of binary causes" modules model.h5 X.npy --rule active -q
-# The rule follows the model: sparse loadings take that of FABIA, also through the preset.
+# The rule follows the model: sparse loadings take the test, also through the preset; a threshold the
+# rule that has it, and so do few features.
 for options in "--sparse-loadings 1.5" "--preset biclustering"; do
     # shellcheck disable=SC2086 # words
     expect 0 fit rfn X.npy -k 4 $options --iterations 60 --restarts 1 --seed 1 -o sparse.h5 -q
     expect 0 modules sparse.h5 X.npy -o sparse.json
-    says "rule fabia, since the loadings are sparse"
-    expect 0 modules sparse.h5 X.npy -o fabia.json --rule fabia -q
+    says "rule test, since the loadings are sparse"
+    expect 0 modules sparse.h5 X.npy -o test.json --rule test -q
     lines sparse.json
-    lines fabia.json
-    same sparse.json.lines fabia.json.lines
+    lines test.json
+    same sparse.json.lines test.json.lines
     expect 0 modules sparse.h5 X.npy --truth truth.json --json -q
-    tells '"rule": "fabia"'
+    tells '"rule": "test"'
+    expect 0 modules sparse.h5 X.npy --sample-threshold 0.6 -o threshold.json
+    says "rule fabia, since the loadings are sparse"
 done
+expect 0 simulate biclusters --features 99 --seed 1 -o few.npy -q
+expect 0 fit rfn few.npy -k 4 --iterations 20 --seed 1 -o few.h5 -q
+expect 0 modules few.h5 few.npy -o few.json
+says "rule fabia, since the loadings are sparse"
 expect 0 modules model.h5 X.npy --rule top:3 --json --best 1 -q
 refuses "most" modules model.h5 X.npy --rule most -q
 

@@ -16,6 +16,25 @@ tells '"p_family":0.05'
 expect 0 modules m.h5 X.npy -o plain.tsv -q
 [ "$(head -n 1 plain.tsv)" = "module	unit	information	kind	name	index	weight" ] || fail "plain.tsv"
 
+# With other questions as well.
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 ? "a" : "b" }' >classes.txt
+expect 0 modules m.h5 X.npy --permutations 19 --labels classes.txt -q
+grep -q '^unit  *information  *p family-wise' out || fail "no p-values beside classes: $(head -n 1 out)"
+grep -q '^unit .* class$' out || fail "no classes: $(cat out)"
+expect 0 modules m.h5 X.npy --permutations 19 --labels classes.txt --json -q
+tells '"significance": [{"module": 0'
+
+# Beside stability: both columns, and a sentence that says whether they agree.
+for seed in 2 3; do
+    expect 0 fit rfn X.npy -k 6 --iterations 80 --seed $seed -o m$seed.h5 -q
+done
+expect 0 consensus m.h5 m2.h5 m3.h5 --data X.npy --stability 0.2 -o c.h5 -q
+expect 0 modules c.h5 X.npy --permutations 19 --null encode
+grep -q '^unit .* family-wise .* stability' out || fail "no columns: $(head -n 1 out)"
+says "stability"
+expect 0 modules c.h5 X.npy --permutations 1 --null encode # nothing is significant
+says "most fits find it, but noise may give as much information"
+
 # Only what is significant goes into any file.
 expect 0 modules m.h5 X.npy --permutations 19 --significant 0.05 -o some.gmt
 says "modules have a family-wise p-value of at most 0.05"

@@ -30,11 +30,11 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 cells=$SOURCE/examples/data/pbmc700
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 1 -o cells.h5 -q
-"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" \
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --rule fabia --labels "$cells/labels.tsv" \
     --title "700 blood cells" -o cells.html -q
 # The same with all that can be asked for: a set of each module's features, covariates by chance and
 # not, numbers of units.
-"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.gmt -q
+"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" --rule fabia -o modules.gmt -q
 awk 'BEGIN { FS = OFS = "\t" } NF > 11 { print "like " $1, "", $3, $4, $5, $6, $7, $8, $9, $10 }' \
     modules.gmt >sets.gmt
 awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
@@ -43,11 +43,11 @@ awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
     -o select.tsv -q >chosen
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 2 --iterations 150 -o other.h5 -q
 "$RAREBIT" consensus cells.h5 other.h5 -o consensus.h5 -q
-"$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" -o consensus.html -q
-"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" --gmt sets.gmt \
+"$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" --rule fabia -o consensus.html -q
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --rule fabia --labels "$cells/labels.tsv" --gmt sets.gmt \
     --covariates covariates.tsv --select select.tsv --permutations 40 --null encode \
     --permutation-seed 1 -o all.html -q
-"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
+"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" --rule fabia -o modules.tsv -q
 
 # Names that are HTML and script; values that are missing; a model with a warning and one unit.
 "$RAREBIT" simulate biclusters --dataset D1 --seed 1 --samples 60 --features 40 -o X.npy -q

@@ -65,10 +65,12 @@ static void keeps_what_the_runs_share(void **state) {
                           model_of(ctx, "rfn", 4, (int[]){-2, 1, 2, 0}, M),
                           model_of(ctx, "rfn", 4, (int[]){2, 1, 0, -3}, M)};
     rb_model *model;
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+    rb_options *most = options_of(ctx, "stability=0.7");
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, most, &model));
+    rb_options_free(most);
     assert_int_equal(rb_model_units(model), 2);
     for (int j = 0; j < 2; j++) {
-        assert_true(value(model, "stability", j, 0) == 1);
+        assert_close(value(model, "stability", j, 0), 1, 1e-12);
         assert_close(value(model, "scale", j, 0), 1 + j, 1e-12);
         assert_true(value(model, "prior_mean", j, 0) == -j);
         for (int k = 0; k < M; k++)
@@ -80,12 +82,10 @@ static void keeps_what_the_runs_share(void **state) {
     assert_string_equal(rb_model_attribute(model, "units"), "2");
     rb_model_free(model);
 
-    rb_options *options = options_of(ctx, "stability=0.6");
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
     assert_int_equal(rb_model_units(model), 3);
     assert_close(value(model, "stability", 2, 0), 2.0 / 3, 1e-12);
     rb_model_free(model);
-    rb_options_free(options);
     for (int i = 0; i < 3; i++)
         rb_model_free(models[i]);
     rb_context_free(ctx);
@@ -104,6 +104,35 @@ static void counts_runs_not_units(void **state) {
     rb_model_free(model);
     rb_model_free(models[0]);
     rb_model_free(models[1]);
+    rb_context_free(ctx);
+}
+
+/* A model counts for a unit by the cosine of its own with it, and not at all below 0.5. */
+static void counts_by_similarity(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[3], *model;
+    const double other[] = {0, 1.5, 4}; /* beside three loadings of 1 */
+    for (int i = 0; i < 3; i++) {
+        models[i] = model_of(ctx, "rfn", 1, (int[]){0}, M);
+        ((double *)rb_model_array(models[i], "loadings", NULL, NULL))[1] = other[i];
+    }
+    /* Cosines: 0.756 of the first two, 0.397 and 0.866 of the third with them. */
+    rb_options *options = options_of(ctx, "stability=0.5");
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_int_equal(rb_model_units(model), 1);
+    double first = 3 / sqrt(3 * 5.25), third = (3 + 1.5 * 4) / sqrt(5.25 * 19);
+    assert_close(value(model, "loadings", 1, 0), 1.5, 1e-12);
+    assert_close(value(model, "stability", 0, 0), (1 + first + third) / 3, 1e-6);
+    rb_model_free(model);
+    rb_options_free(options);
+    /* Without the second one they are two units of one model each. */
+    options = options_of(ctx, "stability=0.6");
+    const rb_model *apart[] = {models[0], models[2]};
+    assert_int_equal(rb_consensus(ctx, apart, 2, NULL, options, &model), RB_ERROR_DATA);
+    rb_options_free(options);
+    for (int i = 0; i < 3; i++)
+        rb_model_free(models[i]);
     rb_context_free(ctx);
 }
 
@@ -152,7 +181,7 @@ static void refuses_what_has_no_consensus(void **state) {
     refused(ctx, models, 1, "", "two models at least");
     refused(ctx, others, 2, "", "is of method 'linca'");
     refused(ctx, others + 2, 2, "", "other features");
-    refused(ctx, models, 2, "", "the most stable one is in 0.5");
+    refused(ctx, models, 2, "", "the most stable one has 0.5");
     refused(ctx, models, 2, "refit=5", "without data");
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
     refused(ctx, models, 2, "", "prior covariance");
@@ -344,6 +373,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_the_runs_share),
         cmocka_unit_test(counts_runs_not_units),
+        cmocka_unit_test(counts_by_similarity),
         cmocka_unit_test(takes_the_medoid_or_the_mean),
         cmocka_unit_test(refuses_what_has_no_consensus),
         cmocka_unit_test(no_memory),

@@ -166,7 +166,7 @@ function overview() {
     { label: "Samples", value: (m) => m.n_samples, number: true, tip: "Samples in which the unit is active, by the rule" },
     { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
     { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
-    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit" },
+    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit, each by how similar its unit is" },
     has("p_family") && { label: "p", value: (m) => m.p_family, number: true, up: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
     has("fdr") && { label: "FDR", value: (m) => m.fdr, number: true, up: true, tip: "False discovery rate at which the module counts as real" },
     D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
