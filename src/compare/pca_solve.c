@@ -4,9 +4,9 @@
  *             of V V' / n, and by a second pass V'u / sqrt(n lambda).
  * randomized  A pass gives C Q for a block Q of orthonormal directions, k + 10 of them, random at
  *             first (N. Halko, P. Martinsson, J. Tropp, "Finding structure with randomness", SIAM
- *             Review 53, 2011). The blocks so far are a basis B, with C B; its Ritz vectors X = B E,
- *             B'C B E = E Theta, are the directions, and the residuals C X - X Theta the next
- *             block: what is explored is a block Krylov space (C. Musco, C. Musco, "Randomized
+ *             Review 53, 2011). The blocks so far are a basis B, with C B; its Ritz vectors
+ *             X = B E, B'C B E = E Theta, are the directions, and the residuals C X - X Theta the
+ *             next block: what is explored is a block Krylov space (C. Musco, C. Musco, "Randomized
  *             block Krylov methods", NIPS 2015). A full basis is replaced by its k + 10 best Ritz
  *             vectors (thick restart: K. Wu, H. Simon, SIAM J. Matrix Anal. Appl. 22, 2000), and
  *             since these stay within it no Ritz value ever falls.
@@ -423,7 +423,7 @@ double pca_explained(const pca_fit *pca) {
     return total > 0 ? sum_of_values(pca) / total : 0;
 }
 
-/* Tipping and Bishop 1999, eq. 8: the mean of the values that are left. Nothing left is rounding. */
+/* Tipping and Bishop 1999, eq. 8: the mean of the values that are left. */
 double pca_noise(const pca_fit *pca) {
     int64_t m = pca->problem.n_features, alive = 0;
     for (int64_t j = 0; j < pca->plan.units; j++)
