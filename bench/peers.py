@@ -121,7 +121,7 @@ def explained(data, centred):
 def pca(data, units):
     if scipy.sparse.issparse(data):  # scikit-learn centres no sparse data
         peer = decomposition.TruncatedSVD(units, random_state=1)
-        words = ["pca", "-k", str(units), "--centre", "none"]
+        words = ["pca", "-k", str(units), "--centre", "none", "--iterations", "5"]  # as many as the peer
     else:
         peer = decomposition.PCA(units, random_state=1)
         words = ["pca", "-k", str(units), "--centre", "mean"]
