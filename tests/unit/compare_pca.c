@@ -290,6 +290,69 @@ static void units_beyond_the_rank_are_dead(void **state) {
     free(values);
 }
 
+static rb_error stop_at(const rb_progress *progress, void *user) {
+    return progress->iteration == *(const int64_t *)user ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+/* A fit that was stopped goes on from its checkpoint to the same bits. */
+static void checkpoints_go_on(void **state) {
+    struct problem *p = *state;
+    static const char *const fits[][2] = {
+        {"pca", "solver=randomized iterations=6 tolerance=0 checkpoint=pca-test-checkpoint.h5"},
+        {"ica", "iterations=9 checkpoint=pca-test-checkpoint.h5"},
+        {"ica", "algorithm=deflation iterations=30 checkpoint=pca-test-checkpoint.h5"}};
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        int64_t at = 2;
+        remove("pca-test-checkpoint.h5");
+        rb_model *whole = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        rb_context_on_progress(p->ctx, stop_at, &at);
+        rb_model *stopped = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        assert_int_equal(rb_model_status(stopped), RB_STATUS_STOPPED);
+        assert_int_equal(rb_model_iterations(stopped), at);
+        rb_context_on_progress(p->ctx, NULL, NULL);
+        rb_model *gone_on = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        assert_true(rb_model_iterations(gone_on) > at);
+        assert_int_equal(rb_model_iterations(gone_on), rb_model_iterations(whole));
+        assert_memory_equal(array(whole, "loadings"), array(gone_on, "loadings"),
+                            M * UNITS * sizeof(double));
+        rb_model_free(whole);
+        rb_model_free(stopped);
+        rb_model_free(gone_on);
+    }
+}
+
+/* Wherever memory ends, nothing leaks and nothing is half done. */
+static void no_memory(void **state) {
+    struct problem *p = *state;
+    static const char *const fits[][2] = {{"pca", "solver=exact"},
+                                          {"pca", "solver=randomized iterations=3"},
+                                          {"ica", "iterations=3"},
+                                          {"ica", "algorithm=deflation iterations=3"}};
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        rb_options *options;
+        rb_model *model = NULL;
+        rb_metrics *metrics = NULL;
+        assert_ok(p->ctx, rb_options_new(p->ctx, fits[f][0], &options));
+        assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d %s", UNITS, fits[f][1]));
+        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
+            p->ctx->allocations_left = n;
+            err = rb_fit(p->ctx, options, p->source, NULL, &model);
+            p->ctx->allocations_left = -1;
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+            assert_true(!err == (model != NULL));
+        }
+        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
+            p->ctx->allocations_left = n;
+            err = rb_evaluate(p->ctx, model, p->source, &metrics);
+            p->ctx->allocations_left = -1;
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        }
+        rb_metrics_free(metrics);
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+}
+
 static void refused(void **state) {
     struct problem *p = *state;
     rb_options *options;
@@ -316,6 +379,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bits_are_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup, teardown),
         cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, teardown),
+        cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
