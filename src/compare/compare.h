@@ -1,12 +1,13 @@
-/* What methods of others share: a place among the options, blocks, and products with blocks that
- * never fill the zeros of sparse ones. */
-#ifndef RB_COMPARE_H
-#define RB_COMPARE_H
+/* The face of src/compare: methods of others, to compare with; and what they share, blocks and
+ * products with blocks that never fill the zeros of sparse ones. */
+#ifndef RB_COMPARE_INTERNAL_H
+#define RB_COMPARE_INTERNAL_H
 
 #include "data/data.h"
 #include "model/model.h"
+#include "net_options.h"
 
-extern const rb_method rb_method_ica, rb_method_pca;
+extern const rb_method rb_method_dae, rb_method_ica, rb_method_pca, rb_method_rbm;
 
 /* Even blocks: large products, and little beside the parameters. `widest`: the most values that
  * anything has which is kept for each sample of a block, the dense sample itself apart. */
