@@ -1,11 +1,13 @@
 /* The registry: the only place that knows all methods. One line per method. */
 #include "base/base.h"
+#include "compare/compare.h"
 #include "et/et.h"
 #include "linalg/linalg.h"
 #include "rfn/rfn.h"
 
 static const struct rb_method *const built_in[] = {
-    &rb_method_rfn, &rb_method_linca, &rb_method_nmf_et, &rb_method_mca, NULL,
+    &rb_method_rfn, &rb_method_linca,  &rb_method_nmf_et, &rb_method_mca,
+    &rb_method_nmf, &rb_method_kmeans, NULL,
 };
 
 rb_error rb_context_new(rb_context **context) {
