@@ -1,5 +1,5 @@
-/* Products of blocks, dense or sparse, with what is dense. Shifts of sparse blocks are left out.
- * Private to src/compare. */
+/* Blocks in tasks, for methods that do more with a few samples than one product: private to
+ * src/compare. */
 #ifndef RB_COMPARE_BLOCKS_H
 #define RB_COMPARE_BLOCKS_H
 
@@ -17,18 +17,9 @@ static inline rb_dense block_task_rows(rb_dense rows, int64_t task) {
     return rb_dense_rows(rows, rb_band_start(tasks, task), rb_band_size(tasks, task));
 }
 
-/* out = V W for the samples from `first` on, as many as out has rows; on the calling thread. */
+/* out = V W for the samples from `first` on, as many as out has rows, on the calling thread; of a
+ * sparse block without its shift. */
 void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
                    rb_dense out);
-
-/* A sparse block by columns. Zero-initialise. */
-typedef struct block_columns {
-    rb_buffer starts, columns, values;
-} block_columns;
-void block_columns_free(block_columns *columns);
-
-/* U += V'M, features x units. */
-rb_error block_add_products(rb_context *ctx, block_columns *columns, const rb_block *block,
-                            rb_dense m, rb_dense u);
 
 #endif

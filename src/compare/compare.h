@@ -1,10 +1,55 @@
-/* The face of src/compare: the methods of others. */
-#ifndef RB_COMPARE_INTERNAL_H
-#define RB_COMPARE_INTERNAL_H
+/* What methods of others share: a place among the options, blocks, and products with blocks that
+ * never fill the zeros of sparse ones. */
+#ifndef RB_COMPARE_H
+#define RB_COMPARE_H
 
+#include "data/data.h"
 #include "model/model.h"
 
+extern const rb_method rb_method_pca;
 extern const rb_method rb_method_nmf;    /* nmf.c */
 extern const rb_method rb_method_kmeans; /* kmeans.c */
+
+/* Even blocks: large products, and little beside the parameters. `widest`: the most values that
+ * anything has which is kept for each sample of a block, the dense sample itself apart. */
+int64_t compare_block_samples(const rb_problem *problem, int64_t widest);
+
+/* A sparse block by columns, memory that is used again; zero-initialise. */
+typedef struct compare_columns {
+    rb_buffer starts, columns, values;
+} compare_columns;
+void compare_columns_clear(compare_columns *columns);
+
+/* ---- products (products.c): V samples x features is the block, less its shift ---- */
+
+/* OUT = V B, B features x any, OUT samples x any. */
+rb_error compare_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_dense out);
+/* U += V'M, M samples x any, U features x any. */
+rb_error compare_add_cross(rb_context *ctx, compare_columns *columns, const rb_block *block,
+                           rb_dense m, rb_dense u);
+/* S += V'V, features x features, lower triangle. */
+rb_error compare_add_second(rb_context *ctx, compare_columns *columns, const rb_block *block,
+                            rb_dense s);
+/* K = V V', samples x samples, lower triangle. */
+rb_error compare_gram(rb_context *ctx, compare_columns *columns, const rb_block *block, rb_dense k);
+
+/* The columns of X become the nearest orthonormal ones, by (X'X)^-1/2. */
+rb_error compare_orthonormalize(rb_context *ctx, rb_dense x);
+
+/* ---- linear models (linear.c): samples are loadings times codes and noise of one variance ----
+ *
+ * A model has the arrays "loadings" (features x units), "variance" (of the codes of each unit in
+ * training) and "noise" (a variance for each feature, all the same). Codes are the least squares
+ * ones. */
+
+rb_error compare_linear_store(rb_context *ctx, rb_model *model, rb_dense loadings,
+                              const double *variance, double noise, double total);
+rb_error compare_linear_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                            void **coder);
+void compare_linear_free(void *coder);
+rb_error compare_linear_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+/* log_likelihood, mean_squared_error, reconstruction_error, sparseness. */
+rb_error compare_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                                 rb_metrics *metrics);
 
 #endif

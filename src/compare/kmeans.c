@@ -95,14 +95,8 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[ENDS] = l + 1;
 }
 
-/* Even blocks of up to 16 MB of float32. */
 static int64_t block_samples(const rb_problem *problem, const void *options) {
-    enum { CELLS = 1 << 22, MIN = 1024, MAX = 1 << 14 };
-    int64_t widest = units(options), n = problem->n_samples;
-    if (!problem->sparse && problem->n_features > widest) widest = problem->n_features;
-    int64_t max = CELLS / widest;
-    max = max < MIN ? MIN : max > MAX ? MAX : max;
-    return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
+    return compare_block_samples(problem, units(options));
 }
 
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
@@ -178,8 +172,7 @@ static void search_task(void *arg, int64_t task, int worker) {
         }
         s->nearest[first + i] = best;
         if (s->found)
-            s->found[first + i] =
-                fmax(kmeans_length(s->ctx, s->block, first + i) + 2 * least, 0);
+            s->found[first + i] = fmax(kmeans_length(s->ctx, s->block, first + i) + 2 * least, 0);
     }
 }
 
@@ -366,17 +359,27 @@ static void find_errors(kmeans_fit *fit) {
     fit->objective = -sum / n;
 }
 
-/* Rounding may lead round in a circle: what does not get better has settled, too. */
+/* Rounding may lead round in a circle: what gets no better has settled, too. */
 static rb_error mstep(rb_context *ctx, void *state) {
     kmeans_fit *fit = state;
-    fit->iteration++;
+    double before = fit->objective;
     if (fit->settled) return RB_OK;
     for (int64_t j = 0; j < fit->options.units; j++)
         if (fit->counts[j] == 0) fill_empty(ctx, fit, j);
-    fit->settled = !move_centres(fit) && fit->iteration > 1;
+    fit->settled = !move_centres(fit);
     memcpy(fit->sizes, fit->counts, (size_t)fit->options.units * sizeof *fit->sizes);
     find_errors(fit);
+    fit->settled |= fit->iteration > 0 && !(fit->objective > before);
+    fit->iteration++;
     return RB_OK;
+}
+
+static bool is_done(const void *state) {
+    return ((const kmeans_fit *)state)->settled;
+}
+
+static bool reads(const void *state) {
+    return !((const kmeans_fit *)state)->settled;
 }
 
 static void objective(void *state, double *value, double *estep) {
@@ -479,6 +482,8 @@ const rb_method rb_method_kmeans = {
     .mstep = mstep,
     .objective = objective,
     .store = store,
+    .done = is_done,
+    .reads = reads,
     .coder_new = coder_new,
     .coder_free = coder_free,
     .encode = encode,

@@ -109,9 +109,12 @@ static const rb_field scratch_fields[] = {
 };
 
 static const rb_part parts[] = {
-    {RB_PART_PARAMETERS, parameter_fields, 0}, {RB_PART_CODES, code_fields, 0},
-    {RB_PART_PROGRESS, progress_fields, 0},    {RB_PART_SURVEY, survey_fields, 0},
-    {RB_PART_SUMS, sum_fields, 0},             {RB_PART_SCRATCH, scratch_fields, 0},
+    {RB_PART_PARAMETERS, parameter_fields, 0},
+    {RB_PART_CODES, code_fields, 0},
+    {RB_PART_PROGRESS, progress_fields, 0},
+    {RB_PART_SURVEY, survey_fields, 0},
+    {RB_PART_SUMS, sum_fields, 0},
+    {RB_PART_SCRATCH, scratch_fields, 0},
     {0},
 };
 
@@ -129,14 +132,8 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[TASKS] = block_tasks(block).count;
 }
 
-/* Even blocks of up to 16 MB of float32. */
 static int64_t block_samples(const rb_problem *problem, const void *options) {
-    enum { CELLS = 1 << 22, MIN = 1024, MAX = 1 << 14 };
-    int64_t widest = units(options), n = problem->n_samples;
-    if (!problem->sparse && problem->n_features > widest) widest = problem->n_features;
-    int64_t max = CELLS / widest;
-    max = max < MIN ? MIN : max > MAX ? MAX : max;
-    return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
+    return compare_block_samples(problem, units(options));
 }
 
 /* ---- the start ---- */
@@ -184,7 +181,7 @@ static void finish(void *state) {
     if (!fit) return;
     nnls_free(&fit->codes_by);
     nnls_free(&fit->loadings_by);
-    block_columns_free(&fit->columns);
+    compare_columns_clear(&fit->columns);
     rb_free(fit->ratio_values.data);
 }
 
@@ -373,7 +370,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
         return RB_OK;
     }
     rb_gemm_lower(ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, fit->second);
-    return block_add_products(ctx, &fit->columns, block, codes, fit->products);
+    return compare_add_cross(ctx, &fit->columns, block, codes, fit->products);
 }
 
 /* After the last E-step: what is left with the codes that it found. */

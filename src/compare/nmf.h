@@ -39,14 +39,14 @@ typedef struct nmf_fit {
     double *totals;    /* of the codes of each unit */
     double divergence;
     /* scratch */
-    rb_dense linear;           /* of a block: VW, or (V / HW') W */
-    rb_dense work;             /* of a block or of all features, by units */
-    rb_dense ratios;           /* of a block: V / HW' */
-    rb_buffer ratio_values;    /* the same of a sparse one */
-    double *task_divergences;  /* of the tasks of a block */
-    double *column_sums;       /* of W */
+    rb_dense linear;            /* of a block: VW, or (V / HW') W */
+    rb_dense work;              /* of a block or of all features, by units */
+    rb_dense ratios;            /* of a block: V / HW' */
+    rb_buffer ratio_values;     /* the same of a sparse one */
+    double *task_divergences;   /* of the tasks of a block */
+    double *column_sums;        /* of W */
     nnls codes_by, loadings_by; /* W'W and H'H */
-    block_columns columns;
+    compare_columns columns;
 } nmf_fit;
 
 /* RB_ERROR_DATA names the first value of a block that is below 0. */
@@ -69,8 +69,7 @@ void nmf_divergence_solve(const struct nmf_counts *sample, rb_dense w, const dou
 
 /* ---- models (nmf_coder.c) ---- */
 
-rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
-                       void **coder);
+rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void nmf_coder_free(void *coder);
 rb_error nmf_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 

@@ -63,8 +63,7 @@ static rb_error for_divergence(rb_context *ctx, rb_dense values, coder *c) {
     return RB_OK;
 }
 
-rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
-                       void **out) {
+rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
     int64_t m = rb_model_features(model), l = rb_model_units(model);
     const double *values;
     coder *c = *out = rb_alloc_zero(ctx, 1, sizeof *c);
@@ -127,8 +126,7 @@ static void solve_divergences(void *arg, int64_t task, int worker) {
     rb_dense codes = block_task_rows(e->codes, task);
     double *values = rb_dense_row(c->work, worker), *found = rb_dense_row(c->codes, worker);
     for (int64_t i = 0; i < codes.rows; i++) {
-        struct nmf_counts counts =
-            counts_of(e->block, first + i, values, c->features + worker * m);
+        struct nmf_counts counts = counts_of(e->block, first + i, values, c->features + worker * m);
         nmf_divergence_solve(&counts, c->turned, c->sums, values + m, found);
         for (int64_t j = 0; j < codes.cols; j++)
             rb_dense_set(codes, i, j, found[j]);

@@ -26,9 +26,12 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, i
     rb_error err = RB_OK;
     for (int64_t b = first; !err && b < last; b++) {
         int64_t left = samples.count - b * size;
-        rb_block block = {0};
-        err = rb_feed_read(ctx, run->feed, samples.first + b * size, left < size ? left : size,
-                           &block);
+        int64_t at = samples.first + b * size, count = left < size ? left : size;
+        rb_block block = {.first = at, .n_samples = count, .n_features = run->problem.n_features};
+        if (run->sums.kind == RB_PART_SURVEY || rb_method_reads(run->method, run->state))
+            err = rb_feed_read(ctx, run->feed, at, count, &block);
+        else
+            err = rb_check_stop(ctx);
         block.own = block.first - run->problem.first;
         err = err ? err : fn(ctx, run, &block);
     }

@@ -49,7 +49,9 @@ bool rb_stopping_asks(const rb_run *run, rb_status *status) {
     /* An iteration that acceleration has thrown away changes nothing, and says nothing. */
     bool looks = rb_may_stop(run) && !run->accelerator.rejected;
     *status = RB_STATUS_ITERATIONS;
-    if (done >= 1 && looks && s->change < fit->parameter_tolerance)
+    if (done >= 1 && rb_method_done(run->method, run->state))
+        *status = RB_STATUS_CONVERGED;
+    else if (done >= 1 && looks && s->change < fit->parameter_tolerance)
         *status = RB_STATUS_PARAMETERS;
     else if (fit->patience > 0 && s->idle >= fit->patience)
         *status = RB_STATUS_PATIENCE;

@@ -1,5 +1,5 @@
 /* Extreme eigenvalues of symmetric matrices (LAPACK; Lanczos for the largest, which is wanted
- * often), and raising small ones. */
+ * often), the largest ones with their vectors, and raising small ones. */
 #include "linalg.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
     return rb_scratch_end(&scratch);
 }
 
-/* ---- raising small ones ---- */
+/* ---- the largest ones with their vectors ---- */
 
 static bool is_finite(rb_dense a) {
     double sum = 0; /* of zeros, or NaN */
@@ -128,6 +128,78 @@ static bool is_finite(rb_dense a) {
             sum += 0 * rb_dense_get(a, i, j);
     return sum == 0;
 }
+
+/* Descending, where LAPACK has them ascending. */
+static void turn_round(int64_t count, double *values, rb_dense vectors) {
+    for (int64_t i = 0; i < count / 2; i++) {
+        double value = values[i], *x = rb_dense_row(vectors, i);
+        double *y = rb_dense_row(vectors, count - 1 - i);
+        values[i] = values[count - 1 - i];
+        values[count - 1 - i] = value;
+        for (int64_t k = 0; k < vectors.cols; k++) {
+            double swap = x[k];
+            x[k] = y[k];
+            y[k] = swap;
+        }
+    }
+}
+
+rb_error rb_largest_eigenvectors(rb_context *ctx, rb_dense a, int64_t count, double *values,
+                                 rb_dense vectors) {
+    enum { WORK = 26, INTEGERS = 10, BLOCK = 64 };
+    struct workspace w;
+    if (count < 1) return RB_OK;
+    rb_error err = rb_check_stop(ctx);
+    if (err) return err;
+    err = workspace_new(ctx, a, (WORK + BLOCK) * a.rows, INTEGERS * a.rows, &w);
+    int *support = err ? NULL : rb_alloc(ctx, 2 * a.rows, sizeof *support);
+    err = err || support ? err : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < a.rows; i++) { /* LAPACK may not end where one is NaN */
+        for (int64_t k = 0; !err && k <= i; k++)
+            if (!isfinite(rb_dense_get(w.copy, i, k)))
+                err = rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
+    }
+    if (!err) {
+        int n = (int)a.rows, found, info, first = n - (int)count + 1, ld = (int)vectors.ld;
+        int lwork = (WORK + BLOCK) * n, liwork = INTEGERS * n;
+        double zero = 0;
+        int entered = rb_blas_enter();
+        dsyevr_("V", count == a.rows ? "A" : "I", "U", &n, w.copy.data, &n, &zero, &zero, &first,
+                &n, &zero, &found, w.values, vectors.data, &ld, support, w.work, &lwork, w.integers,
+                &liwork, &info, 1, 1, 1);
+        rb_blas_leave(entered);
+        if (info != 0 || found != count)
+            err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvectors of a matrix were not found");
+    }
+    if (!err) {
+        memcpy(values, w.values, (size_t)count * sizeof *values);
+        turn_round(count, values, vectors);
+    }
+    rb_free(support);
+    workspace_free(&w);
+    return err;
+}
+
+rb_error rb_inverse_root(rb_context *ctx, rb_dense a, double least, rb_dense root) {
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense z = {0}, scaled = {0};
+    int64_t n = a.rows;
+    double *values = rb_take(&scratch, n, sizeof *values);
+    rb_dense_take(&scratch, RB_FLOAT64, n, n, &z);
+    rb_dense_take(&scratch, RB_FLOAT64, n, n, &scaled);
+    if (!scratch.err) scratch.err = rb_largest_eigenvectors(ctx, a, n, values, z);
+    if (!scratch.err) {
+        for (int64_t i = 0; i < n; i++) {
+            bool counts = values[i] > 0 && values[i] >= least * values[0];
+            rb_axpy(ctx, RB_FLOAT64, n, counts ? 1 / sqrt(values[i]) : 0, rb_dense_row(z, i),
+                    rb_dense_row(scaled, i));
+        }
+        rb_gemm(1, z, RB_TRANSPOSED, scaled, RB_PLAIN, 0, root);
+    }
+    return rb_scratch_end(&scratch);
+}
+
+/* ---- raising small ones ---- */
 
 /* Is A - min I positive definite? A is overwritten. */
 static bool all_above(rb_dense a, double min) {

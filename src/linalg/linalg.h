@@ -183,6 +183,15 @@ rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
  * too large: 32 steps of Lanczos with a margin, or the Frobenius norm where that is smaller. */
 rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
 
+/* The `count` largest ones, descending, and the eigenvectors of unit length as rows (count x size,
+ * float64); the lower triangle is read. On the calling thread. RB_ERROR_NUMERIC when A is not
+ * finite. */
+rb_error rb_largest_eigenvectors(rb_context *ctx, rb_dense a, int64_t count, double *values,
+                                 rb_dense vectors);
+/* R = A^-1/2 of a positive definite A (lower triangle, full result, float64); of eigenvalues below
+ * `least` of the largest the eigenvectors are left out. */
+rb_error rb_inverse_root(rb_context *ctx, rb_dense a, double least, rb_dense root);
+
 /* The nearest matrix to A (full, float64) whose eigenvalues are `least` or more, over A.
  * RB_ERROR_NUMERIC when A is not finite. */
 rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min);

@@ -175,6 +175,16 @@ rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *sta
     return known && method->group_end ? method->group_end(ctx, state) : RB_OK;
 }
 
+bool rb_method_done(const rb_method *method, const void *state) {
+    bool known = method->size > offsetof(rb_method, done);
+    return known && method->done && method->done(state);
+}
+
+bool rb_method_reads(const rb_method *method, const void *state) {
+    bool known = method->size > offsetof(rb_method, reads);
+    return !known || !method->reads || method->reads(state);
+}
+
 /* Parameters become arrays of the same names. */
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model) {

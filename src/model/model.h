@@ -197,6 +197,8 @@ rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void 
                          const rb_model *start, void **state);
 void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
+bool rb_method_done(const rb_method *method, const void *state);
+bool rb_method_reads(const rb_method *method, const void *state);
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model);
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
