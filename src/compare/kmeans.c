@@ -26,7 +26,17 @@ static int64_t units(const void *options) {
 
 /* ---- arrays ---- */
 
-enum { FEATURES = RB_DIM_FEATURES, UNITS = RB_DIM_UNITS, SAMPLES, BLOCK, ENDS };
+enum {
+    FEATURES = RB_DIM_FEATURES,
+    UNITS = RB_DIM_UNITS,
+    SAMPLES,
+    BLOCK,      /* samples in one */
+    ENDS,       /* units, and the end */
+    TRIALS,     /* candidates of the start, */
+    TRIED,      /* the last centre and they, */
+    CANDIDATES, /* they and the next ones */
+    WIDEST      /* columns of products */
+};
 
 static const rb_field parameter_fields[] = {
     {"centres", offsetof(kmeans_fit, centres), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, FEATURES,
@@ -61,22 +71,28 @@ static const rb_field sum_fields[] = {
      .sum = RB_SUM_LARGEST},
     {"place", offsetof(kmeans_fit, place), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS,
      .sum = RB_SUM_PLACE},
-    {"winner", offsetof(kmeans_fit, winner), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+    {"potentials", offsetof(kmeans_fit, potentials), RB_FIELD_POINTER, RB_KEPT_FLOAT64, TRIALS},
+    {"winners", offsetof(kmeans_fit, winners), RB_FIELD_POINTER, RB_KEPT_FLOAT64, TRIALS, TRIALS,
      .sum = RB_SUM_LARGEST},
-    {"won", offsetof(kmeans_fit, won), RB_FIELD_INLINE, RB_KEPT_INTEGER, .sum = RB_SUM_PLACE},
+    {"won", offsetof(kmeans_fit, won), RB_FIELD_POINTER, RB_KEPT_INTEGER, TRIALS, TRIALS,
+     .sum = RB_SUM_PLACE},
     {0},
 };
 
 static const rb_field scratch_fields[] = {
     {"turned", offsetof(kmeans_fit, turned), RB_FIELD_DENSE, RB_KEPT_WORKING, FEATURES, UNITS},
-    {"products", offsetof(kmeans_fit, products), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, UNITS},
+    {"products", offsetof(kmeans_fit, products), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, WIDEST},
     {"rows", offsetof(kmeans_fit, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, FEATURES},
+    {"candidates", offsetof(kmeans_fit, candidates), RB_FIELD_DENSE, RB_KEPT_WORKING, CANDIDATES,
+     FEATURES},
+    {"tried", offsetof(kmeans_fit, tried), RB_FIELD_DENSE, RB_KEPT_WORKING, FEATURES, TRIED},
+    {"lengths", offsetof(kmeans_fit, lengths), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SAMPLES},
     {"distances", offsetof(kmeans_fit, distances), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SAMPLES},
     {"found", offsetof(kmeans_fit, found), RB_FIELD_POINTER, RB_KEPT_FLOAT64, BLOCK},
     {"nearest", offsetof(kmeans_fit, nearest), RB_FIELD_POINTER, RB_KEPT_INTEGER, BLOCK},
     {"order", offsetof(kmeans_fit, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, BLOCK},
     {"first", offsetof(kmeans_fit, first), RB_FIELD_POINTER, RB_KEPT_INTEGER, ENDS},
-    {"halves", offsetof(kmeans_fit, halves), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {"halves", offsetof(kmeans_fit, halves), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDEST},
     {0},
 };
 
@@ -87,12 +103,16 @@ static const rb_part parts[] = {
 };
 
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
-    int64_t l = units(options);
+    int64_t l = units(options), trials = kmeans_trials(l);
     shape->dims[FEATURES] = problem->n_features;
     shape->dims[UNITS] = l;
     shape->dims[SAMPLES] = problem->own;
     shape->dims[BLOCK] = problem->block_samples;
     shape->dims[ENDS] = l + 1;
+    shape->dims[TRIALS] = trials;
+    shape->dims[TRIED] = trials + 1;
+    shape->dims[CANDIDATES] = trials * (trials + 1);
+    shape->dims[WIDEST] = l > trials + 1 ? l : trials + 1;
 }
 
 static int64_t block_samples(const rb_problem *problem, const void *options) {
@@ -126,8 +146,6 @@ static rb_error survey(rb_context *ctx, void *state, const rb_block *block) {
     return RB_OK;
 }
 
-/* ---- the nearest centres ---- */
-
 void kmeans_halves(rb_dense turned, const double *shift, double *halves) {
     for (int64_t j = 0; j < turned.cols; j++)
         halves[j] = 0;
@@ -139,21 +157,48 @@ void kmeans_halves(rb_dense turned, const double *shift, double *halves) {
     }
 }
 
-double kmeans_length(const rb_context *ctx, const rb_block *block, int64_t i) {
-    if (!block->sparse) {
-        const void *row = rb_dense_row(block->dense, i);
-        return rb_dot(ctx, block->dense.type, block->dense.cols, row, row);
-    }
-    rb_csr v = block->csr;
-    double sum = 0;
+/* ---- squared lengths of samples ---- */
+
+struct measuring {
+    rb_context *ctx;
+    const rb_block *block;
+    double *lengths;
+    double shift; /* |shift|^2 */
+};
+
+static void measure_sparse(const struct measuring *m, int64_t i) {
+    const double *shift = m->block->shift;
+    rb_csr v = m->block->csr;
+    double sum = m->shift;
     for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
         double value = rb_get(v.type, v.values, e);
-        sum += value * (value - (block->shift ? 2 * block->shift[v.columns[e]] : 0));
+        sum += value * (value - (shift ? 2 * shift[v.columns[e]] : 0));
     }
-    for (int64_t k = 0; block->shift && k < block->n_features; k++)
-        sum += block->shift[k] * block->shift[k];
-    return sum;
+    m->lengths[i] = fmax(sum, 0);
 }
+
+static void measure_task(void *arg, int64_t task, int worker) {
+    const struct measuring *m = arg;
+    struct bands tasks = block_tasks(m->block->n_samples);
+    int64_t first = rb_band_start(tasks, task), end = first + rb_band_size(tasks, task);
+    (void)worker;
+    for (int64_t i = first; m->block->sparse && i < end; i++)
+        measure_sparse(m, i);
+    for (int64_t i = first; !m->block->sparse && i < end; i++) {
+        rb_dense v = m->block->dense;
+        const void *row = rb_dense_row(v, i);
+        m->lengths[i] = rb_dot(m->ctx, v.type, v.cols, row, row);
+    }
+}
+
+static void measure(rb_context *ctx, const rb_block *block, double *lengths) {
+    struct measuring m = {ctx, block, lengths, 0};
+    for (int64_t k = 0; block->sparse && block->shift && k < block->n_features; k++)
+        m.shift += block->shift[k] * block->shift[k];
+    rb_parallel(ctx, block_tasks(block->n_samples).count, measure_task, &m);
+}
+
+/* ---- the nearest centres ---- */
 
 static void search_task(void *arg, int64_t task, int worker) {
     const struct kmeans_search *s = arg;
@@ -171,8 +216,7 @@ static void search_task(void *arg, int64_t task, int worker) {
             least = value < least ? value : least;
         }
         s->nearest[first + i] = best;
-        if (s->found)
-            s->found[first + i] = fmax(kmeans_length(s->ctx, s->block, first + i) + 2 * least, 0);
+        if (s->found) s->found[first + i] = fmax(s->lengths[first + i] + 2 * least, 0);
     }
 }
 
@@ -262,13 +306,15 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     kmeans_fit *fit = state;
     int64_t n = block->n_samples, l = fit->options.units;
     if (fit->settled) return RB_OK;
+    if (!fit->measured) measure(ctx, block, fit->lengths + block->own);
     if (fit->chosen < l) return kmeans_start_block(ctx, fit, block);
     kmeans_halves(fit->turned, block->sparse ? block->shift : NULL, fit->halves);
     struct kmeans_search search = {.ctx = ctx,
                                    .block = block,
                                    .turned = fit->turned,
-                                   .products = rb_dense_rows(fit->products, 0, n),
+                                   .products = rb_dense_part(fit->products, 0, n, 0, l),
                                    .halves = fit->halves,
+                                   .lengths = fit->lengths + block->own,
                                    .nearest = fit->nearest,
                                    .found = fit->found};
     kmeans_search_all(ctx, &search);
@@ -295,6 +341,7 @@ static rb_error begin(rb_context *ctx, void *state) {
 static rb_error end(rb_context *ctx, void *state, bool *again) {
     kmeans_fit *fit = state;
     (void)ctx;
+    fit->measured = true;
     *again = !fit->settled && fit->chosen < fit->options.units;
     if (*again) kmeans_start_end(fit);
     return RB_OK;
