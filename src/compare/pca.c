@@ -28,8 +28,8 @@ static const rb_option rows[] = {
 };
 
 static const rb_option_rule rules[] = {
-    {"solver=auto", "iterations=12 tolerance=1e-4"},
-    {"solver=randomized", "iterations=12 tolerance=1e-4"},
+    {"solver=auto", "iterations=12 tolerance=1e-3"},
+    {"solver=randomized", "iterations=12 tolerance=1e-3"},
     {0},
 };
 

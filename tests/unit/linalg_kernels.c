@@ -68,6 +68,59 @@ static void axpy_adds_a_multiple(void **state) {
     everywhere(check_axpy);
 }
 
+/* A sweep against the definition, one sample after the other. */
+static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
+    enum { T = RB_DESCENT_SAMPLES, MOST = 65 };
+    int64_t units = n < MOST ? n : MOST;
+    rb_dense a = test_random(ctx, type, units + 1, units + 1, 0, 1);
+    rb_dense g = test_zeros(ctx, type, 1, units * units + 1);
+    rb_dense p = test_random(ctx, type, 1, units * T + 1, 0, 2);
+    rb_dense x = test_random(ctx, type, 1, units * T + 1, 0, 3);
+    rb_dense old = test_random(ctx, type, 1, units * T + 1, 0, 3);
+    double before = 0, after = 0;
+    for (int64_t j = 0; j < units; j++)
+        for (int64_t l = 0; l < units; l++)
+            rb_dense_set(
+                g, 0, j * units + l,
+                (j == l ? (double)units * (j % 7 != 3) : 0) +
+                    (j % 7 == 3 || l % 7 == 3 ? 0 : rb_dense_get(a, j > l ? j : l, j > l ? l : j)));
+    for (int64_t e = 0; e < units * T; e++) {
+        rb_dense_set(x, 0, e, fabs(at(x, e)));
+        rb_dense_set(old, 0, e, fabs(at(old, e)));
+    }
+    double gain = rb_kernels_of(ctx)->of[type].descend(units, g.data, p.data, x.data);
+    for (int64_t i = 0; i < T; i++) {
+        for (int64_t j = 0; j < units; j++) {
+            for (int64_t l = 0; l < units; l++)
+                before += at(old, j * T + i) * at(g, j * units + l) * at(old, l * T + i) / 2;
+            before -= at(p, j * T + i) * at(old, j * T + i);
+        }
+        for (int64_t j = 0; j < units; j++) {
+            double sum = at(p, j * T + i), own = at(g, j * units + j);
+            for (int64_t l = 0; l < units; l++)
+                sum -= at(g, j * units + l) * at(old, l * T + i);
+            if (own > 0) rb_dense_set(old, 0, j * T + i, fmax(0, at(old, j * T + i) + sum / own));
+            assert_near(at(x, j * T + i), at(old, j * T + i), 10 * test_tolerance(type, units));
+        }
+        for (int64_t j = 0; j < units; j++) {
+            for (int64_t l = 0; l < units; l++)
+                after += at(old, j * T + i) * at(g, j * units + l) * at(old, l * T + i) / 2;
+            after -= at(p, j * T + i) * at(old, j * T + i);
+        }
+    }
+    if (units > 0) assert_near(gain / (before - after), 1, 1e-3);
+    rb_dense_free(&a);
+    rb_dense_free(&g);
+    rb_dense_free(&p);
+    rb_dense_free(&x);
+    rb_dense_free(&old);
+}
+
+static void descend_is_a_sweep(void **state) {
+    (void)state;
+    everywhere(check_descend);
+}
+
 static void check_shift_scale(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 1, n, 1, 1), shift = test_random(ctx, type, 1, n, 1, 2);
     rb_dense factor = test_random(ctx, type, 1, n, 1, 3), out = test_zeros(ctx, type, 1, n + 1);
@@ -351,6 +404,7 @@ int main(void) {
         cmocka_unit_test(dot_is_the_sum_of_products),
         cmocka_unit_test(dot_keeps_long_sums),
         cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(descend_is_a_sweep),
         cmocka_unit_test(shift_scale_centres_and_scales),
         cmocka_unit_test(add_squares_adds_what_differs),
         cmocka_unit_test(rectify_keeps_what_is_positive),
