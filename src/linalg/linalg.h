@@ -260,7 +260,8 @@ struct rb_type_kernels {
     void (*fill_row)(int64_t n, const void *there, const void *y, void *x, double *squares);
     /* One sweep over the units of 1/2 x'Gx - p'x, x >= 0, for RB_DESCENT_SAMPLES samples: gram is
      * units x units, linear and codes units x samples, without gaps. Each code becomes what is best
-     * given the others; a unit with G_jj = 0 stays. How much lower is the sum of all samples? */
+     * given the others; a unit with G_jj = 0 stays. Gives the sum of G_jj / 2 times the squared
+     * changes: by so much at least the sum over all samples is lower. */
     double (*descend)(int64_t units, const void *gram, const void *linear, void *codes);
 };
 
