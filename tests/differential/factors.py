@@ -43,7 +43,7 @@ def compare_nmf(v, options, solver, loss):
     run("encode", "start.h5", "v.npy", "-o", "codes.npy")
     w, _ = loadings_of("start.h5")
     codes = np.load(f"{folder}/codes.npy").astype(float) + 1e-3  # rules that multiply leave no 0
-    run(*base[:3], *base[7:], "--start", "start.h5", "--iterations", "5000", "-o", "end.h5")
+    run(*base[:3], *base[7:], "--init", "start.h5", "--iterations", "5000", "-o", "end.h5")
     run("encode", "end.h5", "v.npy", "-o", "end.npy")
     found, history = loadings_of("end.h5")
     ours = np.load(f"{folder}/end.npy") @ found.T
@@ -71,7 +71,7 @@ def compare_kmeans(x):
     base = ["--precision", "float64"]
     np.save(f"{folder}/x.npy", x)
     run("fit", "kmeans", "x.npy", "-k", "5", "--seed", "1", *base, "--iterations", "1", "-o", "start.h5")
-    run("fit", "kmeans", "x.npy", "--start", "start.h5", *base, "--iterations", "500", "-o", "end.h5")
+    run("fit", "kmeans", "x.npy", "--init", "start.h5", *base, "--iterations", "500", "-o", "end.h5")
     start, _ = loadings_of("start.h5")
     found, history = loadings_of("end.h5")
     peer = KMeans(5, init=start.T + x.mean(0), n_init=1, tol=0, max_iter=500, algorithm="lloyd").fit(x)
