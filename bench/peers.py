@@ -165,7 +165,7 @@ def nmf(data, units):
     """The peer as it is called, which stops by its tolerance; ours with so many iterations that it is as good."""
     peer = decomposition.NMF(units, random_state=1, max_iter=200)
     quality = squared_error(data)
-    iterations = 50 if scipy.sparse.issparse(data) else 20
+    iterations = 50 if scipy.sparse.issparse(data) else 100
     return (
         ["nmf", "-k", str(units), "--iterations", str(iterations)],
         lambda: peer.fit(data).components_.T,

@@ -180,11 +180,11 @@ static void measure_sparse(const struct measuring *m, int64_t i) {
 static void measure_task(void *arg, int64_t task, int worker) {
     const struct measuring *m = arg;
     struct bands tasks = block_tasks(m->block->n_samples);
-    int64_t first = rb_band_start(tasks, task), end = first + rb_band_size(tasks, task);
+    int64_t first = rb_band_start(tasks, task), after = first + rb_band_size(tasks, task);
     (void)worker;
-    for (int64_t i = first; m->block->sparse && i < end; i++)
+    for (int64_t i = first; m->block->sparse && i < after; i++)
         measure_sparse(m, i);
-    for (int64_t i = first; !m->block->sparse && i < end; i++) {
+    for (int64_t i = first; !m->block->sparse && i < after; i++) {
         rb_dense v = m->block->dense;
         const void *row = rb_dense_row(v, i);
         m->lengths[i] = rb_dot(m->ctx, v.type, v.cols, row, row);

@@ -120,16 +120,16 @@ static const rb_part parts[] = {
 
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const nmf_options *o = options;
-    int64_t m = problem->n_features, block = problem->block_samples;
+    int64_t m = problem->n_features, most = problem->block_samples;
     bool ratios = o->loss == NMF_KULLBACK_LEIBLER && !problem->sparse;
     shape->dims[FEATURES] = m;
     shape->dims[UNITS] = o->units;
     shape->dims[SAMPLES] = problem->own;
-    shape->dims[BLOCK] = block;
-    shape->dims[WORKED] = m > block ? m : block;
-    shape->dims[RATIOS] = ratios ? block : 0;
+    shape->dims[BLOCK] = most;
+    shape->dims[WORKED] = m > most ? m : most;
+    shape->dims[RATIOS] = ratios ? most : 0;
     shape->dims[RATIO_VALUES] = m;
-    shape->dims[TASKS] = block_tasks(block).count;
+    shape->dims[TASKS] = block_tasks(most).count;
 }
 
 static int64_t block_samples(const rb_problem *problem, const void *options) {
