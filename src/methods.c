@@ -7,7 +7,8 @@
 
 static const struct rb_method *const built_in[] = {
     &rb_method_rfn, &rb_method_linca, &rb_method_nmf_et, &rb_method_mca, &rb_method_pca,
-    &rb_method_ica, &rb_method_dae,   &rb_method_rbm,    NULL,
+    &rb_method_ica, &rb_method_nmf,   &rb_method_kmeans, &rb_method_dae, &rb_method_rbm,
+    NULL,
 };
 
 rb_error rb_context_new(rb_context **context) {

@@ -214,6 +214,8 @@ void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values)
 
 /* ---- kernels: one source (isa/), compiled once for each instruction set and type ---- */
 
+enum { RB_DESCENT_SAMPLES = 128 };
+
 /* Of one type: every pointer is to n values of it unless it says otherwise. NaN stays NaN. */
 struct rb_type_kernels {
     /* sum of x_i y_i, accumulated in the type in fixed lanes, summed in float64 */
@@ -256,6 +258,11 @@ struct rb_type_kernels {
     void (*split_row)(int64_t n, void *x, void *there);
     /* x_i = y_i where there_i is 0 and x_i was; squares_i += y_i^2 there */
     void (*fill_row)(int64_t n, const void *there, const void *y, void *x, double *squares);
+    /* One sweep over the units of 1/2 x'Gx - p'x, x >= 0, for RB_DESCENT_SAMPLES samples: gram is
+     * units x units, linear and codes units x samples, without gaps. Each code becomes what is best
+     * given the others; a unit with G_jj = 0 stays. Gives the sum of G_jj / 2 times the squared
+     * changes: by so much at least the sum over all samples is lower. */
+    double (*descend)(int64_t units, const void *gram, const void *linear, void *codes);
 };
 
 enum { RB_SWEEP_PAD = 8 };

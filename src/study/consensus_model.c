@@ -74,9 +74,9 @@ static rb_error take_array(const merging *m, const rb_model *base, const char *n
     if (strcmp(name, "loadings") == 0 || strcmp(name, "weights") == 0)
         return take_units(m, name, rows);
     if (is(name, of_all) || (prior && rows == 1 && l > 1)) return take_mean(m, name, rows, columns);
-    static const char *const of_units[] = {"scale",    "dead",        "prior_mean",
-                                           "prior",    "multipliers", "hidden_bias",
-                                           "variance", "explained",   NULL};
+    static const char *const of_units[] = {"scale",     "dead",        "prior_mean",
+                                           "prior",     "multipliers", "variance",
+                                           "explained", "hidden_bias", NULL};
     return is(name, of_units) && rows == l && columns == 1 ? take_units(m, name, 1) : RB_OK;
 }
 

@@ -1,46 +1,22 @@
-/* Non-negative matrix factorisation: the error never rises and is that of the factors; an exact
- * product is found. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Non-negative matrix factorisation: no iteration makes the error larger, whatever the algorithm
+ * and the loss; the fit is stationary at its end; codes are the best ones; sparse, streamed and
+ * threaded fits are those of dense data in memory. */
+#include "compare_test.h"
 
-#include <cmocka.h>
+enum { N = 60, D = 14 };
 
-#include "data/data.h"
-
-#include <rarebit/compare.h>
-
-#include <math.h>
-#include <string.h>
-
-enum { N = 40, D = 12 };
+static const char *const ways[] = {"algorithm=hals", "algorithm=hals sweeps=1",
+                                   "algorithm=multiplicative", "algorithm=multiplicative sweeps=1",
+                                   "loss=kullback-leibler"};
+enum { WAYS = sizeof ways / sizeof *ways, FIRST_DIVERGENCE = 4 };
 
 static rb_context *ctx;
+static double values[N * D];
+static rb_matrix *matrix;
+static rb_source *source;
 
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
-
-static rb_source *source_of(const double *values, int64_t n, int64_t d) {
-    rb_matrix *matrix;
-    rb_source *source;
-    assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT64, n, d, &matrix), RB_OK);
-    memcpy((void *)matrix->values, values, (size_t)(n * d) * sizeof *values);
-    assert_int_equal(rb_source_own_matrix(ctx, matrix, &source), RB_OK);
-    return source;
-}
-
-/* Sums of three fields that share features, and noise of a size. */
-static rb_source *make_samples(double noise) {
-    double values[N * D];
+/* Sums of three fields that share features, and noise. */
+static void make_values(double noise, double *to) {
     rb_draws draws = {.stream = {.seed = 3, .purpose = RB_RANDOM_SIMULATE}};
     for (int i = 0; i < N; i++) {
         double code[3];
@@ -50,115 +26,388 @@ static rb_source *make_samples(double noise) {
             double sum = 0;
             for (int h = 0; h < 3; h++)
                 sum += d >= 4 * h - 1 && d < 4 * h + 5 ? code[h] * (1 + (d + h) % 3) : 0;
-            values[i * D + d] = sum + noise * rb_draw_uniform(&draws);
+            to[i * D + d] = sum + noise * rb_draw_uniform(&draws);
         }
     }
-    return source_of(values, N, D);
 }
 
-static double error_after(rb_source *source, int64_t units, int64_t iterations, int64_t seed) {
-    double error = NAN;
-    rb_error err = rb_compare_nmf(ctx, source, units, iterations, seed, &error);
-    if (err) fail_msg("%s", rb_context_error(ctx));
-    return error;
-}
-
-/* Theorem 1 of Lee and Seung. */
-static void error_never_rises(void **state) {
+static int set_up(void **state) {
     (void)state;
-    rb_source *source = make_samples(1);
-    for (int64_t units = 1; units <= 5; units++) {
-        double before = INFINITY;
-        for (int64_t t = 1; t < 60; t++) {
-            double error = error_after(source, units, t, 1);
-            assert_true(error <= before * (1 + 1e-12));
-            before = error;
+    ctx = fixture_context();
+    make_values(1, values);
+    source = fixture_source(ctx, values, N, D, &matrix);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static double squares_of(const double *x, int64_t count) {
+    double sum = 0;
+    for (int64_t e = 0; e < count; e++)
+        sum += x[e] * x[e];
+    return sum;
+}
+
+static rb_model *fit(const char *way, int units, int iterations, rb_source *from) {
+    char text[200];
+    snprintf(text, sizeof text, "%s units=%d iterations=%d precision=float64", way, units,
+             iterations);
+    return compare_fit(ctx, "nmf", text, from);
+}
+
+static void objectives_never_fall(void **state) {
+    (void)state;
+    for (int w = 0; w < WAYS; w++) {
+        for (int units = 1; units <= 16; units += 5) {
+            rb_model *model = fit(ways[w], units, 60, source);
+            assert_rises(model, squares_of(values, N * D) / N);
+            rb_model_free(model);
         }
     }
-    rb_source_free(source);
+}
+
+/* Values of W H' for a sample. */
+static double rebuilt(const rb_model *model, const double *codes, int64_t i, int64_t k) {
+    int64_t units = rb_model_units(model);
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    double sum = 0;
+    for (int64_t j = 0; j < units; j++)
+        sum += codes[i * units + j] * w[k * units + j];
+    return sum;
+}
+
+static void the_objective_is_the_error(void **state) {
+    (void)state;
+    for (int w = 0; w < WAYS; w++) {
+        rb_model *model = fit(ways[w], 3, 400, source);
+        double *codes = fixture_codes(ctx, model, source), sum = 0;
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t k = 0; k < D; k++) {
+                double v = values[i * D + k], y = rebuilt(model, codes, i, k);
+                sum +=
+                    w < FIRST_DIVERGENCE ? (v - y) * (v - y) : (v > 0 ? v * log(v / y) : 0) - v + y;
+            }
+        }
+        assert_close(-sum / N, compare_last(model), 2e-3);
+        free(codes);
+        rb_model_free(model);
+    }
+}
+
+/* Where a code is positive its derivative is 0, and at 0 it does not point down; the same for
+ * loadings after a long fit. */
+static void check_stationary(bool divergence, double value, double slope, double size, double to) {
+    if (fabs(slope) > to * size && !(value <= to && slope > 0))
+        fail_msg("%s: %g with a slope of %g of %g", divergence ? "divergence" : "squares", value,
+                 slope, size);
+}
+
+static void fits_are_stationary(void **state) {
+    (void)state;
+    for (int w = 0; w < WAYS; w++) {
+        bool divergence = w >= FIRST_DIVERGENCE;
+        rb_model *model = fit(ways[w], 3, 5000, source);
+        const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+        double *codes = fixture_codes(ctx, model, source), left[N * D], size = 0;
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t k = 0; k < D; k++) {
+                double v = values[i * D + k], y = rebuilt(model, codes, i, k);
+                left[i * D + k] = divergence ? 1 - (v > 0 ? v / y : 0) : y - v;
+                size = fmax(size, divergence ? 1 : v);
+            }
+        }
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t j = 0; j < 3; j++) {
+                double slope = 0;
+                for (int64_t k = 0; k < D; k++)
+                    slope += left[i * D + k] * loadings[k * 3 + j];
+                check_stationary(divergence, codes[i * 3 + j], slope, size * D, 1e-6);
+            }
+        }
+        for (int64_t k = 0; k < D; k++) {
+            for (int64_t j = 0; j < 3; j++) {
+                double slope = 0;
+                for (int64_t i = 0; i < N; i++)
+                    slope += left[i * D + k] * codes[i * 3 + j];
+                check_stationary(divergence, loadings[k * 3 + j], slope, size * N, 1e-3);
+            }
+        }
+        free(codes);
+        rb_model_free(model);
+    }
 }
 
 static void a_product_is_found(void **state) {
     (void)state;
-    rb_source *source = make_samples(0);
-    assert_true(error_after(source, 3, 4000, 1) < 1e-5);
-    assert_true(error_after(source, 2, 4000, 1) > 1e-2);
-    rb_source_free(source);
+    double exact[N * D];
+    make_values(0, exact);
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, exact, N, D, &rows);
+    double all = squares_of(exact, N * D) / N;
+    rb_model *three = fit("algorithm=hals", 3, 2000, from);
+    rb_model *two = fit("algorithm=hals", 2, 2000, from);
+    assert_true(-compare_last(three) < 1e-6 * all);
+    assert_true(-compare_last(two) > 1e-2 * all);
+    rb_model_free(three);
+    rb_model_free(two);
+    rb_source_free(from);
+    rb_matrix_free(rows);
 }
 
-/* One unit: the best factor of rank one, whose error follows from the largest singular value. */
+/* The best factor of rank one, whose error follows from the largest singular value. */
 static void one_unit_is_the_first_singular_vector(void **state) {
     (void)state;
-    static const double values[] = {1, 2, 3, 2, 4, 7};
-    rb_source *source = source_of(values, 2, 3);
-    double a = 14, b = 31, c = 69; /* Y Y' */
+    static const double few[] = {1, 2, 3, 2, 4, 7};
+    double a = 14, b = 31, c = 69; /* V V' */
     double largest = (a + c) / 2 + sqrt((a - c) * (a - c) / 4 + b * b);
-    assert_true(fabs(error_after(source, 1, 200, 5) - (a + c - largest) / 6) < 1e-12);
-    rb_source_free(source);
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, few, 2, 3, &rows);
+    for (int w = 0; w < FIRST_DIVERGENCE; w++) {
+        rb_model *model = fit(ways[w], 1, 300, from);
+        assert_close(-compare_last(model), (a + c - largest) / 2, 1e-12);
+        rb_model_free(model);
+    }
+    rb_source_free(from);
+    rb_matrix_free(rows);
 }
 
-static void threads_do_not_matter(void **state) {
+/* Of every set of units that may be positive the least squares solution; the best that has nothing
+ * below 0. Units 2. */
+static double best_of_two(const double *w, const double *v) {
+    double g[3] = {0}, p[2] = {0}, best = 0; /* minus p'x + x'Gx / 2 */
+    for (int64_t k = 0; k < D; k++) {
+        g[0] += w[2 * k] * w[2 * k];
+        g[1] += w[2 * k] * w[2 * k + 1];
+        g[2] += w[2 * k + 1] * w[2 * k + 1];
+        p[0] += w[2 * k] * v[k];
+        p[1] += w[2 * k + 1] * v[k];
+    }
+    if (p[0] > 0) best = fmin(best, -p[0] * p[0] / g[0] / 2);
+    if (p[1] > 0) best = fmin(best, -p[1] * p[1] / g[2] / 2);
+    double det = g[0] * g[2] - g[1] * g[1];
+    double x = (g[2] * p[0] - g[1] * p[1]) / det, y = (g[0] * p[1] - g[1] * p[0]) / det;
+    if (x > 0 && y > 0) best = fmin(best, -(p[0] * x + p[1] * y) / 2);
+    return best;
+}
+
+static void codes_are_the_best(void **state) {
     (void)state;
-    rb_source *source = make_samples(1);
-    double one = error_after(source, 4, 30, 7);
-    assert_int_equal(rb_context_set_threads(ctx, 3), RB_OK);
-    double three = error_after(source, 4, 30, 7);
-    assert_memory_equal(&one, &three, sizeof one);
-    assert_int_equal(rb_context_set_threads(ctx, 1), RB_OK);
-    rb_source_free(source);
+    rb_model *model = fit("algorithm=hals", 2, 20, source);
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    double *codes = fixture_codes(ctx, model, source);
+    for (int64_t i = 0; i < N; i++) {
+        double error = 0, all = squares_of(values + i * D, D);
+        for (int64_t k = 0; k < D; k++) {
+            double d = values[i * D + k] - rebuilt(model, codes, i, k);
+            error += d * d;
+        }
+        assert_true(codes[2 * i] >= 0 && codes[2 * i + 1] >= 0);
+        assert_close((error - all) / 2, best_of_two(w, values + i * D), 1e-9);
+    }
+    free(codes);
+    rb_model_free(model);
 }
 
-/* Samples and features that are 0 stay so and divide nothing by 0. */
+/* More units than features, two of them alike: the matrix is singular. */
+static void codes_of_too_many_units(void **state) {
+    (void)state;
+    rb_model *model = fit("algorithm=hals", 20, 30, source);
+    rb_metrics *metrics;
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &metrics));
+    assert_true(rb_metrics_get(metrics, "mean_squared_error") * D <=
+                -compare_last(model) * (1 + 1e-6) + 1e-9 * squares_of(values, N * D) / N);
+    rb_metrics_free(metrics);
+    rb_model_free(model);
+}
+
+static void sparse_is_dense(void **state) {
+    (void)state;
+    double holes[N * D];
+    for (int e = 0; e < N * D; e++)
+        holes[e] = values[e] < 1 ? 0 : values[e];
+    rb_matrix *rows;
+    rb_source *dense = fixture_source(ctx, holes, N, D, &rows);
+    struct compare_sparse sparse = compare_sparse_of(ctx, holes, N, D);
+    for (int w = 0; w < WAYS; w++) {
+        rb_model *a = fit(ways[w], 3, 40, dense), *b = fit(ways[w], 3, 40, sparse.source);
+        for (int64_t t = 0; t < 40; t++)
+            assert_close(compare_objective(a, t), compare_objective(b, t), 1e-9);
+        double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse.source);
+        for (int64_t e = 0; e < N * 3; e++)
+            assert_close(x[e], y[e], 1e-6);
+        free(x);
+        free(y);
+        rb_model_free(a);
+        rb_model_free(b);
+    }
+    compare_sparse_free(&sparse);
+    rb_source_free(dense);
+    rb_matrix_free(rows);
+}
+
+static void streams_and_threads_do_not_matter(void **state) {
+    (void)state;
+    enum { MANY = 5000 };
+    double *many = calloc(MANY * D, sizeof *many);
+    for (int64_t e = 0; e < MANY * D; e++)
+        many[e] = values[e % (N * D)] * (1 + (double)(e % 7) / 7);
+    struct compare_rows given = {many, D};
+    rb_matrix *rows;
+    rb_source *memory = fixture_source(ctx, many, MANY, D, &rows), *stream;
+    assert_ok(ctx,
+              rb_source_from_callback(ctx, RB_FLOAT64, MANY, D, compare_give, &given, &stream));
+    for (int w = 0; w < WAYS; w++) {
+        rb_model *one = fit(ways[w], 4, 5, memory);
+        assert_int_equal(rb_context_set_threads(ctx, 3), RB_OK);
+        rb_model *other = fit(ways[w], 4, 5, stream);
+        assert_int_equal(rb_context_set_threads(ctx, 1), RB_OK);
+        assert_same_arrays(one, other, "loadings");
+        assert_same_arrays(one, other, "noise");
+        rb_model_free(one);
+        rb_model_free(other);
+    }
+    rb_source_free(stream);
+    rb_source_free(memory);
+    rb_matrix_free(rows);
+    free(many);
+}
+
+/* Codes have mean square 1, and what is left of a feature is its noise. */
+static void models_have_a_scale(void **state) {
+    (void)state;
+    rb_model *model = fit("algorithm=hals", 3, 500, source);
+    const double *noise = rb_model_array(model, "noise", NULL, NULL);
+    double *codes = fixture_codes(ctx, model, source);
+    for (int64_t j = 0; j < 3; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < N; i++)
+            sum += codes[i * 3 + j] * codes[i * 3 + j] / N;
+        assert_close(sum, 1, 1e-3);
+    }
+    for (int64_t k = 0; k < D; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < N; i++)
+            sum += pow(values[i * D + k] - rebuilt(model, codes, i, k), 2) / N;
+        assert_close(noise[k], sum, 1e-3);
+    }
+    free(codes);
+    rb_model_free(model);
+}
+
+/* Features and samples that are 0 stay so and divide nothing by 0. */
 static void zeros(void **state) {
     (void)state;
-    static const double values[] = {0, 0, 0, 1, 0, 2};
-    rb_source *source = source_of(values, 2, 3);
-    assert_true(error_after(source, 2, 300, 1) < 1e-20);
-    rb_source_free(source);
-    static const double nothing[] = {0, 0, 0, 0};
-    source = source_of(nothing, 2, 2);
-    assert_true(error_after(source, 2, 3, 1) == 0);
-    rb_source_free(source);
+    static const double few[] = {0, 0, 0, 1, 0, 2}, none[] = {0, 0, 0, 0};
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, few, 2, 3, &rows);
+    for (int w = 0; w < WAYS; w++) {
+        rb_model *model = fit(ways[w], 2, 300, from);
+        double *codes = fixture_codes(ctx, model, from);
+        for (int64_t k = 0; k < 3; k++) {
+            assert_close(rebuilt(model, codes, 0, k), 0, 1e-9);
+            assert_close(rebuilt(model, codes, 1, k), few[3 + k], 1e-6);
+        }
+        free(codes);
+        rb_model_free(model);
+    }
+    rb_source_free(from);
+    rb_matrix_free(rows);
+    from = fixture_source(ctx, none, 2, 2, &rows);
+    rb_model *model = NULL;
+    assert_int_equal(compare_try(ctx, "nmf", "units=1", from, NULL, &model), RB_ERROR_DATA);
+    rb_source_free(from);
+    rb_matrix_free(rows);
+}
+
+static void assert_refuses(rb_error code, const char *options, rb_source *from, const char *words) {
+    rb_model *model = NULL;
+    assert_int_equal(compare_try(ctx, "nmf", options, from, NULL, &model), code);
+    assert_null(model);
+    if (!strstr(rb_context_error(ctx), words)) fail_msg("%s", rb_context_error(ctx));
 }
 
 static void refusals(void **state) {
     (void)state;
-    static const double wrong[] = {1, -1, 2, NAN, 3, INFINITY};
-    double error;
-    for (int i = 0; i < 3; i++) {
-        rb_source *source = source_of(wrong + 2 * i, 1, 2);
-        assert_int_equal(rb_compare_nmf(ctx, source, 1, 1, 1, &error), RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(ctx), "sample 1, feature 2"));
-        assert_int_equal(rb_compare_nmf(ctx, source, 0, 1, 1, &error), RB_ERROR_ARGUMENT);
-        assert_int_equal(rb_compare_nmf(ctx, source, 1, 0, 1, &error), RB_ERROR_ARGUMENT);
-        rb_source_free(source);
+    double below[N * D];
+    memcpy(below, values, sizeof below);
+    below[5 * D + 3] = -1;
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, below, N, D, &rows);
+    struct compare_sparse sparse = compare_sparse_of(ctx, below, N, D);
+    assert_refuses(RB_ERROR_DATA, "", from, "sample 5, feature 3");
+    assert_refuses(RB_ERROR_DATA, "", sparse.source, "sample 5, feature 3");
+    assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centred");
+    assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler algorithm=hals", source,
+                   "multiplicative");
+    rb_model *model = fit("algorithm=hals", 2, 3, source);
+    double codes[N * 2];
+    assert_int_equal(rb_encode_into(ctx, model, from, RB_FLOAT64, codes, 2, 1), RB_ERROR_DATA);
+    rb_model_free(model);
+    compare_sparse_free(&sparse);
+    rb_source_free(from);
+    rb_matrix_free(rows);
+}
+
+/* A fit goes on from a model: no worse than it. */
+static void starts_from_a_model(void **state) {
+    (void)state;
+    for (int w = 0; w < FIRST_DIVERGENCE; w++) {
+        rb_model *first = fit(ways[w], 3, 300, source), *second = NULL;
+        char text[200];
+        snprintf(text, sizeof text, "%s iterations=100 precision=float64", ways[w]);
+        assert_ok(ctx, compare_try(ctx, "nmf", text, source, first, &second));
+        assert_true(compare_last(second) >= compare_last(first) * (1 + 1e-3));
+        rb_model_free(first);
+        rb_model_free(second);
     }
 }
 
 static void no_memory(void **state) {
     (void)state;
-    rb_source *source = make_samples(1);
-    rb_error err = RB_ERROR_MEMORY;
-    int64_t n;
-    for (n = 0; err; n++) {
-        double error;
-        ctx->allocations_left = n;
-        err = rb_compare_nmf(ctx, source, 3, 2, 1, &error);
-        ctx->allocations_left = -1;
-        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+    for (int w = 0; w < WAYS; w += WAYS - 1) {
+        rb_error err = RB_ERROR_MEMORY;
+        int64_t n;
+        for (n = 0; err; n++) {
+            char text[200];
+            rb_options *options = NULL;
+            rb_model *model = NULL;
+            snprintf(text, sizeof text, "%s units=2 iterations=2", ways[w]);
+            assert_ok(ctx, rb_options_new(ctx, "nmf", &options));
+            assert_ok(ctx, rb_options_set_all(ctx, options, "%s", text));
+            double codes[N * 2];
+            ctx->allocations_left = n;
+            err = rb_fit(ctx, options, source, NULL, &model);
+            err = err ? err : rb_encode_into(ctx, model, source, RB_FLOAT64, codes, 2, 1);
+            ctx->allocations_left = -1;
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+            rb_model_free(model);
+            rb_options_free(options);
+        }
+        assert_true(n > 20);
     }
-    assert_true(n > 8);
-    rb_source_free(source);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_never_rises),
+        cmocka_unit_test(objectives_never_fall),
+        cmocka_unit_test(the_objective_is_the_error),
+        cmocka_unit_test(fits_are_stationary),
         cmocka_unit_test(a_product_is_found),
         cmocka_unit_test(one_unit_is_the_first_singular_vector),
-        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(codes_are_the_best),
+        cmocka_unit_test(codes_of_too_many_units),
+        cmocka_unit_test(sparse_is_dense),
+        cmocka_unit_test(streams_and_threads_do_not_matter),
+        cmocka_unit_test(models_have_a_scale),
         cmocka_unit_test(zeros),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(starts_from_a_model),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

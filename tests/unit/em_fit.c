@@ -302,7 +302,7 @@ static void bounds(void **state) {
 static void wrong_use(void **state) {
     struct problem *p = *state;
     rb_options *options;
-    assert_int_equal(rb_options_new(p->ctx, "nmf", &options), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_options_new(p->ctx, "nothing", &options), RB_ERROR_ARGUMENT);
     assert_null(options);
     p->rfn.eta = 2;
     assert_fails(p, RB_ERROR_ARGUMENT, "eta is '2', but must be a number above 0 and at most 1");

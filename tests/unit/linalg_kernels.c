@@ -68,6 +68,53 @@ static void axpy_adds_a_multiple(void **state) {
     everywhere(check_axpy);
 }
 
+/* G of a descent: symmetric, positive definite but for rows of zeros. */
+static double descent_product(rb_dense a, int64_t units, int64_t j, int64_t l) {
+    if (j % 7 == 3 || l % 7 == 3) return 0;
+    double between = rb_dense_get(a, j > l ? j : l, j > l ? l : j);
+    return j == l ? 2 * sqrt((double)units) + 3 : between;
+}
+
+/* A sweep against the definition, one sample after the other. */
+static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
+    enum { T = RB_DESCENT_SAMPLES, MOST = 65 };
+    int64_t units = n < MOST ? n : MOST;
+    rb_dense a = test_random(ctx, type, units + 1, units + 1, 0, 1);
+    rb_dense g = test_zeros(ctx, type, 1, units * units + 1);
+    rb_dense p = test_random(ctx, type, 1, units * T + 1, 0, 2);
+    rb_dense x = test_zeros(ctx, type, 1, units * T + 1);
+    rb_dense expected = test_zeros(ctx, type, 1, units * T + 1);
+    double changes = 0;
+    for (int64_t e = 0; e < units * units; e++)
+        rb_dense_set(g, 0, e, descent_product(a, units, e / units, e % units));
+    for (int64_t e = 0; e < units * T; e++) {
+        rb_dense_set(x, 0, e, fabs(at(p, (7 * e + 1) % (units * T))));
+        rb_dense_set(expected, 0, e, at(x, e));
+    }
+    double gain = rb_kernels_of(ctx)->of[type].descend(units, g.data, p.data, x.data);
+    for (int64_t e = 0; e < units * T; e++) {
+        int64_t i = e / units, j = e % units;
+        double own = at(g, j * units + j), sum = at(p, j * T + i), old = at(expected, j * T + i);
+        for (int64_t l = 0; l < units; l++)
+            sum -= at(g, j * units + l) * at(expected, l * T + i);
+        double now = own > 0 ? fmax(0, old + sum / own) : old;
+        assert_near(at(x, j * T + i), now, 10 * test_tolerance(type, units));
+        rb_dense_set(expected, 0, j * T + i, now);
+        changes += own / 2 * (now - old) * (now - old);
+    }
+    assert_near(gain, changes, 1e-4 * changes);
+    rb_dense_free(&a);
+    rb_dense_free(&g);
+    rb_dense_free(&p);
+    rb_dense_free(&x);
+    rb_dense_free(&expected);
+}
+
+static void descend_is_a_sweep(void **state) {
+    (void)state;
+    everywhere(check_descend);
+}
+
 static void check_shift_scale(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 1, n, 1, 1), shift = test_random(ctx, type, 1, n, 1, 2);
     rb_dense factor = test_random(ctx, type, 1, n, 1, 3), out = test_zeros(ctx, type, 1, n + 1);
@@ -351,6 +398,7 @@ int main(void) {
         cmocka_unit_test(dot_is_the_sum_of_products),
         cmocka_unit_test(dot_keeps_long_sums),
         cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(descend_is_a_sweep),
         cmocka_unit_test(shift_scale_centres_and_scales),
         cmocka_unit_test(add_squares_adds_what_differs),
         cmocka_unit_test(rectify_keeps_what_is_positive),

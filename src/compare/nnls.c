@@ -1,0 +1,190 @@
+/* Non-negative least squares of many rows that share a matrix.
+ *
+ * Sweeps: each unit in turn takes its best value given the others (the HALS rule of A. Cichocki and
+ * A.-H. Phan, "Fast local algorithms for large scale nonnegative matrix and tensor factorizations",
+ * IEICE Trans. Fundamentals E92-A, 2009; several sweeps for one product with the data, as N. Gillis
+ * and F. Glineur, "Accelerated multiplicative updates and hierarchical ALS algorithms for
+ * nonnegative matrix factorization", Neural Computation 24, 2012, have it). Rows are turned so that
+ * a vector holds many of them.
+ *
+ * Exact solutions: sweeps soon know which units are positive; the active set method of C. Lawson
+ * and R. Hanson (Solving Least Squares Problems, 1974, chapter 23) goes on from there in float64,
+ * for the rows that need it.
+ */
+#include "nnls.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TILE = RB_DESCENT_SAMPLES };
+
+static int64_t exact_values(int64_t units) {
+    return units * (units + 3); /* x, p, the target, the matrix of the support */
+}
+
+rb_error nnls_new(rb_context *ctx, rb_type type, int64_t units, bool exact, nnls *out) {
+    int64_t workers = rb_context_threads(ctx);
+    *out = (nnls){.ctx = ctx};
+    rb_error err = rb_dense_new(ctx, type, units, units, &out->gram);
+    err = err ? err : rb_dense_new(ctx, type, workers, 2 * units * TILE, &out->tiles);
+    if (err || !exact) return err;
+    err = rb_dense_new(ctx, RB_FLOAT64, workers, exact_values(units), &out->exact);
+    out->supports = err ? NULL : rb_alloc(ctx, workers * units, sizeof *out->supports);
+    return err || out->supports ? err : RB_ERROR_MEMORY;
+}
+
+void nnls_free(nnls *s) {
+    rb_dense_free(&s->gram);
+    rb_dense_free(&s->tiles);
+    rb_dense_free(&s->exact);
+    rb_free(s->supports);
+}
+
+static void descend_tile(const nnls *s, int64_t sweeps, double share, rb_dense linear,
+                         rb_dense rows, int worker) {
+    rb_dense tiles = rb_dense_rows(s->tiles, worker, 1);
+    int64_t units = s->gram.rows;
+    rb_dense p = {tiles.data, units, linear.rows, TILE, tiles.type};
+    rb_dense x = {rb_dense_part(tiles, 0, 1, units * TILE, 1).data, units, rows.rows, TILE,
+                  tiles.type};
+    if (rows.rows < TILE) rb_dense_zero(tiles);
+    rb_dense_transpose(linear, p);
+    rb_dense_transpose(rows, x);
+    double first = 0;
+    for (int64_t t = 0; t < sweeps; t++) {
+        double gain =
+            rb_kernels_of(s->ctx)->of[x.type].descend(units, s->gram.data, p.data, x.data);
+        first = t == 0 ? gain : first;
+        if (!(gain > share * first)) break;
+    }
+    rb_dense_transpose(x, rows);
+}
+
+void nnls_descend(const nnls *s, int64_t sweeps, double share, rb_dense linear, rb_dense rows,
+                  int worker) {
+    for (int64_t i = 0; i < rows.rows; i += TILE) {
+        int64_t count = rows.rows - i < TILE ? rows.rows - i : TILE;
+        descend_tile(s, sweeps, share, rb_dense_rows(linear, i, count),
+                     rb_dense_rows(rows, i, count), worker);
+    }
+}
+
+/* ---- the rows that need more ---- */
+
+/* One row, in float64. */
+struct row {
+    rb_dense gram;
+    double *x, *linear, *target, *matrix;
+    int64_t *support, count;
+};
+
+/* Minus the derivative of unit j, and the size of what it is the difference of. */
+static double descent(const struct row *r, int64_t j, double *size) {
+    const void *g = rb_dense_row(r->gram, j);
+    double sum = r->linear[j];
+    *size = fabs(sum);
+    for (int64_t l = 0; l < r->gram.rows; l++) {
+        double term = r->x[l] != 0 ? rb_get(r->gram.type, g, l) * r->x[l] : 0;
+        sum -= term;
+        *size += fabs(term);
+    }
+    return sum;
+}
+
+/* Is the row stationary to a share of its terms? */
+static bool is_solved(const struct row *r, double tolerance) {
+    for (int64_t j = 0; j < r->gram.rows; j++) {
+        double size, down = descent(r, j, &size);
+        bool fixed = r->x[j] == 0 && down <= 0;
+        if (!fixed && fabs(down) > tolerance * size) return false;
+    }
+    return true;
+}
+
+/* The minimum over the units of the support; false: the matrix is not positive definite there. */
+static bool solve_support(const struct row *r) {
+    int64_t n = r->count;
+    for (int64_t a = 0; a < n; a++) {
+        for (int64_t b = 0; b <= a; b++)
+            r->matrix[a * n + b] = rb_dense_get(r->gram, r->support[a], r->support[b]);
+        r->target[a] = r->linear[r->support[a]];
+    }
+    return rb_solve_small(n, r->matrix, 1, r->target);
+}
+
+/* Towards the target as far as all stay at or above 0; units that come to 0 leave. Was it all the
+ * way? */
+static bool approach(struct row *r) {
+    double step = 1;
+    int64_t first = -1, left = 0;
+    for (int64_t a = 0; a < r->count; a++) {
+        double x = r->x[r->support[a]];
+        if (r->target[a] <= 0 && x <= step * (x - r->target[a])) {
+            step = x / (x - r->target[a]);
+            first = a;
+        }
+    }
+    for (int64_t a = 0; a < r->count; a++) {
+        int64_t j = r->support[a];
+        r->x[j] += step * (r->target[a] - r->x[j]);
+        if (a == first || !(r->x[j] > 0))
+            r->x[j] = 0;
+        else
+            r->support[left++] = j;
+    }
+    r->count = left;
+    return first < 0;
+}
+
+/* The unit at 0 that wants to rise most, beyond rounding, or -1. */
+static int64_t steepest(const struct row *r) {
+    int64_t best = -1;
+    double most = 0;
+    for (int64_t j = 0; j < r->gram.rows; j++) {
+        double size, down = r->x[j] > 0 ? 0 : descent(r, j, &size);
+        if (down <= 0 || down <= 1e-12 * size) continue;
+        down /= sqrt(fmax(rb_dense_get(r->gram, j, j), 1e-300));
+        if (down > most) {
+            most = down;
+            best = j;
+        }
+    }
+    return best;
+}
+
+static void settle(struct row *r) {
+    r->count = 0;
+    for (int64_t j = 0; j < r->gram.rows; j++)
+        if (r->x[j] > 0) r->support[r->count++] = j;
+    /* Each turn a unit leaves or enters: more turns than this are a circle of rounding. */
+    for (int64_t turn = 0; turn < 3 * r->gram.rows; turn++) {
+        if (!solve_support(r)) return;
+        if (!approach(r)) continue;
+        int64_t enters = steepest(r);
+        if (enters < 0) return;
+        r->support[r->count++] = enters;
+    }
+}
+
+void nnls_solve(const nnls *s, rb_dense linear, rb_dense rows, int worker) {
+    const double tolerance = rows.type == RB_FLOAT32 ? 1e-6 : 1e-10;
+    int64_t units = s->gram.rows;
+    double *values = rb_dense_row(s->exact, worker);
+    nnls_descend(s, 200, 1e-9, linear, rows, worker);
+    struct row r = {.gram = s->gram,
+                    .x = values,
+                    .linear = values + units,
+                    .target = values + 2 * units,
+                    .matrix = values + 3 * units,
+                    .support = s->supports + worker * units};
+    for (int64_t i = 0; i < rows.rows; i++) {
+        for (int64_t j = 0; j < units; j++) {
+            r.x[j] = rb_dense_get(rows, i, j);
+            r.linear[j] = rb_dense_get(linear, i, j);
+        }
+        if (is_solved(&r, tolerance)) continue;
+        settle(&r);
+        for (int64_t j = 0; j < units; j++)
+            rb_dense_set(rows, i, j, r.x[j]);
+    }
+}
