@@ -7,6 +7,8 @@
 #include "model/model.h"
 
 extern const rb_method rb_method_pca;
+extern const rb_method rb_method_fa, rb_method_sfa, rb_method_fa_laplace, rb_method_fa_jeffreys,
+    rb_method_fabia;
 
 /* Even blocks: large products, and little beside the parameters. `widest`: the most values that
  * anything has which is kept for each sample of a block, the dense sample itself apart. */
