@@ -164,7 +164,6 @@ rb_error factors_start(rb_context *ctx, const rb_problem *problem, const void *o
         fa->variances[e] = 1;
     rb_error err = factors_posterior_new(ctx, problem->type, problem->n_features, l, fa->prior,
                                          &fa->posterior);
-    fa->posterior.precision_min = fa->options.precision_min;
     if (!err && fa->prior != FACTORS_NORMAL) err = factors_work_new(ctx, l, true, &fa->work);
     return err || !start ? err : take_start(ctx, start, fa);
 }
@@ -279,9 +278,12 @@ static rb_dense task_rows(rb_dense a, int64_t task) {
     return rb_dense_rows(a, task * TASK_ROWS, left < TASK_ROWS ? left : TASK_ROWS);
 }
 
-static void shrink(rb_dense w, int64_t row, double by) {
+/* Sparse factors grow where loadings shrink, without end: loadings are then those of factors of mean
+ * square 1. */
+static void shrink(const factors *fa, rb_dense w, int64_t row, double by) {
     for (int64_t j = 0; by > 0 && j < w.cols; j++) {
-        double value = rb_dense_get(w, row, j), rest = fmax(fabs(value) - by, 0);
+        double size = fa->prior == FACTORS_NORMAL ? 1 : sqrt(rb_dense_get(fa->sums.s, j, j));
+        double value = rb_dense_get(w, row, j), rest = fmax(fabs(value) - by / size, 0);
         rb_dense_set(w, row, j, value < 0 ? -rest : rest);
     }
 }
@@ -293,7 +295,7 @@ static void solve_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     rb_spd_solve_right(t->factor, task_rows(fa->sums.u, task), w);
     for (int64_t i = 0; i < w.rows; i++)
-        shrink(w, i, fa->options.weight_decay * sqrt(fa->second[task * TASK_ROWS + i]));
+        shrink(fa, w, i, fa->options.weight_decay * sqrt(fa->second[task * TASK_ROWS + i]));
 }
 
 /* Noise variances, and the objective. */

@@ -13,12 +13,11 @@ typedef enum factors_solver { FACTORS_AUTO = 0, FACTORS_EM, FACTORS_FIXED_POINT 
 
 typedef struct factors_options {
     int64_t units;
-    int solver;           /* factors_solver */
-    double noise_min;     /* share of a feature's variance */
-    double weight_init;   /* in standard deviations of a feature, as the next one */
-    double weight_decay;  /* of each M-step */
-    double precision_min; /* of factors, given what is known of them; 0: no bound */
-    bool normalize;       /* codes of variance 1 */
+    int solver;          /* factors_solver */
+    double noise_min;    /* share of a feature's variance */
+    double weight_init;  /* in standard deviations of a feature, as the next one */
+    double weight_decay; /* of each M-step */
+    int normalize;       /* 1: codes of mean square 1 */
 } factors_options;
 
 /* ---- the posterior (factors_posterior.c) ---- */
@@ -26,7 +25,6 @@ typedef struct factors_options {
 /* What codes are computed by: functions of W and Psi. */
 typedef struct factors_posterior {
     factors_prior prior;
-    double precision_min;
     rb_dense weighted;    /* Psi^-1 W, m x l */
     rb_dense gram;        /* G = W' Psi^-1 W, l x l */
     rb_dense sigma;       /* normal: (I + G)^-1 */

@@ -22,29 +22,20 @@ static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
             "after each M-step move every loading towards 0 by this share of its feature's "       \
             "standard deviation"                                                                   \
     }
-#define SHARED_ROWS                                                                                \
-    {"noise-min",                                                                                  \
-     0,                                                                                            \
-     RB_OPTION_NUMBER,                                                                             \
-     FIELD(noise_min),                                                                             \
-     "0.005",                                                                                      \
-     0,                                                                                            \
-     1,                                                                                            \
-     NULL,                                                                                         \
-     "SHARE",                                                                                      \
-     "smallest noise variance of a feature, as a share of its variance"},                          \
-        {"normalize",                                                                              \
-         0,                                                                                        \
-         RB_OPTION_FLAG,                                                                           \
-         FIELD(normalize),                                                                         \
-         "false",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "scale the codes of each unit to a mean square of 1, and its loadings accordingly"},      \
+#define NOISE                                                                                      \
     {                                                                                              \
-        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.1", DBL_MIN, DBL_MAX, NULL,     \
+        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "0.005", 0, 1, NULL, "SHARE",          \
+            "smallest noise variance of a feature, as a share of its variance"                     \
+    }
+#define NORMALIZE(value)                                                                           \
+    {                                                                                              \
+        "normalize", 0, RB_OPTION_CHOICE, FIELD(normalize), value, 0, 0, "none|rms", "HOW",        \
+            "scale of each unit's codes, and of its loadings accordingly: as they come, or so "    \
+            "that their mean square is 1"                                                          \
+    }
+#define START                                                                                      \
+    {                                                                                              \
+        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.2", DBL_MIN, DBL_MAX, NULL,     \
             "SD",                                                                                  \
             "standard deviation of the loadings at the start, in standard deviations of the "      \
             "feature",                                                                             \
@@ -58,12 +49,14 @@ static const rb_option fa_rows[] = {
      "features; fixed-point takes one pass and then far fewer iterations, with a matrix of "
      "features "
      "x features; auto is fixed-point up to 1024 features"},
-    SHARED_ROWS,
+    NOISE,
+    NORMALIZE("none"),
+    START,
     {0},
 };
-static const rb_option sfa_rows[] = {UNITS, DECAY("5e-5"), SHARED_ROWS, {0}};
-static const rb_option variational_rows[] = {UNITS, SHARED_ROWS, {0}};
-static const rb_option fabia_rows[] = {UNITS, DECAY("0.01"), SHARED_ROWS, {0}};
+static const rb_option sfa_rows[] = {UNITS, DECAY("5e-5"), NOISE, NORMALIZE("none"), START, {0}};
+static const rb_option variational_rows[] = {UNITS, NOISE, NORMALIZE("none"), START, {0}};
+static const rb_option fabia_rows[] = {UNITS, DECAY("0.1"), NOISE, NORMALIZE("rms"), START, {0}};
 
 static const char *const start_options[] = {"weight-init", NULL};
 

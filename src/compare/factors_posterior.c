@@ -143,8 +143,7 @@ static void find_code(const struct sample *s, rb_dense codes, int64_t row) {
 
 static double best_variance(const factors_posterior *p, double square) {
     double xi = p->prior == FACTORS_LAPLACE ? sqrt(square / 2) : square;
-    double max = p->precision_min > 0 ? 1 / p->precision_min : INFINITY;
-    return fmax(fmin(xi, max), SMALLEST);
+    return fmax(xi, SMALLEST);
 }
 
 /* E z_j^2 */
