@@ -31,6 +31,7 @@ static const command *const table[] = {
     &segments_command,
     &simulate_biclusters_command,
     &simulate_bars_command,
+    &simulate_cells_command,
     &version_command,
     &help_command_row,
     &generate_command,

@@ -106,6 +106,8 @@ static void print_modules(const rb_modules *modules, const rb_model *model, bool
 
 static void print_match(const rb_match *match, const rb_modules *found) {
     printf("consensus score  %.6g\n", match->consensus_score);
+    printf("recovery         %.6g\n", match->recovery);
+    printf("relevance        %.6g\n", match->relevance);
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
         const rb_module *m =
@@ -124,6 +126,8 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
         json_add(&partners, NULL, json_integer(match->partner[t]));
     }
     json_add(to, "consensus_score", json_of_number(match->consensus_score));
+    json_add(to, "recovery", json_of_number(match->recovery));
+    json_add(to, "relevance", json_of_number(match->relevance));
     json_add(to, "modules", json_integer(rb_modules_count(found)));
     json_add(to, "true_modules", json_integer(match->n_truth));
     json_add(to, "overlaps", overlaps);

@@ -1,7 +1,9 @@
 # What the worked examples share: NAME.sh sources it, makes the figures and pictures of
 # docs/examples/NAME.md in the folder $1, and ends with `finish`, which fails when a figure is further
-# from docs/examples/NAME.tsv than its tolerance, or the page does not have it.
+# from docs/examples/NAME.tsv than its tolerance, or the page does not have it. $2 is the folder of
+# the data sets that can neither be part of the project nor be fetched.
 #
+#   given FILE                  path of a file in that folder; without it the example ends with 77
 #   show ARGUMENT...            runs the tool and shows its command
 #   figure NAME VALUE           a figure of the page
 #   areas MODEL DATA LABELS     mean over classes of the area under the ROC curve of the best unit
@@ -15,10 +17,19 @@ page=$here/../../docs/examples/$name.md
 wanted=$here/../../docs/examples/$name.tsv
 rarebit=${RAREBIT:-rarebit}
 out=${1:?the folder to write into}
+data_sets=${2:+$(cd "$2" && pwd)}
 compared=yes
 mkdir -p "$out"
 cd "$out"
 : >figures.tsv
+
+given() {
+    [ -n "$data_sets" ] && [ -e "$data_sets/$1" ] || {
+        echo "$name needs $1 in the folder of --data: docs/examples/$name.md tells how to make it" >&2
+        return 77
+    }
+    echo "$data_sets/$1"
+}
 
 show() {
     echo

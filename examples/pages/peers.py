@@ -1,6 +1,7 @@
 """What other methods make of the same data: peers.py DATA LABELS K [scale]
 
-DATA: a row a sample, names in the first column and row (TSV, perhaps gzipped); LABELS: sample, class.
+DATA: a row a sample, names in the first column and row (TSV, perhaps gzipped); LABELS: sample, class;
+samples without a class are fitted and do not count.
 NMF, ICA and k-means of scikit-learn get K components each, with five seeds. For each class, that
 component counts whose codes mark it best (area under the ROC curve; of ICA in either sign, of
 k-means the cluster); printed is the mean over classes, and over seeds: figure, tab, value.
@@ -30,7 +31,7 @@ def read(path):
 def read_labels(path, names):
     with open(path) as file:
         table = dict(line.rstrip("\n").split("\t")[:2] for line in file)
-    return np.array([table[name] for name in names])
+    return np.array([table.get(name, "") for name in names])
 
 
 def areas(codes, inside):
@@ -41,6 +42,7 @@ def areas(codes, inside):
 
 
 def best_areas(codes, labels):
+    codes, labels = codes[labels != ""], labels[labels != ""]
     return np.mean([areas(codes, labels == label).max() for label in np.unique(labels)])
 
 
@@ -57,7 +59,7 @@ def main(data, labels, k, scale):
         scores["nmf"].append(best_areas(nmf, labels))
         scores["ica"].append(best_areas(np.hstack([ica, -ica]), labels))
         scores["k-means"].append(best_areas(np.eye(k)[clusters], labels))
-        scores["k-means rand"].append(adjusted_rand_score(labels, clusters))
+        scores["k-means rand"].append(adjusted_rand_score(labels[labels != ""], clusters[labels != ""]))
     for name, values in scores.items():
         print(f"{name}\t{np.mean(values):.3f}")
 

@@ -14,6 +14,8 @@ echo
 figure "variance explained" "$(evaluated model.h5 tumours.tsv "variance explained")"
 figure "sparseness" "$(evaluated model.h5 tumours.tsv sparseness)"
 figure "rfn" "$(seeds tumours.tsv classes.tsv -k 7 --scale sd)"
-figure "best feature" "$(cut -f 2 best.tsv)"
+figure "best feature" "$(awk -F '\t' 'NR == 1 { print $2 }' best.tsv)"
+figure "pca" "$(awk -F '\t' '$1 == "pca" { print $2 }' best.tsv)"
+figure "factor analysis" "$(awk -F '\t' '$1 == "factor analysis" { print $2 }' best.tsv)"
 peers tumours.tsv classes.tsv 7 scale
 finish

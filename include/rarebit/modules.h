@@ -58,14 +58,17 @@ RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
 
-/* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
- * one-to-one assignment, sum divided by the larger number of the two. */
+/* How found modules agree with the truth, by the Jaccard index of their cells (sample, feature).
+ * consensus_score: optimal one-to-one assignment, sum divided by the larger number of the two
+ * (FABIA). recovery: mean over the true modules of the largest index with a found one; relevance:
+ * mean over the found modules of the largest index with a true one (Prelic et al. 2006). */
 typedef struct rb_match {
     size_t size; /* sizeof(rb_match), set by the caller */
     double consensus_score;
     double *overlap;  /* n_truth: Jaccard index of each true module with its partner */
     int64_t *partner; /* n_truth: rank of the found module, or -1 */
     int64_t n_truth;
+    double recovery, relevance;
 } rb_match;
 
 /* Compares; features by their column in the data. match begins as {.size = sizeof match} and is to

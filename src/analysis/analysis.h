@@ -28,12 +28,15 @@ typedef struct rb_bicluster_group {
     int64_t min_features, max_features;
 } rb_bicluster_group;
 
-/* Data as a sum over biclusters of (sample vector)(feature vector)' and noise N(0, noise_sd^2). */
+/* Data as a sum over biclusters of (sample vector)(feature vector)', or on its members of (sample
+ * vector) 1' + 1 (feature vector)', and noise N(0, noise_sd^2). */
 typedef struct rb_bicluster_plan {
     int64_t n_samples, n_features; /* at least 1 */
     rb_bicluster_group groups[2];
     rb_vector_law sample_law, feature_law;
     bool replacement; /* members are drawn with replacement: a bicluster may be smaller */
+    bool additive;    /* the second form; what rest_sd says is left out */
+    bool disjoint;    /* no sample and no feature has two biclusters: late ones may be smaller */
     double noise_sd;
     uint64_t seed;
 } rb_bicluster_plan;
@@ -42,6 +45,15 @@ typedef struct rb_bicluster_plan {
  * shares of samples and features; with the papers' shapes they are the papers' sizes. */
 rb_bicluster_plan rb_plan_rfn(int dataset, double rest_sd, int64_t n_samples, int64_t n_features);
 rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features);
+
+/* What comparisons of biclustering methods plant: generate_biclusters.c. */
+typedef enum rb_pattern {
+    RB_PATTERN_CONSTANT = 0,
+    RB_PATTERN_SHIFT,
+    RB_PATTERN_SCALE,
+    RB_PATTERN_PLAID
+} rb_pattern;
+rb_bicluster_plan rb_plan_pattern(rb_pattern pattern, int64_t n_samples, int64_t n_features);
 
 /* Makes the float64 matrix and what is planted in it, members ascending; nothing is left behind on
  * failure. */
@@ -68,6 +80,21 @@ int64_t rb_bars_count(int64_t size, int64_t width);
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
 
+/* Counts of cells of several types, some of them rare: generate_cells.c. */
+enum { RB_CELL_TYPES_MAX = 64 };
+typedef struct rb_cells_plan {
+    int64_t n_samples, n_features;
+    double shares[RB_CELL_TYPES_MAX]; /* of the cells; the first has what the others leave */
+    int n_types;
+    double counts;                       /* of a cell, on average */
+    double probability, location, scale; /* that a gene differs; of the logarithm of its factor */
+    uint64_t seed;
+} rb_cells_plan;
+/* Makes float64 counts and a module for each type: its cells, and the genes of which it has more.
+ * Nothing is left behind on failure. */
+rb_error rb_generate_cells(rb_context *ctx, const rb_cells_plan *plan, rb_matrix **matrix,
+                           rb_modules **planted);
+
 /* ---- the structs behind the option groups of modules and simulations: the rows say more ---- */
 
 typedef struct rb_modules_options {
@@ -77,7 +104,12 @@ typedef struct rb_modules_options {
     double level;                               /* of the test rule */
 } rb_modules_options;
 
-typedef enum rb_generator { RB_GENERATOR_RFN = 0, RB_GENERATOR_FABIA } rb_generator;
+/* From RB_GENERATOR_PATTERNS on the patterns, in their order. */
+typedef enum rb_generator {
+    RB_GENERATOR_RFN = 0,
+    RB_GENERATOR_FABIA,
+    RB_GENERATOR_PATTERNS
+} rb_generator;
 
 typedef struct rb_biclusters_options {
     int generator; /* rb_generator */
@@ -87,6 +119,12 @@ typedef struct rb_biclusters_options {
     double noise;              /* below 0: as the data set has it */
     int64_t seed;
 } rb_biclusters_options;
+
+typedef struct rb_cells_options {
+    int64_t samples, features, seed;
+    const char *types;
+    double counts, probability, location, scale;
+} rb_cells_options;
 
 typedef enum rb_bar_style { RB_BARS_LINEAR = 0, RB_BARS_MAX, RB_BARS_SIGNED } rb_bar_style;
 

@@ -4,12 +4,22 @@
  * random numbers, overwritten by large ones on the members of the bicluster. Biclusters may
  * overlap.
  *
- * Two plans are known:
+ * Two plans are those of papers:
  *   rfn    D.-A. Clevert, A. Mayr, T. Unterthiner, S. Hochreiter, "Rectified factor networks",
  *          NIPS 2015: D1-D9, 100 x 100.
  *   fabia  S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition",
  *          Bioinformatics 26 (2010), doi:10.1093/bioinformatics/btq227: 100 samples x 1000
  *          features.
+ *
+ * Four more are the models that comparisons of biclustering methods have in common (A. Prelic et
+ * al., Bioinformatics 22, 2006, section 3.2; K. Eren et al., Briefings in Bioinformatics 14, 2013,
+ * "Synthetic data"; V. Padilha, R. Campello, BMC Bioinformatics 18, 2017): noise N(0, 1) outside,
+ * and within a bicluster of samples i and features k
+ *   constant  2                      what is up-regulated (Prelic's, made for Bimax)
+ *   shift     2 + a_i + b_k          additive, a, b from N(0, 1)
+ *   scale     a_i b_k                multiplicative, a and b from N(1.5, 0.5^2)
+ *   plaid     2 + a_i + b_k          biclusters overlap, and add up (L. Lazzeroni, A. Owen, 2002)
+ * In the first three no sample and no feature has two biclusters.
  *
  * All random numbers are drawn in one row, so the same plan gives the same data.
  */
@@ -55,15 +65,54 @@ rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features) {
     };
 }
 
+rb_bicluster_plan rb_plan_pattern(rb_pattern pattern, int64_t n_samples, int64_t n_features) {
+    static const rb_vector_law laws[] = {
+        [RB_PATTERN_CONSTANT] = {.mean = 1.4142135623730951},
+        [RB_PATTERN_SHIFT] = {.mean = 1, .sd = 1},
+        [RB_PATTERN_SCALE] = {.mean = 1.5, .sd = 0.5},
+        [RB_PATTERN_PLAID] = {.mean = 1, .sd = 1},
+    };
+    bool plaid = pattern == RB_PATTERN_PLAID;
+    int least = plaid ? 10 : 5, most = plaid ? 20 : 10;
+    return (rb_bicluster_plan){
+        .n_samples = n_samples,
+        .n_features = n_features,
+        .groups = {{10, share(n_samples, least), share(n_samples, most), share(n_features, least),
+                    share(n_features, most)}},
+        .sample_law = laws[pattern],
+        .feature_law = laws[pattern],
+        .additive = plaid || pattern == RB_PATTERN_SHIFT,
+        .disjoint = !plaid,
+        .noise_sd = 1,
+    };
+}
+
 /* ---- members ---- */
 
-/* `count` of 0 .. n - 1, every set equally likely: number i is taken with the probability that one
- * of the remaining places falls on it. */
-static int64_t draw_distinct(rb_draws *draws, int64_t n, int64_t count, rb_member *members) {
-    int64_t taken = 0;
-    for (int64_t i = 0; taken < count; i++)
-        if (rb_draw_uniform(draws) * (double)(n - i) < (double)(count - taken))
-            members[taken++] = (rb_member){i, 1};
+/* Those of 0 .. n - 1 that may be drawn: all, or where biclusters are disjoint, those in none. */
+struct pool {
+    int64_t n;
+    bool *used; /* NULL: all may */
+};
+
+static int64_t free_in(const struct pool *pool) {
+    int64_t count = pool->n;
+    for (int64_t i = 0; pool->used && i < pool->n; i++)
+        count -= pool->used[i];
+    return count;
+}
+
+/* `count` of those that are free, every set equally likely: one is taken with the probability that
+ * one of the remaining places falls on it. */
+static int64_t draw_distinct(rb_draws *draws, struct pool *pool, int64_t count,
+                             rb_member *members) {
+    int64_t taken = 0, left = free_in(pool);
+    for (int64_t i = 0; taken < count; i++) {
+        if (pool->used && pool->used[i]) continue;
+        if (rb_draw_uniform(draws) * (double)left-- >= (double)(count - taken)) continue;
+        members[taken++] = (rb_member){i, 1};
+        if (pool->used) pool->used[i] = true;
+    }
     return taken;
 }
 
@@ -80,13 +129,14 @@ static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, rb_membe
 }
 
 /* Draws how many members there are, and which; NULL: out of memory. */
-static rb_member *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min,
+static rb_member *draw_members(rb_context *ctx, rb_draws *draws, struct pool *pool, int64_t min,
                                int64_t max, bool replacement, int64_t *count) {
-    int64_t size = rb_draw_integer(draws, min, max);
+    int64_t size = rb_draw_integer(draws, min, max), most = free_in(pool);
+    size = size < most ? size : most;
     rb_member *members = rb_alloc(ctx, size, sizeof *members);
     if (members) {
-        *count = replacement ? draw_repeated(draws, n, size, members)
-                             : draw_distinct(draws, n, size, members);
+        *count = replacement ? draw_repeated(draws, pool->n, size, members)
+                             : draw_distinct(draws, pool, size, members);
     }
     return members;
 }
@@ -108,25 +158,43 @@ static void draw_vector(rb_draws *draws, const rb_vector_law *law, const rb_memb
 struct planting {
     const rb_bicluster_plan *plan;
     rb_draws draws;
+    struct pool samples, features;
     double *z, *x, *values;
 };
 
-/* Draws one bicluster and adds it: V += z x'. */
-static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_group *group,
-                      rb_module *b) {
-    const rb_bicluster_plan *plan = p->plan;
-    int64_t n = plan->n_samples, m = plan->n_features;
-    b->samples = draw_members(ctx, &p->draws, n, group->min_samples, group->max_samples,
-                              plan->replacement, &b->n_samples);
-    b->features = b->samples ? draw_members(ctx, &p->draws, m, group->min_features,
-                                            group->max_features, plan->replacement, &b->n_features)
-                             : NULL;
-    if (!b->features) return RB_ERROR_MEMORY;
-    draw_vector(&p->draws, &plan->sample_law, b->samples, b->n_samples, p->z, n);
-    draw_vector(&p->draws, &plan->feature_law, b->features, b->n_features, p->x, m);
+/* V += z x' */
+static void add_product(struct planting *p) {
+    int64_t n = p->samples.n, m = p->features.n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < m; k++)
             p->values[i * m + k] += p->z[i] * p->x[k];
+}
+
+/* V += z 1' + 1 x', on the members */
+static void add_sum(struct planting *p, const rb_module *b) {
+    for (int64_t i = 0; i < b->n_samples; i++)
+        for (int64_t k = 0; k < b->n_features; k++) {
+            int64_t sample = b->samples[i].index, feature = b->features[k].index;
+            p->values[sample * p->features.n + feature] += p->z[sample] + p->x[feature];
+        }
+}
+
+/* Draws one bicluster and adds it. */
+static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_group *group,
+                      rb_module *b) {
+    const rb_bicluster_plan *plan = p->plan;
+    b->samples = draw_members(ctx, &p->draws, &p->samples, group->min_samples, group->max_samples,
+                              plan->replacement, &b->n_samples);
+    b->features = b->samples ? draw_members(ctx, &p->draws, &p->features, group->min_features,
+                                            group->max_features, plan->replacement, &b->n_features)
+                             : NULL;
+    if (!b->features) return RB_ERROR_MEMORY;
+    draw_vector(&p->draws, &plan->sample_law, b->samples, b->n_samples, p->z, p->samples.n);
+    draw_vector(&p->draws, &plan->feature_law, b->features, b->n_features, p->x, p->features.n);
+    if (plan->additive)
+        add_sum(p, b);
+    else
+        add_product(p);
     return RB_OK;
 }
 
@@ -136,6 +204,12 @@ static rb_error plant_all(rb_context *ctx, struct planting *p, rb_modules **plan
     rb_scratch scratch = {.ctx = ctx};
     p->z = rb_take(&scratch, plan->n_samples, sizeof *p->z);
     p->x = rb_take(&scratch, plan->n_features, sizeof *p->x);
+    p->samples = (struct pool){plan->n_samples, NULL};
+    p->features = (struct pool){plan->n_features, NULL};
+    if (plan->disjoint) {
+        p->samples.used = rb_take(&scratch, plan->n_samples, sizeof *p->samples.used);
+        p->features.used = rb_take(&scratch, plan->n_features, sizeof *p->features.used);
+    }
     scratch.err = scratch.err ? scratch.err : rb_modules_new(ctx, count, planted);
     for (int64_t b = 0; b < count && !scratch.err; b++) {
         (*planted)->list[b].unit = b;

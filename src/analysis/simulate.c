@@ -5,12 +5,15 @@
 
 #include <float.h>
 #include <stddef.h>
+#include <string.h>
 
 /* ---- biclusters ---- */
 
 static const rb_option biclusters_table[] = {
     {"generator", 0, RB_OPTION_CHOICE, offsetof(rb_biclusters_options, generator), "rfn", 0, 0,
-     "rfn|fabia", "NAME", "whose data: the RFN paper's D1-D9 or FABIA's"},
+     "rfn|fabia|constant|shift|scale|plaid", "NAME",
+     "whose data: the RFN paper's D1-D9, FABIA's, or what comparisons of biclustering methods "
+     "plant"},
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_biclusters_options, dataset), "D1", 0, 0, NULL,
      "D1..D9", "rfn: which data set; it fixes how many biclusters are large, and the noise",
      .needs = "generator=rfn"},
@@ -18,12 +21,13 @@ static const rb_option biclusters_table[] = {
      NULL, "SD", "rfn: standard deviation outside of a bicluster: 0.01 (set I) or 0.5 (set II)",
      .needs = "generator=rfn"},
     {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, samples), "0", 0, INT32_MAX,
-     NULL, "N", "number of samples; 0: 100"},
+     NULL, "N", "number of samples; 0: 100 (constant, shift, scale, plaid: 200)"},
     {"features", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, features), "0", 0, INT32_MAX,
-     NULL, "M", "number of features; 0: 100 (fabia: 1000)"},
+     NULL, "M", "number of features; 0: 100 (fabia: 1000; constant, shift, scale, plaid: 500)"},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(rb_biclusters_options, noise), "-1", -1, DBL_MAX, NULL,
      "SD",
-     "standard deviation of the noise; below 0: 1, 5 or 10 as the data set has it (fabia: 3)"},
+     "standard deviation of the noise; below 0: 1, 5 or 10 as the data set has it (fabia: 3; the "
+     "others: 1)"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, seed), "1", 0, DBL_MAX, NULL,
      "N", "seed of the random numbers"},
     {0},
@@ -37,12 +41,15 @@ const rb_option_group *rb_biclusters_group(void) {
 
 static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
                           rb_bicluster_plan *plan) {
-    bool fabia = options->generator == RB_GENERATOR_FABIA;
-    int64_t samples = options->samples ? options->samples : 100;
-    int64_t features = options->features ? options->features : fabia ? 1000 : 100;
+    int generator = options->generator;
+    bool fabia = generator == RB_GENERATOR_FABIA, pattern = generator >= RB_GENERATOR_PATTERNS;
+    int64_t samples = options->samples ? options->samples : pattern ? 200 : 100;
+    int64_t features = options->features ? options->features : fabia ? 1000 : pattern ? 500 : 100;
     const char *name = options->dataset ? options->dataset : "";
     if (fabia) {
         *plan = rb_plan_fabia(samples, features);
+    } else if (pattern) {
+        *plan = rb_plan_pattern((rb_pattern)(generator - RB_GENERATOR_PATTERNS), samples, features);
     } else if (name[0] == 'D' && name[1] >= '1' && name[1] <= '9' && !name[2]) {
         *plan = rb_plan_rfn(name[1] - '0', options->rest_sd, samples, features);
     } else {
@@ -54,6 +61,14 @@ static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
     return RB_OK;
 }
 
+/* Hands them over, or frees them when nobody wants them. */
+static void give_modules(rb_modules *planted, rb_modules **to) {
+    if (to)
+        *to = planted;
+    else
+        rb_modules_free(planted);
+}
+
 rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
                                 rb_modules **truth) {
     rb_biclusters_options options;
@@ -63,10 +78,73 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_mat
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
     err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    if (truth)
-        *truth = planted;
-    else
-        rb_modules_free(planted);
+    give_modules(planted, truth);
+    return err;
+}
+
+/* ---- cells ---- */
+
+static const rb_option cells_table[] = {
+    {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_cells_options, samples), "2000", 1, INT32_MAX,
+     NULL, "N", "number of cells"},
+    {"features", 0, RB_OPTION_INTEGER, offsetof(rb_cells_options, features), "2000", 1, INT32_MAX,
+     NULL, "M", "number of genes"},
+    {"types", 0, RB_OPTION_TEXT, offsetof(rb_cells_options, types), "0.5,0.3,0.15,0.04,0.01", 0, 0,
+     NULL, "SHARES",
+     "shares of the types of cells, by commas; the first type has what the others leave"},
+    {"counts", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, counts), "5000", DBL_MIN, 1e9, NULL,
+     "N", "counts of a cell, on average"},
+    {"de-probability", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, probability), "0.1", 0, 1,
+     NULL, "P", "how likely a gene differs between a type and the others"},
+    {"de-location", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, location), "0.1", -20, 20, NULL,
+     "MEAN", "mean of the logarithm of the factor by which it differs"},
+    {"de-scale", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, scale), "0.4", 0, 20, NULL, "SD",
+     "standard deviation of that logarithm"},
+    {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_cells_options, seed), "1", 0, DBL_MAX, NULL, "N",
+     "seed of the random numbers"},
+    {0},
+};
+
+const rb_option_group *rb_cells_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Cells", cells_table,
+                                          sizeof(rb_cells_options), NULL};
+    return &group;
+}
+
+/* Reads "0.5,0.4,0.1": the shares of at least one type, which need not add up to 1. */
+static bool read_shares(const char *text, rb_cells_plan *plan) {
+    const char *end = text ? text + strlen(text) : text;
+    while (text && plan->n_types < RB_CELL_TYPES_MAX) {
+        double *share = &plan->shares[plan->n_types++];
+        text = rb_number_scan(text, end, share);
+        if (!text || !(*share > 0 && *share <= 1)) return false;
+        if (text == end) return true;
+        if (*text++ != ',') return false;
+    }
+    return false;
+}
+
+rb_error rb_simulate_cells(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
+                           rb_modules **truth) {
+    rb_cells_options o;
+    rb_modules *planted = NULL;
+    *matrix = NULL;
+    rb_error err = rb_options_take(ctx, given, rb_cells_group(), &o);
+    if (err) return err;
+    rb_cells_plan plan = {.n_samples = o.samples,
+                          .n_features = o.features,
+                          .counts = o.counts,
+                          .probability = o.probability,
+                          .location = o.location,
+                          .scale = o.scale,
+                          .seed = (uint64_t)o.seed};
+    if (!read_shares(o.types, &plan))
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "types is '%s', but must be shares of at most %d types, each above 0 and at "
+                       "most 1, by commas: 0.5,0.4,0.1",
+                       o.types ? o.types : "", RB_CELL_TYPES_MAX);
+    err = rb_generate_cells(ctx, &plan, matrix, &planted);
+    give_modules(planted, truth);
     return err;
 }
 

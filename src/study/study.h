@@ -9,7 +9,7 @@
 
 /* ---- many independent pieces of work (jobs.c) ---- */
 
-/* The result of a job: bytes by rb_alloc. */
+/* The result of a job: bytes by rb_alloc, freed by rb_jobs_run. */
 typedef struct rb_bytes {
     void *data;
     int64_t size;

@@ -90,7 +90,7 @@ END
     completes "fit" rarebit "fi"
     completes "rfn linca nmf-et mca" rarebit fit ""
     completes "history codes filters modules fields quality evidence" rarebit plot ""
-    completes "biclusters bars" rarebit help simulate ""
+    completes "biclusters bars cells" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi

@@ -84,6 +84,18 @@ static double best_sum(const rb_modules *found, const rb_modules *truth, int64_t
     return best;
 }
 
+/* Of the modules of a, the largest index with one of b. */
+static double mean_largest(const rb_modules *a, const rb_modules *b) {
+    double sum = 0;
+    for (int64_t i = 0; i < a->count; i++) {
+        double largest = 0;
+        for (int64_t j = 0; j < b->count; j++)
+            largest = fmax(largest, jaccard(&a->list[i], &b->list[j]));
+        sum += largest / (double)a->count;
+    }
+    return sum;
+}
+
 /* Score, overlaps and partners agree with cells counted one by one. */
 static void score_by_brute_force(void **state) {
     (void)state;
@@ -98,6 +110,8 @@ static void score_by_brute_force(void **state) {
             int64_t larger = n_found > n_truth ? n_found : n_truth;
             double best = best_sum(found, truth, 0, 0), sum = 0;
             assert_true(fabs(match.consensus_score - best / (double)larger) < 1e-12);
+            assert_true(fabs(match.recovery - mean_largest(truth, found)) < 1e-12);
+            assert_true(fabs(match.relevance - mean_largest(found, truth)) < 1e-12);
             assert_int_equal(match.n_truth, n_truth);
             for (int64_t t = 0; t < n_truth; t++) {
                 int64_t f = match.partner[t];

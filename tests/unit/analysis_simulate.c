@@ -108,6 +108,76 @@ static void sizes_and_noise(void **state) {
     rb_context_free(ctx);
 }
 
+static bool is_member(const rb_member *members, int64_t count, int64_t index) {
+    for (int64_t d = 0; d < count; d++)
+        if (members[d].index == index) return true;
+    return false;
+}
+
+static int64_t planted_at(const rb_modules *truth, int64_t sample, int64_t feature) {
+    int64_t count = 0;
+    for (int64_t b = 0; b < truth->count; b++)
+        count += is_member(truth->list[b].samples, truth->list[b].n_samples, sample) &&
+                 is_member(truth->list[b].features, truth->list[b].n_features, feature);
+    return count;
+}
+
+/* Without noise there is something exactly where it is planted: 2 everywhere for `constant`; only
+ * `plaid` has places with two. */
+static void patterns(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    for (int generator = RB_GENERATOR_PATTERNS; generator < RB_GENERATOR_PATTERNS + 4;
+         generator++) {
+        rb_biclusters_options o;
+        rb_matrix *matrix;
+        rb_modules *truth;
+        int64_t twice = 0;
+        rb_biclusters_options_default(&o);
+        o.generator = generator;
+        o.noise = 0;
+        assert_int_equal(
+            rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
+            RB_OK);
+        assert_int_equal(rb_matrix_samples(matrix), 200);
+        assert_int_equal(rb_matrix_features(matrix), 500);
+        assert_int_equal(truth->count, 10);
+        for (int64_t i = 0; i < 200; i++)
+            for (int64_t k = 0; k < 500; k += 7) {
+                int64_t planted = planted_at(truth, i, k);
+                twice += planted > 1;
+                assert_int_equal(rb_matrix_at(matrix, i, k) != 0, planted > 0);
+                if (generator == RB_GENERATOR_PATTERNS && planted)
+                    assert_true(fabs(rb_matrix_at(matrix, i, k) - 2) < 1e-12);
+            }
+        assert_int_equal(twice > 0, generator == RB_GENERATOR_PATTERNS + 3);
+        rb_modules_free(truth);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
+/* Where samples run out, the last biclusters are smaller, or empty. */
+static void few_samples_for_patterns(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    rb_biclusters_options o;
+    rb_matrix *matrix;
+    rb_modules *truth;
+    rb_biclusters_options_default(&o);
+    o.generator = RB_GENERATOR_PATTERNS;
+    o.samples = 3;
+    o.features = 4;
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth), RB_OK);
+    assert_int_equal(truth->count, 10);
+    assert_int_equal(truth->list[0].n_samples, 1);
+    assert_int_equal(truth->list[9].n_samples, 0);
+    rb_modules_free(truth);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 static void wrong_options(void **state) {
     (void)state;
     rb_context *ctx = new_context();
@@ -164,8 +234,12 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_pinned), cmocka_unit_test(truth_is_what_was_planted),
-        cmocka_unit_test(sizes_and_noise),     cmocka_unit_test(wrong_options),
+        cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(truth_is_what_was_planted),
+        cmocka_unit_test(sizes_and_noise),
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(few_samples_for_patterns),
+        cmocka_unit_test(wrong_options),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* rarebit simulate biclusters: data with planted modules. */
+/* rarebit simulate biclusters, simulate cells: data with planted modules. */
 #include "tool.h"
 
 static const rb_option_group *truth_group(void) {
@@ -20,11 +20,14 @@ static int write_truth(invocation *call, const rb_modules *truth, const char *ta
                         rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path));
 }
 
-static int run(invocation *call) {
+typedef rb_error (*simulator)(rb_context *ctx, const rb_options *options, rb_matrix **matrix,
+                              rb_modules **truth);
+
+static int simulate(invocation *call, simulator make) {
     const char *target = option_text(call, "output"), *truth_to = option_text(call, "truth");
     rb_matrix *matrix = NULL;
     rb_modules *truth = NULL;
-    rb_error err = rb_simulate_biclusters(call->ctx, call->options, &matrix, &truth);
+    rb_error err = make(call->ctx, call->options, &matrix, &truth);
     int status = err ? report_failure(call->ctx, err) : write_matrix(call, matrix, target);
     if (!status && truth_to) status = write_truth(call, truth, truth_to);
     if (!status) {
@@ -37,12 +40,21 @@ static int run(invocation *call) {
     return status;
 }
 
+static int run_biclusters(invocation *call) {
+    return simulate(call, rb_simulate_biclusters);
+}
+
+static int run_cells(invocation *call) {
+    return simulate(call, rb_simulate_cells);
+}
+
 const command simulate_biclusters_command = {
     .words = "simulate biclusters",
     .heading = "Data",
     .summary = "make data with planted modules, and say which",
     .description = "The generators are those of the papers on rectified factor networks (data sets "
-                   "D1 to D9) and on FABIA.",
+                   "D1 to D9) and on FABIA, and the patterns that comparisons of biclustering "
+                   "methods plant: constant, shift and scale without overlap, plaid with it.",
     .output = "FILE",
     .groups = {rb_biclusters_group, matrix_output_group, truth_group, general_group},
     .examples = {{"A data set of the paper, with what was planted",
@@ -53,5 +65,24 @@ const command simulate_biclusters_command = {
     .writes = "output truth",
     .fixed = {"truth", "modules are written as JSON", ".json"},
     .check_output = rb_writer_check,
-    .run = run,
+    .run = run_biclusters,
+};
+
+const command simulate_cells_command = {
+    .words = "simulate cells",
+    .heading = "Data",
+    .summary = "make counts of single cells of several types, and say which",
+    .description = "Counts as single-cell sequencing gives them, by the model of Splat (Zappia, "
+                   "Phipson, Oshlack 2017). A module of --truth is a type: its cells, and the "
+                   "genes of which it has more than the others.",
+    .output = "FILE",
+    .groups = {rb_cells_group, matrix_output_group, truth_group, general_group},
+    .examples = {{"A type of one cell in a thousand",
+                  "simulate cells --types 0.6,0.399,0.001 --seed 1 -o cells.h5ad --truth "
+                  "truth.json"},
+                 {"Units for them", "fit rfn cells.h5ad --totals --log1p -k 5 -o model.h5"}},
+    .writes = "output truth",
+    .fixed = {"truth", "modules are written as JSON", ".json"},
+    .check_output = rb_writer_check,
+    .run = run_cells,
 };
