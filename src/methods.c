@@ -11,6 +11,7 @@ static const struct rb_method *const built_in[] = {
     &rb_method_nmf_et,
     &rb_method_mca,
     &rb_method_pca,
+    &rb_method_ica,
     &rb_method_fa,
     &rb_method_sfa,
     &rb_method_fa_laplace,

@@ -6,7 +6,7 @@
 #include "data/data.h"
 #include "model/model.h"
 
-extern const rb_method rb_method_pca;
+extern const rb_method rb_method_ica, rb_method_pca;
 extern const rb_method rb_method_fa, rb_method_sfa, rb_method_fa_laplace, rb_method_fa_jeffreys,
     rb_method_fabia;
 

@@ -2,14 +2,14 @@
  *
  * exact       C by one pass, and its largest eigenvectors. Where features outnumber samples, those
  *             of V V' / n, and by a second pass V'u / sqrt(n lambda).
- * randomized  A pass gives C Q for a block Q of orthonormal directions, k + 10 of them, random at
- *             first (N. Halko, P. Martinsson, J. Tropp, "Finding structure with randomness", SIAM
- *             Review 53, 2011). The blocks so far are a basis B, with C B; its Ritz vectors
- *             X = B E, B'C B E = E Theta, are the directions, and the residuals C X - X Theta the
- *             next block: what is explored is a block Krylov space (C. Musco, C. Musco, "Randomized
- *             block Krylov methods", NIPS 2015). A full basis is replaced by its k + 10 best Ritz
- *             vectors (thick restart: K. Wu, H. Simon, SIAM J. Matrix Anal. Appl. 22, 2000), and
- *             since these stay within it no Ritz value ever falls.
+ * randomized  A pass gives C Q for a block Q of orthonormal directions, 10 more than units or a
+ *             few, random at first (N. Halko, P. Martinsson, J. Tropp, "Finding structure with
+ *             randomness", SIAM Review 53, 2011). The blocks so far are a basis B, with C B; its
+ *             Ritz vectors X = B E, B'C B E = E Theta, are the directions, and the residuals
+ *             C X - X Theta the next block: what is explored is a block Krylov space (C. Musco,
+ *             C. Musco, "Randomized block Krylov methods", NIPS 2015). A full basis is replaced by
+ *             its best Ritz vectors, a block of them (thick restart: K. Wu, H. Simon, SIAM J.
+ *             Matrix Anal. Appl. 22, 2000), and since these stay within it no Ritz value falls.
  *
  * Sums are of the working type; small matrices are float64.
  */
@@ -70,12 +70,13 @@ static bool is_small(const rb_problem *p) {
 }
 
 pca_plan pca_plan_of(const rb_problem *problem, int64_t units, int solver) {
-    enum { MORE = 10, BLOCKS = 4, FEWER = 2, CELLS = 1 << 26 };
+    enum { MORE = 10, LANES = 16, BLOCKS = 4, FEWER = 2, CELLS = 1 << 26 };
     int64_t n = problem->n_samples, m = problem->n_features;
     pca_plan plan = {.units = units};
     plan.exact = solver == PCA_EXACT || (solver == PCA_AUTO && is_small(problem));
     plan.by_samples = plan.exact && n < m;
-    int64_t wide = units + MORE < m ? units + MORE : m;
+    int64_t wide = (units + MORE + LANES - 1) / LANES * LANES; /* for kernels on sparse rows */
+    wide = wide < m ? wide : m;
     plan.width = plan.by_samples ? units : plan.exact ? 0 : wide;
     int64_t blocks = m * wide > CELLS / BLOCKS ? FEWER : BLOCKS;
     plan.capacity = plan.exact ? 0 : blocks * wide;

@@ -72,8 +72,8 @@ static rb_error take_array(const merging *m, const rb_model *base, const char *n
     bool prior = strcmp(name, "prior") == 0;
     if (strcmp(name, "loadings") == 0) return take_units(m, name, rows);
     if (is(name, of_all) || (prior && rows == 1 && l > 1)) return take_mean(m, name, rows, columns);
-    static const char *const of_units[] = {"scale", "dead",        "prior_mean",
-                                           "prior", "multipliers", NULL};
+    static const char *const of_units[] = {"scale",       "dead",     "prior_mean", "prior",
+                                           "multipliers", "variance", "explained",  NULL};
     return is(name, of_units) && rows == l && columns == 1 ? take_units(m, name, 1) : RB_OK;
 }
 

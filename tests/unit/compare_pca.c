@@ -1,0 +1,387 @@
+/* pca: orthonormal directions of largest variance, by every solver and from every form of data. */
+#include "fixture.h"
+
+enum { N = 300, M = 40, UNITS = 5 };
+
+struct problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+};
+
+static int setup(void **state) {
+    struct problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    p->values = fixture_values(N, M, 8, 1);
+    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct problem *p = *state;
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static rb_model *fit(rb_context *ctx, rb_source *source, const char *method, const char *text) {
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d seed=1 %s", UNITS, text));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
+    return model;
+}
+
+static const double *array(const rb_model *model, const char *name) {
+    const double *values = rb_model_array(model, name, NULL, NULL);
+    assert_non_null(values);
+    return values;
+}
+
+/* The same numbers; their signs are fixed. */
+static void assert_same_model(const rb_model *a, const rb_model *b, double relative) {
+    const double *w = array(a, "loadings"), *x = array(b, "loadings");
+    for (int64_t i = 0; i < rb_model_features(a) * UNITS; i++)
+        assert_close(w[i], x[i], relative);
+    for (int64_t j = 0; j < UNITS; j++)
+        assert_close(array(a, "variance")[j], array(b, "variance")[j], relative);
+    assert_close(array(a, "noise")[0], array(b, "noise")[0], relative);
+}
+
+/* W'W = I, variances descend and are those of the codes, and the loading of largest size is above
+ * 0. Whitened codes have variance 1. */
+static void loadings_are_orthonormal(void **state) {
+    struct problem *p = *state;
+    rb_model *model = fit(p->ctx, p->source, "pca", "precision=float64");
+    const double *w = array(model, "loadings"), *variance = array(model, "variance");
+    double *codes = fixture_codes(p->ctx, model, p->source);
+    for (int j = 0; j < UNITS; j++) {
+        double square = 0, largest = 0;
+        for (int l = 0; l < UNITS; l++) {
+            double product = 0;
+            for (int k = 0; k < M; k++)
+                product += w[k * UNITS + j] * w[k * UNITS + l];
+            assert_close(product, j == l, 1e-12);
+        }
+        for (int k = 0; k < M; k++)
+            largest = fabs(w[k * UNITS + j]) > fabs(largest) ? w[k * UNITS + j] : largest;
+        for (int i = 0; i < N; i++)
+            square += codes[i * UNITS + j] * codes[i * UNITS + j] / N;
+        assert_true(largest > 0);
+        assert_close(square, variance[j], 1e-10);
+        assert_true(j == 0 || variance[j] <= variance[j - 1]);
+    }
+    free(codes);
+    rb_model_free(model);
+    model = fit(p->ctx, p->source, "pca", "precision=float64 whiten=true");
+    codes = fixture_codes(p->ctx, model, p->source);
+    double square = 0;
+    for (int i = 0; i < N * UNITS; i++)
+        square += codes[i] * codes[i] / (N * UNITS);
+    assert_close(square, 1, 1e-10);
+    free(codes);
+    rb_model_free(model);
+}
+
+/* The same directions, once the spectrum decays. */
+static void solvers_agree(void **state) {
+    struct problem *p = *state;
+    for (int wide = 0; wide < 2; wide++) { /* also where features outnumber samples */
+        int64_t n = wide ? 30 : N, m = wide ? 120 : M;
+        double *values = fixture_values(n, m, 8, 3);
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(p->ctx, values, n, m, &matrix);
+        rb_model *exact = fit(p->ctx, source, "pca", "solver=exact precision=float64");
+        rb_model *random = fit(p->ctx, source, "pca",
+                               "solver=randomized precision=float64 tolerance=0 iterations=60");
+        rb_model *narrow = fit(p->ctx, source, "pca", "solver=randomized tolerance=1e-6");
+        assert_same_model(exact, random, 1e-8);
+        assert_same_model(exact, narrow, 5e-3);
+        rb_model_free(exact);
+        rb_model_free(random);
+        rb_model_free(narrow);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+        free(values);
+    }
+}
+
+/* The share of the squares that is explained never falls from pass to pass, though the basis is
+ * made anew when it is full. */
+static void objective_never_falls(void **state) {
+    struct problem *p = *state;
+    double *values = fixture_values(400, 300, 60, 2), before = 0, value, estep, seconds;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, values, 400, 300, &matrix);
+    rb_model *model =
+        fit(p->ctx, source, "pca", "solver=randomized tolerance=0 iterations=15 precision=float64");
+    assert_true(rb_model_iterations(model) > 5);
+    for (int64_t t = 0; t < rb_model_iterations(model); t++) {
+        assert_ok(p->ctx, rb_model_history(model, t, &value, &estep, &seconds));
+        assert_true(value >= before - 1e-13 && value <= 1);
+        before = value;
+    }
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+}
+
+/* Compressed rows of the same values, most of which are 0; those of one source at a time. */
+static rb_source *sparse_source(rb_context *ctx, const double *values, int64_t n, int64_t m,
+                                rb_matrix **matrix) {
+    enum { MOST = 200, CELLS = 10000 };
+    static int64_t starts[MOST + 1];
+    static int32_t columns[CELLS];
+    static double kept[CELLS];
+    rb_source *source;
+    int64_t count = 0;
+    assert_true(n <= MOST && n * m <= CELLS);
+    for (int64_t i = 0; i < n * m; i++) {
+        if (values[i] != 0) {
+            columns[count] = (int32_t)(i % m);
+            kept[count++] = values[i];
+        }
+        starts[i / m + 1] = count;
+    }
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, n, m, starts, columns, kept, matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
+/* Centring sparse data fills nothing, and gives what dense data give. */
+static void sparse_is_dense(void **state) {
+    struct problem *p = *state;
+    static const char *const ways[] = {"solver=exact", "solver=randomized tolerance=0"};
+    for (int way = 0; way < 4; way++) { /* and with n above, below m */
+        int64_t n = way & 2 ? 30 : 200, m = way & 2 ? 90 : 50;
+        double *values = fixture_values(n, m, 8, 5);
+        char text[80];
+        rb_matrix *dense, *sparse;
+        for (int64_t i = 0; i < n * m; i++)
+            values[i] = values[i] > 1.5 ? values[i] : 0;
+        rb_source *a = fixture_source(p->ctx, values, n, m, &dense);
+        rb_source *b = sparse_source(p->ctx, values, n, m, &sparse);
+        snprintf(text, sizeof text, "precision=float64 %s", ways[way & 1]);
+        rb_model *of_dense = fit(p->ctx, a, "pca", text), *of_sparse = fit(p->ctx, b, "pca", text);
+        assert_same_model(of_dense, of_sparse, way & 1 ? 1e-6 : 1e-9);
+        double *codes = fixture_codes(p->ctx, of_dense, a);
+        double *others = fixture_codes(p->ctx, of_dense, b);
+        for (int64_t i = 0; i < n * UNITS; i++)
+            assert_close(codes[i], others[i], 1e-10);
+        free(codes);
+        free(others);
+        rb_model_free(of_dense);
+        rb_model_free(of_sparse);
+        rb_source_free(a);
+        rb_source_free(b);
+        rb_matrix_free(dense);
+        rb_matrix_free(sparse);
+        free(values);
+    }
+}
+
+static rb_error give_rows(void *user, int64_t first, int64_t count, void *to) {
+    memcpy(to, (double *)user + first * M, (size_t)(count * M) * sizeof(double));
+    return RB_OK;
+}
+
+/* The same bits streamed and in memory, on one thread and on three. */
+static void bits_are_the_same(void **state) {
+    struct problem *p = *state;
+    static const char *const fits[][2] = {{"pca", "solver=exact"},
+                                          {"pca", "solver=randomized"},
+                                          {"ica", "iterations=7"},
+                                          {"ica", "algorithm=deflation iterations=20"}};
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        rb_source *streamed;
+        assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT64, N, M, give_rows, p->values,
+                                                  &streamed));
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 1));
+        rb_model *a = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 3));
+        rb_model *b = fit(p->ctx, streamed, fits[f][0], fits[f][1]);
+        assert_memory_equal(array(a, "loadings"), array(b, "loadings"), M * UNITS * sizeof(double));
+        assert_memory_equal(array(a, "noise"), array(b, "noise"), M * sizeof(double));
+        rb_model_free(a);
+        rb_model_free(b);
+        rb_source_free(streamed);
+    }
+}
+
+/* log p(v) of Tipping and Bishop by the inverse and determinant of W W' + s2 I, m x m, where W W' =
+ * A (D - s2) A'. */
+static void likelihood_is_that_of_the_covariance(void **state) {
+    struct problem *p = *state;
+    rb_model *model = fit(p->ctx, p->source, "pca", "precision=float64");
+    const double *w = array(model, "loadings"), *d = array(model, "variance");
+    double s2 = array(model, "noise")[0], sum = 0, mean[M] = {0};
+    rb_dense c, solved, v;
+    rb_spd *factor;
+    rb_metrics *metrics;
+    assert_ok(p->ctx, rb_dense_new(p->ctx, RB_FLOAT64, M, M, &c));
+    assert_ok(p->ctx, rb_dense_new(p->ctx, RB_FLOAT64, M, 1, &solved));
+    assert_ok(p->ctx, rb_dense_new(p->ctx, RB_FLOAT64, M, 1, &v));
+    for (int i = 0; i < M; i++) {
+        for (int k = 0; k < M; k++) {
+            double value = i == k ? s2 : 0;
+            for (int j = 0; j < UNITS; j++)
+                value += (d[j] - s2) * w[i * UNITS + j] * w[k * UNITS + j];
+            rb_dense_set(c, i, k, value);
+        }
+    }
+    for (int i = 0; i < N * M; i++)
+        mean[i % M] += p->values[i] / N;
+    assert_ok(p->ctx, rb_spd_new(p->ctx, RB_FLOAT64, M, &factor));
+    assert_ok(p->ctx, rb_spd_factor(p->ctx, factor, c));
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < M; k++)
+            rb_dense_set(v, k, 0, p->values[i * M + k] - mean[k]);
+        rb_spd_solve_left(p->ctx, factor, v, solved);
+        for (int k = 0; k < M; k++)
+            sum += rb_dense_get(v, k, 0) * rb_dense_get(solved, k, 0) / N;
+    }
+    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &metrics));
+    assert_close(rb_metrics_get(metrics, "log_likelihood"),
+                 -(M * log(2 * acos(-1)) + rb_spd_log_det(factor) + sum) / 2, 1e-10);
+    double value, estep, seconds;
+    assert_ok(p->ctx, rb_model_history(model, 0, &value, &estep, &seconds));
+    assert_close(rb_metrics_get(metrics, "variance_explained"), value, 1e-10);
+    rb_metrics_free(metrics);
+    rb_spd_free(factor);
+    rb_dense_free(&c);
+    rb_dense_free(&solved);
+    rb_dense_free(&v);
+    rb_model_free(model);
+}
+
+/* Two causes and no noise: units beyond the rank have no loadings, and nothing is infinite. */
+static void units_beyond_the_rank_are_dead(void **state) {
+    struct problem *p = *state;
+    double *values = calloc(N * M, sizeof *values);
+    for (int i = 0; i < N * M; i++)
+        values[i] = (i / M % 7) * (i % M % 5) + (i / M % 11) * (i % M % 3);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, values, N, M, &matrix);
+    static const char *const ways[][2] = {{"pca", "solver=exact"},
+                                          {"pca", "solver=randomized"},
+                                          {"pca", "whiten=true"},
+                                          {"ica", "iterations=20"},
+                                          {"ica", "algorithm=deflation"}};
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        rb_metrics *metrics;
+        rb_model *model = fit(p->ctx, source, ways[way][0], ways[way][1]);
+        assert_int_equal(rb_model_dead(model), UNITS - 2);
+        assert_ok(p->ctx, rb_evaluate(p->ctx, model, source, &metrics));
+        assert_true(rb_metrics_get(metrics, "variance_explained") > 0.9999);
+        assert_true(isfinite(rb_metrics_get(metrics, "log_likelihood")));
+        rb_metrics_free(metrics);
+        rb_model_free(model);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+}
+
+static rb_error stop_at(const rb_progress *progress, void *user) {
+    return progress->iteration == *(const int64_t *)user ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+/* A fit that was stopped goes on from its checkpoint to the same bits. */
+static void checkpoints_go_on(void **state) {
+    struct problem *p = *state;
+    static const char *const fits[][2] = {
+        {"pca", "solver=randomized iterations=6 tolerance=0 checkpoint=pca-test-checkpoint.h5"},
+        {"ica", "iterations=9 checkpoint=pca-test-checkpoint.h5"},
+        {"ica", "algorithm=deflation iterations=30 checkpoint=pca-test-checkpoint.h5"}};
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        int64_t at = 2;
+        remove("pca-test-checkpoint.h5");
+        rb_model *whole = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        rb_context_on_progress(p->ctx, stop_at, &at);
+        rb_model *stopped = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        assert_int_equal(rb_model_status(stopped), RB_STATUS_STOPPED);
+        assert_int_equal(rb_model_iterations(stopped), at);
+        rb_context_on_progress(p->ctx, NULL, NULL);
+        rb_model *gone_on = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        assert_true(rb_model_iterations(gone_on) > at);
+        assert_int_equal(rb_model_iterations(gone_on), rb_model_iterations(whole));
+        assert_memory_equal(array(whole, "loadings"), array(gone_on, "loadings"),
+                            M * UNITS * sizeof(double));
+        rb_model_free(whole);
+        rb_model_free(stopped);
+        rb_model_free(gone_on);
+    }
+}
+
+/* Wherever memory ends, nothing leaks and nothing is half done. */
+static void no_memory(void **state) {
+    struct problem *p = *state;
+    static const char *const fits[][2] = {{"pca", "solver=exact"},
+                                          {"pca", "solver=randomized iterations=3"},
+                                          {"ica", "iterations=3"},
+                                          {"ica", "algorithm=deflation iterations=3"}};
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        rb_options *options;
+        rb_model *model = NULL;
+        rb_metrics *metrics = NULL;
+        assert_ok(p->ctx, rb_options_new(p->ctx, fits[f][0], &options));
+        assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d %s", UNITS, fits[f][1]));
+        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
+            p->ctx->allocations_left = n;
+            err = rb_fit(p->ctx, options, p->source, NULL, &model);
+            p->ctx->allocations_left = -1;
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+            assert_true(!err == (model != NULL));
+        }
+        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
+            p->ctx->allocations_left = n;
+            err = rb_evaluate(p->ctx, model, p->source, &metrics);
+            p->ctx->allocations_left = -1;
+            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        }
+        rb_metrics_free(metrics);
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+}
+
+static void refused(void **state) {
+    struct problem *p = *state;
+    rb_options *options;
+    rb_model *model = NULL, *again = NULL;
+    assert_ok(p->ctx, rb_options_new(p->ctx, "pca", &options));
+    assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d", M + 1));
+    assert_int_equal(rb_fit(p->ctx, options, p->source, NULL, &model), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(p->ctx), "no more than 40 directions"));
+    assert_ok(p->ctx,
+              rb_options_set_all(p->ctx, options, "units=%d", M)); /* all of them are fine */
+    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
+    assert_int_equal(rb_fit(p->ctx, options, p->source, model, &again), RB_ERROR_UNSUPPORTED);
+    assert_null(again);
+    rb_model_free(model);
+    rb_options_free(options);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(loadings_are_orthonormal, setup, teardown),
+        cmocka_unit_test_setup_teardown(solvers_agree, setup, teardown),
+        cmocka_unit_test_setup_teardown(objective_never_falls, setup, teardown),
+        cmocka_unit_test_setup_teardown(sparse_is_dense, setup, teardown),
+        cmocka_unit_test_setup_teardown(bits_are_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup, teardown),
+        cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, teardown),
+        cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
