@@ -5,10 +5,10 @@
  *     U = 1/n sum v_i mu_i',   S = 1/n sum (mu_i mu_i' + Sigma_i),   c_k = 1/n sum v_ik^2
  *     W <- U S^-1,   psi_k <- max(psi_min,k, c_k - 2 w_k'u_k + w_k'S w_k)
  *
- * and where loadings are to be sparse w_kj <- sign(w_kj) max(0, |w_kj| - decay sd_k) in between, sd_k
- * the standard deviation of the feature: the decay of a Laplacian prior (D. Clevert, A. Mayr,
- * T. Unterthiner, S. Hochreiter, "Rectified factor networks", NIPS 2015, Alg. S8), whose strength is
- * not that of a fixed prior: no objective is promised to rise then. Start and bounds follow the
+ * and where loadings are to be sparse w_kj <- sign(w_kj) max(0, |w_kj| - decay sd_k) in between,
+ * sd_k the standard deviation of the feature: the decay of a Laplacian prior (D. Clevert, A. Mayr,
+ * T. Unterthiner, S. Hochreiter, "Rectified factor networks", NIPS 2015, Alg. S8), whose strength
+ * is not that of a fixed prior: no objective is promised to rise then. Start and bounds follow the
  * standard deviations of the features, so that a fit is the same, but for units of measurement, for
  * data that are scaled feature by feature.
  *
@@ -278,8 +278,8 @@ static rb_dense task_rows(rb_dense a, int64_t task) {
     return rb_dense_rows(a, task * TASK_ROWS, left < TASK_ROWS ? left : TASK_ROWS);
 }
 
-/* Sparse factors grow where loadings shrink, without end: loadings are then those of factors of mean
- * square 1. */
+/* Sparse factors grow where loadings shrink, without end: loadings are then those of factors of
+ * mean square 1. */
 static void shrink(const factors *fa, rb_dense w, int64_t row, double by) {
     for (int64_t j = 0; by > 0 && j < w.cols; j++) {
         double size = fa->prior == FACTORS_NORMAL ? 1 : sqrt(rb_dense_get(fa->sums.s, j, j));

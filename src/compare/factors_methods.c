@@ -24,7 +24,7 @@ static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
     }
 #define NOISE                                                                                      \
     {                                                                                              \
-        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "0.005", 0, 1, NULL, "SHARE",          \
+        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-4", 0, 1, NULL, "SHARE",           \
             "smallest noise variance of a feature, as a share of its variance"                     \
     }
 #define NORMALIZE(value)                                                                           \

@@ -4,8 +4,8 @@
  *
  *     W = Psi^1/2 Z (Lambda - I)+^1/2,   Psi^-1/2 C Psi^-1/2 = Z Lambda Z' + ...
  *
- * with the largest eigenvalues, and then psi_k = c_k - w_k'w_k. It takes tens of iterations where EM
- * takes thousands. Everything comes from C = V'V / n, features x features, known after one pass.
+ * with the largest eigenvalues, and then psi_k = c_k - w_k'w_k. It takes tens of iterations where
+ * EM takes thousands. Everything comes from C = V'V / n, features x features, known after one pass.
  */
 #include "factors.h"
 
@@ -36,7 +36,8 @@ static void set_parameters(factors *fa, int64_t count, const double *values, rb_
 }
 
 /* The log-likelihood, and the scale of the codes, B'C B: with B = Psi^-1 W Sigma
- *     L = -1/2 (m ln 2 pi + ln |Psi| + ln |I + W'Psi^-1 W| + sum_k c_k / psi_k - <C Psi^-1 W, B>) */
+ *     L = -1/2 (m ln 2 pi + ln |Psi| + ln |I + W'Psi^-1 W| + sum_k c_k / psi_k
+ *               - <C Psi^-1 W, B>) */
 static rb_error measure(rb_context *ctx, factors *fa) {
     rb_error err = factors_posterior_set(ctx, fa->loadings, fa->noise, &fa->posterior);
     if (err) return err;
