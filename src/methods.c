@@ -6,18 +6,13 @@
 #include "rfn/rfn.h"
 
 static const struct rb_method *const built_in[] = {
-    &rb_method_rfn,
-    &rb_method_linca,
-    &rb_method_nmf_et,
-    &rb_method_mca,
-    &rb_method_pca,
-    &rb_method_ica,
-    &rb_method_fa,
-    &rb_method_sfa,
-    &rb_method_fa_laplace,
-    &rb_method_fa_jeffreys,
-    &rb_method_fabia,
-    NULL,
+    &rb_method_rfn,        &rb_method_linca,
+    &rb_method_nmf_et,     &rb_method_mca,
+    &rb_method_dae,        &rb_method_rbm,
+    &rb_method_pca,        &rb_method_ica,
+    &rb_method_fa,         &rb_method_sfa,
+    &rb_method_fa_laplace, &rb_method_fa_jeffreys,
+    &rb_method_fabia,      NULL,
 };
 
 rb_error rb_context_new(rb_context **context) {

@@ -53,6 +53,7 @@ const shown_metric shown_metrics[] = {
     {"kkt_residual", "KKT residual", "of the codes of the fit"},
     {"certificate", "certificate", "above 0: these are the best codes there are"},
     {"mean_squared_error", "mean squared error", "of what the model expects"},
+    {"free_energy", "free energy", "mean over samples"},
     {"causes_used", "causes used", "in the most probable state of a sample"},
     {"samples_used", "samples used", "of the training data, in the last M-step"},
     {"quality", "quality", "share of the evidence in the states looked at"},

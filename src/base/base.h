@@ -183,7 +183,10 @@ typedef enum rb_purpose {
     RB_RANDOM_ENTRIES = 11,
     RB_RANDOM_PERMUTE = 12,
     RB_RANDOM_CHECK = 17,
-    RB_RANDOM_REPLICATE = 21
+    RB_RANDOM_REPLICATE = 21,
+    RB_RANDOM_CORRUPT = 31,
+    RB_RANDOM_HIDDEN = 32,
+    RB_RANDOM_VISIBLE = 33
 } rb_purpose;
 
 typedef struct rb_stream {

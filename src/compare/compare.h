@@ -5,7 +5,9 @@
 
 #include "data/data.h"
 #include "model/model.h"
+#include "net_options.h"
 
+extern const rb_method rb_method_dae, rb_method_rbm;
 extern const rb_method rb_method_ica, rb_method_pca;
 extern const rb_method rb_method_fa, rb_method_sfa, rb_method_fa_laplace, rb_method_fa_jeffreys,
     rb_method_fabia;

@@ -1,7 +1,7 @@
 # Help, man pages and completion are made from the same tables: all commands, all options.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct denoise evaluate modules check info convert
+commands="fit_rfn fit_linca fit_nmf-et fit_mca fit_dae fit_rbm encode reconstruct denoise evaluate modules check info convert
 simulate_biclusters simulate_bars plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help
@@ -88,14 +88,14 @@ END
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
     completes "fit" rarebit "fi"
-    completes "rfn linca nmf-et mca" rarebit fit ""
+    completes "rfn linca nmf-et mca dae rbm" rarebit fit ""
     completes "history codes filters modules fields quality evidence" rarebit plot ""
     completes "biclusters bars cells" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi
 # What most people need comes first, what only research needs last, each option once.
-for method in rfn linca nmf-et mca; do
+for method in rfn linca nmf-et mca dae rbm; do
     expect 0 help fit $method
     cp out shown
     twice=$(sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort | uniq -d)

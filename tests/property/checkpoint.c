@@ -3,6 +3,8 @@
  * iterations can come to rely on. */
 #include "fixture.h"
 
+#include "compare/compare.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -295,6 +297,25 @@ static void truncation_goes_on(void **state) {
     }
 }
 
+/* Steps with momentum, by gradients of corrupted or sampled batches. */
+static void networks_go_on(void **state) {
+    struct problem *p = *state;
+    static const char *const methods[] = {"dae", "rbm"};
+    for (int m = 0; m < 2; m++) {
+        for (int64_t batch = 0; batch <= 30; batch += 30) {
+            net_options net = {0};
+            rb_rows_default(rb_find_method(p->ctx, methods[m])->options, &net);
+            net.units = UNITS;
+            net.weights = batch > 0 ? NET_UNTIED : NET_TIED;
+            rb_fit_options fit = fixture_fit(10, RB_FLOAT32);
+            fit.batch_size = batch;
+            interrupt_often(p, methods[m], &net, fit, NULL, 3);
+            fit.restarts = 2;
+            interrupt_often(p, methods[m], &net, fit, NULL, 7);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(full_noise_and_steering_go_on, setup, teardown),
@@ -307,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_end_of_the_time_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(truncation_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(networks_go_on, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
