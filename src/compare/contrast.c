@@ -1,5 +1,5 @@
-/* A. Hyvarinen, "Fast and robust fixed-point algorithms for independent component analysis", IEEE
- * Trans. Neural Networks 10, 1999, eq. 16 to 19:
+/* A. Hyvarinen, E. Oja, "Independent component analysis: algorithms and applications", Neural
+ * Networks 13, 2000, sections 4.2.3 and 6.1; cube is kurtosis, section 4.2.1:
  *
  *   logcosh  G = log cosh y        g = tanh y           g' = 1 - tanh^2 y
  *   exp      G = -exp(-y^2 / 2)    g = y exp(-y^2 / 2)  g' = (1 - y^2) exp(-y^2 / 2)

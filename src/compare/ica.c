@@ -1,15 +1,17 @@
 /* Independent component analysis by FastICA.
  *
  * References: A. Hyvarinen, "Fast and robust fixed-point algorithms for independent component
- * analysis", IEEE Trans. Neural Networks 10, 1999 (below: H); A. Hyvarinen, E. Oja, "Independent
- * component analysis: algorithms and applications", Neural Networks 13, 2000.
+ * analysis", IEEE Trans. Neural Networks 10, 1999; A. Hyvarinen, E. Oja, "Independent component
+ * analysis: algorithms and applications", Neural Networks 13, 2000: section 4.2.3 has the contrast,
+ * 6.1 the step, 6.2 both ways to keep units apart.
  *
- *   Z  n x k  whitened samples, Z = V P Lambda^-1/2 (pca_solve.c)     W  k x k  rotation, a row each
+ *   Z  n x k  whitened samples, Z = V P Lambda^-1/2 (pca_solve.c)
+ *   W  k x k  rotation, a row for each unit
  *   y_j = Z w_j  codes
- *   w_j <- mean of z g(y_j) - mean of g'(y_j) w_j                                        (H eq. 20)
- *   symmetric   W <- (W W')^-1/2 W                                                       (H eq. 22)
- *   deflation   unit by unit: w_j without what it has of those before, |w_j| <- 1        (H eq. 21)
- *   contrast    sum over units of (mean of G(y_j) - E G(v))^2, v normal                  (H eq. 8)
+ *   w_j <- mean of z g(y_j) - mean of g'(y_j) w_j
+ *   symmetric   W <- (W W')^-1/2 W
+ *   deflation   unit by unit: w_j without what it has of those before, |w_j| <- 1
+ *   contrast    sum over units of (mean of G(y_j) - E G(v))^2, v normal
  *
  * The first iteration finds the principal directions, by as many passes as they need, and whitens;
  * the whitened samples stay in memory, and no further pass reads the data.
@@ -135,6 +137,12 @@ static int64_t units(const void *options) {
 static pca_plan plan_of(const rb_problem *problem, const void *options) {
     const rb_ica_options *o = options;
     return pca_plan_of(problem, o->units, o->solver);
+}
+
+/* What auto is here. */
+static void resolve(rb_problem *problem, void *options) {
+    rb_ica_options *o = options;
+    o->solver = plan_of(problem, o).exact ? PCA_EXACT : PCA_RANDOMIZED;
 }
 
 static int64_t block_samples(const rb_problem *problem, const void *options) {
@@ -469,6 +477,7 @@ const rb_method rb_method_ica = {
     .code_name = "X_ica",
     .options = rows,
     .rules = rules,
+    .resolve = resolve,
     .units = units,
     .block_samples = block_samples,
     .parts = parts,

@@ -3,8 +3,8 @@
  *
  * A (m x k) loadings, D codes' variances, s2 noise variance. Codes of a sample v (preprocessed) are
  * the least squares ones, c = (A'A)^-1 A'v. The density is that of probabilistic PCA (M. Tipping,
- * C. Bishop, "Probabilistic principal component analysis", J. R. Stat. Soc. B 61, 1999, eq. 4
- * to 8, 12): a normal one with covariance A D A' within the span of A and s2 outside of it, where
+ * C. Bishop, "Probabilistic principal component analysis", J. R. Stat. Soc. B 61, 1999, eq. 4,
+ * 7 and 8): a normal one with covariance A D A' within the span of A and s2 outside of it, where
  * the paper's W W' + s2 I = A D A' + s2 (I - P),
  *
  *   log p(v) = -1/2 ( m log 2 pi + log det A'A + sum_j log D_j + (m - k) log s2

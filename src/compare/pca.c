@@ -56,6 +56,12 @@ static pca_plan plan_of(const rb_problem *problem, const void *options) {
     return pca_plan_of(problem, o->units, o->solver);
 }
 
+/* What auto is here. */
+static void resolve(rb_problem *problem, void *options) {
+    rb_pca_options *o = options;
+    o->solver = plan_of(problem, o).exact ? PCA_EXACT : PCA_RANDOMIZED;
+}
+
 static int64_t block_samples(const rb_problem *problem, const void *options) {
     pca_plan plan = plan_of(problem, options);
     return pca_block_samples(problem, &plan);
@@ -141,6 +147,7 @@ const rb_method rb_method_pca = {
     .code_name = "X_pca",
     .options = rows,
     .rules = rules,
+    .resolve = resolve,
     .units = units,
     .block_samples = block_samples,
     .parts = parts,

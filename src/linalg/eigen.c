@@ -157,7 +157,8 @@ rb_error rb_largest_eigenvectors(rb_context *ctx, rb_dense a, int64_t count, dou
     for (int64_t i = 0; !err && i < a.rows; i++) { /* LAPACK may not end where one is NaN */
         for (int64_t k = 0; !err && k <= i; k++)
             if (!isfinite(rb_dense_get(w.copy, i, k)))
-                err = rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
+                err = rb_fail(ctx, RB_ERROR_NUMERIC,
+                              "squares of the values are infinite or NaN; scale the data");
     }
     if (!err) {
         int n = (int)a.rows, found, info, first = n - (int)count + 1, ld = (int)vectors.ld;

@@ -8,6 +8,7 @@ for method in pca ica; do
     says "converged"
     expect 0 info m.h5
     grep -q "model of method $method" out || fail "info names no $method: $(cat out)"
+    grep -q "^solver  *exact" out || fail "info does not tell the solver: $(cat out)"
     expect 0 encode m.h5 X.npy -o codes.tsv -q
     [ "$(wc -l <codes.tsv)" -eq 61 ] || fail "codes.tsv has not 61 lines"
     grep -q -- "	-" codes.tsv || fail "codes of $method have no signs"
@@ -27,7 +28,7 @@ for method in pca ica; do
     expect 0 report m.h5 X.npy -o report.html -q
     expect 0 rerun m.h5
     grep -q "the same bits" out || fail "rerun of $method: $(cat out)"
-    expect 0 select $method X.npy --units 2,4 --restarts 2 --folds 2 --seed 1
+    expect 0 select $method X.npy --units 2,4 --restarts 1 --folds 2 --seed 1 -q
     expect 0 fit $method X.npy -k 3 --restarts 3 --consensus --seed 1 -o all.h5 -q
     expect 0 encode all.h5 X.npy -o codes.tsv -q
     expect 0 compare m.h5 m.h5
