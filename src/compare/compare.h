@@ -7,8 +7,9 @@
 #include "model/model.h"
 #include "net_options.h"
 
-extern const rb_method rb_method_dae, rb_method_ica, rb_method_kmeans, rb_method_nmf, rb_method_pca,
-    rb_method_rbm;
+extern const rb_method rb_method_pca, rb_method_ica, rb_method_fa, rb_method_sfa,
+    rb_method_fa_laplace, rb_method_fa_jeffreys, rb_method_fabia, rb_method_nmf, rb_method_kmeans,
+    rb_method_dae, rb_method_rbm;
 
 /* Even blocks: large products, and little beside the parameters. `widest`: the most values that
  * anything has which is kept for each sample of a block, the dense sample itself apart. */

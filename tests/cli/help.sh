@@ -88,14 +88,14 @@ END
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
     completes "fit" rarebit "fi"
-    completes "rfn linca nmf-et mca pca ica nmf kmeans dae rbm" rarebit fit ""
+    completes "rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
     completes "history codes filters modules fields quality evidence" rarebit plot ""
     completes "biclusters bars cells" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi
 # What most people need comes first, what only research needs last, each option once.
-for method in rfn linca nmf-et mca pca ica nmf kmeans dae rbm; do
+for method in rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm; do
     expect 0 help fit $method
     cp out shown
     twice=$(sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort | uniq -d)

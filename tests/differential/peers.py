@@ -125,6 +125,20 @@ def ica():
             check(f"{what}: contrast", contrast(ours["codes"]), contrast(peer.transform(x)), 10 * near)
 
 
-for compare in (pca, sparse, ica):
+def fa():
+    n, m, k = 400, 30, 4
+    x = mixture(n, m, k)
+    theirs = decomposition.FactorAnalysis(k, svd_method="lapack", tol=1e-12, max_iter=5000).fit(x)
+    for words in (["--solver", "fixed-point", "--iterations", 500], ["--solver", "em", "--iterations", 5000]):
+        what = f"fa {words[1]}"
+        ours = fit(x, "fa", "-k", k, "--noise-min", 0, *words)
+        check(f"{what}: likelihood", metric("log likelihood"), theirs.score(x), 1e-5)
+        check_span(what, ours["loadings"], theirs.components_.T)
+        check(f"{what}: noise", ours["noise"].ravel(), theirs.noise_variance_, 1e-3)
+        rebuilt = theirs.transform(x) @ theirs.components_ + theirs.mean_
+        check(f"{what}: error", metric("mean squared error"), np.mean((x - rebuilt) ** 2), 1e-4)
+
+
+for compare in (pca, sparse, ica, fa):
     compare()
 sys.exit(failures > 0)

@@ -1,0 +1,145 @@
+/* Factor analysis: samples are loadings times factors and noise of a variance for each feature,
+ *
+ *     v = W z + e,   e ~ N(0, Psi),   Psi diagonal,
+ *
+ * with factors that are normal, Laplacian or of Jeffreys' prior. Private to src/compare. */
+#ifndef RB_COMPARE_FACTORS_H
+#define RB_COMPARE_FACTORS_H
+
+#include "compare.h"
+
+typedef enum factors_prior { FACTORS_NORMAL = 0, FACTORS_LAPLACE, FACTORS_JEFFREYS } factors_prior;
+typedef enum factors_solver { FACTORS_AUTO = 0, FACTORS_EM, FACTORS_FIXED_POINT } factors_solver;
+
+typedef struct factors_options {
+    int64_t units;
+    int solver;          /* factors_solver */
+    double noise_min;    /* share of a feature's variance */
+    double weight_init;  /* in standard deviations of a feature, as the next one */
+    double weight_decay; /* of each M-step */
+    int normalize;       /* 1: codes of mean square 1 */
+} factors_options;
+
+/* ---- the posterior (factors_posterior.c) ---- */
+
+/* What codes are computed by: functions of W and Psi. */
+typedef struct factors_posterior {
+    factors_prior prior;
+    rb_dense weighted;    /* Psi^-1 W, m x l */
+    rb_dense gram;        /* G = W' Psi^-1 W, l x l */
+    rb_dense sigma;       /* normal: (I + G)^-1 */
+    rb_dense filter;      /* normal: Psi^-1 W Sigma; V filter are the codes */
+    double *wide;         /* G in float64, l x l, for the others */
+    double log_det;       /* normal: ln |I + G| */
+    double noise_log_det; /* ln |Psi| */
+    rb_spd *factor;       /* of I + G */
+} factors_posterior;
+
+rb_error factors_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
+                               factors_prior prior, factors_posterior *posterior);
+void factors_posterior_free(factors_posterior *posterior);
+rb_error factors_posterior_set(rb_context *ctx, rb_dense loadings, const double *noise,
+                               factors_posterior *posterior);
+
+/* Where the samples of a block, in order, have so many parts that memory for each is little. A
+ * function of their number alone. */
+enum { FACTORS_PARTS = 16 };
+
+/* Of priors that are not normal: what parts and threads of the context need. */
+typedef struct factors_work {
+    int64_t l, ld;
+    int threads;
+    double *squares; /* a thread: matrix and scratch of its inverse */
+    double *spread;  /* FACTORS_PARTS x l x l, or NULL: sum of the posterior covariances */
+    double *values;  /* FACTORS_PARTS: sums of `value` */
+    double *linear;  /* a thread: l values */
+} factors_work;
+
+rb_error factors_work_new(rb_context *ctx, int64_t l, bool spread, factors_work *work);
+void factors_work_free(factors_work *work);
+
+/* Codes of a block (samples x units) from q = V Psi^-1 W, which is in `codes` before. variances
+ * (samples x units) are the variational ones, Xi_i, and become those of the next step; `steps` of
+ * them, or fewer where they settle before. Adds posterior covariances of the last step to the
+ * spread (lower triangle), and to *value
+ *     fit:      ln |Sigma_i| / 2 + sum_j E ln p~(z_j), p~ the prior's bound with the new Xi
+ *     else:     what the bound of ln p(v_i) has that depends on the sample's factors
+ */
+typedef struct factors_pass {
+    const factors_posterior *posterior;
+    factors_work *work;
+    rb_dense codes;
+    double *variances;
+    int64_t steps;
+    bool fit;
+    double *spread; /* l x l, or NULL */
+    double *value;
+} factors_pass;
+rb_error factors_infer(rb_context *ctx, const factors_pass *pass);
+
+/* ---- a fit (factors.c) ---- */
+
+typedef struct factors_sums {
+    rb_dense u, s;  /* V'mu, mu'mu */
+    double *spread; /* sum of posterior covariances, l x l; not of a normal prior */
+    double value;   /* see factors_infer */
+} factors_sums;
+
+typedef struct factors {
+    rb_problem problem;
+    factors_options options;
+    factors_prior prior;
+    bool fixed; /* by the fixed point */
+    bool warm;  /* from a model */
+    rb_dense loadings;
+    double *noise;
+    double *variances; /* samples x units: Xi */
+    double *scale;     /* of each unit: root mean square of its codes */
+    double *second;    /* mean square of each feature */
+    rb_dense products; /* V'V of the fixed point */
+    factors_sums sums;
+    rb_dense codes;  /* of a block */
+    rb_dense moment; /* W S, then scratch of the fixed point */
+    double *raw;     /* diagonal of mu'mu / n */
+    double objective;
+    factors_posterior posterior;
+    factors_work work;
+    compare_columns columns;
+} factors;
+
+enum { FACTORS_OWN = 3, FACTORS_BLOCK, FACTORS_COVARIANCE, FACTORS_SPREAD, FACTORS_SPARSE };
+
+/* fixed_point.c: loadings and noise from the covariance. */
+rb_error factors_fixed_point(rb_context *ctx, factors *fa);
+
+/* Noise variances may not be smaller. */
+double factors_noise_min(const factors *fa, int64_t k);
+
+/* ---- the table of a method: everything but its name and options ---- */
+
+extern const rb_part factors_parts[];
+int64_t factors_units(const void *options);
+int64_t factors_block_samples(const rb_problem *problem, const void *options);
+void factors_shape(const rb_problem *problem, const void *options, rb_shape *shape);
+rb_error factors_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                       const rb_model *start, void **state);
+void factors_finish(void *state);
+rb_error factors_survey(rb_context *ctx, void *state, const rb_block *block);
+rb_error factors_survey_end(rb_context *ctx, void *state);
+rb_error factors_begin(rb_context *ctx, void *state);
+rb_error factors_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error factors_end(rb_context *ctx, void *state, bool *again);
+rb_error factors_mstep(rb_context *ctx, void *state);
+void factors_objective(void *state, double *objective, double *estep_objective);
+rb_error factors_store(rb_context *ctx, void *state, rb_model *model);
+bool factors_reads(const void *state);
+
+/* factors_use.c */
+rb_error factors_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                           void **coder);
+void factors_coder_free(void *coder);
+rb_error factors_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+rb_error factors_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                          rb_metrics *metrics);
+
+#endif

@@ -1,0 +1,126 @@
+/* The tables of factor models: what they have in common, and the options in which they differ. */
+#include "factors.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
+                           jeffreys = FACTORS_JEFFREYS;
+
+#define FIELD(name) offsetof(factors_options, name)
+
+/* Rows of all tables. */
+#define UNITS                                                                                      \
+    {                                                                                              \
+        "units", 'k', RB_OPTION_INTEGER, FIELD(units), "10", 1, 1e9, NULL, "N",                    \
+            "number of hidden units (factors)", RB_OPTION_COMMON                                   \
+    }
+#define DECAY(value)                                                                               \
+    {                                                                                              \
+        "weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), value, 0, 1, NULL, "SHARE",      \
+            "after each M-step move every loading towards 0 by this share of its feature's "       \
+            "standard deviation"                                                                   \
+    }
+#define NOISE                                                                                      \
+    {                                                                                              \
+        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-4", 0, 1, NULL, "SHARE",           \
+            "smallest noise variance of a feature, as a share of its variance"                     \
+    }
+#define NORMALIZE(value)                                                                           \
+    {                                                                                              \
+        "normalize", 0, RB_OPTION_CHOICE, FIELD(normalize), value, 0, 0, "none|rms", "HOW",        \
+            "scale of each unit's codes, and of its loadings accordingly: as they come, or so "    \
+            "that their mean square is 1"                                                          \
+    }
+#define START                                                                                      \
+    {                                                                                              \
+        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.2", DBL_MIN, DBL_MAX, NULL,     \
+            "SD",                                                                                  \
+            "standard deviation of the loadings at the start, in standard deviations of the "      \
+            "feature",                                                                             \
+            RB_OPTION_RESEARCH                                                                     \
+    }
+
+static const rb_option fa_rows[] = {
+    UNITS,
+    {"solver", 0, RB_OPTION_CHOICE, FIELD(solver), "auto", 0, 0, "auto|em|fixed-point", "HOW",
+     "em takes passes over the data, never lowers the likelihood, and is for any number of "
+     "features; fixed-point takes one pass and then far fewer iterations, with a matrix of "
+     "features "
+     "x features; auto is fixed-point up to 1024 features"},
+    NOISE,
+    NORMALIZE("none"),
+    START,
+    {0},
+};
+static const rb_option sfa_rows[] = {UNITS, DECAY("5e-5"), NOISE, NORMALIZE("none"), START, {0}};
+static const rb_option variational_rows[] = {UNITS, NOISE, NORMALIZE("none"), START, {0}};
+static const rb_option fabia_rows[] = {UNITS, DECAY("0.1"), NOISE, NORMALIZE("rms"), START, {0}};
+
+static const char *const start_options[] = {"weight-init", NULL};
+
+/* Parameters were moved, and noise variances, in logarithms, may have gone too low. */
+static void project(rb_context *ctx, void *state) {
+    factors *fa = state;
+    (void)ctx;
+    for (int64_t k = 0; k < fa->loadings.rows; k++)
+        fa->noise[k] = fmax(fa->noise[k], factors_noise_min(fa, k));
+}
+
+#define SHARED                                                                                     \
+    .size = sizeof(rb_method), .options_size = sizeof(factors_options),                            \
+    .start_options = start_options, .units = factors_units,                                        \
+    .block_samples = factors_block_samples, .parts = factors_parts, .shape = factors_shape,        \
+    .state_size = sizeof(factors), .start = factors_start, .finish = factors_finish,               \
+    .survey_end = factors_survey_end, .begin = factors_begin, .block = factors_block,              \
+    .end = factors_end, .mstep = factors_mstep, .objective = factors_objective,                    \
+    .store = factors_store, .coder_new = factors_coder_new, .coder_free = factors_coder_free,      \
+    .encode = factors_encode, .evaluate = factors_evaluate, .survey = factors_survey
+
+const rb_method rb_method_fa = {
+    .name = "fa",
+    .title = "factor analysis (maximum likelihood)",
+    .code_name = "X_fa",
+    .own = &normal,
+    .options = fa_rows,
+    .reads = factors_reads,
+    .project = project,
+    SHARED,
+};
+
+const rb_method rb_method_sfa = {
+    .name = "sfa",
+    .title = "factor analysis with sparse loadings",
+    .code_name = "X_sfa",
+    .own = &normal,
+    .options = sfa_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fa_laplace = {
+    .name = "fa-laplace",
+    .title = "factor analysis with Laplacian factors (variational EM)",
+    .code_name = "X_fa_laplace",
+    .own = &laplace,
+    .options = variational_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fa_jeffreys = {
+    .name = "fa-jeffreys",
+    .title = "factor analysis with factors of Jeffreys' prior (variational EM)",
+    .code_name = "X_fa_jeffreys",
+    .own = &jeffreys,
+    .options = variational_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fabia = {
+    .name = "fabia",
+    .title = "factor analysis for bicluster acquisition",
+    .code_name = "X_fabia",
+    .own = &laplace,
+    .options = fabia_rows,
+    SHARED,
+};

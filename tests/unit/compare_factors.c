@@ -1,0 +1,250 @@
+/* Factor models: the likelihood never falls, both solvers reach the same one, the posterior is what
+ * integrals say, and the same fit comes from streamed, sparse and threaded data. */
+#include "fixture.h"
+
+enum { N = 200, M = 12, UNITS = 2 };
+
+struct problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+};
+
+static int setup(void **state) {
+    struct problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    p->values = fixture_values(N, M, 3, 1);
+    for (int i = 0; i < N * M; i++)
+        if (i % 5 == 0) p->values[i] = 0; /* so that there is something to leave out */
+    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct problem *p = *state;
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static rb_model *fit(rb_context *ctx, rb_source *source, const char *method, const char *text) {
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d seed=1 %s", UNITS, text));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
+    return model;
+}
+
+static double last_objective(const rb_model *model, rb_context *ctx) {
+    double value, estep, seconds;
+    assert_ok(ctx,
+              rb_model_history(model, rb_model_iterations(model) - 1, &value, &estep, &seconds));
+    return value;
+}
+
+static double metric(rb_context *ctx, const rb_model *model, rb_source *source, const char *name) {
+    rb_metrics *metrics;
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &metrics));
+    double value = rb_metrics_get(metrics, name);
+    rb_metrics_free(metrics);
+    return value;
+}
+
+/* Of all that promise it. */
+static void objective_never_falls(void **state) {
+    struct problem *p = *state;
+    static const char *const methods[][2] = {
+        {"fa", "solver=em"}, {"fa-laplace", ""}, {"fa-jeffreys", ""}, {"fa", "accelerate=squarem"}};
+    for (int i = 0; i < 4; i++) {
+        char text[128];
+        double before = -INFINITY, value, estep, seconds;
+        snprintf(text, sizeof text, "precision=float64 iterations=60 %s", methods[i][1]);
+        rb_model *model = fit(p->ctx, p->source, methods[i][0], text);
+        for (int64_t t = 0; t < rb_model_iterations(model); t++) {
+            assert_ok(p->ctx, rb_model_history(model, t, &value, &estep, &seconds));
+            assert_true(value >= before - 1e-10 * fabs(value));
+            before = value;
+        }
+        rb_model_free(model);
+    }
+}
+
+/* The same likelihood by both solvers, where it is stationary: C = W W' + Psi on the diagonal, and
+ * (C - K) K^-1 W = 0, which W Sigma W' K^-1 v says by codes: W = C Psi^-1 W Sigma S^-1. */
+static void solvers_agree(void **state) {
+    struct problem *p = *state;
+    rb_model *fast = fit(p->ctx, p->source, "fa", "precision=float64 iterations=300");
+    rb_model *slow = fit(p->ctx, p->source, "fa", "precision=float64 iterations=4000 solver=em");
+    assert_close(last_objective(fast, p->ctx), last_objective(slow, p->ctx), 1e-8);
+    assert_close(metric(p->ctx, fast, p->source, "log_likelihood"), last_objective(fast, p->ctx),
+                 1e-9);
+    const double *w = rb_model_array(fast, "loadings", NULL, NULL);
+    const double *noise = rb_model_array(fast, "noise", NULL, NULL);
+    const double *x = rb_model_array(slow, "loadings", NULL, NULL);
+    for (int k = 0; k < M; k++) {
+        double mean = 0, square = 0, model = noise[k];
+        for (int i = 0; i < N; i++)
+            mean += p->values[i * M + k] / N;
+        for (int i = 0; i < N; i++)
+            square += pow(p->values[i * M + k] - mean, 2) / N;
+        for (int j = 0; j < UNITS; j++)
+            model += w[k * UNITS + j] * w[k * UNITS + j];
+        assert_close(model, square, 1e-8);
+        for (int l = 0; l < M; l++) { /* W W', which does not know how W is turned */
+            double one = 0, other = 0;
+            for (int j = 0; j < UNITS; j++) {
+                one += w[k * UNITS + j] * w[l * UNITS + j];
+                other += x[k * UNITS + j] * x[l * UNITS + j];
+            }
+            assert_close(one, other, 1e-4);
+        }
+    }
+    rb_model_free(fast);
+    rb_model_free(slow);
+}
+
+/* ln of the integral of p(v | z) p(z) over a grid of two factors. */
+static double integral(const rb_model *model, const double *v, double (*log_prior)(double)) {
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    const double *noise = rb_model_array(model, "noise", NULL, NULL);
+    const double step = 0.02, end = 8;
+    double sum = 0, constant = 0;
+    for (int k = 0; k < M; k++)
+        constant -= log(2 * 3.14159265358979323846 * noise[k]) / 2;
+    for (double a = -end; a <= end; a += step) {
+        for (double b = -end; b <= end; b += step) {
+            double value = log_prior(a) + log_prior(b);
+            for (int k = 0; k < M; k++) {
+                double rest = v[k] - w[k * UNITS] * a - w[k * UNITS + 1] * b;
+                value -= rest * rest / (2 * noise[k]);
+            }
+            sum += exp(value + constant / 1) * step * step;
+        }
+    }
+    return log(sum);
+}
+
+static double log_normal(double z) {
+    return -z * z / 2 - log(2 * 3.14159265358979323846) / 2;
+}
+
+static double log_laplace(double z) {
+    return -sqrt(2) * fabs(z) - log(2) / 2;
+}
+
+/* The likelihood is the integral; the bound is below it, and not far. */
+static void likelihoods_are_integrals(void **state) {
+    struct problem *p = *state;
+    static const struct {
+        const char *method, *metric;
+        double (*prior)(double);
+        double slack;
+    } cases[] = {{"fa", "log_likelihood", log_normal, 1e-6},
+                 {"fa-laplace", "log_likelihood_bound", log_laplace, 1}};
+    for (int c = 0; c < 2; c++) {
+        rb_model *model = fit(p->ctx, p->source, cases[c].method,
+                              "precision=float64 iterations=50 centre=none noise-min=0.05");
+        for (int i = 0; i < 3; i++) {
+            rb_matrix *one;
+            rb_source *source = fixture_source(p->ctx, p->values + i * M, 1, M, &one);
+            double value = metric(p->ctx, model, source, cases[c].metric);
+            double truth = integral(model, p->values + i * M, cases[c].prior);
+            assert_true(value <= truth + 1e-6);
+            assert_true(value >= truth - cases[c].slack);
+            rb_source_free(source);
+            rb_matrix_free(one);
+        }
+        rb_model_free(model);
+    }
+}
+
+static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
+    const double *values = user;
+    memcpy(rows, values + first * M, (size_t)(count * M) * sizeof *values);
+    return RB_OK;
+}
+
+static rb_source *sparse_source(rb_context *ctx, const double *values, rb_matrix **matrix) {
+    static int64_t starts[N + 1];
+    static int32_t columns[N * M];
+    static double kept[N * M];
+    rb_source *source;
+    int64_t count = 0;
+    for (int64_t i = 0; i < N * M; i++) {
+        if (values[i] != 0) {
+            columns[count] = (int32_t)(i % M);
+            kept[count++] = values[i];
+        }
+        starts[i / M + 1] = count;
+    }
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, kept, matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
+static void assert_same(const rb_model *a, const rb_model *b, double relative) {
+    const double *w = rb_model_array(a, "loadings", NULL, NULL);
+    const double *x = rb_model_array(b, "loadings", NULL, NULL);
+    for (int i = 0; i < M * UNITS; i++)
+        assert_close(w[i], x[i], relative);
+}
+
+static void any_form_of_data(void **state) {
+    struct problem *p = *state;
+    static const char *const methods[] = {"fa", "sfa", "fa-laplace", "fa-jeffreys", "fabia"};
+    rb_matrix *rows;
+    rb_source *stream, *sparse = sparse_source(p->ctx, p->values, &rows);
+    assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT64, N, M, give, p->values, &stream));
+    for (int i = 0; i < 5; i++) {
+        const char *text = "precision=float64 iterations=20";
+        rb_model *model = fit(p->ctx, p->source, methods[i], text);
+        rb_model *streamed = fit(p->ctx, stream, methods[i], text);
+        rb_model *csr = fit(p->ctx, sparse, methods[i], text);
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 3));
+        rb_model *threads = fit(p->ctx, p->source, methods[i], text);
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 1));
+        assert_int_equal(rb_model_checksum(model), rb_model_checksum(streamed));
+        assert_int_equal(rb_model_checksum(model), rb_model_checksum(threads));
+        assert_same(model, csr, 1e-8);
+        rb_model_free(model);
+        rb_model_free(streamed);
+        rb_model_free(csr);
+        rb_model_free(threads);
+    }
+    rb_source_free(stream);
+    rb_source_free(sparse);
+    rb_matrix_free(rows);
+}
+
+/* Codes of mean square 1, the same reconstruction, the same likelihood. */
+static void codes_are_scaled(void **state) {
+    struct problem *p = *state;
+    rb_model *plain = fit(p->ctx, p->source, "fa", "precision=float64 solver=em");
+    rb_model *scaled = fit(p->ctx, p->source, "fa", "precision=float64 solver=em normalize=rms");
+    double *codes = fixture_codes(p->ctx, scaled, p->source), square = 0;
+    for (int i = 0; i < N; i++)
+        square += codes[i * UNITS] * codes[i * UNITS] / N;
+    assert_close(square, 1, 1e-9);
+    static const char *const metrics[] = {"log_likelihood", "reconstruction_error"};
+    for (int i = 0; i < 2; i++)
+        assert_close(metric(p->ctx, plain, p->source, metrics[i]),
+                     metric(p->ctx, scaled, p->source, metrics[i]), 1e-9);
+    free(codes);
+    rb_model_free(plain);
+    rb_model_free(scaled);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objective_never_falls), cmocka_unit_test(solvers_agree),
+        cmocka_unit_test(likelihoods_are_integrals), cmocka_unit_test(any_form_of_data),
+        cmocka_unit_test(codes_are_scaled)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
