@@ -1,4 +1,4 @@
-/* The registry: the only place that knows all methods. One line per method. */
+/* The registry: the only place that knows all methods. */
 #include "base/base.h"
 #include "compare/compare.h"
 #include "et/et.h"
