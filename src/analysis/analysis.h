@@ -223,6 +223,8 @@ rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
                       const rb_matrix *codes);
 /* Are all values there? */
 bool rb_refit_complete(const rb_refit *refit);
+/* Have two units nearly the same codes? Then neither's part of a feature can be told. */
+bool rb_refit_has_twins(const rb_refit *refit);
 /* Degrees of freedom that so many units leave. */
 int64_t rb_refit_freedom(const rb_refit *refit, int64_t n_units);
 

@@ -127,18 +127,31 @@ bool rb_refit_complete(const rb_refit *r) {
     return true;
 }
 
+/* Codes have means; here are the sums without them. */
+static double centred_moment(const rb_refit *r, int64_t a, int64_t b) {
+    double sum = rb_dense_get(r->moments, a > b ? a : b, a > b ? b : a);
+    return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
+}
+
+bool rb_refit_has_twins(const rb_refit *r) {
+    const double alike = 0.9;
+    for (int64_t a = 0; a < r->moments.rows; a++) {
+        for (int64_t b = 0; b < a; b++) {
+            double product = centred_moment(r, a, b);
+            double squares = centred_moment(r, a, a) * centred_moment(r, b, b);
+            if (squares > 0 && product * product > alike * alike * squares) return true;
+        }
+    }
+    return false;
+}
+
 int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
     return r->n_samples - n_units - 1;
 }
 
 /* ---- features ---- */
 
-/* A feature's values and codes have means; here are the sums without them. */
-static double centred_moment(const rb_refit *r, int64_t a, int64_t b) {
-    double sum = rb_dense_get(r->moments, a > b ? a : b, a > b ? b : a);
-    return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
-}
-
+/* A feature's values have a mean too. */
 static double centred_product(const rb_refit *r, int64_t k, int64_t unit) {
     return rb_dense_get(r->products, k, unit) -
            r->sums[k] * r->code_sums[unit] / (double)r->n_samples;

@@ -258,12 +258,13 @@ static bool may_test(const extraction *e) {
     return e->rule.kind == RB_RULE_TEST || (open && e->input->n_features >= TEST_FEATURES);
 }
 
-/* Enough samples, and all values there? */
+/* Enough samples, all values there, and no two units that tell the same? */
 static bool can_test(const extraction *e) {
     int64_t living = 0;
     for (int64_t j = 0; j < e->input->n_units; j++)
         living += e->units[j].code > 0;
-    return e->refit && rb_refit_freedom(e->refit, living) > 0 && rb_refit_complete(e->refit);
+    return e->refit && rb_refit_freedom(e->refit, living) > 0 && rb_refit_complete(e->refit) &&
+           !rb_refit_has_twins(e->refit);
 }
 
 /* The rule that suits the codes and loadings. */

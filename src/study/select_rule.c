@@ -204,6 +204,13 @@ rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
                "explained");
         return RB_OK;
     }
+    if (isnan(mean_of(s, 0))) {
+        find_best(s);
+        say(s,
+            "no number is picked: the method has no likelihood that says how well unseen samples "
+            "are explained; see at which number their error stops falling, and the match");
+        return RB_OK;
+    }
     rb_error err = leave_out(ctx, s);
     if (err) return err;
     int64_t best = find_best(s), picked = pick(s, best, &match);

@@ -158,4 +158,9 @@ done
 expect 0 modules model.h5 X.npy -q -o mods.txt --format tsv
 exists mods.txt
 expect 0 modules model.h5 X.npy -q -o /dev/null
+# Two units with nearly the same codes: neither's part of a feature can be told by the test.
+expect 0 simulate biclusters --generator constant --samples 1000 --features 120 --seed 1 -o twins.npy -q
+expect 0 fit rfn twins.npy -k 20 --preset biclustering --iterations 100 --restarts 1 --seed 1 -o twins.h5 -q
+expect 0 modules twins.h5 twins.npy -o twins.json
+says "rule fabia, since the loadings are sparse"
 finish

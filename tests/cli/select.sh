@@ -74,4 +74,10 @@ refuses "--part is given, but does nothing without --checkpoint" select rfn X.np
 refuses "must be numbers above 0" select rfn X.npy --units 3:1
 breaks "is no file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
+# Without a likelihood no number is picked, and it says so.
+expect 0 simulate biclusters --seed 1 -o plain.npy -q
+expect 0 select kmeans plain.npy --units 2:3 --restarts 2 --folds 2 -q
+tells "no number is picked: the method has no likelihood"
+expect 0 select pca plain.npy --units 1:6 --restarts 2 --folds 2 -q
+tells "explain"
 finish

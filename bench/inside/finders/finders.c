@@ -10,16 +10,11 @@
 #include <string.h>
 
 static const struct finder finders[] = {
-    {"rfn", "rfn", ""},
-    {"rfn biclustering", "rfn", "preset=biclustering"},
-    {"fabia", "fabia", ""},
-    {"nmf", "nmf", ""},
-    {"ica", "ica", ""},
-    {"sfa", "sfa", ""},
-    {"fa", "fa", ""},
-    {"pca", "pca", ""},
-    {"kmeans", "kmeans", ""},
-    {"dae", "dae", ""},
+    {"rfn", "rfn", ""},       {"rfn biclustering", "rfn", "preset=biclustering"},
+    {"fabia", "fabia", ""},   {"nmf", "nmf", ""},
+    {"ica", "ica", ""},       {"sfa", "sfa", ""},
+    {"fa", "fa", ""},         {"pca", "pca", ""},
+    {"kmeans", "kmeans", ""}, {"dae", "dae", ""},
     {"rbm", "rbm", ""},
 };
 
