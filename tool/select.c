@@ -63,10 +63,14 @@ static void print_table(const rb_selection *s) {
         int width, digits;
         bool fixed;
     } columns[] = {
-        {"units", "units", 6, 0, true},           {"held_out", "held out", 13, 6, false},
-        {"held_out_se", "+-", 10, 3, false},      {"held_out_error", "error", 13, 5, false},
-        {"entry_error", "entries", 9, 4, true},   {"match", "match", 8, 3, true},
-        {"shared", "shared", 8, 3, true},         {"used", "used", 7, 1, true},
+        {"units", "units", 6, 0, true},
+        {"held_out", "held out", 13, 6, false},
+        {"held_out_se", "+-", 10, 3, false},
+        {"held_out_error", "error", 13, 5, false},
+        {"entry_error", "entries", 9, 4, true},
+        {"match", "match", 8, 3, true},
+        {"shared", "shared", 8, 3, true},
+        {"used", "used", 7, 1, true},
         {"beyond_noise", "beyond noise", 14, 1, true},
     };
     int64_t count = sizeof columns / sizeof *columns - !knows_noise(s);
@@ -75,8 +79,8 @@ static void print_table(const rb_selection *s) {
     puts("  choice");
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
         for (int64_t c = 0; c < count; c++)
-            print_cell(rb_selection_get(s, r, columns[c].name), columns[c].width,
-                       columns[c].digits, columns[c].fixed);
+            print_cell(rb_selection_get(s, r, columns[c].name), columns[c].width, columns[c].digits,
+                       columns[c].fixed);
         printf("  %s\n", choice_of(s, r));
     }
 }

@@ -55,10 +55,10 @@ typedef struct extraction {
     rb_rule rule;
     unit *units; /* ranked once the first pass is done */
     int64_t n_samples;
-    bool negative; /* is any code below 0? */
+    bool negative;   /* is any code below 0? */
     int64_t nonzero; /* codes that are not 0 */
-    double root;   /* the size of a typical entry of a living unit's part of the data */
-    double above;  /* the weight rule: the loading above which a feature belongs */
+    double root;     /* the size of a typical entry of a living unit's part of the data */
+    double above;    /* the weight rule: the loading above which a feature belongs */
     rb_modules *modules;
     roll *rolls; /* the samples of each module */
     /* Of the test rule, whose units are the first `living` ones: */
@@ -276,10 +276,11 @@ static bool can_test(const extraction *e) {
 /* Why codes other than 0 say little of who belongs; or NULL. */
 static const char *why_not_nonzero(const extraction *e) {
     double codes = (double)count_living(e) * (double)e->n_samples;
-    return e->input->sparse_loadings          ? "the loadings are sparse"
-           : e->negative                      ? "codes have signs"
-           : (double)e->nonzero > 0.5 * codes ? "most codes are above 0"
-                                              : NULL;
+    bool dense = !e->input->sparse_codes && (double)e->nonzero > 0.5 * codes;
+    return e->input->sparse_loadings ? "the loadings are sparse"
+           : e->negative             ? "codes have signs"
+           : dense                   ? "most codes are above 0"
+                                     : NULL;
 }
 
 /* The rule that suits the codes and loadings. */
@@ -291,7 +292,7 @@ static const char *choose_rule(const extraction *e) {
     } else if (reason) {
         rule = can_test(e) ? "test" : "fabia";
     } else {
-        reason = "codes are mostly 0, and none is negative";
+        reason = "no code is negative";
     }
     rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
     return rule;

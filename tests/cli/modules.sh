@@ -7,7 +7,7 @@ expect 0 fit rfn X.npy -k 10 --preset paper --iterations 100 --seed 1 -o model.h
 expect 0 modules model.h5 X.npy --best 5
 tells "information"
 grep -q '^unit  *information' out || fail "modules: units do not come first: $(head -n 1 out)"
-says "rule nonzero, since codes are mostly 0, and none is negative"
+says "rule nonzero, since no code is negative"
 [ "$(wc -l <out)" -eq 6 ] || fail "$command: not five modules: $(cat out)"
 expect 0 modules model.h5 X.npy -o modules.tsv --best 5
 silent
