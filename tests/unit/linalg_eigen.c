@@ -1,4 +1,4 @@
-/* Eigenvalues that are known: the largest with their vectors, inverse roots, raising small ones. */
+/* Matrices whose eigenvalues are known: the largest, inverse roots, raising small ones. */
 #include "linalg_test.h"
 
 enum { N = 30 };
@@ -106,7 +106,7 @@ static void the_largest_have_their_vectors(void **state) {
     rb_context_free(ctx);
 }
 
-/* Of H diag(values) H the root is H diag(values^-1/2) H, with 0 for the values that are left out. */
+/* Of H diag(values) H the root is H diag(values^-1/2) H, with 0 for values that are left out. */
 static void inverse_roots(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
