@@ -34,7 +34,7 @@ head -6 constant.tsv >wide.tsv
 head -2 X.tsv >one.tsv
 cut -f 1-2 X.tsv >narrow.tsv
 expect 0 convert X.tsv -o X.h5 -q
-for part in 1 2 3 4 5 6 7 8; do tail -n +2 X.tsv | cut -f 2-; done >parts
+for _ in 1 2 3 4 5 6 7 8; do tail -n +2 X.tsv | cut -f 2-; done >parts
 cat parts parts parts parts parts >many.tsv
 expect 0 convert many.tsv -o many.npy -q
 
