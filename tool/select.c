@@ -49,17 +49,38 @@ static bool knows_noise(const rb_selection *s) {
     return false;
 }
 
+/* "-" where there is no value. */
+static void print_cell(double value, int width, int digits, bool fixed) {
+    char text[64] = "-";
+    if (!isnan(value) && fixed) snprintf(text, sizeof text, "%.*f", digits, value);
+    if (!isnan(value) && !fixed) snprintf(text, sizeof text, "%.*g", digits, value);
+    printf("%*s", width, text);
+}
+
 static void print_table(const rb_selection *s) {
-    bool noise = knows_noise(s);
-    printf("%6s %12s %9s %12s %8s %7s %7s %6s%s  %s\n", "units", "held out", "+-", "error",
-           "entries", "match", "shared", "used", noise ? "  beyond noise" : "", "choice");
+    static const struct {
+        const char *name, *label;
+        int width, digits;
+        bool fixed;
+    } columns[] = {
+        {"units", "units", 6, 0, true},
+        {"held_out", "held out", 13, 6, false},
+        {"held_out_se", "+-", 10, 3, false},
+        {"held_out_error", "error", 13, 5, false},
+        {"entry_error", "entries", 9, 4, true},
+        {"match", "match", 8, 3, true},
+        {"shared", "shared", 8, 3, true},
+        {"used", "used", 7, 1, true},
+        {"beyond_noise", "beyond noise", 14, 1, true},
+    };
+    int64_t count = sizeof columns / sizeof *columns - !knows_noise(s);
+    for (int64_t c = 0; c < count; c++)
+        printf("%*s", columns[c].width, columns[c].label);
+    puts("  choice");
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
-        printf("%6.0f %12.6g %9.3g %12.5g %8.4f %7.3f %7.3f %6.1f", rb_selection_get(s, r, "units"),
-               rb_selection_get(s, r, "held_out"), rb_selection_get(s, r, "held_out_se"),
-               rb_selection_get(s, r, "held_out_error"), rb_selection_get(s, r, "entry_error"),
-               rb_selection_get(s, r, "match"), rb_selection_get(s, r, "shared"),
-               rb_selection_get(s, r, "used"));
-        if (noise) printf("%14.1f", rb_selection_get(s, r, "beyond_noise"));
+        for (int64_t c = 0; c < count; c++)
+            print_cell(rb_selection_get(s, r, columns[c].name), columns[c].width, columns[c].digits,
+                       columns[c].fixed);
         printf("  %s\n", choice_of(s, r));
     }
 }

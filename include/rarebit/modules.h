@@ -10,9 +10,10 @@ extern "C" {
 
 /* The options of modules, for rb_options_add:
  *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes; for sparse loadings and for codes with signs "test"
- *                      from 100 features on, where no value is missing, there are samples enough
- *                      and no threshold is given, else "fabia"; for other models "nonzero"
+ *                      for binary causes; for sparse loadings, for codes with signs, and for codes
+ *                      that are mostly above 0 where the method promises no others "test" from 100
+ *                      features on, where no value is missing, there are samples enough and no
+ *                      threshold is given, else "fabia"; for other models "nonzero"
  *   sample-threshold   fabia rule: a sample belongs when |z| is above it
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
  *   best               keep this many modules of largest information content; 0: all

@@ -55,9 +55,10 @@ typedef struct extraction {
     rb_rule rule;
     unit *units; /* ranked once the first pass is done */
     int64_t n_samples;
-    bool negative; /* is any code below 0? */
-    double root;   /* the size of a typical entry of a living unit's part of the data */
-    double above;  /* the weight rule: the loading above which a feature belongs */
+    bool negative;   /* is any code below 0? */
+    int64_t nonzero; /* codes that are not 0 */
+    double root;     /* the size of a typical entry of a living unit's part of the data */
+    double above;    /* the weight rule: the loading above which a feature belongs */
     rb_modules *modules;
     roll *rolls; /* the samples of each module */
     /* Of the test rule, whose units are the first `living` ones: */
@@ -90,6 +91,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
                 u->code += mu * mu;
                 u->information += 0.5 * log1p(mu * mu * u->signal);
                 e->negative |= mu < 0;
+                e->nonzero++;
             }
         }
     }
@@ -258,24 +260,39 @@ static bool may_test(const extraction *e) {
     return e->rule.kind == RB_RULE_TEST || (open && e->input->n_features >= TEST_FEATURES);
 }
 
-/* Enough samples, all values there, and no two units that tell the same? */
-static bool can_test(const extraction *e) {
+static int64_t count_living(const extraction *e) {
     int64_t living = 0;
     for (int64_t j = 0; j < e->input->n_units; j++)
         living += e->units[j].code > 0;
-    return e->refit && rb_refit_freedom(e->refit, living) > 0 && rb_refit_complete(e->refit) &&
-           !rb_refit_has_twins(e->refit);
+    return living;
+}
+
+/* Enough samples, all values there, and no two units that tell the same? */
+static bool can_test(const extraction *e) {
+    return e->refit && rb_refit_freedom(e->refit, count_living(e)) > 0 &&
+           rb_refit_complete(e->refit) && !rb_refit_has_twins(e->refit);
+}
+
+/* Why codes other than 0 say little of who belongs; or NULL. */
+static const char *why_not_nonzero(const extraction *e) {
+    double codes = (double)count_living(e) * (double)e->n_samples;
+    bool dense = !e->input->sparse_codes && (double)e->nonzero > 0.5 * codes;
+    return e->input->sparse_loadings ? "the loadings are sparse"
+           : e->negative             ? "codes have signs"
+           : dense                   ? "most codes are above 0"
+                                     : NULL;
 }
 
 /* The rule that suits the codes and loadings. */
 static const char *choose_rule(const extraction *e) {
-    const char *rule = "nonzero", *reason = "no code is negative";
+    const char *rule = "nonzero", *reason = why_not_nonzero(e);
     if (e->input->probabilities) {
         rule = "active";
         reason = "codes are probabilities of binary causes";
-    } else if (e->input->sparse_loadings || e->negative) {
+    } else if (reason) {
         rule = can_test(e) ? "test" : "fabia";
-        reason = e->input->sparse_loadings ? "the loadings are sparse" : "codes have signs";
+    } else {
+        reason = "no code is negative";
     }
     rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
     return rule;

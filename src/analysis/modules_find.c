@@ -74,13 +74,16 @@ static rb_error find_variances(rb_context *ctx, const rb_model *model, double *v
     return err;
 }
 
+/* Of a feature that the model leaves no noise: 0 would make information infinite. */
+static const double NOISE_MIN = 1e-100;
+
 /* The noise variance of each feature. */
 static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
     const char *kind = rb_model_attribute(model, "noise");
     bool counts = rb_has_causes(model) && kind && strcmp(kind, "poisson") == 0;
     rb_error err = counts ? find_counts(ctx, model, noise) : find_variances(ctx, model, noise);
     for (int64_t k = 0; !err && k < rb_model_features(model); k++)
-        noise[k] = fmax(noise[k], DBL_MIN);
+        noise[k] = fmax(noise[k], NOISE_MIN);
     return err;
 }
 
@@ -111,6 +114,7 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
         .noise = noise,
         .probabilities = rb_has_causes(model),
         .sparse_loadings = has_sparse_loadings(model),
+        .sparse_codes = model->method->sparser,
         .walk = encode,
         .walk_blocks = encode_blocks,
         .state = state,

@@ -11,8 +11,9 @@
 static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
      "who belongs: nonzero, fabia, active, test, top:N or mass:F; not given: active for binary "
-     "causes; for sparse loadings and for codes with signs test from 100 features on, fabia below; "
-     "else nonzero"},
+     "causes; for sparse loadings, codes with signs and codes that are mostly above 0 test from "
+     "100 "
+     "features on, fabia below; else nonzero"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
      "fabia: a sample belongs when its code is above this (the mean square of a unit's codes is "

@@ -51,7 +51,7 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
             ? "is missing (NaN), and the model fills none; do without it by missing=model, or fit "
               "again with missing=mean or missing=median"
         : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
-                         "missing=model to let the model do without it"
+                         "missing=model to let the model do without it, where the method can"
         : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "

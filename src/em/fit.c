@@ -71,6 +71,12 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
                        "the model to start from is of method '%s', but '%s' is to be fitted",
                        before->name, method->name);
     }
+    int64_t units = rb_model_units(run->start);
+    if (method->units && method->units(run->options) != units) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "units is %lld, but the model to start from has %lld units; leave it out",
+                       (long long)method->units(run->options), (long long)units);
+    }
     if (run->problem.fit->restarts > 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "restarts is %lld, but every fit that starts from a model is the same; "

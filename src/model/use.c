@@ -427,9 +427,6 @@ rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
     if (measured) measured->likelihoods = likelihoods;
     rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
-    double mean = err ? NAN : rb_metrics_get(measured, "log_likelihood");
-    for (int64_t i = 0; likelihoods && isnan(likelihoods[0]) && i < source->n_samples; i++)
-        likelihoods[source->n_samples - 1 - i] = mean; /* a method may tell no more than that */
     if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;
     return err;

@@ -62,7 +62,8 @@ struct rb_selection {
     int64_t n_rows, folds, restarts, permutations;
     double *cells; /* n_rows x SELECT_COLUMNS */
     int64_t n_samples;
-    double *held_out; /* n_rows x n_samples: log-likelihoods */
+    double *held_out; /* n_rows x n_samples: log-likelihoods, or the mean of the sample's fold */
+    bool means;       /* the latter: of a method that knows no single ones */
     bool *left_out;   /* n_samples: do not count in the choice */
     int64_t n_left_out, last_left_out;
     rb_bytes *models; /* restarts: outcomes of the row at hand, with codes */

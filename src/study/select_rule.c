@@ -2,7 +2,8 @@
  *
  * Numbers are compared sample by sample: of the differences of two log-likelihoods of a sample that
  * was held out the mean counts, and its standard error over samples, which is far below that of
- * either likelihood. Samples that no number explains are left out.
+ * either likelihood. Samples that no number explains are left out. Of methods that know the mean of
+ * samples alone the means of the folds take their place.
  *
  * Numbers that explain unseen samples nearly as well as the best one are good. Among these, fits
  * from different starts agree where each unit has something to find: the smallest good number whose
@@ -85,10 +86,11 @@ static double mean_of(const rb_selection *s, int64_t k) {
 static double error_of(const rb_selection *s, int64_t a, int64_t b) {
     const double *x = of_samples(s, a), *y = of_samples(s, b);
     double squares = 0, n = (double)(s->n_samples - s->n_left_out);
+    double known = s->means ? (double)s->folds : n; /* values that are not copies of each other */
     double mean = mean_of(s, a) - mean_of(s, b);
     for (int64_t i = 0; i < s->n_samples; i++)
         squares += s->left_out[i] ? 0 : pow(x[i] - y[i] - mean, 2);
-    return sqrt(squares / fmax(n - 1, 1) / n);
+    return sqrt(squares / n / fmax(known - 1, 1));
 }
 
 static double behind(const rb_selection *s, int64_t k, int64_t best) {
@@ -197,6 +199,11 @@ static void say_why(rb_selection *s, int64_t best, int64_t picked, double match)
         say_range(s, picked);
 }
 
+static void forget_likelihoods(rb_selection *s) {
+    for (int64_t k = 0; k < s->n_rows; k++)
+        row_of(s, k)[SELECT_HELD_OUT] = row_of(s, k)[SELECT_HELD_OUT_SE] = NAN;
+}
+
 rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
     double match;
     if (s->folds == 0) {
@@ -205,13 +212,12 @@ rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
         return RB_OK;
     }
     if (isnan(mean_of(s, 0))) {
-        find_best(s);
-        say(s,
-            "no number is picked: the method has no likelihood that says how well unseen samples "
-            "are explained; see at which number their error stops falling, and the match");
+        say(s, "no number is picked: the method gives no log-likelihood of unseen samples; compare "
+               "error and match");
+        forget_likelihoods(s);
         return RB_OK;
     }
-    rb_error err = leave_out(ctx, s);
+    rb_error err = s->means ? RB_OK : leave_out(ctx, s);
     if (err) return err;
     int64_t best = find_best(s), picked = pick(s, best, &match);
     if (s->n_rows > 1 && picked == s->n_rows - 1) {

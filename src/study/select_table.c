@@ -149,6 +149,11 @@ static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_b
                      : o->living >= 0 && o->living <= codes && codes == o->living * row;
 }
 
+static void put_likelihood(rb_selection *s, int64_t at, double value, const select_outcome *o) {
+    s->means |= isnan(value);
+    s->held_out[at] = isnan(value) ? o->held_out : value;
+}
+
 rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     const select_plan *plan = user;
     rb_selection *s = plan->selection;
@@ -169,7 +174,7 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
     row[SELECT_ENTRY_ERROR] += share * o->entry_error;
     const double *likelihoods = (const double *)(o + 1);
     for (int64_t i = 0; i < s->n_samples; i++)
-        if (plan->fold_of[i] == fold) s->held_out[k * s->n_samples + i] = *likelihoods++;
+        if (plan->fold_of[i] == fold) put_likelihood(s, k * s->n_samples + i, *likelihoods++, o);
     return RB_OK;
 }
 

@@ -74,10 +74,11 @@ refuses "--part is given, but does nothing without --checkpoint" select rfn X.np
 refuses "must be numbers above 0" select rfn X.npy --units 3:1
 breaks "is no file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
-# Without a likelihood no number is picked, and it says so.
-expect 0 simulate biclusters --seed 1 -o plain.npy -q
-expect 0 select kmeans plain.npy --units 2:3 --restarts 2 --folds 2 -q
-tells "no number is picked: the method has no likelihood"
-expect 0 select pca plain.npy --units 1:6 --restarts 2 --folds 2 -q
-tells "explain"
+
+# Methods without the log-likelihood of single samples are compared by folds; without any nothing is.
+expect 0 select pca X.npy --units 2:4 --restarts 1 --folds 3 -o pca.tsv -q
+awk -F '\t' 'NR > 1 && !($4 + 0 < 0 && $5 + 0 >= 0) { exit 1 }' pca.tsv || fail "pca: $(cat pca.tsv)"
+expect 0 select dae X.npy --units 2:3 --restarts 2 --folds 2 --iterations 3 --seed 1 -q
+tells "no number is picked: the method gives no log-likelihood of unseen samples"
+! grep -q 'nan\|picked$\|likely$' out || fail "$command: $(cat out)"
 finish

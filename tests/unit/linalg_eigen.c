@@ -1,4 +1,4 @@
-/* Raising small eigenvalues of matrices whose eigenvalues are known. */
+/* Matrices whose eigenvalues are known: the largest, inverse roots, raising small ones. */
 #include "linalg_test.h"
 
 enum { N = 30 };
@@ -76,10 +76,65 @@ static void failures(void **state) {
     rb_context_free(ctx);
 }
 
+/* A v = value v, the largest first, of unit length and at right angles. */
+static void the_largest_have_their_vectors(void **state) {
+    (void)state;
+    enum { COUNT = 5 };
+    rb_context *ctx = test_context(1);
+    double known[N], values[COUNT];
+    for (int c = 0; c < N; c++)
+        known[c] = c * 7 % N - 3; /* each once, in no order; some below 0 */
+    rb_dense a = with_eigenvalues(ctx, known), vectors = test_zeros(ctx, RB_FLOAT64, COUNT, N);
+    for (int i = 0; i < N; i++)
+        for (int j = i + 1; j < N; j++)
+            rb_dense_set(a, i, j, NAN); /* not read */
+    assert_int_equal(rb_largest_eigenvectors(ctx, a, COUNT, values, vectors), RB_OK);
+    rb_dense_mirror(a);
+    for (int c = 0; c < COUNT; c++) {
+        assert_near(values[c], N - 4 - c, 1e-10);
+        for (int i = 0; i < N; i++)
+            assert_near(test_product(a, RB_PLAIN, vectors, RB_TRANSPOSED, i, c),
+                        values[c] * rb_dense_get(vectors, c, i), 1e-10);
+        for (int d = 0; d < COUNT; d++)
+            assert_near(test_product(vectors, RB_PLAIN, vectors, RB_TRANSPOSED, c, d), c == d,
+                        1e-12);
+    }
+    rb_dense_set(a, 3, 2, NAN);
+    assert_int_equal(rb_largest_eigenvectors(ctx, a, COUNT, values, vectors), RB_ERROR_NUMERIC);
+    rb_dense_free(&a);
+    rb_dense_free(&vectors);
+    rb_context_free(ctx);
+}
+
+/* Of H diag(values) H the root is H diag(values^-1/2) H, with 0 for values that are left out. */
+static void inverse_roots(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int lacking = 0; lacking < 2; lacking++) {
+        double values[N], roots[N];
+        for (int c = 0; c < N; c++) {
+            bool left_out = lacking && c % 4 == 1;
+            values[c] = left_out ? 1e-9 : 1 + c % 9;
+            roots[c] = left_out ? 0 : 1 / sqrt(values[c]);
+        }
+        rb_dense a = with_eigenvalues(ctx, values), known = with_eigenvalues(ctx, roots);
+        rb_dense root = test_zeros(ctx, RB_FLOAT64, N, N);
+        assert_int_equal(rb_inverse_root(ctx, a, 1e-6, root), RB_OK);
+        for (int e = 0; e < N * N; e++)
+            assert_near(rb_dense_get(root, e / N, e % N), rb_dense_get(known, e / N, e % N), 1e-10);
+        rb_dense_free(&a);
+        rb_dense_free(&known);
+        rb_dense_free(&root);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_ones_are_raised_and_no_other),
         cmocka_unit_test(larger_ones_keep_their_bits),
+        cmocka_unit_test(the_largest_have_their_vectors),
+        cmocka_unit_test(inverse_roots),
         cmocka_unit_test(failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
