@@ -198,6 +198,7 @@ typedef struct rb_modules_input {
     const double *noise;    /* n_features, variances */
     bool probabilities;     /* codes are those that binary causes are active */
     bool sparse_loadings;
+    const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
     /* The same with the preprocessed samples, for the test rule. */

@@ -155,6 +155,14 @@ static void assert_above(const example *e, double (*value)(const example *, int6
         assert_true(fabs(members[d - 1].weight) >= fabs(members[d].weight));
 }
 
+/* The samples of the fabia rule: above the bound, and of the sign whose weights are the larger. */
+static double prevailing_z(const example *e, int64_t sample, int64_t unit) {
+    double sum = 0, z = z_of(e, sample, unit);
+    for (int64_t i = 0; i < N; i++)
+        if (fabs(z_of(e, i, unit)) > 0.5) sum += z_of(e, i, unit);
+    return (z < 0) == (sum < 0) ? z : 0;
+}
+
 /* nonzero and fabia, for codes without and with signs, from float64 and float32 codes. */
 static void threshold_rules(void **state) {
     (void)state;
