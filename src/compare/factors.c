@@ -8,11 +8,15 @@
  * and where loadings are to be sparse w_kj <- sign(w_kj) max(0, |w_kj| - decay sd_k) in between,
  * sd_k the standard deviation of the feature: the decay of a Laplacian prior (D. Clevert, A. Mayr,
  * T. Unterthiner, S. Hochreiter, "Rectified factor networks", NIPS 2015, Alg. S8), whose strength
- * is not that of a fixed prior: no objective is promised to rise then. FABIA (S. Hochreiter et al.,
- * Bioinformatics 26, 2010) has decay = alpha psi_k / sd_k^2, and psi_k = c_k - w_k'u_k, which is
- * the above where no loading was moved; nor does it promise. Start and bounds follow the
+ * is not that of a fixed prior: no objective is promised to rise then. Start and bounds follow the
  * standard deviations of the features, so that a fit is the same, but for units of measurement, for
  * data that are scaled feature by feature.
+ *
+ * FABIA (S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics
+ * 26, 2010) moves loadings by alpha psi_k, psi_k of the M-step before, has psi_k = c_k - w_k'u_k,
+ * which is the above where no loading was moved, and adds 0.001 / n to the diagonal of S. Its
+ * authors' program divides each feature by the root of its interquartile range; here start, alpha
+ * and bounds are multiplied accordingly. No objective is promised to rise.
  *
  * The objective is the bound of the mean log-likelihood,
  *

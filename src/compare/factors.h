@@ -22,7 +22,7 @@ typedef struct factors_options {
     int solver;          /* factors_solver */
     double noise_min;    /* share of a feature's variance */
     double weight_init;  /* in standard deviations of a feature, as the next one */
-    double weight_decay; /* of each M-step; fabia: alpha, in psi / standard deviation */
+    double weight_decay; /* of each M-step; fabia: alpha */
     int normalize;       /* 1: codes of mean square 1 */
 } factors_options;
 

@@ -16,9 +16,9 @@ static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
         "units", 'k', RB_OPTION_INTEGER, FIELD(units), "10", 1, 1e9, NULL, "N",                    \
             "number of hidden units (factors)", RB_OPTION_COMMON                                   \
     }
-#define NOISE(value)                                                                               \
+#define NOISE                                                                                      \
     {                                                                                              \
-        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), value, 0, 1, NULL, "SHARE",            \
+        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-4", 0, 1, NULL, "SHARE",           \
             "smallest noise variance of a feature, as a share of its variance"                     \
     }
 #define NORMALIZE(value)                                                                           \
@@ -27,9 +27,9 @@ static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
             "scale of each unit's codes, and of its loadings accordingly: as they come, or so "    \
             "that their mean square is 1"                                                          \
     }
-#define START(value)                                                                               \
+#define START                                                                                      \
     {                                                                                              \
-        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), value, DBL_MIN, DBL_MAX, NULL,     \
+        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.2", DBL_MIN, DBL_MAX, NULL,     \
             "SD",                                                                                  \
             "standard deviation of the loadings at the start, in standard deviations of the "      \
             "feature",                                                                             \
@@ -43,9 +43,9 @@ static const rb_option fa_rows[] = {
      "features; fixed-point takes one pass and then far fewer iterations, with a matrix of "
      "features "
      "x features; auto is fixed-point up to 1024 features"},
-    NOISE("1e-4"),
+    NOISE,
     NORMALIZE("none"),
-    START("0.2"),
+    START,
     {0},
 };
 static const rb_option sfa_rows[] = {
@@ -53,22 +53,26 @@ static const rb_option sfa_rows[] = {
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "5e-5", 0, 1, NULL, "SHARE",
      "after each M-step move every loading towards 0 by this share of its feature's standard "
      "deviation"},
-    NOISE("1e-4"),
+    NOISE,
     NORMALIZE("none"),
-    START("0.2"),
+    START,
     {0},
 };
 static const rb_option variational_rows[] = {
-    UNITS, NOISE("1e-4"), NORMALIZE("none"), START("0.2"), {0},
+    UNITS, NOISE, NORMALIZE("none"), START, {0},
 };
+/* FABIA's numbers: of features that are divided by the root of their interquartile range. */
 static const rb_option fabia_rows[] = {
     UNITS,
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0.01", 0, 1, NULL, "ALPHA",
      "after each M-step move every loading towards 0 by this times the noise variance of its "
-     "feature, for features of variance 1"},
-    NOISE("1e-3"),
+     "feature; this and the next ones are for features divided by the root of their interquartile "
+     "range, as normal ones have it"},
+    {"noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-3", 0, 1, NULL, "VARIANCE",
+     "smallest noise variance of a feature"},
     NORMALIZE("rms"),
-    START("1"),
+    {"weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "1", DBL_MIN, DBL_MAX, NULL, "SD",
+     "standard deviation of the loadings at the start", RB_OPTION_RESEARCH},
     {0},
 };
 

@@ -14,11 +14,11 @@
  *     Laplace   p(z) = exp(-sqrt(2) |z|) / sqrt(2)  >=  exp(-xi - z^2 / (2 xi)) / sqrt(2),
  *                                                       best at xi = sqrt(s0 / 2)
  *     Jeffreys  p(z) = 1 / |z|  >=  exp(1/2 - z^2 / (2 xi)) / sqrt(xi),     best at xi = s0
- *     FABIA     p(z) = exp(-|z|) / C up to |z| = 1 and exp(-(z^2 + 1) / 2) / C beyond
- *                    >=  exp(-xi / 2 - z^2 / (2 xi)) / C for xi <= 1,  best at xi = min(1, sqrt(s0))
+ *     FABIA     p(z) = exp(-|z|) / C up to |z| = 1, exp(-(z^2 + 1) / 2) / C beyond
+ *                    >=  exp(-xi / 2 - z^2 / (2 xi)) / C for xi <= 1, best at min(1, sqrt(s0))
  *
- * The last is what variances of at most 1, the ones of S. Hochreiter et al., "FABIA: factor analysis
- * for bicluster acquisition", Bioinformatics 26, 2010, come to; theirs are sqrt(s0 + 0.001).
+ * The last is what variances of at most 1 come to, which FABIA has (S. Hochreiter et al., "FABIA:
+ * factor analysis for bicluster acquisition", Bioinformatics 26, 2010), as sqrt(s0 + 0.001),
  *
  * so that Sigma_i = (Xi_i^-1 + W' Psi^-1 W)^-1, and then xi from s0 = E z^2 = mu^2 + Sigma_jj; the
  * bound of ln p(v) never falls. With R = Xi^1/2 and A = I + R G R no xi need be inverted, and it
