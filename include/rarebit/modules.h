@@ -14,7 +14,8 @@ extern "C" {
  *                      that are mostly above 0 where the method promises no others "test" from 100
  *                      features on, where no value is missing, there are samples enough and no
  *                      threshold is given, else "fabia"; for other models "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it
+ *   sample-threshold   fabia rule: a sample belongs when |z| is above it, with the sign
+ *                      of which such |z| have the larger sum
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
  *   best               keep this many modules of largest information content; 0: all
  *   level              test rule: the false discovery rate of a module's features, and the chance

@@ -2,11 +2,13 @@
  *
  * Symbols: mu (n x l) codes, W (m x l) loadings, psi (m) noise variances.
  *   rms_j = sqrt(1/n sum_i mu_ij^2),  z_ij = mu_ij / rms_j,  l_kj = W_kj rms_j,  so z l' = mu W'.
- *   information of unit j:  sum_i 1/2 log(1 + z_ij^2 l_j' Psi^-1 l_j), in nats
+ *   information of unit j:  sum_i 1/2 log(1 + z_ij^2 l_j' Psi^-1 l_j), in nats; of method fabia
+ *                           with its prior's variance min(1, |mu_ij|), mu and W before they are
+ *                           scaled, for z_ij^2
  *   weight rule:            feature k belongs to unit j when
  *                           |l_kj| > sqrt(sum_j |l_j|^2 |z_j|^2 / (n m l)) / feature_threshold
- *   fabia rule:             sample i belongs when |z_ij| > sample_threshold, features by the
- *                           weight rule
+ *   fabia rule:             sample i belongs when |z_ij| > sample_threshold and z_ij has the sign
+ *                           of which such |z_ij| have the larger sum, features by the weight rule
  *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
  *   active rule:            sample i belongs when mu_ij > 1/2, the probability that a binary cause
  *                           is active; features by the weight rule
@@ -81,6 +83,12 @@ static void start_units(extraction *e) {
     }
 }
 
+/* What the variance of a factor is taken to be where it has this code. */
+static double factor_variance(const rb_modules_input *input, int64_t j, double mu) {
+    if (!input->scale) return mu * mu;
+    return fmin(fabs(mu), 1 / input->scale[j]) / input->scale[j];
+}
+
 static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
     extraction *e = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
@@ -89,7 +97,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
             double mu = rb_matrix_at(rows, i, j);
             if (mu != 0) {
                 u->code += mu * mu;
-                u->information += 0.5 * log1p(mu * mu * u->signal);
+                u->information += 0.5 * log1p(factor_variance(e->input, j, mu) * u->signal);
                 e->negative |= mu < 0;
                 e->nonzero++;
             }
@@ -168,6 +176,17 @@ static rb_error roll_add(const extraction *e, roll *r, int64_t index, double wei
     return RB_OK;
 }
 
+/* Keeps the sign whose weights have the larger sum; of equal ones the positive. */
+static void roll_keep_sign(roll *r) {
+    double sum = 0;
+    int64_t kept = 0;
+    for (int64_t d = 0; d < r->count; d++)
+        sum += r->members[d].weight;
+    for (int64_t d = 0; d < r->count; d++)
+        if ((r->members[d].weight < 0) == (sum < 0)) r->members[kept++] = r->members[d];
+    r->count = kept;
+}
+
 /* Hands the members over, sorted and cut. */
 static void roll_finish(const extraction *e, const roll *r, rb_member **members, int64_t *count) {
     rb_members_sort(r->members, r->count);
@@ -240,6 +259,7 @@ static rb_error gather(extraction *e) {
     if (e->rolls) err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
     for (int64_t r = 0; e->rolls && r < e->modules->count; r++) {
         rb_module *m = &e->modules->list[r];
+        if (e->rule.kind == RB_RULE_FABIA) roll_keep_sign(&e->rolls[r]);
         roll_finish(e, &e->rolls[r], &m->samples, &m->n_samples);
         err = err ? err : gather_features(e, r);
     }

@@ -119,6 +119,8 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
         .walk_blocks = encode_blocks,
         .state = state,
     };
+    if (strcmp(rb_model_method(model), "fabia") == 0)
+        input.scale = rb_model_array(model, "scale", NULL, NULL);
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
     return input;
 }

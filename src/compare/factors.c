@@ -12,6 +12,12 @@
  * standard deviations of the features, so that a fit is the same, but for units of measurement, for
  * data that are scaled feature by feature.
  *
+ * FABIA (S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics
+ * 26, 2010) moves loadings by alpha psi_k, psi_k of the M-step before, has psi_k = c_k - w_k'u_k,
+ * which is the above where no loading was moved, and adds 0.001 / n to the diagonal of S. Its
+ * authors' program divides each feature by the root of its interquartile range; here start, alpha
+ * and bounds are multiplied accordingly. No objective is promised to rise.
+ *
  * The objective is the bound of the mean log-likelihood,
  *
  *     -1/2 (m ln 2 pi + ln |Psi| + sum_k q_k / psi_k) + 1/n sum (ln |Sigma_i| / 2 + E ln p~(z_i))
@@ -26,14 +32,27 @@
 
 static const double LN_2PI = 1.8378770664093454836;
 
+/* FABIA's noise variance at the start, and what it adds to sums of E z^2. */
+static const double FABIA_NOISE = 0.2, FABIA_LEAST = 1e-3;
+
 /* Of a feature that is always the same, for which any noise variance is too large. */
 static double variance_of(const factors *fa, int64_t k) {
     return fa->second[k] > 0 ? fa->second[k] : 1;
 }
 
+/* FABIA's numbers are for features that are divided by the root of their interquartile range, which
+ * is so many standard deviations of normal ones; those of the others for variance 1. */
+static const double QUARTILES = 1.349;
+
+static double size_of(const factors *fa, int64_t k) {
+    double sd = sqrt(variance_of(fa, k));
+    return fa->prior == FACTORS_FABIA ? sqrt(QUARTILES * sd) : sd;
+}
+
 double factors_noise_min(const factors *fa, int64_t k) {
     const double least = 1e-12; /* what sums of squares leave of nothing */
-    return fmax(fa->options.noise_min, least) * variance_of(fa, k);
+    double size = size_of(fa, k);
+    return fmax(fa->options.noise_min * size * size, least * variance_of(fa, k));
 }
 
 /* ---- memory ---- */
@@ -186,8 +205,8 @@ rb_error factors_survey_end(rb_context *ctx, void *state) {
     for (int64_t k = 0; k < m; k++)
         fa->second[k] /= (double)fa->problem.n_samples;
     for (int64_t k = 0; !fa->warm && k < m; k++) {
-        double sd = sqrt(fa->second[k]) * fa->options.weight_init;
-        fa->noise[k] = variance_of(fa, k);
+        double size = size_of(fa, k), sd = fa->second[k] > 0 ? size * fa->options.weight_init : 0;
+        fa->noise[k] = fa->prior == FACTORS_FABIA ? FABIA_NOISE * size * size : variance_of(fa, k);
         for (int64_t j = 0; j < l; j++)
             rb_dense_set(fa->loadings, k, j, sd * rb_random_normal(stream, (uint64_t)(k * l + j)));
     }
@@ -260,7 +279,8 @@ rb_error factors_end(rb_context *ctx, void *state, bool *again) {
         for (int64_t j = 0; j <= i; j++) {
             double spread = normal ? rb_dense_get(fa->posterior.sigma, i, j)
                                    : fa->sums.spread[i * s.cols + j] / n;
-            rb_dense_set(s, i, j, rb_dense_get(s, i, j) / n + spread);
+            double least = fa->prior == FACTORS_FABIA && i == j ? FABIA_LEAST / n : 0;
+            rb_dense_set(s, i, j, rb_dense_get(s, i, j) / n + spread + least);
         }
     }
     rb_dense_mirror(s);
@@ -282,12 +302,15 @@ static rb_dense task_rows(rb_dense a, int64_t task) {
     return rb_dense_rows(a, task * TASK_ROWS, left < TASK_ROWS ? left : TASK_ROWS);
 }
 
-/* Sparse factors grow where loadings shrink, without end: loadings are then those of factors of
- * mean square 1. */
-static void shrink(const factors *fa, rb_dense w, int64_t row, double by) {
+static double decay_of(const factors *fa, int64_t k) {
+    double share = fa->options.weight_decay;
+    return fa->prior == FACTORS_FABIA ? share * fa->noise[k] / size_of(fa, k)
+                                      : share * sqrt(fa->second[k]);
+}
+
+static void shrink(rb_dense w, int64_t row, double by) {
     for (int64_t j = 0; by > 0 && j < w.cols; j++) {
-        double size = fa->prior == FACTORS_NORMAL ? 1 : sqrt(rb_dense_get(fa->sums.s, j, j));
-        double value = rb_dense_get(w, row, j), rest = fmax(fabs(value) - by / size, 0);
+        double value = rb_dense_get(w, row, j), rest = fmax(fabs(value) - by, 0);
         rb_dense_set(w, row, j, value < 0 ? -rest : rest);
     }
 }
@@ -299,7 +322,7 @@ static void solve_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     rb_spd_solve_right(t->factor, task_rows(fa->sums.u, task), w);
     for (int64_t i = 0; i < w.rows; i++)
-        shrink(fa, w, i, fa->options.weight_decay * sqrt(fa->second[task * TASK_ROWS + i]));
+        shrink(w, i, decay_of(fa, task * TASK_ROWS + i));
 }
 
 /* Noise variances, and the objective. */
@@ -309,10 +332,11 @@ static void set_noise(rb_context *ctx, factors *fa) {
     rb_gemm_parallel(ctx, 1, w, RB_PLAIN, fa->sums.s, RB_PLAIN, 0, work);
     for (int64_t k = 0; k < w.rows; k++) {
         const void *row = rb_dense_row(w, k);
-        double error = fa->second[k] -
-                       2 * rb_dot(ctx, w.type, w.cols, rb_dense_row(fa->sums.u, k), row) +
-                       rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
-        fa->noise[k] = fmax(error, factors_noise_min(fa, k));
+        double cross = rb_dot(ctx, w.type, w.cols, rb_dense_row(fa->sums.u, k), row);
+        double error =
+            fa->second[k] - 2 * cross + rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
+        double noise = fa->prior == FACTORS_FABIA ? fa->second[k] - cross : error;
+        fa->noise[k] = fmax(noise, factors_noise_min(fa, k));
         value -= (LN_2PI + log(fa->noise[k]) + error / fa->noise[k]) / 2;
     }
     fa->objective = value;

@@ -2,13 +2,19 @@
  *
  *     v = W z + e,   e ~ N(0, Psi),   Psi diagonal,
  *
- * with factors that are normal, Laplacian or of Jeffreys' prior. Private to src/compare. */
+ * with factors that are normal, Laplacian, of Jeffreys' prior or of FABIA's. Private to
+ * src/compare. */
 #ifndef RB_COMPARE_FACTORS_H
 #define RB_COMPARE_FACTORS_H
 
 #include "compare.h"
 
-typedef enum factors_prior { FACTORS_NORMAL = 0, FACTORS_LAPLACE, FACTORS_JEFFREYS } factors_prior;
+typedef enum factors_prior {
+    FACTORS_NORMAL = 0,
+    FACTORS_LAPLACE,
+    FACTORS_JEFFREYS,
+    FACTORS_FABIA /* Laplacian up to 1, normal beyond */
+} factors_prior;
 typedef enum factors_solver { FACTORS_AUTO = 0, FACTORS_EM, FACTORS_FIXED_POINT } factors_solver;
 
 typedef struct factors_options {
@@ -16,7 +22,7 @@ typedef struct factors_options {
     int solver;          /* factors_solver */
     double noise_min;    /* share of a feature's variance */
     double weight_init;  /* in standard deviations of a feature, as the next one */
-    double weight_decay; /* of each M-step */
+    double weight_decay; /* of each M-step; fabia: alpha */
     int normalize;       /* 1: codes of mean square 1 */
 } factors_options;
 

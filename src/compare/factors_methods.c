@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
-                           jeffreys = FACTORS_JEFFREYS;
+                           jeffreys = FACTORS_JEFFREYS, fabia = FACTORS_FABIA;
 
 #define FIELD(name) offsetof(factors_options, name)
 
@@ -15,12 +15,6 @@ static const factors_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
     {                                                                                              \
         "units", 'k', RB_OPTION_INTEGER, FIELD(units), "10", 1, 1e9, NULL, "N",                    \
             "number of hidden units (factors)", RB_OPTION_COMMON                                   \
-    }
-#define DECAY(value)                                                                               \
-    {                                                                                              \
-        "weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), value, 0, 1, NULL, "SHARE",      \
-            "after each M-step move every loading towards 0 by this share of its feature's "       \
-            "standard deviation"                                                                   \
     }
 #define NOISE                                                                                      \
     {                                                                                              \
@@ -54,9 +48,33 @@ static const rb_option fa_rows[] = {
     START,
     {0},
 };
-static const rb_option sfa_rows[] = {UNITS, DECAY("5e-5"), NOISE, NORMALIZE("none"), START, {0}};
-static const rb_option variational_rows[] = {UNITS, NOISE, NORMALIZE("none"), START, {0}};
-static const rb_option fabia_rows[] = {UNITS, DECAY("0.1"), NOISE, NORMALIZE("rms"), START, {0}};
+static const rb_option sfa_rows[] = {
+    UNITS,
+    {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "5e-5", 0, 1, NULL, "SHARE",
+     "after each M-step move every loading towards 0 by this share of its feature's standard "
+     "deviation"},
+    NOISE,
+    NORMALIZE("none"),
+    START,
+    {0},
+};
+static const rb_option variational_rows[] = {
+    UNITS, NOISE, NORMALIZE("none"), START, {0},
+};
+/* FABIA's numbers: of features that are divided by the root of their interquartile range. */
+static const rb_option fabia_rows[] = {
+    UNITS,
+    {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0.01", 0, 1, NULL, "ALPHA",
+     "after each M-step move every loading towards 0 by this times the noise variance of its "
+     "feature; this and the next ones are for features divided by the root of their interquartile "
+     "range, as normal ones have it"},
+    {"noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-3", 0, 1, NULL, "VARIANCE",
+     "smallest noise variance of a feature"},
+    NORMALIZE("rms"),
+    {"weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "1", DBL_MIN, DBL_MAX, NULL, "SD",
+     "standard deviation of the loadings at the start", RB_OPTION_RESEARCH},
+    {0},
+};
 
 static const char *const start_options[] = {"weight-init", NULL};
 
@@ -120,7 +138,7 @@ const rb_method rb_method_fabia = {
     .name = "fabia",
     .title = "factor analysis for bicluster acquisition",
     .code_name = "X_fabia",
-    .own = &laplace,
+    .own = &fabia,
     .options = fabia_rows,
     SHARED,
 };

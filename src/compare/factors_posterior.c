@@ -14,6 +14,11 @@
  *     Laplace   p(z) = exp(-sqrt(2) |z|) / sqrt(2)  >=  exp(-xi - z^2 / (2 xi)) / sqrt(2),
  *                                                       best at xi = sqrt(s0 / 2)
  *     Jeffreys  p(z) = 1 / |z|  >=  exp(1/2 - z^2 / (2 xi)) / sqrt(xi),     best at xi = s0
+ *     FABIA     p(z) = exp(-|z|) / C up to |z| = 1, exp(-(z^2 + 1) / 2) / C beyond
+ *                    >=  exp(-xi / 2 - z^2 / (2 xi)) / C for xi <= 1, best at min(1, sqrt(s0))
+ *
+ * The last is what variances of at most 1 come to, which FABIA has (S. Hochreiter et al., "FABIA:
+ * factor analysis for bicluster acquisition", Bioinformatics 26, 2010), as sqrt(s0 + 0.001),
  *
  * so that Sigma_i = (Xi_i^-1 + W' Psi^-1 W)^-1, and then xi from s0 = E z^2 = mu^2 + Sigma_jj; the
  * bound of ln p(v) never falls. With R = Xi^1/2 and A = I + R G R no xi need be inverted, and it
@@ -27,6 +32,10 @@ static const double LN_2PI = 1.8378770664093454836, LN_2 = 0.6931471805599453094
 
 /* Below it a factor is not there; its square is still a number. */
 static const double SMALLEST = 1e-100;
+/* What FABIA adds to E z^2. */
+static const double LEAST_SQUARE = 1e-3;
+/* ln C of FABIA's prior, C = 2 - 2/e + sqrt(2 pi / e) erfc(1 / sqrt(2)). */
+static const double LN_FABIA = 0.557707204870235;
 /* Variances that change by no more than this share of the largest have settled. */
 static const double SETTLED = 1e-8;
 
@@ -142,6 +151,7 @@ static void find_code(const struct sample *s, rb_dense codes, int64_t row) {
 }
 
 static double best_variance(const factors_posterior *p, double square) {
+    if (p->prior == FACTORS_FABIA) return fmin(1, sqrt(square + LEAST_SQUARE));
     double xi = p->prior == FACTORS_LAPLACE ? sqrt(square / 2) : square;
     return fmax(xi, SMALLEST);
 }
@@ -171,6 +181,8 @@ static double fit_value(const struct sample *s, rb_dense codes, int64_t row) {
         double xi = s->xi[j], ratio = square_of(s, codes, row, j) / (2 * xi);
         if (s->posterior->prior == FACTORS_LAPLACE)
             value += log(s->root[j]) - LN_2 / 2 - xi - ratio;
+        else if (s->posterior->prior == FACTORS_FABIA)
+            value += log(s->root[j]) - LN_FABIA - xi / 2 - ratio;
         else
             value += log(s->root[j] / sqrt(xi)) + 0.5 - ratio;
     }
@@ -186,6 +198,8 @@ static double bound_value(const struct sample *s, rb_dense codes, int64_t row) {
         value += s->q[j] * rb_dense_get(codes, row, j) / 2;
         if (s->posterior->prior == FACTORS_LAPLACE)
             value += (LN_2PI - LN_2 + log(xi)) / 2 - xi;
+        else if (s->posterior->prior == FACTORS_FABIA)
+            value += (LN_2PI + log(xi) - xi) / 2 - LN_FABIA;
         else
             value += (LN_2PI + 1) / 2;
     }

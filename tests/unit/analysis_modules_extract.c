@@ -155,6 +155,14 @@ static void assert_above(const example *e, double (*value)(const example *, int6
         assert_true(fabs(members[d - 1].weight) >= fabs(members[d].weight));
 }
 
+/* The samples of the fabia rule: above the bound, and of the sign whose weights are the larger. */
+static double prevailing_z(const example *e, int64_t sample, int64_t unit) {
+    double sum = 0, z = z_of(e, sample, unit);
+    for (int64_t i = 0; i < N; i++)
+        if (fabs(z_of(e, i, unit)) > 0.5) sum += z_of(e, i, unit);
+    return (z < 0) == (sum < 0) ? z : 0;
+}
+
 /* nonzero and fabia, for codes without and with signs, from float64 and float32 codes. */
 static void threshold_rules(void **state) {
     (void)state;
@@ -171,7 +179,8 @@ static void threshold_rules(void **state) {
                 assert_int_equal(rb_modules_count(modules), L - 1);
                 for (int64_t r = 0; r < L - 1; r++) {
                     const rb_module *m = rb_modules_get(modules, r);
-                    assert_above(&e, z_of, m->unit, N, nonzero ? 0 : 0.5, m->samples, m->n_samples);
+                    assert_above(&e, nonzero ? z_of : prevailing_z, m->unit, N, nonzero ? 0 : 0.5,
+                                 m->samples, m->n_samples);
                     assert_above(&e, l_of, m->unit, M, feature_bound(&e, 0.7), m->features,
                                  m->n_features);
                 }
@@ -263,6 +272,28 @@ static void own_thresholds(void **state) {
         assert_above(&e, l_of, m->unit, M, feature_bound(&e, 0.4), m->features, m->n_features);
     }
     rb_modules_free(modules);
+    rb_context_free(ctx);
+}
+
+/* Of method fabia by its prior's variances. */
+static void information_of_fabia(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    static const double scale[L] = {0.5, 1, 2, 0.1, 1, 3};
+    double information[L];
+    example e;
+    make_example(&e, 4, true);
+    rb_modules_input input = input_of(&e);
+    input.scale = scale;
+    assert_int_equal(rb_information_of(ctx, &input, information), RB_OK);
+    for (int64_t j = 0; j < L; j++) {
+        double signal = 0, sum = 0;
+        for (int64_t k = 0; k < M; k++)
+            signal += pow(e.loadings[k * L + j] / scale[j], 2) / e.noise[k];
+        for (int64_t i = 0; i < N; i++)
+            sum += 0.5 * log(1 + fmin(1, fabs(e.codes[i * L + j] * scale[j])) * signal);
+        assert_true(fabs(information[j] - sum) <= 1e-10 * sum);
+    }
     rb_context_free(ctx);
 }
 
@@ -461,6 +492,7 @@ int main(void) {
         cmocka_unit_test(rule_by_default),
         cmocka_unit_test(active_rule),
         cmocka_unit_test(own_thresholds),
+        cmocka_unit_test(information_of_fabia),
         cmocka_unit_test(ranked_by_information),
         cmocka_unit_test(top_rule),
         cmocka_unit_test(mass_rule),

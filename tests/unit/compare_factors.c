@@ -157,6 +157,12 @@ static double log_laplace(double z) {
     return -sqrt(2) * fabs(z) - log(2) / 2;
 }
 
+/* Laplacian up to 1, normal beyond; ln C by quadrature. */
+static double log_fabia(double z) {
+    const double total = 1.7466631649622646;
+    return -(fabs(z) <= 1 ? fabs(z) : (z * z + 1) / 2) - log(total);
+}
+
 /* The likelihood is the integral; the bound is below it, and not far. */
 static void likelihoods_are_integrals(void **state) {
     struct problem *p = *state;
@@ -165,8 +171,9 @@ static void likelihoods_are_integrals(void **state) {
         double (*prior)(double);
         double slack;
     } cases[] = {{"fa", "log_likelihood", log_normal, 1e-6},
-                 {"fa-laplace", "log_likelihood_bound", log_laplace, 1}};
-    for (int c = 0; c < 2; c++) {
+                 {"fa-laplace", "log_likelihood_bound", log_laplace, 1},
+                 {"fabia", "log_likelihood_bound", log_fabia, 1}};
+    for (int c = 0; c < 3; c++) {
         rb_model *model = fit(p->ctx, p->source, cases[c].method,
                               "precision=float64 iterations=50 centre=none noise-min=0.05");
         for (int i = 0; i < 3; i++) {
@@ -259,12 +266,81 @@ static void codes_are_scaled(void **state) {
     rb_model_free(scaled);
 }
 
+/* From W and psi, all Xi = 1: one step of FABIA by its equations, for two factors. */
+static void fabia_by_hand(const double *x, const double *w, const double *psi, double *next,
+                          double *noise) {
+    double g[3] = {1, 0, 1}, u[M][2] = {{0}}, s[3] = {0, 0, 0}, c[M] = {0};
+    for (int k = 0; k < M; k++) {
+        g[0] += w[2 * k] * w[2 * k] / psi[k];
+        g[1] += w[2 * k] * w[2 * k + 1] / psi[k];
+        g[2] += w[2 * k + 1] * w[2 * k + 1] / psi[k];
+    }
+    double det = g[0] * g[2] - g[1] * g[1];
+    for (int i = 0; i < N; i++) {
+        double q[2] = {0, 0};
+        for (int k = 0; k < M; k++)
+            for (int j = 0; j < 2; j++)
+                q[j] += w[2 * k + j] / psi[k] * x[i * M + k];
+        double mu[2] = {(g[2] * q[0] - g[1] * q[1]) / det, (g[0] * q[1] - g[1] * q[0]) / det};
+        s[0] += g[2] / det + mu[0] * mu[0];
+        s[1] += -g[1] / det + mu[0] * mu[1];
+        s[2] += g[0] / det + mu[1] * mu[1];
+        for (int k = 0; k < M; k++) {
+            c[k] += x[i * M + k] * x[i * M + k] / N;
+            u[k][0] += x[i * M + k] * mu[0];
+            u[k][1] += x[i * M + k] * mu[1];
+        }
+    }
+    s[0] += 1e-3;
+    s[2] += 1e-3;
+    det = s[0] * s[2] - s[1] * s[1];
+    for (int k = 0; k < M; k++) {
+        double size = sqrt(1.349 * sqrt(c[k])), decay = 0.05 * psi[k] / size;
+        double free[2] = {(s[2] * u[k][0] - s[1] * u[k][1]) / det,
+                          (s[0] * u[k][1] - s[1] * u[k][0]) / det};
+        noise[k] = c[k];
+        for (int j = 0; j < 2; j++) {
+            next[2 * k + j] = copysign(fmax(fabs(free[j]) - decay, 0), free[j]);
+            noise[k] -= next[2 * k + j] * u[k][j] / N;
+        }
+        noise[k] = fmax(noise[k], 1e-3 * size * size);
+    }
+}
+
+static void fabia_takes_its_step(void **state) {
+    struct problem *p = *state;
+    double next[M * UNITS], noise[M];
+    rb_options *options;
+    rb_model *second;
+    rb_model *first = fit(p->ctx, p->source, "fabia",
+                          "precision=float64 iterations=5 normalize=none centre=none");
+    fabia_by_hand(p->values, rb_model_array(first, "loadings", NULL, NULL),
+                  rb_model_array(first, "noise", NULL, NULL), next, noise);
+    assert_ok(p->ctx, rb_options_new(p->ctx, "fabia", &options));
+    assert_ok(p->ctx,
+              rb_options_set_all(p->ctx, options,
+                                 "units=%d precision=float64 iterations=1 weight-decay=0.05 "
+                                 "normalize=none",
+                                 UNITS));
+    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, first, &second));
+    const double *w = rb_model_array(second, "loadings", NULL, NULL);
+    const double *psi = rb_model_array(second, "noise", NULL, NULL);
+    for (int e = 0; e < M * UNITS; e++)
+        assert_true(fabs(w[e] - next[e]) <= 1e-9);
+    for (int k = 0; k < M; k++)
+        assert_close(psi[k], noise[k], 1e-9);
+    rb_options_free(options);
+    rb_model_free(first);
+    rb_model_free(second);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(objective_never_falls),
                                        cmocka_unit_test(solvers_agree),
                                        cmocka_unit_test(likelihoods_are_integrals),
                                        cmocka_unit_test(any_form_of_data),
                                        cmocka_unit_test(codes_are_scaled),
+                                       cmocka_unit_test(fabia_takes_its_step),
                                        cmocka_unit_test(solvers_agree_on_few_samples)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
