@@ -214,14 +214,16 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
 
 /* Compares modules with classes of the samples of the source that they are of. labels: a text file
  * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
- * ignored, or of the class alone on each line, with or without a header; or "FILE.h5ad:COLUMN", a
- * column of the observations of an AnnData file, "obs:COLUMN" of the source's own file. Samples are
- * found by name; by position, with a log message, where labels or source have no names.
+ * ignored, with a log message, or of the class alone on each line, with or without a header;
+ * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
+ * AnnData file; "obs:COLUMN" of the source's own file. Samples are found by name; by position,
+ * with a log message, where labels or source have no names.
  *
  * The model, for the best units, is the one of the modules; NULL: without them. With it the source
  * is read once, and memory is that of a float for each labelled sample and unit.
  *
- * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
+ * RB_ERROR_DATA when no sample has a class, the classes are numbers and more than half as many as
+ * samples (whole ones: and more than 10), where the position counts there are more or fewer
  * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
  * the line; RB_ERROR_ARGUMENT: there is no such column, or the enrichment is of another size, which
  * the caller sets; with a model the errors of rb_encode. */

@@ -92,6 +92,11 @@ tells '"covariates": [{"name": "dose", "missing": 0, "groups": null}, {"name": "
 cut -f 1,4 covariates.tsv >two.tsv
 refuses "--covariate-groups names 'plate', but there is no such column in two.tsv" \
     modules m.h5 x.tsv --covariates two.tsv --covariate-groups batch,plate -q
+for wrong in '1s/age/dose/ more than one column is called' '1s/age// column 3 has no name in the header' \
+    '5s/	/@	/ row 5: the line holds a 0 byte' "s/^s3	3/s3	-inf/ column 'dose' of bad.tsv holds '-inf', which is infinite"; do
+    sed "${wrong%% *}" covariates.tsv | tr @ '\000' >bad.tsv
+    breaks "${wrong#* }" modules m.h5 x.tsv --covariates bad.tsv -q
+done
 
 # All at once, beside the modules.
 expect 0 modules m.h5 x.tsv --gmt sets.gmt --labels labels.tsv --covariates covariates.tsv -o all.gmt \
