@@ -27,7 +27,8 @@ const rb_option_group *answers_group(void) {
         {"covariates", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates), NULL, 0, 0, NULL,
          "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
-         "cells.h5ad:COLUMN,...; or obs:COLUMN,... of the data's own file"},
+         "cells.h5ad:COLUMN,...; or obs:COLUMN,... of the data's own file; what a model's "
+         "--regress needs is found there too"},
         {"covariate-groups", 0, RB_OPTION_TEXT, offsetof(answer_options, covariate_groups), NULL, 0,
          0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
         {"covariates-output", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates_output), NULL,

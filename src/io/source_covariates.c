@@ -17,6 +17,7 @@ struct table {
     rb_context *ctx;
     const char *path;
     char *memory; /* of the names */
+    char *file;   /* of the path, where columns were named behind it */
     int count;
     struct wanted columns[RB_COVARIATES_MAX];
     rb_names *names; /* of the rows; NULL: none */
@@ -34,6 +35,7 @@ static void clear(struct table *t) {
     rb_names_free(t->names);
     rb_name_list_clear(&t->list);
     rb_free(t->memory);
+    rb_free(t->file);
 }
 
 /* ---- what is asked for ---- */
@@ -197,10 +199,23 @@ static rb_error read_anndata(struct table *t) {
     return err;
 }
 
+/* Of "FILE:age,batch" the file, of "obs:age,batch" that of the data: columns that are named there
+ * are for tests, those of the model are found all the same. */
+static rb_error find_file(struct table *t, const rb_source *source) {
+    int64_t length = t->path ? rb_labels_file(t->path) : 0;
+    if (length == 0) t->path = source->path;
+    if (length == 0 || !t->path[length]) return RB_OK;
+    t->file = rb_copy_text(t->ctx, t->path);
+    if (!t->file) return RB_ERROR_MEMORY;
+    t->file[length] = '\0';
+    t->path = t->file;
+    return RB_OK;
+}
+
 static rb_error read_table(struct table *t, const rb_source *source) {
     const char *format = NULL;
-    bool own = !t->path;
-    t->path = own ? source->path : t->path;
+    bool own = !t->path || rb_labels_file(t->path) == 0;
+    if (find_file(t, source)) return RB_ERROR_MEMORY;
     rb_error err = t->path ? rb_format_of(t->ctx, t->path, &format) : RB_OK;
     bool hdf5 = format && strcmp(format, "hdf5") == 0;
     if (own && !hdf5) {

@@ -87,6 +87,19 @@ expect 2 $fit --covariates covariates.tsv --regress age,batch,age -o none.h5
 says "covariates are 'age,batch,age', with 'age' twice"
 [ ! -e none.h5 ] && [ ! -e none.tsv ] || fail "a refused command has written something"
 
+# Columns of AnnData: of a model's covariates and of those to be tested, from the same file.
+obs=$SOURCE/tests/data/hdf5/obs.h5ad
+expect 0 fit rfn "$obs" -k 1 --iterations 3 --seed 1 --regress cluster -o cells.h5 -q
+expect 0 modules cells.h5 "$obs" --covariates obs:louvain -q
+tells "louvain"
+expect 0 modules cells.h5 "$obs" --covariates "$obs:louvain" -q
+expect 0 encode cells.h5 "$obs" --covariates "$obs" -o cells.tsv -q
+expect 0 encode cells.h5 "$obs" --covariates obs: -o own.tsv -q
+cmp -s cells.tsv own.tsv || fail "obs: is not the data's own file"
+# Pictures of evidences as well.
+expect 0 fit nmf-et data.tsv -k 2 --iterations 5 --seed 1 --covariates covariates.tsv --regress batch -o et.h5 -q
+expect 0 plot evidence et.h5 data.tsv --covariates covariates.tsv -o evidence.png -q
+
 # A consensus of such fits, and the same fit again: its covariates are not in the model.
 expect 0 $fit --covariates covariates.tsv --regress batch,age --consensus --restarts 3 -o consensus.h5
 expect 0 rerun model.h5 --covariates covariates.tsv
