@@ -18,7 +18,8 @@ extern "C" {
 RB_API const rb_option_group *rb_plot_group(void);
 
 /* The pictures: options may be NULL; the file appears whole or not at all. The same input, and the
- * same provenance (rb_context_set_provenance), gives the same PNG. RB_ERROR_ARGUMENT for another suffix or an option outside its range, RB_ERROR_FILE,
+ * same provenance (rb_context_set_provenance), gives the same PNG. RB_ERROR_ARGUMENT for another
+ * suffix or an option outside its range, RB_ERROR_FILE,
  * RB_ERROR_MEMORY, and what encoding the samples may give. */
 
 /* Can a picture be drawn under this name? RB_ERROR_ARGUMENT for another suffix. Nothing is

@@ -76,6 +76,8 @@ static const rb_field scratch[] = {
      RB_DIM_UNITS},
     {"moment", offsetof(factors, moment), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
      RB_DIM_UNITS},
+    {"root", offsetof(factors, root), RB_FIELD_DENSE, RB_KEPT_FLOAT64, FACTORS_RANK,
+     RB_DIM_FEATURES},
     {0},
 };
 const rb_part factors_parts[] = {
@@ -117,6 +119,8 @@ void factors_shape(const rb_problem *problem, const void *options, rb_shape *sha
     shape->dims[FACTORS_OWN] = sparse ? problem->own : 0;
     shape->dims[FACTORS_BLOCK] = fixed ? 0 : problem->block_samples;
     shape->dims[FACTORS_COVARIANCE] = fixed ? problem->n_features : 0;
+    shape->dims[FACTORS_RANK] =
+        fixed && problem->n_samples < problem->n_features ? problem->n_samples : 0;
     shape->dims[FACTORS_SPARSE] = sparse ? o->units : 0;
 }
 
@@ -179,7 +183,6 @@ rb_error factors_survey_end(rb_context *ctx, void *state) {
     int64_t m = fa->loadings.rows, l = fa->loadings.cols;
     rb_stream stream = {(uint64_t)fa->problem.fit->seed, RB_RANDOM_LOADINGS,
                         (uint32_t)fa->problem.restart};
-    (void)ctx;
     for (int64_t k = 0; k < m; k++)
         fa->second[k] /= (double)fa->problem.n_samples;
     for (int64_t k = 0; !fa->warm && k < m; k++) {
@@ -190,7 +193,8 @@ rb_error factors_survey_end(rb_context *ctx, void *state) {
     }
     for (int64_t k = 0; k < m; k++)
         fa->noise[k] = fmax(fa->noise[k], factors_noise_min(fa, k));
-    return RB_OK;
+    if (fa->fixed) rb_dense_mirror(fa->products);
+    return fa->root.rows > 0 ? factors_root(ctx, fa) : RB_OK;
 }
 
 /* ---- the E-step ---- */

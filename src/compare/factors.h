@@ -97,6 +97,7 @@ typedef struct factors {
     double *scale;     /* of each unit: root mean square of its codes */
     double *second;    /* mean square of each feature */
     rb_dense products; /* V'V of the fixed point */
+    rb_dense root;     /* R, where there are fewer samples than features: V'V / n = R'R */
     factors_sums sums;
     rb_dense codes;  /* of a block */
     rb_dense moment; /* W S, then scratch of the fixed point */
@@ -107,9 +108,10 @@ typedef struct factors {
     compare_columns columns;
 } factors;
 
-enum { FACTORS_OWN = 3, FACTORS_BLOCK, FACTORS_COVARIANCE, FACTORS_SPREAD, FACTORS_SPARSE };
+enum { FACTORS_OWN = 3, FACTORS_BLOCK, FACTORS_COVARIANCE, FACTORS_RANK, FACTORS_SPARSE };
 
-/* fixed_point.c: loadings and noise from the covariance. */
+/* fixed_point.c: loadings and noise from the covariance; its root, once. */
+rb_error factors_root(rb_context *ctx, factors *fa);
 rb_error factors_fixed_point(rb_context *ctx, factors *fa);
 
 /* Noise variances may not be smaller. */

@@ -6,6 +6,8 @@
  *
  * with the largest eigenvalues, and then psi_k = c_k - w_k'w_k. It takes tens of iterations where
  * EM takes thousands. Everything comes from C = V'V / n, features x features, known after one pass.
+ * Of fewer samples than features C = R'R has no more rows in R than samples, and the eigenvectors
+ * come from the small R Psi^-1 R': Z = Psi^-1/2 R' U Lambda^-1/2.
  */
 #include "factors.h"
 
@@ -19,6 +21,59 @@ static void scale_covariance(const factors *fa, rb_dense a) {
         for (int64_t j = 0; j <= i; j++)
             rb_dense_set(a, i, j,
                          rb_dense_get(fa->products, i, j) / n / sqrt(fa->noise[i] * fa->noise[j]));
+}
+
+rb_error factors_root(rb_context *ctx, factors *fa) {
+    int64_t rank = fa->root.rows, m = fa->root.cols;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense c = {0};
+    double *values = rb_take(&scratch, rank, sizeof *values);
+    rb_dense_take(&scratch, RB_FLOAT64, m, m, &c);
+    if (!scratch.err) {
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j <= i; j++)
+                rb_dense_set(c, i, j,
+                             rb_dense_get(fa->products, i, j) / (double)fa->problem.n_samples);
+        scratch.err = rb_largest_eigenvectors(ctx, c, rank, values, fa->root);
+    }
+    for (int64_t r = 0; r < rank && !scratch.err; r++)
+        for (int64_t k = 0; k < m; k++)
+            rb_dense_set(fa->root, r, k, sqrt(fmax(values[r], 0)) * rb_dense_get(fa->root, r, k));
+    return rb_scratch_end(&scratch);
+}
+
+static rb_error eigen_of_covariance(rb_context *ctx, const factors *fa, int64_t count,
+                                    double *values, rb_dense vectors) {
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense a = {0};
+    rb_dense_take(&scratch, RB_FLOAT64, vectors.cols, vectors.cols, &a);
+    if (!scratch.err) {
+        scale_covariance(fa, a);
+        scratch.err = rb_largest_eigenvectors(ctx, a, count, values, vectors);
+    }
+    return rb_scratch_end(&scratch);
+}
+
+static rb_error eigen_of_root(rb_context *ctx, const factors *fa, int64_t count, double *values,
+                              rb_dense vectors) {
+    int64_t rank = fa->root.rows, m = fa->root.cols;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense b = {0}, gram = {0}, u = {0};
+    rb_dense_take(&scratch, RB_FLOAT64, rank, m, &b);
+    rb_dense_take(&scratch, RB_FLOAT64, rank, rank, &gram);
+    rb_dense_take(&scratch, RB_FLOAT64, count, rank, &u);
+    for (int64_t r = 0; r < rank && !scratch.err; r++)
+        for (int64_t k = 0; k < m; k++)
+            rb_dense_set(b, r, k, rb_dense_get(fa->root, r, k) / sqrt(fa->noise[k]));
+    if (!scratch.err) {
+        rb_gemm_parallel(ctx, 1, b, RB_PLAIN, b, RB_TRANSPOSED, 0, gram);
+        scratch.err = rb_largest_eigenvectors(ctx, gram, count, values, u);
+    }
+    for (int64_t j = 0; j < count && !scratch.err; j++)
+        for (int64_t r = 0; r < rank; r++)
+            rb_dense_set(u, j, r, values[j] > 0 ? rb_dense_get(u, j, r) / sqrt(values[j]) : 0);
+    if (!scratch.err) rb_gemm_parallel(ctx, 1, u, RB_PLAIN, b, RB_PLAIN, 0, vectors);
+    return rb_scratch_end(&scratch);
 }
 
 static void set_parameters(factors *fa, int64_t count, const double *values, rb_dense vectors) {
@@ -61,17 +116,15 @@ static rb_error measure(rb_context *ctx, factors *fa) {
 }
 
 rb_error factors_fixed_point(rb_context *ctx, factors *fa) {
-    int64_t m = fa->loadings.rows, l = fa->loadings.cols, count = l < m ? l : m;
+    int64_t m = fa->loadings.rows, l = fa->loadings.cols;
+    int64_t rank = fa->root.rows > 0 ? fa->root.rows : m, count = l < rank ? l : rank;
     rb_scratch scratch = {.ctx = ctx};
-    rb_dense a = {0}, vectors = {0};
+    rb_dense vectors = {0};
     double *values = rb_take(&scratch, count, sizeof *values);
-    rb_dense_take(&scratch, RB_FLOAT64, m, m, &a);
     rb_dense_take(&scratch, RB_FLOAT64, count, m, &vectors);
-    if (!scratch.err) {
-        rb_dense_mirror(fa->products);
-        scale_covariance(fa, a);
-        scratch.err = rb_largest_eigenvectors(ctx, a, count, values, vectors);
-    }
+    if (!scratch.err)
+        scratch.err = fa->root.rows > 0 ? eigen_of_root(ctx, fa, count, values, vectors)
+                                        : eigen_of_covariance(ctx, fa, count, values, vectors);
     if (!scratch.err) {
         set_parameters(fa, count, values, vectors);
         scratch.err = measure(ctx, fa);

@@ -12,8 +12,8 @@ typedef struct rb_consensus_options {
     int64_t refit;
 } rb_consensus_options;
 
-/* Before the names of its options in what a model records; and the attribute that says that the fits
- * were its own restarts. */
+/* Before the names of its options in what a model records; and the attribute that says that the
+ * fits were its own restarts. */
 #define RB_CONSENSUS_ATTRIBUTE "consensus_"
 #define RB_CONSENSUS_OF_RESTARTS "consensus_of_restarts"
 

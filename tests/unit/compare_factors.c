@@ -110,6 +110,24 @@ static void solvers_agree(void **state) {
     rb_model_free(slow);
 }
 
+/* Fewer samples than features: by a root of the covariance, to the same place. */
+static void solvers_agree_on_few_samples(void **state) {
+    struct problem *p = *state;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, p->values, 25, 40, &matrix);
+    const char *const fast_options = "precision=float64 iterations=1000 noise-min=0.05";
+    rb_model *fast = fit(p->ctx, source, "fa", fast_options);
+    rb_model *slow =
+        fit(p->ctx, source, "fa", "precision=float64 iterations=20000 noise-min=0.05 solver=em");
+    double objective = last_objective(fast, p->ctx);
+    assert_close(objective, metric(p->ctx, fast, source, "log_likelihood"), 1e-9);
+    assert_close(objective, last_objective(slow, p->ctx), 1e-4);
+    rb_model_free(fast);
+    rb_model_free(slow);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 /* ln of the integral of p(v | z) p(z) over a grid of two factors. */
 static double integral(const rb_model *model, const double *v, double (*log_prior)(double)) {
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
@@ -242,9 +260,11 @@ static void codes_are_scaled(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objective_never_falls), cmocka_unit_test(solvers_agree),
-        cmocka_unit_test(likelihoods_are_integrals), cmocka_unit_test(any_form_of_data),
-        cmocka_unit_test(codes_are_scaled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(objective_never_falls),
+                                       cmocka_unit_test(solvers_agree),
+                                       cmocka_unit_test(likelihoods_are_integrals),
+                                       cmocka_unit_test(any_form_of_data),
+                                       cmocka_unit_test(codes_are_scaled),
+                                       cmocka_unit_test(solvers_agree_on_few_samples)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

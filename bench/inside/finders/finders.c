@@ -11,7 +11,16 @@
 
 static const struct finder finders[] = {
     {"rfn", "rfn", ""},
-    {"rfn, biclustering", "rfn", "preset=biclustering"},
+    {"rfn biclustering", "rfn", "preset=biclustering"},
+    {"fabia", "fabia", ""},
+    {"nmf", "nmf", ""},
+    {"ica", "ica", ""},
+    {"sfa", "sfa", ""},
+    {"fa", "fa", ""},
+    {"pca", "pca", ""},
+    {"kmeans", "kmeans", ""},
+    {"dae", "dae", ""},
+    {"rbm", "rbm", ""},
 };
 
 /* As many units as a user would take who expects about so many modules. */

@@ -55,19 +55,32 @@ static rb_error fit(rb_context *ctx, const struct job *job, rb_source *source, r
     return err;
 }
 
-/* The share of codes below 0.01 (section 4: for all methods but RFN), in percent. */
+/* For all methods but RFN (section 4): the share of codes below 0.01, in percent. */
 static rb_error small_codes(rb_context *ctx, const rb_model *model, rb_source *source, double *sp) {
     const double small = 0.01;
     int64_t count = rb_source_samples(source) * rb_model_units(model), below = 0;
-    double *codes = rb_alloc(ctx, count, sizeof *codes);
-    rb_error err = codes ? RB_OK : RB_ERROR_MEMORY;
-    err =
-        err ? err : rb_encode_into(ctx, model, source, RB_FLOAT64, codes, rb_model_units(model), 1);
-    for (int64_t e = 0; e < count && !err; e++)
+    rb_scratch scratch = {.ctx = ctx};
+    double *codes = rb_take(&scratch, count, sizeof *codes);
+    if (!scratch.err)
+        scratch.err =
+            rb_encode_into(ctx, model, source, RB_FLOAT64, codes, rb_model_units(model), 1);
+    for (int64_t e = 0; e < count && !scratch.err; e++)
         below += fabs(codes[e]) < small;
     *sp = 100 * (double)below / (double)count;
-    rb_free(codes);
-    return err;
+    return rb_scratch_end(&scratch);
+}
+
+/* On the scale of the data, also where a method had them scaled. */
+static rb_error rebuilt_error(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
+                              rb_source *source, double *er) {
+    int64_t n = rb_matrix_samples(matrix), m = rb_matrix_features(matrix);
+    rb_scratch scratch = {.ctx = ctx};
+    double *rows = rb_take(&scratch, n * m, sizeof *rows), squares = 0;
+    if (!scratch.err) scratch.err = rb_reconstruct_into(ctx, model, source, RB_FLOAT64, rows, m, 1);
+    for (int64_t e = 0; e < n * m && !scratch.err; e++)
+        squares += pow(rows[e] - rb_matrix_at(matrix, e / m, e % m), 2);
+    *er = sqrt(squares);
+    return rb_scratch_end(&scratch);
 }
 
 static rb_error recovery(rb_context *ctx, const rb_model *model, rb_source *source,
@@ -85,8 +98,8 @@ static rb_error recovery(rb_context *ctx, const rb_model *model, rb_source *sour
     return err;
 }
 
-static rb_error measure(rb_context *ctx, const struct job *job, rb_source *source,
-                        const rb_modules *truth, double *values) {
+static rb_error measure(rb_context *ctx, const struct job *job, const rb_matrix *matrix,
+                        rb_source *source, const rb_modules *truth, double *values) {
     rb_model *model = NULL;
     rb_metrics *metrics = NULL;
     double seconds = rb_seconds();
@@ -95,10 +108,10 @@ static rb_error measure(rb_context *ctx, const struct job *job, rb_source *sourc
     err = err ? err : rb_evaluate(ctx, model, source, &metrics);
     if (!err) {
         values[SP] = 100 * rb_metrics_get(metrics, "sparseness");
-        values[ER] = rb_metrics_get(metrics, "reconstruction_error");
         values[CO] = rb_metrics_get(metrics, "covariance_error");
     }
     if (!err && !job->method->rectified) err = small_codes(ctx, model, source, &values[SP]);
+    err = err ? err : rebuilt_error(ctx, model, matrix, source, &values[ER]);
     err = err ? err : recovery(ctx, model, source, truth, &values[RECOVERY]);
     rb_metrics_free(metrics);
     rb_model_free(model);
@@ -112,7 +125,7 @@ rb_error plan_fit(rb_context *ctx, int64_t index, const void *plan, double *valu
     rb_source *source = NULL;
     rb_error err = simulate(ctx, &job, &matrix, &truth);
     err = err ? err : rb_source_from_matrix(ctx, matrix, &source);
-    err = err ? err : measure(ctx, &job, source, truth, values);
+    err = err ? err : measure(ctx, &job, matrix, source, truth, values);
     rb_source_free(source);
     rb_modules_free(truth);
     rb_matrix_free(matrix);

@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 /* The options of a consensus, for rb_options_add:
- *   stability       a unit is kept when so large a share of the models has it
+ *   stability       a unit is kept when so large a share of the models has it, each counted by how
+ *                   similar its unit is
  *   similarity      units of two models are the same when their loadings and their codes have
  *                   cosines of at least this, on average over a cluster
  *   representative  what stands for a cluster: "medoid", the unit most similar to the others, or
@@ -21,7 +22,8 @@ RB_API const rb_option_group *rb_consensus_group(void);
  * units of all models are clustered, and the clusters that enough models have become the units of
  * an ordinary model, the most stable first. Besides what every model of its method has it has the
  * arrays
- *   stability          units x 1: the share of the models that have the unit
+ *   stability          units x 1: the mean over the models of the similarity of the unit most like
+ *                      it, 0 for a model that has none: the share of the models that have the unit
  *   dropped_stability  of clusters that were not kept, and at least two models have, descending
  * and the attributes consensus_models, consensus_stability and consensus_similarity.
  *

@@ -187,6 +187,12 @@ RB_API void rb_context_clear_stop(rb_context *context);
 RB_API rb_error rb_context_set_command(rb_context *context, const char *line);
 RB_API const char *rb_context_command(const rb_context *context);
 
+/* Where pictures, and matrices in HDF5, come from that are written from here on: a JSON object on
+ * one line, as rb_provenance of rarebit/io.h makes it. They hold it. The text is copied; NULL:
+ * nothing, as at first. */
+RB_API rb_error rb_context_set_provenance(rb_context *context, const char *json);
+RB_API const char *rb_context_provenance(const rb_context *context);
+
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);
 RB_API const char *rb_status_name(rb_status status);

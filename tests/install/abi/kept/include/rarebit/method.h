@@ -283,6 +283,12 @@ typedef struct rb_method {
      * sums that have waited elsewhere, as in an engine, are added to the state's. NULL: none
      * wait. */
     rb_error (*group_end)(rb_context *context, void *state);
+    /* After an M-step: is nothing left that another iteration could change? The fit ends then as
+     * converged. NULL: never. */
+    bool (*done)(const void *state);
+    /* Does the pass at hand, of the E-step, look at values? If not, its blocks have a place and a
+     * shape alone, and the data are not read. NULL: every pass does. */
+    bool (*reads)(const void *state);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

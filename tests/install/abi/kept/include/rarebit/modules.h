@@ -10,8 +10,9 @@ extern "C" {
 
 /* The options of modules, for rb_options_add:
  *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes, "fabia" for sparse loadings and for codes with signs,
- *                      else "nonzero"
+ *                      for binary causes; for sparse loadings and for codes with signs "test"
+ *                      from 100 features on, where no value is missing, there are samples enough
+ *                      and no threshold is given, else "fabia"; for other models "nonzero"
  *   sample-threshold   fabia rule: a sample belongs when |z| is above it
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
  *   best               keep this many modules of largest information content; 0: all
@@ -34,8 +35,8 @@ typedef struct rb_module {
     int64_t n_samples;
     rb_member *features; /* features in use; rb_model_feature_index has the column */
     int64_t n_features;
-    double stability; /* share of the models of a consensus that have the unit; 0: of no consensus
-                         (rarebit/consensus.h) */
+    double stability; /* share of the models of a consensus that have the unit, each by how similar
+                         its unit is; 0: of no consensus (rarebit/consensus.h) */
 } rb_module;
 
 typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
@@ -58,14 +59,17 @@ RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
 
-/* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
- * one-to-one assignment, sum divided by the larger number of the two. */
+/* How found modules agree with the truth, by the Jaccard index of their cells (sample, feature).
+ * consensus_score: optimal one-to-one assignment, sum divided by the larger number of the two
+ * (FABIA). recovery: mean over the true modules of the largest index with a found one; relevance:
+ * mean over the found modules of the largest index with a true one (Prelic et al. 2006). */
 typedef struct rb_match {
     size_t size; /* sizeof(rb_match), set by the caller */
     double consensus_score;
     double *overlap;  /* n_truth: Jaccard index of each true module with its partner */
     int64_t *partner; /* n_truth: rank of the found module, or -1 */
     int64_t n_truth;
+    double recovery, relevance;
 } rb_match;
 
 /* Compares; features by their column in the data. match begins as {.size = sizeof match} and is to

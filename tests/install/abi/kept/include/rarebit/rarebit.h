@@ -17,7 +17,6 @@
 #define RAREBIT_RAREBIT_H
 
 #include <rarebit/check.h>
-#include <rarebit/compare.h>
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>

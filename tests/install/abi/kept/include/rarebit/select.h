@@ -12,6 +12,8 @@ extern "C" {
  *   units     the numbers to try: "2:20", "2:50:4" (every fourth), "5,10,20"
  *   restarts  fits of each number, from different starts; 10
  *   folds     parts that are held out in turn; 5; 0: nothing is held out
+ *   permutations  data whose features are permuted, to which each number is fitted too; 0: none,
+ *             else at least 19
  *   part      "3/100": only the third of 100 equal parts is done, on this machine
  * and checkpoint is a file that keeps the results of all fits, from which the same call goes on,
  * and of which rb_journal_merge (rarebit/io.h) makes one of several parts. Free with
@@ -38,8 +40,10 @@ RB_API int64_t rb_selection_rows(const rb_selection *selection);
  *   units
  *   objective          the best of the restarts; to be maximised
  *   objective_mean     of the restarts
- *   held_out           log-likelihood per sample, mean over samples that were not fitted
- *   held_out_se        the standard error of its difference from the best row (0 there), over folds
+ *   held_out           log-likelihood per sample, mean over samples when they were not fitted, but
+ *                      for those that no number explains
+ *   held_out_se        the standard error of its difference from the best row (0 there), over the
+ *                      differences of the same samples
  *   held_out_error     mean squared error of the preprocessed data, of the same samples
  *   entry_error        of 5 % of their values, each predicted from the rest of its sample: squared
  *                      errors as a share of those of the mean of its feature; NaN for sparse data
@@ -50,7 +54,9 @@ RB_API int64_t rb_selection_rows(const rb_selection *selection);
  *   duplicated         units whose codes and loadings are those of another one; likewise
  *   background         units that are active in more than half of the samples: what centring leaves
  *                      of sparse causes; likewise
- *   empty              share of samples without an active unit; likewise */
+ *   empty              share of samples without an active unit; likewise
+ *   beyond_noise       only with permutations: units whose information is larger than that of any
+ *                      unit of permuted data (family-wise error rate 0.05); mean over restarts */
 RB_API const char *rb_selection_name(const rb_selection *selection, int64_t column);
 /* NaN where there is none, or it was not measured. */
 RB_API double rb_selection_get(const rb_selection *selection, int64_t row, const char *name);

@@ -11,11 +11,12 @@ extern "C" {
 #endif
 
 /* The options of rb_simulate_biclusters, for rb_options_add:
- *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData
+ *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData; constant, shift, scale,
+ *              plaid: what comparisons of biclustering methods plant (docs/modules.md)
  *   dataset    "D1".."D9" (RFN generator)
  *   rest-sd    sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II)
- *   samples    0: as the generator's paper has it (100)
- *   features   0: as the generator's paper has it (100; FABIA 1000)
+ *   samples    0: as the generator's paper has it (100); of patterns 200
+ *   features   0: as the generator's paper has it (100; FABIA 1000); of patterns 500
  *   noise      sd of the noise; below 0: as the data set has it
  *   seed */
 RB_API const rb_option_group *rb_biclusters_group(void);
@@ -26,6 +27,24 @@ RB_API const rb_option_group *rb_biclusters_group(void);
  * machine of the same kind. */
 RB_API rb_error rb_simulate_biclusters(rb_context *context, const rb_options *options,
                                        rb_matrix **matrix, rb_modules **truth);
+
+/* The options of rb_simulate_cells, for rb_options_add:
+ *   samples         cells
+ *   features        genes
+ *   types           shares of the types of cells, by commas: "0.5,0.4,0.1"; the first has what the
+ *                   others leave, each of which has one cell at least
+ *   counts          of a cell, on average
+ *   de-probability, de-location, de-scale
+ *                   how likely a gene differs in a type, mean and sd of the logarithm of its factor
+ *   seed */
+RB_API const rb_option_group *rb_cells_group(void);
+
+/* Makes counts as single-cell sequencing gives them, by the model of Splat (Zappia et al. 2017):
+ * float64, samples x features, owning its numbers; and a module per type (truth may be NULL): its
+ * cells, and the genes of which it has more than the others, all weights 1. NULL options: the
+ * defaults. RB_ERROR_ARGUMENT: types. */
+RB_API rb_error rb_simulate_cells(rb_context *context, const rb_options *options,
+                                  rb_matrix **matrix, rb_modules **truth);
 
 /* The options of rb_simulate_bars, for rb_options_add:
  *   style        linear: value each and summed; max: value each, the largest counts; signed: every
