@@ -172,8 +172,8 @@ RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, 
 /* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
  * header, tabs or commas between its columns, and the names of the samples in the first column
  * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
- * NULL, or "obs:COLUMN,...": the source's own file, which is one. Columns behind the name of a file,
- * as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of numbers
+ * NULL, or "obs:COLUMN,...": the source's own file, which is one. Columns behind the name of a
+ * file, as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of numbers
  * becomes a covariate of numbers, unless it is "batch:groups" or has categories; any other one of
  * groups, unless "age:numbers".
  *
@@ -270,7 +270,8 @@ RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_f
  *
  * RB_ERROR_DATA: none of the samples is there, a sample of the data stands twice, where the
  * position counts there are more or fewer rows than samples, or no column is left; RB_ERROR_FORMAT
- * names the line, or a column whose name is empty or another one's; RB_ERROR_ARGUMENT: there is no such column. */
+ * names the line, or a column whose name is empty or another one's;
+ * RB_ERROR_ARGUMENT: there is no such column. */
 RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
                                    const rb_source *source, rb_covariates **table);
 /* Adds classes as groups, from what rb_modules_enrichment takes as labels; its errors. */

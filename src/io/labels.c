@@ -108,7 +108,7 @@ static rb_error find_classes(rb_context *ctx, const char *where, rb_label_table 
     return look_up(ctx, where, t, source, class_of);
 }
 
-/* A column of measurements makes a class of nearly every sample. Few whole numbers may be labels. */
+/* Measurements make a class of nearly every sample. Few whole numbers may be labels. */
 static rb_error refuse_measurements(rb_context *ctx, const char *where, const rb_labels *labels) {
     enum { FEW = 10 };
     int64_t count = labels->classes->count;
