@@ -173,9 +173,9 @@ RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, 
  * header, tabs or commas between its columns, and the names of the samples in the first column
  * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
  * NULL, or "obs:COLUMN,...": the source's own file, which is one. Columns behind the name of a
- * file, as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of numbers
- * becomes a covariate of numbers, unless it is "batch:groups" or has categories; any other one of
- * groups, unless "age:numbers".
+ * file, as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of
+ * numbers becomes a covariate of numbers, unless it is "batch:groups" or has categories; any other
+ * one of groups, unless "age:numbers".
  *
  * Samples are found by name; by position, with a log message, where table or source have no names.
  * A sample that is not in the table has no covariates. RB_ERROR_DATA: none is, or where the
