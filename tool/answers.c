@@ -21,13 +21,14 @@ const rb_option_group *answers_group(void) {
          "FILE", "write all tests of sets: .tsv or .json"},
         {"labels", 0, RB_OPTION_TEXT, offsetof(answer_options, labels), NULL, 0, 0, NULL, "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
-         "of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
+         "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file"},
         {"labels-output", 0, RB_OPTION_TEXT, offsetof(answer_options, labels_output), NULL, 0, 0,
          NULL, "FILE", "write the AUC of every unit for every class: .tsv or .json"},
         {"covariates", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates), NULL, 0, 0, NULL,
          "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
-         "cells.h5ad:COLUMN,...; or obs:COLUMN,... of the data's own file"},
+         "cells.h5ad:COLUMN,...; or obs:COLUMN,... of the data's own file; what a model's "
+         "--regress needs is found there too"},
         {"covariate-groups", 0, RB_OPTION_TEXT, offsetof(answer_options, covariate_groups), NULL, 0,
          0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
         {"covariates-output", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates_output), NULL,

@@ -22,15 +22,14 @@ static const rb_option_group *consensus_output_group(void) {
     return &group;
 }
 
-void report_consensus(const rb_model *model) {
+void report_consensus(const rb_model *model, int64_t most) {
     int64_t dropped = 0, units = rb_model_units(model);
     const double *stability = rb_model_array(model, "stability", NULL, NULL);
     const double *others = rb_model_array(model, "dropped_stability", &dropped, NULL);
     const char *models = rb_model_attribute(model, "consensus_models");
     report("%lld %s of %s models, of a stability of at least %.2f", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
-    const char *asked = rb_model_attribute(model, "units");
-    if (dropped == 0 && asked && strtoll(asked, NULL, 10) <= units)
+    if (dropped == 0 && units >= most)
         report("all units of the fits were kept: there may be more; take a larger --units");
     if (dropped > 0) report("the next one, of a stability of %.2f, is left out", others[0]);
 }
@@ -54,7 +53,10 @@ static rb_error merge(const invocation *call, rb_model **models, const output *o
                              call->options, &model);
     fit_record record = {data, NULL};
     err = err ? err : save_fit(call, model, &record, out->path);
-    if (!err) report_consensus(model);
+    int64_t most = 0;
+    for (int i = 0; i < call->n_arguments && !err; i++)
+        most = rb_model_units(models[i]) > most ? rb_model_units(models[i]) : most;
+    if (!err) report_consensus(model, most);
     rb_source_free(source);
     rb_model_free(model);
     return err;

@@ -323,9 +323,9 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
 
 /* What is said and checked once the model is written; what to do next comes last. */
 static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
-    int status = STATUS_INTERRUPTED;
+    int status = interrupt_status();
     if (option_flag(call, "consensus"))
-        report_consensus(model);
+        report_consensus(model, option_integer(call, "units"));
     else
         summarise(model, call->command->method->name, goes_on);
     if (rb_model_status(model) == RB_STATUS_STOPPED) {

@@ -37,14 +37,14 @@ static void end(int number) {
     remove_temporaries();
     if (number == SIGPIPE) _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
     report_interrupted(written);
-    _exit(STATUS_INTERRUPTED);
+    _exit(128 + number);
 }
 
 static void on_signal(int number) {
     int before = FREE;
     if (gentle && !seen && number != SIGPIPE) {
         rb_context *ctx = running;
-        seen = 1;
+        seen = number;
         if (ctx) rb_context_stop(ctx);
         return;
     }
@@ -86,6 +86,10 @@ void interrupt_gently(rb_context *ctx) {
 
 bool interrupted(void) {
     return seen != 0;
+}
+
+int interrupt_status(void) {
+    return 128 + (seen ? (int)seen : SIGINT);
 }
 
 void interrupt_wrote(void) {

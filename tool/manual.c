@@ -79,7 +79,7 @@ static void put_examples(FILE *file, const command *c) {
 
 static void put_status(FILE *file) {
     fputs(".SH EXIT STATUS\n"
-          "0 done, 1 failed, 2 wrong usage, 130 interrupted.\n"
+          "0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 ended by SIGTERM.\n"
           "A command that failed leaves no file behind, not even half of one.\n",
           file);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "auto" comes first; the others are rb_modules_format, one later. */
 static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
@@ -47,7 +48,17 @@ static bool find_format(const invocation *call, const char *path, rb_modules_for
 
 /* ---- tables on stdout ---- */
 
-enum { SHOWN_FEATURES = 5 };
+enum { SHOWN_FEATURES = 5, SHOWN_NAME = 24 };
+
+/* As much of a name as a line at a terminal has room for; a file or a pipe gets all of it. */
+static const char *fitting(const char *name, char *text, size_t size) {
+    size_t length = strlen(name), kept = size - sizeof "...";
+    if (length < size || !isatty(STDOUT_FILENO)) return name;
+    while (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80)
+        kept--; /* not inside a character */
+    snprintf(text, size, "%.*s...", (int)kept, name);
+    return text;
+}
 
 /* The heaviest features whose weights are above (or below) 0, to the file; without one only their
  * width. */
@@ -55,13 +66,14 @@ static int put_features(FILE *file, const rb_module *m, const rb_model *model, b
     int width = 0;
     for (int64_t i = 0, shown = 0; i < m->n_features && shown < SHOWN_FEATURES; i++) {
         if ((m->features[i].weight > 0) != above) continue;
-        char number[32];
+        char number[32], shown_name[SHOWN_NAME];
         const char *name = rb_model_feature_name(model, m->features[i].index);
         if (!name) {
             snprintf(number, sizeof number, "%lld",
                      (long long)rb_model_feature_index(model, m->features[i].index));
             name = number;
         }
+        name = fitting(name, shown_name, sizeof shown_name);
         if (file) fprintf(file, "%s%s", shown ? " " : "", name);
         width += (shown++ ? 1 : 0) + (int)strlen(name);
     }

@@ -118,7 +118,7 @@ int report_failure(const rb_context *ctx, rb_error error) {
     if (is_explained(error)) return STATUS_FAILED;
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
         report_error("interrupted; nothing was written");
-        return STATUS_INTERRUPTED;
+        return interrupt_status();
     }
     spell(*message ? message : rb_error_name(error), text, sizeof text);
     report_error("%s", text);

@@ -183,7 +183,7 @@ static int run(invocation *call) {
     int status = STATUS_DONE;
     if (err == RB_ERROR_STOPPED && checkpoint) {
         report_error("interrupted; the same command goes on from %s", checkpoint);
-        status = STATUS_INTERRUPTED;
+        status = interrupt_status();
     } else if (err) {
         status = report_failure(call->ctx, err);
     } else if (a.selection) {

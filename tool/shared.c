@@ -96,7 +96,7 @@ const rb_option_group *covariates_group(void) {
     static const rb_option table[] = {
         {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
          "covariates of these samples, for a model that was fitted with --regress: a table with a "
-         "header and sample names, or .h5ad; without it the data's own file has them"},
+         "header and sample names, or .h5ad; obs:, or nothing, is the data's own file"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(char *)};

@@ -17,7 +17,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 enum { MAX_ARGUMENTS = 3, MAX_GROUPS = 8, MAX_EXAMPLES = 5, MAX_PLACES = 8 };
 
 /* ---- commands (commands.c) ---- */
@@ -300,13 +300,14 @@ void report_log(rb_log_level level, const char *message, void *user);
 
 /* ---- Ctrl-C (interrupt.c) ---- */
 
-/* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with
- * STATUS_INTERRUPTED; SIGPIPE does it silently. */
+/* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with 128 and their
+ * number; SIGPIPE does it silently. */
 void interrupt_install(void);
 /* From here on the first signal only makes interrupted() true and stops what the context runs, if
  * it is not NULL; the second one ends the program. */
 void interrupt_gently(rb_context *ctx);
 bool interrupted(void);
+int interrupt_status(void); /* what the program then returns: 130 for Ctrl-C */
 /* Something was written that stays: a message must not say otherwise. */
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */
@@ -326,7 +327,7 @@ extern const shown_metric shown_metrics[];
 /* ---- consensus (consensus.c) ---- */
 
 /* Says how stable the units of a consensus are. */
-void report_consensus(const rb_model *model);
+void report_consensus(const rb_model *model, int64_t most);
 
 /* ---- JSON (json.c) ---- */
 

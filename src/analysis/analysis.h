@@ -134,13 +134,6 @@ typedef struct rb_bars_options {
     int64_t bars;      /* 0, or 2 (size - width + 1): there are no others */
 } rb_bars_options;
 
-/* ---- many tests (discoveries.c) ---- */
-
-/* Logarithms of p-values to those of false discovery rates, for a family of `tests`; those that
- * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
-rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
-                            double *log_fdr);
-
 /* ---- modules ---- */
 
 struct rb_modules {
@@ -369,6 +362,8 @@ double rb_ranking_auc(const rb_ranking *ranking, int64_t size, double sum);
  * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
 rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
                             double *log_fdr);
+/* The same of p-values themselves, all of which are there or NaN. */
+rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr);
 
 /* ---- sets of features (sets.c, sets_match.c) ---- */
 

@@ -5,12 +5,11 @@
  * Appl. Genet. Mol. Biol. 9:39, 2010). Family-wise: the largest over the units, each on the scale
  * of its own mean and standard deviation over data and permutations, in place of the unit's own
  * (P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993, single step). False
- * discovery rate: Y. Benjamini, Y. Hochberg, J. R. Stat. Soc. B 57:289 (1995).
+ * discovery rate: discoveries.c.
  */
 #include "analysis.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Mean and sd of unit j over data and permutations. */
 static void measure(const rb_chances *c, int64_t j, double *mean, double *sd) {
@@ -42,35 +41,11 @@ static double add_one(int64_t count, int64_t permutations) {
     return (double)(count + 1) / (double)(permutations + 1);
 }
 
-typedef struct ranked {
-    double p;
-    int64_t unit;
-} ranked;
-
-static int by_p(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->unit > y->unit) - (x->unit < y->unit);
-}
-
-/* Of the units that have a p-value. */
-static void find_rates(const rb_chances *c, ranked *order) {
-    int64_t count = 0;
-    for (int64_t j = 0; j < c->units; j++)
-        if (!isnan(c->p[j])) order[count++] = (ranked){c->p[j], j};
-    qsort(order, (size_t)count, sizeof *order, by_p);
-    double rate = 1;
-    for (int64_t r = count - 1; r >= 0; r--) {
-        rate = fmin(rate, order[r].p * (double)count / (double)(r + 1));
-        c->q[order[r].unit] = rate;
-    }
-}
-
 rb_error rb_chances_find(rb_context *ctx, const rb_chances *c) {
     rb_scratch scratch = {.ctx = ctx};
     double *means = rb_take(&scratch, c->units, sizeof *means);
     double *sds = rb_take(&scratch, c->units, sizeof *sds);
     double *largest = rb_take(&scratch, c->permutations, sizeof *largest);
-    ranked *order = rb_take(&scratch, c->units, sizeof *order);
     if (scratch.err) return rb_scratch_end(&scratch);
     for (int64_t j = 0; j < c->units; j++)
         measure(c, j, &means[j], &sds[j]);
@@ -85,8 +60,7 @@ rb_error rb_chances_find(rb_context *ctx, const rb_chances *c) {
         bool there = !isnan(c->observed[j]);
         c->p[j] = there ? add_one(own, c->permutations) : NAN;
         c->family[j] = there ? fmax(add_one(any, c->permutations), c->p[j]) : NAN;
-        c->q[j] = NAN;
     }
-    find_rates(c, order);
+    scratch.err = rb_false_discovery_rates(ctx, c->p, c->units, c->q);
     return rb_scratch_end(&scratch);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum { MIN_UNITS = 2, MAX_UNITS = 40, MANY_FEATURES = 10000, KEPT_FEATURES = 5000 };
-static const double wide_scale = 100;
+static const double wide_scale = 100, missing_many = 0.05;
 
 /* Two digits of it: 4312 becomes 4300. */
 static double rounded(double value) {
@@ -70,7 +70,19 @@ static bool all_lost(const rb_tally *tallies, int64_t count) {
 /* Can anything be fitted as the data are? */
 static bool possible(const rb_look *look) {
     return look->values > 0 && look->infinite == 0 && !look->range_lost && look->n > 1 &&
-           look->part_used > 0 && !all_lost(look->features, look->m);
+           look->m > 1 && look->part_used > 0 && !all_lost(look->features, look->m);
+}
+
+static rb_error advise_missing(const rb_look *look, bool binary, rb_check *check) {
+    double share = (double)look->missing / (double)(look->missing + look->values);
+    bool many = !binary && share > missing_many;
+    return rb_check_add(look->ctx, check, "missing",
+                        binary ? "omit"
+                        : many ? "model"
+                               : "mean",
+                        binary ? "values that are missing are left out"
+                        : many ? "many values are missing: the model integrates them out"
+                               : "values that are missing become the mean of their feature");
 }
 
 rb_error rb_check_advise(const rb_look *look, rb_check *check) {
@@ -82,11 +94,7 @@ rb_error rb_check_advise(const rb_look *look, rb_check *check) {
                           : "few causes at a time, each with a noise of its own for every feature");
     rb_error err = check->method_reason ? advise_units(look, check) : RB_ERROR_MEMORY;
     err = err ? err : advise_values(look, check);
-    if (!err && look->missing > 0) {
-        err = rb_check_add(look->ctx, check, "missing", binary ? "omit" : "mean",
-                           binary ? "values that are missing are left out"
-                                  : "values that are missing become the mean of their feature");
-    }
+    if (!err && look->missing > 0) err = advise_missing(look, binary, check);
     if (!err)
         err = rb_check_add(look->ctx, check, "seed", "1", "the same numbers when it is run again");
     return err;

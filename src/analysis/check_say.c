@@ -161,6 +161,12 @@ static rb_error say_names(const speaker *s) {
 
 /* ---- how many ---- */
 
+static rb_error say_features(const speaker *s) {
+    if (s->look->m != 1) return RB_OK;
+    return rb_check_find(s->ctx, s->check, "few-features", RB_SEVERITY_PROBLEM, 1,
+                         "1 feature is there: hidden causes are what features have in common");
+}
+
 static rb_error say_size(const speaker *s) {
     int64_t n = s->look->n;
     bool picture = s->look->kind == RB_KIND_PIXELS;
@@ -300,9 +306,12 @@ static rb_error say_same(const speaker *s) {
             "would be found for them, and held-out samples would not be new; keep one of each",
             (long long)look->same_samples, look->same_samples == 1 ? " has" : "s have",
             sample(look, look->same[0], one), sample(look, look->same[1], other));
-    } else {
-        err = rb_check_find(s->ctx, s->check, "duplicate-samples", RB_SEVERITY_FINE, 0,
-                            "no two samples are the same");
+    } else { /* of constant ones something else is said */
+        int64_t constant = find_constant(look->samples, look->looked).count;
+        err = look->looked - constant < 2
+                  ? RB_OK
+                  : rb_check_find(s->ctx, s->check, "duplicate-samples", RB_SEVERITY_FINE, 0,
+                                  "no two samples are the same");
     }
     if (!err && look->near_samples > 0) {
         err = rb_check_find(s->ctx, s->check, "near-duplicates", RB_SEVERITY_NOTE,
@@ -461,7 +470,7 @@ rb_error rb_check_say(const rb_look *look, rb_check *check) {
     static rb_error (*const usable[])(const speaker *s) = {
         say_kind,     say_orientation, say_stand_ins,  say_missing, say_same,
         say_constant, say_outliers,    say_components, say_scales,  say_groups,
-        say_break,    say_size,        say_names,      say_looked};
+        say_break,    say_size,        say_features,   say_names,   say_looked};
     speaker s = {look, look->ctx, check};
     bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
     rb_error err = say_unusable(&s);

@@ -17,7 +17,10 @@ typedef struct matching {
     rb_named *sorted; /* features in use by name */
     int64_t n;        /* features in use */
     int64_t *seen;    /* n: the last set, from 1, that a feature is in */
-    int64_t names, found;
+    rb_named *names;  /* of the sets, sorted */
+    int64_t *kept;    /* of each set: which of the members it is; -1: it is left out */
+    int64_t repeated; /* sets that are as one before */
+    int64_t n_names, found;
     const char *stranger; /* the first name of a set that no feature has */
 } matching;
 
@@ -25,7 +28,7 @@ typedef struct matching {
 static rb_error match_set(rb_context *ctx, matching *m, int64_t set, rb_set_members *members,
                           int64_t *used) {
     int64_t size = rb_feature_sets_size(m->sets, set);
-    m->names += size;
+    m->n_names += size;
     for (int64_t i = 0; i < size; i++) {
         const char *name = rb_feature_sets_member(m->sets, set, i);
         int64_t at = rb_names_find(m->sorted, m->n, name);
@@ -57,18 +60,34 @@ static rb_error check_found(rb_context *ctx, const matching *m) {
                        "kind",
                        (long long)m->n, first ? first : "", m->stranger ? m->stranger : "");
     }
-    if (10 * in_sets < m->n && 10 * m->found < m->names) {
+    if (10 * in_sets < m->n && 10 * m->found < m->n_names) {
         rb_log(ctx, RB_LOG_WARNING,
                "only %lld of the model's %lld features are in a set, and %lld of %lld names in the "
                "sets are features: the first feature is '%s', a name that is none is '%s'; are the "
                "names of the same kind?",
-               (long long)in_sets, (long long)m->n, (long long)m->found, (long long)m->names, first,
-               m->stranger);
+               (long long)in_sets, (long long)m->n, (long long)m->found, (long long)m->n_names,
+               first, m->stranger);
     }
     return RB_OK;
 }
 
-/* Sets of fewer or more features than asked for are left out again. */
+/* Was a set before of this name and these features? The last one matched, of `size` features. */
+static bool is_repeated(const matching *m, const rb_set_members *members, int64_t set,
+                        int64_t size) {
+    const int64_t *features = members->feature.data;
+    const char *name = rb_feature_sets_name(m->sets, set);
+    int64_t at = rb_names_find(m->names, m->sets->count, name);
+    for (; m->names[at].index != set; at++) {
+        int64_t before = m->kept[m->names[at].index], same = 0;
+        if (before < 0 || members->start[before + 1] - members->start[before] != size) continue;
+        while (same < size && m->seen[features[members->start[before] + same]] == set + 1)
+            same++;
+        if (same == size) return true;
+    }
+    return false;
+}
+
+/* Sets of fewer or more features than asked for are left out again, and those that were there. */
 static rb_error match_all(rb_context *ctx, matching *m, int64_t least, int64_t most,
                           rb_set_members *members) {
     int64_t used = 0;
@@ -77,16 +96,25 @@ static rb_error match_all(rb_context *ctx, matching *m, int64_t least, int64_t m
         members->start[members->count] = used;
         err = match_set(ctx, m, s, members, &used);
         int64_t size = used - members->start[members->count];
-        if (size < least || size > most) {
-            members->n_small += size < least;
-            members->n_large += size > most;
-            used -= size;
-        } else {
+        bool fits = size >= least && size <= most;
+        bool repeated = !err && fits && is_repeated(m, members, s, size);
+        members->n_small += size < least;
+        members->n_large += size > most;
+        m->repeated += repeated;
+        m->kept[s] = fits && !repeated ? members->count : -1;
+        if (m->kept[s] >= 0) {
             members->set[members->count++] = s;
+            members->start[members->count] = used;
+        } else {
+            used -= size;
         }
     }
     if (!err) members->start[members->count] = used;
     err = err ? err : check_found(ctx, m);
+    if (!err && m->repeated > 0) {
+        rb_log(ctx, RB_LOG_INFO, "%lld of the sets %s given more than once, and tested once",
+               (long long)m->repeated, m->repeated == 1 ? "is" : "are");
+    }
     if (!err && members->count == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "no set is tested: %lld have fewer than %lld of the features in use, %lld "
@@ -95,6 +123,19 @@ static rb_error match_all(rb_context *ctx, matching *m, int64_t least, int64_t m
                       (long long)most);
     }
     return err;
+}
+
+/* The sets by name, which do not move. */
+static rb_error sort_sets(rb_context *ctx, matching *m, rb_scratch *scratch) {
+    int64_t count = m->sets->count;
+    const char **text = rb_take(scratch, count, sizeof *text);
+    m->kept = rb_take(scratch, count, sizeof *m->kept);
+    if (scratch->err) return scratch->err;
+    for (int64_t s = 0; s < count; s++)
+        text[s] = rb_feature_sets_name(m->sets, s);
+    const rb_names names = {count, (char **)text};
+    m->names = rb_names_sort(ctx, &names);
+    return m->names ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_sets *sets,
@@ -118,8 +159,10 @@ rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_
     const rb_names names = {m.n, (char **)text};
     m.sorted = err ? NULL : rb_names_sort(ctx, &names);
     err = err || m.sorted ? err : RB_ERROR_MEMORY;
+    err = err ? err : sort_sets(ctx, &m, &scratch);
     err = err ? err : match_all(ctx, &m, options->min, options->max, members);
     rb_free(m.sorted);
+    rb_free(m.names);
     scratch.err = err;
     err = rb_scratch_end(&scratch);
     if (err) rb_set_members_clear(members);

@@ -18,6 +18,9 @@ void rb_source_covariates_free(rb_source_covariates *covariates) {
 
 /* ---- what is bound ---- */
 
+/* Squares of what is larger, and their sums, could overflow. */
+static const double largest = 1e100;
+
 static bool ends_in(const char *text, const char *end) {
     size_t length = strlen(text), wanted = strlen(end);
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
@@ -78,10 +81,11 @@ rb_error rb_source_set_numbers(rb_context *ctx, rb_source *source, const char *n
                                const double *values, int64_t count) {
     rb_error err = check(ctx, source, name, count);
     for (int64_t i = 0; !err && i < count; i++) {
-        if (isinf(values[i])) {
+        if (fabs(values[i]) > largest) {
             err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "the covariate '%s' of sample %lld (counted from 0) is infinite", name,
-                          (long long)i);
+                          "the covariate '%s' of sample %lld (counted from 0) is %s", name,
+                          (long long)i,
+                          isinf(values[i]) ? "infinite" : "beyond 1e100: give it in larger units");
         }
     }
     if (err) return err;

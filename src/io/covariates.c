@@ -186,6 +186,8 @@ static rb_error cut_line(rb_context *ctx, const rb_lines *lines, rb_fields field
                          rb_name_list *first, rb_name_list *others, int64_t *count) {
     rb_text_field field;
     rb_error err = RB_OK;
+    if (memchr(fields.next, '\0', (size_t)(fields.end - fields.next)))
+        return rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0, "the line holds a 0 byte");
     for (*count = 0; !err && rb_fields_next(&fields, &field); ++*count) {
         if (field.problem)
             return rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, *count + 1, "%s", field.problem);
@@ -253,6 +255,29 @@ static void clear_sheet(sheet *s) {
     rb_names_free(s->cells);
 }
 
+/* Columns that cannot be told apart. */
+static rb_error check_titles(rb_context *ctx, const char *path, const sheet *s) {
+    int64_t skipped = s->titles->count - s->columns, count = s->titles->count;
+    rb_error err = RB_OK;
+    for (int64_t c = skipped; c < count && !err; c++) {
+        if (!*s->titles->text[c]) {
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: column %lld has no name in the header", path,
+                          (long long)(c + 1 + !skipped));
+        }
+    }
+    rb_named *sorted = err ? NULL : rb_names_sort(ctx, s->titles);
+    if (!err && !sorted) return RB_ERROR_MEMORY;
+    for (int64_t e = 1; e < count && !err; e++) {
+        bool counted = sorted[e].index >= skipped && sorted[e - 1].index >= skipped;
+        if (counted && strcmp(sorted[e - 1].text, sorted[e].text) == 0) {
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: more than one column is called '%.200s'", path,
+                          sorted[e].text);
+        }
+    }
+    rb_free(sorted);
+    return err;
+}
+
 static rb_error add_sheet(making *m, const sheet *s) {
     const char **text = rb_alloc(m->ctx, m->n, sizeof *text);
     rb_error err = text ? find_samples(m, s->samples) : RB_ERROR_MEMORY;
@@ -269,6 +294,7 @@ static rb_error add_sheet(making *m, const sheet *s) {
 static rb_error add_text_file(making *m) {
     sheet s = {0};
     rb_error err = read_sheet(m->ctx, m->where, &s);
+    err = err ? err : check_titles(m->ctx, m->where, &s);
     err = err ? err : add_sheet(m, &s);
     clear_sheet(&s);
     return err;

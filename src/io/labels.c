@@ -1,6 +1,8 @@
 /* Classes of samples: found by name, or where names are missing by position. */
 #include "labels.h"
+#include "cells.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- by name ---- */
@@ -106,6 +108,24 @@ static rb_error find_classes(rb_context *ctx, const char *where, rb_label_table 
     return look_up(ctx, where, t, source, class_of);
 }
 
+/* Measurements make a class of nearly every sample. Few whole numbers may be labels. */
+static rb_error refuse_measurements(rb_context *ctx, const char *where, const rb_labels *labels) {
+    enum { FEW = 10 };
+    int64_t count = labels->classes->count;
+    bool whole = true;
+    for (int64_t c = 0; c < count; c++) {
+        const char *text = labels->classes->text[c];
+        double value;
+        if (rb_cell_read(NULL, text, (int64_t)strlen(text), &value) != RB_CELL_NUMBER) return RB_OK;
+        whole = whole && value == floor(value);
+    }
+    if (2 * count <= labels->n_labelled || count < 3 || (whole && count <= FEW)) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_DATA,
+                   "%s holds %lld different numbers in %lld samples, which are no classes; give a "
+                   "column of classes, or test these as covariates",
+                   where, (long long)count, (long long)labels->n_labelled);
+}
+
 rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
                         rb_labels *labels) {
     rb_label_table t;
@@ -116,6 +136,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     const char **class_of = rb_alloc(ctx, n, sizeof *class_of);
     err = class_of ? find_classes(ctx, where, &t, source, class_of) : RB_ERROR_MEMORY;
     err = err ? err : rb_labels_of(ctx, class_of, n, labels);
+    err = err ? err : refuse_measurements(ctx, where, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     } else if (!err && labels->n_labelled < n) {

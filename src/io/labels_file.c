@@ -29,43 +29,114 @@ static rb_error check_line(rb_context *ctx, const rb_lines *lines, const char *l
     return RB_OK;
 }
 
-static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_list *names,
-                           rb_name_list *classes) {
+/* What is taken of each line. */
+typedef struct columns {
+    const char *name;    /* of the column of classes; NULL: the last of two, or the only one */
+    int64_t class_index; /* of that column; -1: not known yet */
+    int64_t count;       /* in the first line */
+    bool named;          /* the first column holds names of samples */
+    rb_name_list names, classes;
+} columns;
+
+static int64_t count_cells(const char *line) {
+    int64_t count = 1;
+    for (const char *tab = strchr(line, '\t'); tab; tab = strchr(tab + 1, '\t'))
+        count++;
+    return count;
+}
+
+/* The index-th cell of a line, and its length; NULL: there are fewer. */
+static const char *cell_at(const char *line, int64_t index, int64_t *length) {
+    for (; line && index > 0; index--) {
+        line = strchr(line, '\t');
+        line = line ? line + 1 : NULL;
+    }
+    *length = line ? (int64_t)strcspn(line, "\t") : 0;
+    return line;
+}
+
+static rb_error find_column(rb_context *ctx, const rb_lines *lines, const char *line, columns *c) {
+    c->count = count_cells(line);
+    c->named = c->count > 1;
+    c->class_index = c->named;
+    for (int64_t i = 0; c->name; i++) {
+        int64_t length;
+        const char *cell = cell_at(line, i, &length);
+        if (!cell) {
+            return rb_lines_fail(ctx, lines, RB_ERROR_ARGUMENT, 0,
+                                 "the header has no column '%s'; columns are separated by tabs",
+                                 c->name);
+        }
+        if ((size_t)length != strlen(c->name) || memcmp(cell, c->name, (size_t)length) != 0)
+            continue;
+        c->class_index = i;
+        c->named = i > 0;
+        return RB_OK;
+    }
+    return RB_OK;
+}
+
+static rb_error take_line(rb_context *ctx, const rb_lines *lines, const char *line, columns *c) {
+    int64_t length;
+    bool second = c->classes.count == 1;
+    /* A header as R writes it has nothing above the names of the samples. */
+    if (c->name && second && count_cells(line) == c->count + 1) {
+        c->class_index++;
+        c->named = true;
+    }
+    const char *cell = cell_at(line, c->class_index, &length);
+    if (!cell) {
+        return rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0, "the line has no column %lld",
+                             (long long)c->class_index + 1);
+    }
+    rb_error err = rb_name_list_add(ctx, &c->names, line, (int64_t)strcspn(line, "\t"));
+    return err ? err : rb_name_list_add(ctx, &c->classes, cell, length);
+}
+
+static rb_error read_lines(rb_context *ctx, rb_lines *lines, columns *c) {
     char *line;
     int64_t length;
     rb_error err;
     while (!(err = rb_lines_next(ctx, lines, &line, &length)) && line) {
-        const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
-        bool first = classes->count == 0;
-        *two = first ? tab != NULL : *two;
-        if (length == 0 && (*two || first))
+        bool first = c->class_index < 0;
+        if (length == 0 && (c->named || first))
             continue; /* in a column of classes it is a sample without one */
-        err = check_line(ctx, lines, line, first, tab != NULL, *two);
-        const char *class_name = line;
-        if (!err && tab) {
-            err = rb_name_list_add(ctx, names, line, tab - line);
-            class_name = tab + 1;
-            tab = memchr(class_name, '\t', (size_t)(end - class_name));
-        }
-        err =
-            err ? err : rb_name_list_add(ctx, classes, class_name, (tab ? tab : end) - class_name);
+        if (memchr(line, '\0', (size_t)length))
+            err = rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0, "the line holds a 0 byte");
+        err = err || !first ? err : find_column(ctx, lines, line, c);
+        if (!err && !c->name)
+            err = check_line(ctx, lines, line, first, strchr(line, '\t') != NULL, c->named);
+        err = err ? err : take_line(ctx, lines, line, c);
         if (err) return err;
     }
     return err;
 }
 
-static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) {
+/* Which column was taken is not plain where there are others. */
+static void tell_column(rb_context *ctx, const char *path, const columns *c, const rb_names *all) {
+    if (c->name || c->count < 3) return;
+    rb_log(ctx, RB_LOG_INFO,
+           "%s has %lld columns, and the classes are those of the second, '%s'; for another, say "
+           "%s:COLUMN",
+           path, (long long)c->count, all->text[0], path);
+}
+
+/* column: of the classes; NULL: the second, or the only one. */
+static rb_error read_text(rb_context *ctx, const char *path, const char *column,
+                          rb_label_table *t) {
     rb_lines *lines = NULL;
-    rb_name_list names = {0}, classes = {0};
-    bool two = true;
+    rb_reading reading;
+    columns c = {.name = column, .class_index = -1, .named = true};
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_lines_open(ctx, path, &lines);
-    if (err) return err;
-    err = read_lines(ctx, lines, &two, &names, &classes);
+    err = err ? err : read_lines(ctx, lines, &c);
     t->header = !err;
-    err = rb_name_list_end(ctx, err, &classes, &t->classes);
-    err = two ? rb_name_list_end(ctx, err, &names, &t->names) : err;
-    rb_name_list_clear(&names);
+    err = rb_name_list_end(ctx, err, &c.classes, &t->classes);
+    err = c.named ? rb_name_list_end(ctx, err, &c.names, &t->names) : err;
+    rb_name_list_clear(&c.names);
+    if (!err) tell_column(ctx, path, &c, t->classes);
     rb_lines_close(lines);
+    rb_reading_end(ctx);
     return err;
 }
 
@@ -111,7 +182,9 @@ static rb_error read_column(rb_context *ctx, const char *where, rb_label_table *
     char *path = rb_copy_text(ctx, where);
     if (!path) return RB_ERROR_MEMORY;
     path[length] = '\0';
-    rb_error err = rb_anndata_column(ctx, path, where + length + 1, &t->names, &t->classes);
+    const char *column = where + length + 1;
+    rb_error err = is_hdf5(ctx, path) ? rb_anndata_column(ctx, path, column, &t->names, &t->classes)
+                                      : read_text(ctx, path, column, t);
     rb_free(path);
     return err;
 }
@@ -121,18 +194,14 @@ rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source
     struct stat info;
     rb_error err;
     *t = (rb_label_table){0};
-    if (is_hdf5(ctx, where)) {
+    if (is_hdf5(ctx, where))
         err = rb_anndata_column(ctx, where, NULL, &t->names, &t->classes);
-    } else if (stat(where, &info) == 0 || !strchr(where, ':')) {
-        rb_reading reading;
-        rb_reading_begin(ctx, &reading, where);
-        err = read_text(ctx, where, t);
-        rb_reading_end(ctx);
-    } else if (strncmp(where, own, sizeof own - 1) == 0) {
+    else if (stat(where, &info) == 0 || !strchr(where, ':'))
+        err = read_text(ctx, where, NULL, t);
+    else if (strncmp(where, own, sizeof own - 1) == 0)
         err = read_own(ctx, where + sizeof own - 1, source, t);
-    } else {
+    else
         err = read_column(ctx, where, t);
-    }
     if (err) rb_label_table_clear(t);
     return err;
 }

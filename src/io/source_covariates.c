@@ -17,6 +17,7 @@ struct table {
     rb_context *ctx;
     const char *path;
     char *memory; /* of the names */
+    char *file;   /* of the path, where columns were named behind it */
     int count;
     struct wanted columns[RB_COVARIATES_MAX];
     rb_names *names; /* of the rows; NULL: none */
@@ -34,6 +35,7 @@ static void clear(struct table *t) {
     rb_names_free(t->names);
     rb_name_list_clear(&t->list);
     rb_free(t->memory);
+    rb_free(t->file);
 }
 
 /* ---- what is asked for ---- */
@@ -54,6 +56,12 @@ static rb_error parse(struct table *t, const char *names) {
         struct wanted w = {.name = name, .column = -1};
         w.groups = cut_off(name, ":groups");
         w.numbers = !w.groups && cut_off(name, ":numbers");
+        for (int c = 0; c < t->count; c++) {
+            if (strcmp(t->columns[c].name, name) == 0) {
+                return rb_fail(t->ctx, RB_ERROR_ARGUMENT, "covariates are '%s', with '%s' twice",
+                               names, name);
+            }
+        }
         if (*name == '\0' || t->count == RB_COVARIATES_MAX) {
             return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
                            "covariates are '%s', but must be 1 to %d names with commas between "
@@ -80,9 +88,14 @@ static rb_error read_header(struct table *t, rb_lines *lines, rb_fields fields, 
         char shown[RB_SHOWN];
         if (field.problem)
             return rb_lines_fail(t->ctx, lines, RB_ERROR_FORMAT, *count + 1, "%s", field.problem);
-        for (int c = 0; c < t->count; c++)
-            if (t->columns[c].column < 0 && same(&field, t->columns[c].name))
-                t->columns[c].column = *count;
+        for (int c = 0; c < t->count; c++) {
+            if (!same(&field, t->columns[c].name)) continue;
+            if (t->columns[c].column >= 0) {
+                return rb_lines_fail(t->ctx, lines, RB_ERROR_FORMAT, *count + 1,
+                                     "a second column is called '%s'", t->columns[c].name);
+            }
+            t->columns[c].column = *count;
+        }
         if (used < sizeof there)
             used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", used ? ", " : "",
                                      rb_show(field.text, field.length, shown));
@@ -104,6 +117,19 @@ static bool nameless(const struct table *t) {
     return first;
 }
 
+/* Infinity is neither a number to compute with nor the name of a group. */
+static rb_error take_cell(struct table *t, const rb_lines *lines, struct wanted *w,
+                          const rb_text_field *field) {
+    double value;
+    char shown[RB_SHOWN];
+    if (!w->groups && rb_cell_read(NULL, field->text, field->length, &value) == RB_CELL_INFINITE) {
+        return rb_lines_fail(t->ctx, lines, RB_ERROR_DATA, w->column + 1,
+                             "'%s' of '%s' is infinite; if it names a group, say %s:groups",
+                             rb_show(field->text, field->length, shown), w->name, w->name);
+    }
+    return rb_name_list_add(t->ctx, &w->list, field->text, field->length);
+}
+
 static rb_error read_row(struct table *t, rb_lines *lines, rb_fields fields, int64_t expected) {
     rb_text_field field;
     int64_t at = 0;
@@ -114,8 +140,7 @@ static rb_error read_row(struct table *t, rb_lines *lines, rb_fields fields, int
         if (at == 0 && !nameless(t))
             err = rb_name_list_add(t->ctx, &t->list, field.text, field.length);
         for (int c = 0; !err && c < t->count; c++)
-            if (t->columns[c].column == at)
-                err = rb_name_list_add(t->ctx, &t->columns[c].list, field.text, field.length);
+            if (t->columns[c].column == at) err = take_cell(t, lines, &t->columns[c], &field);
     }
     if (!err && at != expected) {
         err = rb_lines_fail(t->ctx, lines, RB_ERROR_FORMAT, 0,
@@ -133,6 +158,8 @@ static rb_error read_lines(struct table *t, rb_lines *lines) {
         if (!err && !line && expected < 0)
             err = rb_fail(t->ctx, RB_ERROR_FORMAT, "%s is empty: a header is expected", t->path);
         if (err || !line) return err;
+        if (memchr(line, '\0', (size_t)length))
+            return rb_lines_fail(t->ctx, lines, RB_ERROR_FORMAT, 0, "the line holds a 0 byte");
         if (expected < 0 && !memchr(line, '\t', (size_t)length)) delimiter = ',';
         rb_fields fields = rb_fields_of(line, length, delimiter);
         err = expected < 0 ? read_header(t, lines, fields, &expected)
@@ -172,10 +199,23 @@ static rb_error read_anndata(struct table *t) {
     return err;
 }
 
+/* Of "FILE:age,batch" the file, of "obs:age,batch" that of the data: columns that are named there
+ * are for tests, those of the model are found all the same. */
+static rb_error find_file(struct table *t, const rb_source *source) {
+    int64_t length = t->path ? rb_labels_file(t->path) : 0;
+    if (length == 0) t->path = source->path;
+    if (length == 0 || !t->path[length]) return RB_OK;
+    t->file = rb_copy_text(t->ctx, t->path);
+    if (!t->file) return RB_ERROR_MEMORY;
+    t->file[length] = '\0';
+    t->path = t->file;
+    return RB_OK;
+}
+
 static rb_error read_table(struct table *t, const rb_source *source) {
     const char *format = NULL;
-    bool own = !t->path;
-    t->path = own ? source->path : t->path;
+    bool own = !t->path || rb_labels_file(t->path) == 0;
+    if (find_file(t, source)) return RB_ERROR_MEMORY;
     rb_error err = t->path ? rb_format_of(t->ctx, t->path, &format) : RB_OK;
     bool hdf5 = format && strcmp(format, "hdf5") == 0;
     if (own && !hdf5) {

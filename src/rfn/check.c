@@ -103,17 +103,23 @@ static const char *without_ascent(const rb_rfn_options *options) {
                                                  : NULL;
 }
 
-static rb_error check_acceleration(rb_context *ctx, const rb_rfn_options *options) {
+static rb_error check_acceleration(rb_context *ctx, const rb_problem *problem,
+                                   const rb_rfn_options *options) {
     const char *name = without_ascent(options);
+    if (rfn_in_batches(problem)) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "a fit in batches cannot be accelerated: leave out accelerate or batch-size");
+    }
     if (options->estep == RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the E-step newton may lower the objective, so that a fit with it cannot be "
                        "accelerated: take estep cyclic or gradient");
     }
     return name ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "a fit with %s cannot be accelerated: leave out accelerate, or take %s 0 "
-                          "or none",
-                          name, name)
+                          "a fit with %s cannot be accelerated: leave out accelerate, or take %s",
+                          name,
+                          options->noise != RB_RFN_PSI_DIAGONAL ? "noise diagonal" : "0 for it")
                 : RB_OK;
 }
 
@@ -171,10 +177,10 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
 }
 
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
-    rb_error err = check_noise(ctx, problem, options);
+    bool accelerates = problem->fit->accelerate != RB_ACCELERATE_NONE;
+    rb_error err = accelerates ? check_acceleration(ctx, problem, options) : RB_OK;
+    err = err ? err : check_noise(ctx, problem, options);
     err = err ? err : check_missing(ctx, problem, options);
     err = err ? err : check_estep(ctx, problem, options);
-    if (!err && problem->fit->accelerate != RB_ACCELERATE_NONE)
-        err = check_acceleration(ctx, options);
     return err ? err : check_adaptation(ctx, problem->fit->iterations, options);
 }

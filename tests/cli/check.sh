@@ -65,6 +65,20 @@ tells "problem          1 sample has the same values as another one"
 expect 1 check 'twice, a cell.tsv' --strict
 expect 0 check counts.tsv --strict
 
+# One feature, and samples that are all constant: no fit is printed, and nothing is said that is not so.
+awk 'BEGIN { print "a"; for (i = 0; i < 50; i++) print i * 7 % 50 / 3 }' >column.csv
+expect 0 check column.csv
+tells "1 feature is there"
+grep -q "rarebit fit" out && fail "$command: a fit of one feature: $(cat out)"
+awk 'BEGIN { print "a,b,c"; for (i = 0; i < 50; i++) print "1.5,1.5,1.5" }' >constant.csv
+expect 0 check constant.csv
+grep -q "no two samples are the same" out && fail "$command: $(cat out)"
+# Many missing values are integrated out.
+awk 'BEGIN { srand(3); print "a,b,c,d,e"; for (i = 0; i < 80; i++) { z = rand() < 0.3; line = ""
+    for (k = 0; k < 5; k++) line = line (k ? "," : "") (rand() < 0.2 ? "NA" : 2 * z + rand()); print line } }' >many.csv
+runs many.csv
+fits "--missing model"
+
 # Reading options are repeated; words that stand for missing values are told, and then taken.
 printf 'a;b;c\n' >holes.csv
 awk 'BEGIN { srand(1); for (i = 0; i < 60; i++)

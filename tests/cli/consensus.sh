@@ -30,6 +30,9 @@ few="-k 12 --preset biclustering --iterations 60"
 # Of models that are there, with codes and without.
 expect 0 consensus m1.h5 m2.h5 m3.h5 --data X.npy -o merged.h5
 says "units of 3 models"
+kept=$(sed -n 's/ units of 3 models.*//p' err)
+[ "$kept" -lt 12 ] || fail "$command: $kept units; the next line tests nothing"
+grep -q "all units of the fits" err && fail "$command: $kept of 12 units are not all: $(cat err)"
 expect 0 consensus m1.h5 m2.h5 m3.h5 --stability 0.3 -o loadings.h5 -q
 expect 0 consensus m1.h5 m2.h5 m3.h5 --representative mean --refit 5 --data X.npy -o refit.h5 -q
 expect 0 info refit.h5 --json
@@ -49,6 +52,8 @@ for seed in 1 2; do
     expect 0 fit rfn X.npy -k 4 --iterations 20 --regress batch --covariates batch.tsv --seed $seed -o b$seed.h5 -q
 done
 expect 0 consensus b1.h5 b2.h5 --data X.npy --covariates batch.tsv --stability 0.1 -o b.h5 -q
+expect 0 consensus b1.h5 b1.h5 -o b.h5
+says "all units of the fits were kept"
 refuses "does nothing without --data" consensus b1.h5 b2.h5 --covariates batch.tsv -o no.h5 -q
 
 # Stability goes where the units go, and nowhere else.

@@ -51,6 +51,15 @@ same out sets.tsv
 awk -F '\t' -v unit="$unit" '$2 == unit && $3 == "UP" && $4 == "up" { found = $13 < 0.01 && $15 ~ /^g[0-9]+(;g[0-9]+)+$/ }
     END { exit !found }' sets.tsv || fail "no small FDR, or no genes: $(cat sets.tsv)"
 
+# The same set twice, its features in another order, counts once; of the same name, but others, twice.
+set_of UP 1 10 | awk -F '\t' -v OFS='\t' '{ last = $12; $12 = $3; $3 = last; print }' >again.gmt
+set_of UP 2 11 >other.gmt
+expect 0 modules m.h5 x.tsv --gmt sets.gmt,again.gmt --gmt-output once.tsv
+says "1 of the sets is given more than once, and tested once"
+same once.tsv sets.tsv
+expect 0 modules m.h5 x.tsv --gmt sets.gmt,other.gmt,again.gmt --gmt-output twice.tsv
+says "4 of 6 sets tested"
+
 # Names that do not match are told; none at all is an error.
 sed 's/g\([0-9]\)/ENSG\1/g' sets.gmt >ids.gmt
 breaks "no name in the sets is one of the model's 80 features: the first feature is 'g1', the first name in the sets 'ENSG1'" \
@@ -92,6 +101,11 @@ tells '"covariates": [{"name": "dose", "missing": 0, "groups": null}, {"name": "
 cut -f 1,4 covariates.tsv >two.tsv
 refuses "--covariate-groups names 'plate', but there is no such column in two.tsv" \
     modules m.h5 x.tsv --covariates two.tsv --covariate-groups batch,plate -q
+for wrong in '1s/age/dose/ more than one column is called' '1s/age// column 3 has no name in the header' \
+    '5s/	/@	/ row 5: the line holds a 0 byte' "s/^s3	3/s3	-inf/ column 'dose' of bad.tsv holds '-inf', which is infinite"; do
+    sed "${wrong%% *}" covariates.tsv | tr @ '\000' >bad.tsv
+    breaks "${wrong#* }" modules m.h5 x.tsv --covariates bad.tsv -q
+done
 
 # All at once, beside the modules.
 expect 0 modules m.h5 x.tsv --gmt sets.gmt --labels labels.tsv --covariates covariates.tsv -o all.gmt \

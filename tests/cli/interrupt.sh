@@ -1,8 +1,17 @@
-# Signals. Ctrl-C: the model of the iterations done is written and the exit status is 130; a second one ends at
+# Signals. Ctrl-C: the model of the iterations done is written and the exit status is 130 (128 and the signal); a second one ends at
 # once and leaves nothing.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
+
+# 128 and the number of the signal.
+status_of() {
+    case $1 in
+    HUP) echo 129 ;;
+    INT) echo 130 ;;
+    TERM) echo 143 ;;
+    esac
+}
 
 # Waits until the log has a few lines.
 wait_for_log() {
@@ -22,7 +31,7 @@ for signal in INT TERM; do
     kill -$signal $pid
     wait $pid
     got=$?
-    [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+    [ $got -eq "$(status_of $signal)" ] || fail "$command: exit $got: $(cat err)"
     says "interrupted after"
     silent
     exists $signal.h5
@@ -62,7 +71,7 @@ a[::1000] = np.random.default_rng(0).normal(size=(4000, 20)) * 30"
         wait $pid
         got=$?
         waited=$((($(date +%s%N) - began) / 1000000))
-        [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+        [ $got -eq 143 ] || fail "$command: exit $got instead of 143: $(cat err)"
         [ $waited -lt 3000 ] || fail "$command: it took $waited ms"
         tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written" ||
             fail "$command: $(cat err)"
@@ -105,7 +114,7 @@ stopped() {
     kill -$signal $pid
     wait $pid
     got=$?
-    [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+    [ $got -eq "$(status_of "$signal")" ] || fail "$command: exit $got: $(cat err)"
     tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written" || fail "$command: $(cat err)"
     rmdir temporary || fail "$command: left $(ls -R temporary)"
     only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy wide.npy m.h5 et.h5 states.tsv

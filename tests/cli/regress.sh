@@ -70,7 +70,35 @@ expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
 says "the row has 2 fields, but the header has 4"
 expect 2 encode model.h5 data.tsv --covariates covariates.tsv -o covariates.tsv
 says "would write over"
+# What is no covariate: infinite, too large, a 0 byte, the same name twice.
+sed 's/^s7\t\([AB]\)\t[0-9]*/s7\t\1\tinf/' covariates.tsv >infinite.tsv
+expect 1 $fit --covariates infinite.tsv --regress age -o none.h5
+says "infinite.tsv, row 18, column 3: 'inf' of 'age' is infinite; if it names a group, say age:groups"
+sed 's/inf/1e300/' infinite.tsv >huge.tsv
+expect 2 $fit --covariates huge.tsv --regress age -o none.h5
+says "the covariate 'age' of sample 7 (counted from 0) is beyond 1e100"
+sed 's/inf/@/' infinite.tsv | tr '@' '\000' >zero.tsv
+expect 1 $fit --covariates zero.tsv --regress age -o none.h5
+says "zero.tsv, row 18: the line holds a 0 byte"
+sed '1s/plate/age/' covariates.tsv >twice.tsv
+expect 1 $fit --covariates twice.tsv --regress age -o none.h5
+says "twice.tsv, row 1, column 4: a second column is called 'age'"
+expect 2 $fit --covariates covariates.tsv --regress age,batch,age -o none.h5
+says "covariates are 'age,batch,age', with 'age' twice"
 [ ! -e none.h5 ] && [ ! -e none.tsv ] || fail "a refused command has written something"
+
+# Columns of AnnData: of a model's covariates and of those to be tested, from the same file.
+obs=$SOURCE/tests/data/hdf5/obs.h5ad
+expect 0 fit rfn "$obs" -k 1 --iterations 3 --seed 1 --regress cluster -o cells.h5 -q
+expect 0 modules cells.h5 "$obs" --covariates obs:louvain -q
+tells "louvain"
+expect 0 modules cells.h5 "$obs" --covariates "$obs:louvain" -q
+expect 0 encode cells.h5 "$obs" --covariates "$obs" -o cells.tsv -q
+expect 0 encode cells.h5 "$obs" --covariates obs: -o own.tsv -q
+cmp -s cells.tsv own.tsv || fail "obs: is not the data's own file"
+# Pictures of evidences as well.
+expect 0 fit nmf-et data.tsv -k 2 --iterations 5 --seed 1 --covariates covariates.tsv --regress batch -o et.h5 -q
+expect 0 plot evidence et.h5 data.tsv --covariates covariates.tsv -o evidence.png -q
 
 # A consensus of such fits, and the same fit again: its covariates are not in the model.
 expect 0 $fit --covariates covariates.tsv --regress batch,age --consensus --restarts 3 -o consensus.h5

@@ -48,6 +48,15 @@ says "this part is done"
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 2/2 -o part.tsv -q
 same all.tsv part.tsv
 
+# The same of data with missing values.
+awk 'BEGIN { srand(5); print "a,b,c,d,e,f"; for (i = 0; i < 60; i++) { z = rand() < 0.3; line = ""
+    for (k = 0; k < 6; k++) line = line (k ? "," : "") (rand() < 0.15 ? "NA" : (k < 3) * 3 * z + rand()); print line } }' >holes.csv
+expect 0 fit rfn holes.csv -k 2 --missing model --iterations 20 --seed 1 -o holes.h5 -q
+expect 0 modules holes.h5 holes.csv --permutations 9 -o whole.tsv -q
+expect 0 modules holes.h5 holes.csv --permutations 9 --checkpoint h --part 1/2 -o parts.tsv -q
+expect 0 modules holes.h5 holes.csv --permutations 9 --checkpoint h --part 2/2 -o parts.tsv -q
+same whole.tsv parts.tsv
+
 refuses "--permutations" modules m.h5 X.npy --null encode -q
 refuses "--permutations 19 or more" modules m.h5 X.npy --permutations 10 --significant 0.05 -q
 refuses "without --checkpoint" modules m.h5 X.npy --permutations 10 --part 1/2 -q

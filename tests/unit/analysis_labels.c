@@ -67,7 +67,7 @@ static void by_name(void **state) {
     assert_labels(path, source, expected);
     put_file("name\tclass\tmore\n\nd\tT\t1\r\nb\tS\na\tT\nc\t\nz\tS\n");
     assert_labels(path, source, expected);
-    assert_int_equal(logs, 2);
+    assert_int_equal(logs, 3);
     assert_non_null(strstr(last_log, "gives 3 of the 4 samples a class"));
     put_file("d\tT\nb\tS\na\tT\n");
     assert_labels(path, source, expected); /* the first line names a sample: no header */
@@ -156,6 +156,52 @@ static void a_file_with_a_colon(void **state) {
     assert_int_equal(rename(path, other), 0);
     assert_labels(other, source, expected);
     assert_int_equal(rename(other, path), 0);
+    rb_source_free(source);
+}
+
+/* A table of several columns: which one was taken is said, and another can be named. */
+static void one_of_several(void **state) {
+    (void)state;
+    static const char *const classes[] = {"T", "S", ""}, *const plates[] = {"1", "2", "1"};
+    char column[sizeof path + 16];
+    rb_source *source = source_of(3, true);
+    rb_labels labels;
+    logs = 0;
+    put_file("name\tclass\tplate\nc\t\t1\nb\tS\t2\na\tT\t1\n");
+    assert_labels(path, source, classes);
+    assert_non_null(strstr(first_log, "has 3 columns, and the classes are those of the second, "
+                                      "'class'"));
+    logs = 0;
+    snprintf(column, sizeof column, "%s:plate", path);
+    assert_labels(column, source, plates);
+    put_file("class\tplate\nc\t\t1\nb\tS\t2\na\tT\t1\n"); /* as R writes it */
+    assert_labels(column, source, plates);
+    put_file("plate\tclass\n1\tT\n2\tS\n1\tT\n"); /* no names: by position */
+    assert_int_equal(logs, 0);
+    assert_labels(column, source, plates);
+    assert_int_equal(logs, 1);
+    snprintf(column, sizeof column, "%s:type", path);
+    assert_int_equal(rb_labels_read(ctx, column, source, &labels), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "row 1: the header has no column 'type'"));
+    snprintf(column, sizeof column, "%s:plate", path);
+    put_file("name\tclass\tplate\nc\tT\n");
+    assert_int_equal(rb_labels_read(ctx, column, source, &labels), RB_ERROR_FORMAT);
+    assert_non_null(strstr(rb_context_error(ctx), "row 2: the line has no column 3"));
+    rb_source_free(source);
+}
+
+/* Measurements are no classes; a few whole numbers may be. */
+static void measurements(void **state) {
+    (void)state;
+    static const char *const whole[] = {"3", "1", "2", "3"};
+    rb_source *source = source_of(4, true);
+    rb_labels labels;
+    put_file("name\tage\na\t3\nb\t1\nc\t2\nd\t3\n");
+    assert_labels(path, source, whole);
+    put_file("name\tage\na\t3.5\nb\t1\nc\t2\nd\t3.5\n");
+    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "holds 3 different numbers in 4 samples"));
+    assert_null(labels.class_of);
     rb_source_free(source);
 }
 
@@ -260,6 +306,8 @@ int main(void) {
         cmocka_unit_test(from_anndata),
         cmocka_unit_test(repeated_names),
         cmocka_unit_test(a_file_with_a_colon),
+        cmocka_unit_test(one_of_several),
+        cmocka_unit_test(measurements),
         cmocka_unit_test(what_is_wrong),
         cmocka_unit_test(no_memory),
     };

@@ -430,6 +430,11 @@ static void model(void **state) {
     remove("regress.h5");
     free(other);
     rb_model_free(back);
+    rb_coder *coder; /* rows of a matrix have no covariates */
+    assert_ok(ctx, rb_coder_open(ctx, m, &coder));
+    assert_int_equal(rb_coder_encode(ctx, coder, matrix, RB_FLOAT64, codes, units, 1),
+                     RB_ERROR_DATA);
+    rb_coder_free(coder);
     rb_model_free(m);
     rb_options_free(options);
     rb_source_free(source);
