@@ -191,7 +191,7 @@ typedef struct rb_modules_input {
     const double *noise;    /* n_features, variances */
     bool probabilities;     /* codes are those that binary causes are active */
     bool sparse_loadings;
-    bool sparse_codes; /* the method sees to it that codes are mostly 0 */
+    bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);

@@ -309,6 +309,9 @@ static const char *choose_rule(const extraction *e) {
     if (e->input->probabilities) {
         rule = "active";
         reason = "codes are probabilities of binary causes";
+    } else if (e->input->scale) {
+        rule = "fabia";
+        reason = "it is FABIA's own";
     } else if (reason) {
         rule = can_test(e) ? "test" : "fabia";
     } else {

@@ -172,15 +172,16 @@ RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, 
 /* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
  * header, tabs or commas between its columns, and the names of the samples in the first column
  * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
- * NULL: the source's own file, which is one. names: "batch,age"; a column of numbers becomes a
- * covariate of numbers, unless it is "batch:groups" or has categories; any other one of groups,
- * unless "age:numbers".
+ * NULL, or "obs:COLUMN,...": the source's own file, which is one. Columns behind the name of a
+ * file, as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of
+ * numbers becomes a covariate of numbers, unless it is "batch:groups" or has categories; any other
+ * one of groups, unless "age:numbers".
  *
  * Samples are found by name; by position, with a log message, where table or source have no names.
  * A sample that is not in the table has no covariates. RB_ERROR_DATA: none is, or where the
  * position counts there are more or fewer rows than samples, or a name stands twice;
- * RB_ERROR_FORMAT names the row; RB_ERROR_ARGUMENT: there is no such column, or the source has no
- * such file. */
+ * RB_ERROR_FORMAT names the row, or says that columns of the header have the same name;
+ * RB_ERROR_ARGUMENT: there is no such column, or the source has no such file. */
 RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
                                           const char *names);
 
@@ -214,14 +215,16 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
 
 /* Compares modules with classes of the samples of the source that they are of. labels: a text file
  * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
- * ignored, or of the class alone on each line, with or without a header; or "FILE.h5ad:COLUMN", a
- * column of the observations of an AnnData file, "obs:COLUMN" of the source's own file. Samples are
- * found by name; by position, with a log message, where labels or source have no names.
+ * ignored, with a log message, or of the class alone on each line, with or without a header;
+ * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
+ * AnnData file; "obs:COLUMN" of the source's own file. Samples are found by name; by position,
+ * with a log message, where labels or source have no names.
  *
  * The model, for the best units, is the one of the modules; NULL: without them. With it the source
  * is read once, and memory is that of a float for each labelled sample and unit.
  *
- * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
+ * RB_ERROR_DATA when no sample has a class, the classes are numbers and more than half as many as
+ * samples (whole ones: and more than 10), where the position counts there are more or fewer
  * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
  * the line; RB_ERROR_ARGUMENT: there is no such column, or the enrichment is of another size, which
  * the caller sets; with a model the errors of rb_encode. */
@@ -267,7 +270,8 @@ RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_f
  *
  * RB_ERROR_DATA: none of the samples is there, a sample of the data stands twice, where the
  * position counts there are more or fewer rows than samples, or no column is left; RB_ERROR_FORMAT
- * names the line; RB_ERROR_ARGUMENT: there is no such column. */
+ * names the line, or a column whose name is empty or another one's;
+ * RB_ERROR_ARGUMENT: there is no such column. */
 RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
                                    const rb_source *source, rb_covariates **table);
 /* Adds classes as groups, from what rb_modules_enrichment takes as labels; its errors. */

@@ -10,10 +10,12 @@ extern "C" {
 
 /* The options of modules, for rb_options_add:
  *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes; for sparse loadings and for codes with signs "test"
- *                      from 100 features on, where no value is missing, there are samples enough
- *                      and no threshold is given, else "fabia"; for other models "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it
+ *                      for binary causes; for sparse loadings, for codes with signs, and for codes
+ *                      that are mostly above 0 where the method promises no others "test" from 100
+ *                      features on, where no value is missing, there are samples enough and no
+ *                      threshold is given, else "fabia"; for other models "nonzero"
+ *   sample-threshold   fabia rule: a sample belongs when |z| is above it, with the sign
+ *                      of which such |z| have the larger sum
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
  *   best               keep this many modules of largest information content; 0: all
  *   level              test rule: the false discovery rate of a module's features, and the chance
