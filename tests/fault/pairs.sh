@@ -32,7 +32,7 @@ for codes in codes.tsv codes.h5ad; do
             [ $status = 0 ] && [ $new = 2 ] || failed=1
             break
         fi
-        if [ $status != 130 ] || [ $new = 1 ] || [ "$(ls -A out | wc -l)" != 2 ] ||
+        if [ $status != 143 ] || [ $new = 1 ] || [ "$(ls -A out | wc -l)" != 2 ] ||
             { [ $new = 2 ] && grep -q "nothing was written" err; }; then
             echo "$codes, signal at call $n ($(cat fault)): exit $status, $new of 2 files are new: $(cat err)"
             ls -A out
