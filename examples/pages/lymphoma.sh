@@ -26,7 +26,7 @@ echo
 figure "variance explained" "$(evaluated model.h5 lymphoma.tsv.gz "variance explained")"
 figure "sparseness" "$(evaluated model.h5 lymphoma.tsv.gz sparseness)"
 figure "called" "$(called)"
-figure "picked" "$(awk -F '\t' '$NF == "picked" { print $1 }' select.tsv)"
+figure "picked" "$(awk -F '\t' '/\tpicked\t/ { print $1 }' select.tsv)"
 figure "match of 6 units" "$(awk -F '\t' '$1 == 6 { printf "%.3f", $8 }' select.tsv)"
 figure "stable units" "$("$rarebit" info consensus.h5 | sed -n 's/^units  *//p')"
 figure "rfn" "$(seeds lymphoma.tsv.gz classes.tsv -k 15)"
