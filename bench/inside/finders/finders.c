@@ -10,11 +10,16 @@
 #include <string.h>
 
 static const struct finder finders[] = {
-    {"rfn", "rfn", ""},       {"rfn biclustering", "rfn", "preset=biclustering"},
-    {"fabia", "fabia", ""},   {"nmf", "nmf", ""},
-    {"ica", "ica", ""},       {"sfa", "sfa", ""},
-    {"fa", "fa", ""},         {"pca", "pca", ""},
-    {"kmeans", "kmeans", ""}, {"dae", "dae", ""},
+    {"rfn", "rfn", ""},
+    {"rfn biclustering", "rfn", "preset=biclustering"},
+    {"fabia", "fabia", "iterations=500"},
+    {"nmf", "nmf", ""},
+    {"ica", "ica", ""},
+    {"sfa", "sfa", ""},
+    {"fa", "fa", ""},
+    {"pca", "pca", ""},
+    {"kmeans", "kmeans", ""},
+    {"dae", "dae", ""},
     {"rbm", "rbm", ""},
 };
 
@@ -100,22 +105,26 @@ static int visible(const struct dirent *entry) {
 }
 
 static bool exists(const char *folder, const char *name) {
-    char path[4096];
+    char path[4352];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
     return file && fclose(file) == 0;
+}
+
+/* A folder with a set; what the plan is given it keeps until the end. */
+static void add_folder(const char *parent, const char *name, struct plan *plan) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/%s", parent, name);
+    if (exists(folder, "expr.tsv.gz") && exists(folder, "labels.tsv") && plan->n_kinds < MAX_KINDS)
+        plan->kinds[plan->n_kinds++] =
+            (struct kind){.name = strdup(name), .folder = strdup(folder), .units = 10};
 }
 
 static void add_folders(const char *parent, struct plan *plan) {
     struct dirent **entries = NULL;
     int count = parent ? scandir(parent, &entries, visible, alphasort) : 0;
     for (int i = 0; i < count; i++) {
-        char *folder = malloc(4096), *name = strdup(entries[i]->d_name);
-        if (folder) snprintf(folder, 4096, "%s/%s", parent, name);
-        if (folder && exists(folder, "expr.tsv.gz") && exists(folder, "labels.tsv") &&
-            plan->n_kinds < MAX_KINDS)
-            plan->kinds[plan->n_kinds++] =
-                (struct kind){.name = name, .folder = folder, .units = 10};
+        add_folder(parent, entries[i]->d_name, plan);
         free(entries[i]);
     }
     free(entries);

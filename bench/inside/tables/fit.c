@@ -103,7 +103,10 @@ static rb_error measure(rb_context *ctx, const struct job *job, const rb_matrix 
     rb_model *model = NULL;
     rb_metrics *metrics = NULL;
     double seconds = rb_seconds();
+    for (int k = 0; k < METRICS; k++)
+        values[k] = NAN;
     rb_error err = fit(ctx, job, source, &model);
+    if (err == RB_ERROR_NUMERIC) return RB_OK; /* it diverged: an instance less */
     values[SECONDS] = rb_seconds() - seconds;
     err = err ? err : rb_evaluate(ctx, model, source, &metrics);
     if (!err) {

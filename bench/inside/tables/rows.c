@@ -13,14 +13,18 @@ const char *dataset_name(int dataset) {
     return names[dataset];
 }
 
-static struct figure figure_of(const double *values, int64_t count) {
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += values[i * METRICS];
-    double mean = sum / (double)count;
-    for (int64_t i = 0; i < count; i++)
-        squares += (values[i * METRICS] - mean) * (values[i * METRICS] - mean);
-    return (struct figure){mean, count > 1 ? sqrt(squares / (double)(count - 1)) : 0};
+/* Of the instances whose fit did not fail. */
+static struct figure figure_of(const double *values, int64_t instances) {
+    double sum = 0, squares = 0, count = 0;
+    for (int64_t i = 0; i < instances; i++) {
+        bool there = !isnan(values[i * METRICS]);
+        count += there;
+        sum += there ? values[i * METRICS] : 0;
+    }
+    double mean = count > 0 ? sum / count : NAN;
+    for (int64_t i = 0; i < instances; i++)
+        if (!isnan(values[i * METRICS])) squares += pow(values[i * METRICS] - mean, 2);
+    return (struct figure){mean, count > 1 ? sqrt(squares / (count - 1)) : 0};
 }
 
 /* The average over the data sets, whose rows of this method are `methods` apart; its sd is the mean

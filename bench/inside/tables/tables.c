@@ -3,6 +3,7 @@
 #include "tables.h"
 #include "../many.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -57,7 +58,9 @@ static int tell(const struct result *result) {
         good += verdict == NEAR || verdict == BETTER;
         missed += bad && !result->rows[i].method->may_miss;
     }
-    printf("\n%d of %d rows near the paper's, or better where that is the aim\n", good, known);
+    printf("\n%d of %d rows near the paper's, or better where that is the aim; %lld of %lld fits "
+           "failed and do not count\n",
+           good, known, (long long)result->failed, (long long)plan_fits(result->plan));
     return missed ? 1 : 0;
 }
 
@@ -84,7 +87,9 @@ static int run(rb_context *ctx, const rb_options *options) {
     struct row *rows = calloc((size_t)fits.count * 2, sizeof *rows);
     int status = values && rows ? many_run(ctx, options, &fits, values) : 1;
     if (!status) {
-        struct result result = {&plan, rows, rows_make(&plan, values, rows)};
+        struct result result = {&plan, rows, rows_make(&plan, values, rows), 0};
+        for (int64_t i = 0; i < fits.count; i++)
+            result.failed += isnan(values[i * METRICS + SECONDS]);
         status = show(options, &result);
     }
     free(rows);

@@ -73,6 +73,7 @@ struct result {
     const struct plan *plan;
     const struct row *rows;
     int count;
+    int64_t failed; /* fits */
 };
 void write_markdown(FILE *out, const void *result);
 void write_tsv(FILE *out, const void *result);
