@@ -125,8 +125,8 @@ stopped() {
     }
     agrees part.h5
     [ ! -e part ] || fail "$command: the checkpoint is there still"
-    rm -f stopped.h5
-    "$RAREBIT" fit "$1" many.npy -k 8 --iterations 1000000 --seed 1 -o stopped.h5 -q >out 2>err &
+    rm -f stopped.h5 # a signal before the program listens is lost: hence the time
+    "$RAREBIT" fit "$1" many.npy -k 8 --iterations 1000000 --max-time 3s --seed 1 -o stopped.h5 -q >out 2>err &
     pid=$!
     sleep 0.1
     kill -INT $pid 2>/dev/null
