@@ -91,22 +91,6 @@ static rb_error encode(rb_context *ctx, const rb_model *model, rb_source *source
                           take_codes, &t);
 }
 
-/* Makes a row one of length 1, less its mean or as it is; false: nothing is left of it. */
-static bool normalise(rb_dense row, bool centre) {
-    double *values = row.data, mean = 0, square = 0, before = 0;
-    for (int64_t i = 0; i < row.cols; i++) {
-        mean += centre ? values[i] / (double)row.cols : 0;
-        before += values[i] * values[i];
-    }
-    for (int64_t i = 0; i < row.cols; i++) {
-        values[i] -= mean;
-        square += values[i] * values[i];
-    }
-    for (int64_t i = 0; i < row.cols && square > 0; i++)
-        values[i] /= sqrt(square);
-    return square > 1e-20 * before;
-}
-
 /* Adds the units of a model that have loadings, and codes that differ. */
 static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number, rb_source *source,
                           vectors *v) {
@@ -119,11 +103,11 @@ static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number
         rb_dense w = rb_dense_rows(v->loadings, to, 1), z = {0};
         for (int64_t k = 0; k < m; k++)
             rb_dense_set(w, 0, k, loadings[k * l + j]);
-        bool lives = normalise(w, false);
+        bool lives = rb_normalise(m, w.data, 1, false);
         if (source) {
             z = rb_dense_rows(v->codes, to, 1);
             if (to != before + j) rb_dense_copy(rb_dense_rows(v->codes, before + j, 1), z);
-            lives = normalise(z, true) && lives;
+            lives = rb_normalise(z.cols, z.data, 1, true) && lives;
         }
         if (lives) v->units[v->count++] = (rb_unit){number, j};
     }
