@@ -190,6 +190,7 @@ typedef struct rb_modules_input {
     const double *loadings; /* n_features x n_units */
     const double *noise;    /* n_features, variances */
     bool probabilities;     /* codes are those that binary causes are active */
+    bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */

@@ -353,6 +353,7 @@ static rb_error repeat_options(rb_context *ctx, const rb_model *model, rb_option
             if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
         }
     }
+    if (!err) rb_options_unset_idle(*options);
     return err;
 }
 
