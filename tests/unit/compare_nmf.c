@@ -357,7 +357,8 @@ static void count_rounding(rb_log_level level, const char *message, void *user) 
     *(int *)user += level == RB_LOG_WARNING && strstr(message, "float32 rounds") != NULL;
 }
 
-/* What is left of data far from 0 is lost in float32: it is said, and the objective is not above 0. */
+/* What is left of data far from 0 is lost in float32: it is said, and the objective is not above
+ * 0. */
 static void tells_of_rounding(void **state) {
     (void)state;
     static double far[N * D];
