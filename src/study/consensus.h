@@ -48,6 +48,8 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
                           rb_source *source, double similarity, rb_clusters *clusters);
 void rb_clusters_clear(rb_clusters *clusters);
 
+/* rerun.c: adds the options of a consensus as its model recorded them. */
+rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options);
 /* consensus_model.c: the model of the first `kept` clusters, not fitted again. */
 rb_error rb_consensus_merge(rb_context *ctx, const rb_model *const *models, int64_t count,
                             const rb_clusters *clusters, int64_t kept, bool mean,

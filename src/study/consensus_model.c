@@ -83,8 +83,9 @@ static rb_error take_array(const merging *m, const rb_model *base, const char *n
 /* ---- the model ---- */
 
 static rb_error copy_attributes(const merging *m, const rb_model *base) {
-    static const char *const of_one_fit[] = {"best_restart", "best_iteration", "estep_wins",
-                                             "command_line", "units",          NULL};
+    static const char *const of_one_fit[] = {
+        "best_restart", "best_iteration",         "estep_wins", "command_line",
+        "units",        RB_CONSENSUS_OF_RESTARTS, NULL};
     char units[32];
     rb_error err = RB_OK;
     for (int64_t i = 0; i < base->n_attributes && !err; i++) {

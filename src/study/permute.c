@@ -14,8 +14,9 @@
  * features in use: these steps would undo each other else. Means, variances, and which features are
  * selected, are the same for every permutation.
  */
-#include "study.h"
+#include "consensus.h"
 
+#include <rarebit/consensus.h>
 #include <rarebit/significance.h>
 #include <rarebit/version.h>
 
@@ -74,10 +75,11 @@ typedef struct study {
     permute_options options;
     const rb_model *model; /* encode: for samples as they are permuted */
     rb_options *fit;       /* refit: the options of the model */
+    bool consensus;        /* refit: of as many fits, with what they have in common */
     rb_matrix *matrix;     /* what is permuted */
-    int64_t units;
-    double *null;    /* permutations x units: the information of each */
-    double *largest; /* of each permutation; ascending */
+    int64_t units;         /* of a fit; of a consensus those that were not kept have nothing */
+    double *null;          /* permutations x units: the information of each */
+    double *largest;       /* of each permutation; ascending */
 } study;
 
 /* ---- permuted data ---- */
@@ -175,14 +177,18 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, 
 static rb_error measure(rb_context *ctx, const study *s, rb_source *source, rb_bytes *result) {
     rb_model *refitted = NULL;
     double *information = NULL;
-    rb_error err = s->fit ? rb_fit(ctx, s->fit, source, NULL, &refitted) : RB_OK;
+    rb_error err = !s->fit        ? RB_OK
+                   : s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
+                                  : rb_fit(ctx, s->fit, source, NULL, &refitted);
+    bool nothing = s->consensus && err == RB_ERROR_DATA; /* no unit that is stable enough */
+    if (nothing) err = RB_OK;
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     if (!err) {
         information = rb_alloc_zero(ctx, s->units, sizeof *information);
-        err = information
-                  ? rb_unit_information(ctx, refitted ? refitted : s->model, source, information)
-                  : RB_ERROR_MEMORY;
+        if (!information) err = RB_ERROR_MEMORY;
+        if (!err && !nothing)
+            err = rb_unit_information(ctx, refitted ? refitted : s->model, source, information);
     }
     rb_model_free(refitted);
     if (err) rb_free(information);
@@ -309,12 +315,12 @@ static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *so
 static rb_error check_model(rb_context *ctx, const rb_model *model) {
     bool consensus = rb_model_attribute(model, "consensus_models");
     char name[64];
-    if (rb_model_attribute(model, "start_checksum")) {
+    if (rb_model_attribute(model, "start_checksum") && !consensus) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the model was fitted from another model, so that it cannot be fitted again "
                        "from its options; fit it in one go");
     }
-    for (const rb_option *row = model->method->options; row->name && !consensus; row++) {
+    for (const rb_option *row = model->method->options; row->name; row++) {
         snprintf(name, sizeof name, "%s_checksum", row->name);
         if (rb_model_attribute(model, name)) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -323,13 +329,13 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
                            row->name);
         }
     }
-    return !consensus
+    return !consensus || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                         "the model is a consensus of fits, which cannot be fitted again from its "
-                         "options: the stability of its units says which are more than chance; or "
-                         "take a model of one fit, or data that it was not fitted to with "
-                         "null=encode");
+                         "the model is a consensus of models that were there before, which cannot "
+                         "be fitted again from its options: the stability of its units says which "
+                         "are more than chance; or let a fit with consensus make them, or take "
+                         "data that it was not fitted to with null=encode");
 }
 
 /* What permuted data need no more, or cannot have twice. */
@@ -353,8 +359,17 @@ static rb_error repeat_options(rb_context *ctx, const rb_model *model, rb_option
             if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
         }
     }
+    if (!err && rb_model_attribute(model, "consensus_models"))
+        err = rb_consensus_recall(ctx, model, *options);
     if (!err) rb_options_unset_idle(*options);
     return err;
+}
+
+/* A consensus of permuted data may keep more units than that of the data did. */
+static int64_t units_of_fits(const rb_model *model) {
+    const char *text = rb_model_attribute(model, "units");
+    int64_t units = rb_model_units(model), asked = text ? strtoll(text, NULL, 10) : 0;
+    return asked > units ? asked : units;
 }
 
 /* ---- p-values ---- */
@@ -585,6 +600,8 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
         err = check_model(ctx, model);
         err = err ? err : check_data(ctx, model, source);
         err = err ? err : repeat_options(ctx, model, &s.fit);
+        s.consensus = rb_model_attribute(model, "consensus_models");
+        if (!err && s.consensus) s.units = units_of_fits(model);
     }
     if (!err && s.options.null == NULL_ENCODE) warn_of_encode(ctx, model, source);
     if (!err && s.options.permutations < FEWEST) {

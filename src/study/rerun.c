@@ -40,7 +40,7 @@ static int64_t best_restart(const rb_model *model) {
     return restart ? strtoll(restart, NULL, 10) : 0;
 }
 
-static rb_error recall_consensus(rb_context *ctx, const rb_model *model, rb_options *options) {
+rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options) {
     const rb_option_group *group = rb_consensus_group();
     rb_error err = rb_options_add(ctx, options, group);
     for (const rb_option *row = group->rows; row->name && !err; row++) {
@@ -61,7 +61,7 @@ rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **o
         if (value && !left_out(model, &row, value))
             err = rb_options_set(ctx, options, row.name, value);
     }
-    if (!err && is_consensus(model)) err = recall_consensus(ctx, model, options);
+    if (!err && is_consensus(model)) err = rb_consensus_recall(ctx, model, options);
     /* Restarts after the best one were not whole, or not better. */
     if (!err && was_cut(model) && !is_consensus(model))
         err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
