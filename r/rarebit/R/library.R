@@ -26,7 +26,16 @@ rarebit_options <- function(method = "rfn", level = c("all", "common", "tuning",
   level <- match.arg(level)
   table <- as.data.frame(.Call(C_option_table, method), stringsAsFactors = FALSE)
   table$name <- gsub("-", "_", table$name, fixed = TRUE)
+  table$help <- in_r(table$help)
   if (level == "all") table else table[table$level == level, , drop = FALSE]
+}
+
+# Help of the library names options as its tool does: --prior-mean is prior_mean here.
+in_r <- function(text) {
+  at <- gregexpr("--[a-z0-9-]+", text)
+  regmatches(text, at) <- lapply(regmatches(text, at), function(names)
+    gsub("-", "_", sub("^--", "", names), fixed = TRUE))
+  text
 }
 
 # The options of a method for its help page, from the table of the library.

@@ -22,8 +22,9 @@ unit_names <- function(info) {
   paste0(code_name(info$method), seq_len(info$units))
 }
 
-feature_names <- function(info) {
-  if (is.null(info$feature_names)) NULL else info$feature_names
+with_names <- function(matrix, rows, columns) {
+  if (!is.null(rows) || !is.null(columns)) dimnames(matrix) <- list(rows, columns)
+  matrix
 }
 
 # The samples that a function is to look at: new ones, or those of the fit.
@@ -48,16 +49,14 @@ predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NU
                             reading = list(), covariates = NULL, threads = default_threads(), ...) {
   data <- given_samples(object, newdata, samples, assay, reading, covariates)
   codes <- said(.Call(C_encode, pointer_of(object), data$handle, as.integer(threads)))
-  dimnames(codes) <- list(data$sample_names, unit_names(info_of(object)))
-  codes
+  with_names(codes, data$sample_names, unit_names(info_of(object)))
 }
 
 fitted.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                            reading = list(), covariates = NULL, threads = default_threads(), ...) {
   data <- given_samples(object, newdata, samples, assay, reading, covariates)
   rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
-  dimnames(rows) <- list(data$sample_names, feature_names(info_of(object)))
-  rows
+  with_names(rows, data$sample_names, info_of(object)$feature_names)
 }
 
 residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
@@ -67,9 +66,8 @@ residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = 
   rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
   there <- .Call(C_read, data$handle)
   columns <- columns_in_use(object, data, ncol(there))
-  rows <- there[, columns, drop = FALSE] - rows
-  dimnames(rows) <- list(data$sample_names, feature_names(info_of(object)))
-  rows
+  with_names(there[, columns, drop = FALSE] - rows, data$sample_names,
+             info_of(object)$feature_names)
 }
 
 # Where the features of the model are in the samples: by name where both have names.
@@ -82,9 +80,8 @@ columns_in_use <- function(model, data, n) {
 
 coef.rarebit <- function(object, ...) {
   info <- info_of(object)
-  loadings <- model_array(object, "loadings")
-  dimnames(loadings) <- list(feature_names(info), unit_names(info))
-  loadings
+  loadings <- .Call(C_model_array, pointer_of(object), "loadings")
+  with_names(loadings, info$feature_names, unit_names(info))
 }
 
 model_array <- function(model, name = NULL) {
@@ -129,7 +126,7 @@ summary.rarebit <- function(object, newdata = NULL, ...) {
 
 print.summary.rarebit <- function(x, ...) {
   print(x$model)
-  cat("status: ", tolower(sub("RB_STATUS_", "", x$status)), ", seed ", x$attributes["seed"], ", ",
+  cat("status: ", x$status, ", seed ", x$attributes["seed"], ", ",
       info_of(x$model)$precision, "\n", sep = "")
   known <- x$metrics[!is.na(x$metrics)]
   if (length(known))

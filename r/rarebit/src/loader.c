@@ -4,7 +4,9 @@
  * loaded later: librarebit would compute with R's BLAS, other bits at another speed. RTLD_DEEPBIND
  * lets the binding, and what it stands on, look into its own libraries first; R's calls go where
  * they went before. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
