@@ -19,8 +19,6 @@
 #define RTLD_DEEPBIND 0
 #endif
 
-typedef void register_fn(DllInfo *);
-
 /* The binding lies in the folder of this library. */
 static void path_of_binding(char *path, size_t size) {
     Dl_info here;
@@ -33,11 +31,10 @@ static void path_of_binding(char *path, size_t size) {
 
 attribute_visible void R_init_rarebit(DllInfo *dll) {
     char path[4096];
-    register_fn *enter;
     path_of_binding(path, sizeof path);
     void *binding = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    void *function = binding ? dlsym(binding, "binding_register") : NULL;
-    if (!function) Rf_error("rarebit's library cannot be loaded: %s", dlerror());
-    memcpy(&enter, &function, sizeof enter);
-    enter(dll);
+    const R_CallMethodDef *calls = binding ? dlsym(binding, "binding_calls") : NULL;
+    if (!calls) Rf_error("rarebit's library cannot be loaded: %s", dlerror());
+    R_registerRoutines(dll, NULL, calls, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
 }

@@ -1,11 +1,13 @@
-/* The functions that R may call. */
+/* The functions that R may call, for loader.c. */
 #include "binding.h"
 
 #include <R_ext/Rdynload.h>
 
 #include "calls.h"
 
-static const R_CallMethodDef calls[] = {
+RB_API extern const R_CallMethodDef binding_calls[];
+
+const R_CallMethodDef binding_calls[] = {
     {"C_messages", (DL_FUNC)&binding_messages, 0},
     {"C_build", (DL_FUNC)&binding_build, 0},
     {"C_methods", (DL_FUNC)&binding_methods, 0},
@@ -37,10 +39,3 @@ static const R_CallMethodDef calls[] = {
     {"C_load", (DL_FUNC)&binding_load, 1},
     {NULL, NULL, 0},
 };
-
-RB_API void binding_register(DllInfo *dll);
-
-void binding_register(DllInfo *dll) {
-    R_registerRoutines(dll, NULL, calls, NULL, NULL);
-    R_useDynamicSymbols(dll, FALSE);
-}

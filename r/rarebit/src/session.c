@@ -143,16 +143,16 @@ SEXP binding_messages(void) {
 
 /* What computes, as rb_build_info has it. */
 SEXP binding_build(void) {
-    static const char *const names[] = {"version", "compiler",  "kernels",
-                                        "blas",    "blas_core", "files"};
-    SEXP list = PROTECT(named_list(names, 6));
+    static const char *const names[] = {"version",   "compiler",    "kernels", "blas",
+                                        "blas_core", "blas_advice", "files"};
+    SEXP list = PROTECT(named_list(names, 7));
     SET_VECTOR_ELT(list, 0, text_to(rb_version()));
-    for (int i = 1; i < 5; i++)
+    for (int i = 1; i < 6; i++)
         SET_VECTOR_ELT(list, i, text_to(rb_build_info(context(), names[i])));
 #ifdef RAREBIT_IO
-    SET_VECTOR_ELT(list, 5, Rf_ScalarLogical(TRUE));
+    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(TRUE));
 #else
-    SET_VECTOR_ELT(list, 5, Rf_ScalarLogical(FALSE));
+    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(FALSE));
 #endif
     UNPROTECT(1);
     return list;
