@@ -246,7 +246,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 source.feature_names = list(self.feature_names_in_)
         elif reset:
             self.n_features_in_ = source.shape[1]
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             if source.feature_names is not None:
                 self.feature_names_in_ = np.asarray(source.feature_names, dtype=object)
         table = source.table if covariates is None else covariates

@@ -54,7 +54,7 @@ class Option:
         if self.kind == Kind.CHOICE:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
-                Kind.VALUES: "float | ArrayLike", Kind.SECONDS: "float | str"}[self.kind]
+                Kind.VALUES: "Union[float, ArrayLike]", Kind.SECONDS: "Union[float, str]"}[self.kind]
 
     @property
     def description(self) -> str:
