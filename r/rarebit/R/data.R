@@ -13,16 +13,11 @@ dense_samples <- function(x, columns) {
   samples_of(handle, samples, features, if (columns) ncol(x) else nrow(x))
 }
 
-# Compressed columns are a view where they are samples; else they are turned into rows.
-sparse_samples <- function(x, columns) {
-  rows <- if (columns) list(p = x@p, i = x@i, x = x@x, dim = rev(x@Dim))
-          else .Call(C_transpose, x@p, x@i, x@x, x@Dim)
-  named_sparse(rows, if (columns) rev(x@Dimnames) else x@Dimnames)
-}
-
-named_sparse <- function(rows, dimnames) {
-  handle <- .Call(C_data, rows, TRUE, dimnames[[1]], dimnames[[2]])
-  samples_of(handle, dimnames[[1]], dimnames[[2]], rows$dim[1])
+# Compressed columns, as they are, whether these are samples or features.
+sparse_samples <- function(columns, p, i, x, dim, dimnames) {
+  names <- if (columns) rev(dimnames) else dimnames
+  handle <- .Call(C_data, list(p = p, i = i, x = x, dim = dim), columns, names[[1]], names[[2]])
+  samples_of(handle, names[[1]], names[[2]], if (columns) dim[2] else dim[1])
 }
 
 setGeneric("as_samples", function(x, samples = "rows", ...) standardGeneric("as_samples"))
@@ -50,15 +45,10 @@ setMethod("as_samples", "character", function(x, samples = "rows", reading = lis
 # Classes of other packages: their methods wait by name until the package is there.
 suppressMessages({
   setMethod("as_samples", "dgCMatrix", function(x, samples = "rows", ...)
-    sparse_samples(x, are_columns(samples)))
+    sparse_samples(are_columns(samples), x@p, x@i, x@x, x@Dim, x@Dimnames))
 
-  setMethod("as_samples", "dgRMatrix", function(x, samples = "rows", ...) {
-    if (are_columns(samples)) {
-      rows <- .Call(C_transpose, x@p, x@j, x@x, rev(x@Dim))
-      return(named_sparse(rows, rev(x@Dimnames)))
-    }
-    named_sparse(list(p = x@p, i = x@j, x = x@x, dim = x@Dim), x@Dimnames)
-  })
+  setMethod("as_samples", "dgRMatrix", function(x, samples = "rows", ...)
+    sparse_samples(!are_columns(samples), x@p, x@j, x@x, rev(x@Dim), rev(x@Dimnames)))
 
   # Columns are samples there.
   setMethod("as_samples", "SummarizedExperiment", function(x, samples = "columns", assay = NULL, ...) {

@@ -33,6 +33,7 @@ typedef enum { IS_DATA, IS_OPTIONS, IS_MODEL } object_kind;
 typedef struct data_object {
     rb_matrix *matrix;
     rb_source *source;
+    int64_t *starts; /* of compressed columns */
 } data_object;
 
 typedef struct options_object {

@@ -10,7 +10,6 @@ SEXP binding_methods(void);
 SEXP binding_set_kernels(SEXP name);
 
 SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names);
-SEXP binding_transpose(SEXP p, SEXP i, SEXP x, SEXP dim);
 SEXP binding_covariates(SEXP data, SEXP covariates);
 SEXP binding_data_info(SEXP data);
 SEXP binding_read(SEXP data);

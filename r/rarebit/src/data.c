@@ -1,6 +1,7 @@
 /* Data: views of R's matrices, which are not copied, and files. */
 #include "binding.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
@@ -22,71 +23,44 @@ static rb_error view_dense(SEXP x, bool columns, rb_matrix **matrix) {
                    : rb_matrix_dense(context(), RB_FLOAT64, rows, cols, REAL(x), 1, rows, matrix);
 }
 
-/* Compressed samples: starts p, features i, values x; dim is samples x features. */
-static rb_error view_sparse(SEXP list, rb_matrix **matrix) {
+/* A dgCMatrix is list(p, i, x, dim) with columns that are compressed. Where they are the samples it
+ * is compressed rows to the library, else compressed columns: neither is copied but for p. */
+static rb_error view_sparse(SEXP list, bool columns, data_object *data) {
     SEXP p = element(list, "p"), i = element(list, "i"), x = element(list, "x");
     SEXP dim = element(list, "dim");
     if (TYPEOF(p) != INTSXP || TYPEOF(i) != INTSXP || TYPEOF(x) != REALSXP ||
         TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || XLENGTH(i) != XLENGTH(x) ||
-        XLENGTH(p) != (R_xlen_t)INTEGER(dim)[0] + 1 || INTEGER(p)[INTEGER(dim)[0]] > XLENGTH(x))
+        XLENGTH(p) != (R_xlen_t)INTEGER(dim)[1] + 1 || INTEGER(p)[XLENGTH(p) - 1] > XLENGTH(x))
         refuse("x is no sound sparse matrix");
-    return rb_matrix_csr32(context(), RB_FLOAT64, INTEGER(dim)[0], INTEGER(dim)[1], INTEGER(p),
-                           INTEGER(i), REAL(x), matrix);
+    int n = INTEGER(dim)[0], m = INTEGER(dim)[1];
+    if (columns)
+        return rb_matrix_csr32(context(), RB_FLOAT64, m, n, INTEGER(p), INTEGER(i), REAL(x),
+                               &data->matrix);
+    data->starts = malloc(((size_t)m + 1) * sizeof *data->starts);
+    if (!data->starts) refuse("out of memory");
+    for (int k = 0; k <= m; k++)
+        data->starts[k] = INTEGER(p)[k];
+    return rb_source_from_csc(context(), RB_FLOAT64, n, m, data->starts, INTEGER(i), REAL(x),
+                              &data->source);
 }
 
 /* x: a matrix of doubles, or list(p, i, x, dim). columns: those of the matrix are samples. */
 SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names) {
     SEXP pointer = PROTECT(object_new(IS_DATA, x));
     data_object *data = data_of(pointer);
+    bool by_column = Rf_asLogical(columns);
     const char **samples = texts_of(sample_names), **features = texts_of(feature_names);
-    rb_error err = TYPEOF(x) == VECSXP ? view_sparse(x, &data->matrix)
-                                       : view_dense(x, Rf_asLogical(columns), &data->matrix);
+    rb_error err = TYPEOF(x) == VECSXP ? view_sparse(x, by_column, data)
+                                       : view_dense(x, by_column, &data->matrix);
+    if (!err && !data->source) err = rb_source_from_matrix(context(), data->matrix, &data->source);
     if (!err && samples)
-        err = rb_matrix_set_sample_names(context(), data->matrix, samples, XLENGTH(sample_names));
+        err = rb_source_set_sample_names(context(), data->source, samples, XLENGTH(sample_names));
     if (!err && features)
         err =
-            rb_matrix_set_feature_names(context(), data->matrix, features, XLENGTH(feature_names));
-    if (!err) err = rb_source_from_matrix(context(), data->matrix, &data->source);
+            rb_source_set_feature_names(context(), data->source, features, XLENGTH(feature_names));
     check(err);
     UNPROTECT(1);
     return pointer;
-}
-
-/* The transpose of compressed columns: compressed rows, as list(p, i, x, dim). */
-SEXP binding_transpose(SEXP p, SEXP i, SEXP x, SEXP dim) {
-    static const char *const names[] = {"p", "i", "x", "dim"};
-    int rows = INTEGER(dim)[0], columns = INTEGER(dim)[1];
-    R_xlen_t n = XLENGTH(x);
-    if (XLENGTH(p) != (R_xlen_t)columns + 1 || XLENGTH(i) != n || INTEGER(p)[columns] != n)
-        refuse("x is no sound sparse matrix");
-    SEXP list = PROTECT(named_list(names, 4));
-    SEXP starts = Rf_allocVector(INTSXP, (R_xlen_t)rows + 1);
-    SET_VECTOR_ELT(list, 0, starts);
-    SEXP features = Rf_allocVector(INTSXP, n);
-    SET_VECTOR_ELT(list, 1, features);
-    SEXP values = Rf_allocVector(REALSXP, n);
-    SET_VECTOR_ELT(list, 2, values);
-    SET_VECTOR_ELT(list, 3, dim);
-    int *start = INTEGER(starts), *next = (int *)R_alloc((size_t)rows + 1, sizeof *next);
-    for (int r = 0; r <= rows; r++)
-        start[r] = 0;
-    for (R_xlen_t e = 0; e < n; e++) {
-        if (INTEGER(i)[e] < 0 || INTEGER(i)[e] >= rows) refuse("x is no sound sparse matrix");
-        start[INTEGER(i)[e] + 1]++;
-    }
-    for (int r = 0; r < rows; r++) {
-        next[r] = start[r];
-        start[r + 1] += start[r];
-    }
-    for (int c = 0; c < columns; c++) {
-        for (int e = INTEGER(p)[c]; e < INTEGER(p)[c + 1]; e++) {
-            int to = next[INTEGER(i)[e]]++;
-            INTEGER(features)[to] = c;
-            REAL(values)[to] = REAL(x)[e];
-        }
-    }
-    UNPROTECT(1);
-    return list;
 }
 
 /* Binds covariates: a named list of numbers or texts, one a sample. */

@@ -10,6 +10,7 @@ static void data_free(void *object) {
     data_object *d = object;
     rb_source_free(d->source);
     rb_matrix_free(d->matrix);
+    free(d->starts);
 }
 
 static void options_free(void *object) {

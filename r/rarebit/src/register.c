@@ -2,6 +2,7 @@
 #include "binding.h"
 
 #include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
 
 #include "calls.h"
 
@@ -13,7 +14,6 @@ const R_CallMethodDef binding_calls[] = {
     {"C_methods", (DL_FUNC)&binding_methods, 0},
     {"C_set_kernels", (DL_FUNC)&binding_set_kernels, 1},
     {"C_data", (DL_FUNC)&binding_data, 4},
-    {"C_transpose", (DL_FUNC)&binding_transpose, 4},
     {"C_covariates", (DL_FUNC)&binding_covariates, 2},
     {"C_data_info", (DL_FUNC)&binding_data_info, 1},
     {"C_options", (DL_FUNC)&binding_options, 3},
@@ -39,3 +39,9 @@ const R_CallMethodDef binding_calls[] = {
     {"C_load", (DL_FUNC)&binding_load, 1},
     {NULL, NULL, 0},
 };
+
+/* For R that loads the binding itself, without the loader. */
+attribute_visible void R_init_binding(DllInfo *dll) {
+    R_registerRoutines(dll, NULL, binding_calls, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
+}
