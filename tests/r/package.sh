@@ -1,5 +1,5 @@
-# The R package, installed against the libraries of the build tree: its own tests, with the tool and a C
-# program beside it, whose bits and model files are to be R's. Without R or the packages of R that the
+# The R package, installed against the libraries of the build tree: its own tests, with the tool, a C
+# program and Python beside it, whose bits and model files are to be R's. Without R or the packages of R that the
 # tests need it is left out with a notice; where CI=true they must be there.
 set -eu
 left_out() {
@@ -27,5 +27,13 @@ export RAREBIT_LIBRARY="$BUILD" RAREBIT_INCLUDE="$SOURCE/include"
 "$CC" "$SOURCE/tests/r/fit.c" -I"$SOURCE/include" -L"$BUILD" -Wl,-rpath,"$BUILD" -lrarebit-io -lrarebit \
     -o "$work/fit"
 export R_LIBS="$work/library" RAREBIT_C_FIT="$work/fit" NOT_CRAN=true
+python=${PYTHON:-/usr/bin/python3}
+export PYTHONPATH="$SOURCE/python"
+if "$python" -c 'import numpy, scipy, sklearn; import rarebit' 2>/dev/null; then
+    export RAREBIT_PYTHON="$python"
+elif [ "${CI:-}" = true ]; then
+    echo "the Python package cannot be loaded beside that of R" >&2
+    exit 1
+fi
 cd "$work/rarebit/tests/testthat"
 Rscript --vanilla -e 'library(testthat); library(rarebit); test_dir(".", reporter = "summary", stop_on_failure = TRUE)'

@@ -84,3 +84,31 @@ test_that("a model file of a C program is the same", {
   expect_identical(arrays(mine), arrays(theirs))
   expect_identical(fit_history(mine)$objective, fit_history(theirs)$objective)
 })
+
+test_that("Python and R have the same bits and the same model files", {
+  python <- Sys.getenv("RAREBIT_PYTHON")
+  skip_if(python == "" || !has_files())
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  in_folder <- function(name) file.path(folder, name)
+  code <- c("import numpy, rarebit, sys",
+            "cells, folder = sys.argv[1:]",
+            "rfn = rarebit.RFN(5, iterations=20, random_state=1).fit(cells)",
+            "rfn.save(folder + '/python.h5')",
+            "theirs = rarebit.load(folder + '/r.h5')",
+            "assert (theirs.components_ == rfn.components_).all()",
+            "assert (theirs.transform(cells) == rfn.transform(cells)).all()",
+            "theirs.save(folder + '/back.h5')")
+  writeLines(code, in_folder("code.py"))
+  mine <- quiet(rfn(cells(), 5, seed = 1, iterations = 20))
+  save_model(mine, in_folder("r.h5"))
+  said <- suppressWarnings(system2(python, c("-B", in_folder("code.py"), cells(), folder),
+                                   stdout = TRUE, stderr = TRUE))
+  expect_null(attr(said, "status"), info = paste(said, collapse = "\n"))
+  for (name in c("python.h5", "back.h5")) {
+    theirs <- load_model(in_folder(name))
+    expect_identical(arrays(theirs), arrays(mine))
+    expect_identical(fit_history(theirs)$objective, fit_history(mine)$objective)
+  }
+})
