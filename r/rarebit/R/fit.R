@@ -14,6 +14,7 @@ setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples =
   pointer <- said(.Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
                         as.integer(threads), watch$each))
   if (!is.null(watch$failed)) stop(watch$failed)
+  if (is.character(x)) .Call(C_set_attribute, pointer, "data_path", x)
   new_model(pointer, data)
 })
 

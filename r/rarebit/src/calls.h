@@ -27,6 +27,7 @@ SEXP binding_model_info(SEXP model);
 SEXP binding_model_array(SEXP model, SEXP name);
 SEXP binding_model_array_names(SEXP model);
 SEXP binding_model_attributes(SEXP model);
+SEXP binding_set_attribute(SEXP model, SEXP name, SEXP value);
 SEXP binding_model_history(SEXP model);
 SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
 SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);

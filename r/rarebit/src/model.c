@@ -144,6 +144,13 @@ SEXP binding_model_attributes(SEXP pointer) {
     return values;
 }
 
+SEXP binding_set_attribute(SEXP pointer, SEXP name, SEXP value) {
+    rb_model *model = model_of(pointer);
+    const char *key = text_of(name), *text = text_of(value);
+    check(rb_model_set_attribute(context(), model, key, text));
+    return R_NilValue;
+}
+
 /* Objective, E-step objective and seconds of each iteration: a matrix of three columns. */
 SEXP binding_model_history(SEXP pointer) {
     const rb_model *model = model_of(pointer);

@@ -26,6 +26,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_model_array", (DL_FUNC)&binding_model_array, 2},
     {"C_model_array_names", (DL_FUNC)&binding_model_array_names, 1},
     {"C_model_attributes", (DL_FUNC)&binding_model_attributes, 1},
+    {"C_set_attribute", (DL_FUNC)&binding_set_attribute, 3},
     {"C_model_history", (DL_FUNC)&binding_model_history, 1},
     {"C_encode", (DL_FUNC)&binding_encode, 3},
     {"C_reconstruct", (DL_FUNC)&binding_reconstruct, 3},

@@ -11,6 +11,9 @@ test_that("a table from a file gives the bits of the same table in memory", {
   b <- quiet(rfn(x, 11, seed = 1, iterations = 20))
   expect_identical(arrays(a), arrays(b))
   expect_identical(predict(a), predict(b))
+  origin <- function(m) summary(m)$attributes[c("data_checksum", "data_samples", "data_type")]
+  expect_identical(quiet(origin(a)), quiet(origin(b)))
+  expect_identical(quiet(summary(a))$attributes[["data_path"]], cells())
   expect_error(rfn("nowhere.tsv", 3), "there is no such file")
   expect_error(rfn(cells(), 3, reading = list(nothing = 1)), "nothing")
 })
