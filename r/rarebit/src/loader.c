@@ -29,7 +29,9 @@ static void path_of_binding(char *path, size_t size) {
     if (n < 0 || (size_t)n >= size) Rf_error("the path of the package is too long");
 }
 
-attribute_visible void R_init_rarebit(DllInfo *dll) {
+attribute_visible void R_init_rarebit(DllInfo *dll);
+
+void R_init_rarebit(DllInfo *dll) {
     char path[4096];
     path_of_binding(path, sizeof path);
     void *binding = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);

@@ -42,7 +42,9 @@ const R_CallMethodDef binding_calls[] = {
 };
 
 /* For R that loads the binding itself, without the loader. */
-attribute_visible void R_init_binding(DllInfo *dll) {
+attribute_visible void R_init_binding(DllInfo *dll);
+
+void R_init_binding(DllInfo *dll) {
     R_registerRoutines(dll, NULL, binding_calls, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
 }
