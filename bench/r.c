@@ -1,5 +1,5 @@
-/* The other side of bench/r.R: the same fit and the same codes, without R's part. Loaded into R, so that both are
- * timed in one process, in turn. */
+/* The other side of bench/r.R: the same fit and the same codes, without R's part. Loaded into R, so
+ * that both are timed in one process, in turn. */
 #include <rarebit/rarebit.h>
 
 #include <stdio.h>
