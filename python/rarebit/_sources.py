@@ -176,9 +176,15 @@ class FileSource(Source):
             if core.rb_source_feature_name(source, 0) is not None:
                 self.feature_names = [text(core.rb_source_feature_name(source, k)) or ""
                                       for k in range(self.shape[1])]
-            if core.rb_source_sample_name(source, 0) is not None:
-                self.sample_names = [text(core.rb_source_sample_name(source, i)) or ""
-                                     for i in range(self.shape[0])]
+
+    @property
+    def sample_names(self) -> Optional[Sequence[str]]:  # type: ignore[override]
+        """As the file has them, read when they are asked for."""
+        with Context() as context, self._opened(context) as source:
+            if core.rb_source_sample_name(source, 0) is None:
+                return None
+            return [text(core.rb_source_sample_name(source, i)) or ""
+                    for i in range(self.shape[0])]
 
     def attributes(self) -> dict[str, str]:
         """Where it was and how it was read, as the program writes it down."""
