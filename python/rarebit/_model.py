@@ -40,7 +40,7 @@ class Model:
         model = cls(pointer)  # frees what the fit may leave when it is ended
         with Context(threads, verbose, callback) as context, \
                 Options(context, method) as options:
-            if has_io():
+            if parameters.get("checkpoint") is not None and has_io():
                 io().rb_io_use(context._pointer)
             options.set_all(parameters)
             with source.lent(context) as samples:
