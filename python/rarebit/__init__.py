@@ -14,8 +14,8 @@ from ._library import build_info, version as library_version
 from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
 from ._model import Model
-from ._sources import Source, open, stream
+from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
 
 __version__ = library_version()
-__all__ = ["Estimator", "Model", "Progress", "Source", "build_info", "library_version", "open",
-           "stream", *(name for name in _methods if name != "CLASSES")]
+__all__ = ["Estimator", "Model", "Progress", "Source", "build_info", "library_version", "stream",
+           *(name for name in _methods if name != "CLASSES")]

@@ -86,7 +86,7 @@ def _is_option(word: str) -> bool:
     return word in _RENAMED or word in HYPHENATED
 
 
-_RENAMED = {"units": "n_components", "seed": "random_state"}
+_RENAMED = {"units": "n_components", "seed": "random_state", "threads": "n_jobs"}
 _KEYWORDS = {v: k for k, v in _RENAMED.items()}
 
 
@@ -98,7 +98,6 @@ def python_name(option: str) -> str:
 def option_name(parameter: str) -> str:
     """The option of the library that a parameter is."""
     return _KEYWORDS.get(parameter, parameter.replace("_", "-"))
-
 
 
 
@@ -133,7 +132,11 @@ class Context:
         if verbose or callback is not None:
             core.rb_context_on_progress(self._pointer, self._on_progress, None)
         if threads != 1:
-            self.call(core.rb_context_set_threads, threads)
+            try:
+                self.call(core.rb_context_set_threads, threads)
+            except BaseException:
+                core.rb_context_free(self._pointer)
+                raise
 
     def __enter__(self) -> "Context":
         return self
@@ -228,7 +231,7 @@ class Context:
         while not result:  # what is waited for is looked at first: a wake may be lost to a signal
             try:
                 if not started:
-                    _thread.start_new_thread(work, ())
+                    self._start(work)
                     started = True
                 if not result and not desk.tasks:
                     desk.wake.get()
@@ -240,6 +243,13 @@ class Context:
                 self.raise_later(error)
         self._desk = None
         return int(result[0])
+
+    def _start(self, work: Callable[[], None]) -> None:
+        try:
+            _thread.start_new_thread(work, ())
+        except RuntimeError:  # there can be no more threads: signals wait
+            self._desk = None
+            work()
 
     def _check(self, error: int) -> None:
         if self._raised is not None:
