@@ -239,7 +239,8 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *refit, const rb_test
 /* Posterior standard deviations of codes of mean square 1, one per unit. */
 rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
                                  const rb_tested_units *units, double *deviations);
-bool rb_sample_belongs(double z, double deviation, double level);
+/* size: of the codes of the samples that have the unit, sum_i z_i^2 / sum_i |z_i|. */
+bool rb_sample_belongs(double z, double size, double deviation, double level);
 
 /* ---- assignment ---- */
 

@@ -17,7 +17,9 @@
  *
  * Samples. With the parameters known and codes of mean square 1, a code has the posterior variance
  * (A^-1)_jj, A = I + D W' Psi^-1 W D, D = diag(rms). A sample belongs when
- *     P(N > (|z_ij| - d) / sqrt((A^-1)_jj)) <= level.
+ *     P(N > (|z_ij| - d a_j) / sqrt((A^-1)_jj)) <= level,  a_j = sum_i z_ij^2 / sum_i |z_ij|,
+ * the mean of |z_ij| in which each is weighed by itself: the size of the codes of those that have
+ * the unit, be they many or few.
  *
  * The codes were made from the same data: small p-values say that a feature goes with a unit, not
  * that the unit is there.
@@ -30,7 +32,7 @@
 #include <math.h>
 
 /* c and d; docs/modules.md has what they were chosen on. */
-static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.4;
+static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.15;
 /* Added to the diagonal of G, as a share: units may have equal codes. Less is lost in rounding. */
 static const double RIDGE = 1e-6;
 
@@ -290,6 +292,7 @@ rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
     return err;
 }
 
-bool rb_sample_belongs(double z, double deviation, double level) {
-    return rb_log_normal_tail((fabs(z) - SAMPLE_EFFECT) / deviation) <= log(level);
+bool rb_sample_belongs(double z, double size, double deviation, double level) {
+    double effect = SAMPLE_EFFECT * size;
+    return rb_log_normal_tail((fabs(z) - effect) / deviation) <= log(level);
 }

@@ -20,7 +20,11 @@
  * 1. One pass over the codes: |mu_j|^2 and the information of every unit. Both, and the threshold
  * of the weight rule, are the same for (z, l) as for (mu, W), so rms need not be known before.
  * 2. Units are ranked by information, the best are kept; a unit whose codes are all 0 has no
- * module.
+ * module. The test knows the features F of a unit beforehand, and has what its codes tell of their
+ * loadings, too, as samples and features change places,
+ *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
+ * and ranks by the smaller of the two: a unit that nearly all samples have, such as that of the
+ * features' means, may have much information without a single feature of its own.
  * 3. A second pass collects the members of the units that are kept. Memory is O(l + members): the
  * codes are never kept. `mass` keeps every non-zero code until it can cut, `top` at most twice what
  * it asks.
@@ -40,8 +44,11 @@ typedef struct unit {
     double signal; /* W_j' Psi^-1 W_j */
     double weight; /* |W_j|^2 */
     double code;   /* |mu_j|^2 */
+    double sum;    /* of |mu_ij| */
     double rms;    /* of its codes */
     double information;
+    double worth;   /* what units are ranked by */
+    int64_t column; /* of the tested units, which it is */
 } unit;
 
 /* Members of one side of a module while they are collected. */
@@ -97,6 +104,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
             double mu = rb_matrix_at(rows, i, j);
             if (mu != 0) {
                 u->code += mu * mu;
+                u->sum += fabs(mu);
                 u->information += 0.5 * log1p(factor_variance(e->input, j, mu) * u->signal);
                 e->negative |= mu < 0;
                 e->nonzero++;
@@ -125,21 +133,21 @@ static rb_error survey(extraction *e, bool test) {
 /* ---- 2. ranks ---- */
 
 /* Units without any code come last. */
-static int by_information(const void *a, const void *b) {
+static int by_worth(const void *a, const void *b) {
     const unit *x = a, *y = b;
     if ((x->code > 0) != (y->code > 0)) return x->code > 0 ? -1 : 1;
-    if (x->information != y->information) return x->information > y->information ? -1 : 1;
+    if (x->worth != y->worth) return x->worth > y->worth ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Empty modules of the best units with any code. */
-static rb_error rank_units(extraction *e) {
-    int64_t n = e->input->n_units, count = 0, best = e->options->best;
+static void rank_units(extraction *e) {
+    int64_t n = e->input->n_units, count = 0;
     double sum = 0, cells = (double)e->n_samples * (double)e->input->n_features * (double)n;
     for (int64_t j = 0; j < n; j++) {
         unit *u = &e->units[j];
         u->index = j;
         u->rms = sqrt(u->code / (double)e->n_samples);
+        u->worth = u->information;
         sum += u->weight * u->code;
         count += u->code > 0;
     }
@@ -151,8 +159,12 @@ static rb_error rank_units(extraction *e) {
         rb_log(e->ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
                (long long)(n - count), (long long)n);
     }
-    qsort(e->units, (size_t)n, sizeof *e->units, by_information);
-    count = best > 0 && best < count ? best : count;
+    qsort(e->units, (size_t)n, sizeof *e->units, by_worth);
+}
+
+/* Empty modules of the best units with any code. */
+static rb_error choose_units(extraction *e) {
+    int64_t best = e->options->best, count = best > 0 && best < e->living ? best : e->living;
     rb_error err = rb_modules_new(e->ctx, count, &e->modules);
     for (int64_t r = 0; r < count && !err; r++) {
         e->modules->list[r].unit = e->units[r].index;
@@ -201,9 +213,10 @@ static bool belongs(const extraction *e, double mu, double z) {
 }
 
 static bool sample_passes(const extraction *e, int64_t rank, double mu, double z) {
-    bool binary = e->input->probabilities;
-    return binary ? mu > 0.5
-                  : mu != 0 && rb_sample_belongs(z, e->deviations[rank], e->options->level);
+    const unit *u = &e->units[rank];
+    if (e->input->probabilities) return mu > 0.5;
+    double size = u->code / u->sum / u->rms;
+    return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
 }
 
 static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
@@ -227,11 +240,33 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
     rb_error err = RB_OK;
     for (int64_t k = 0; k < input->n_features && !err; k++) {
         double l = input->loadings[k * input->n_units + m->unit] * e->units[rank].rms;
-        bool in = e->features ? l != 0 && e->features[k * e->living + rank] : fabs(l) > e->above;
+        bool in = e->features ? l != 0 && e->features[k * e->living + e->units[rank].column]
+                              : fabs(l) > e->above;
         err = in ? roll_add(e, &r, k, l) : RB_OK;
     }
     roll_finish(e, &r, &m->features, &m->n_features);
     return err;
+}
+
+/* The information of a unit's codes about the loadings of its features. */
+static double information_of_features(const extraction *e, const unit *u) {
+    const rb_modules_input *input = e->input;
+    double sum = 0;
+    for (int64_t k = 0; k < input->n_features; k++) {
+        double w = input->loadings[k * input->n_units + u->index];
+        if (e->features[k * e->living + u->column])
+            sum += 0.5 * log1p(w * w * u->code / input->noise[k]);
+    }
+    return sum;
+}
+
+/* A unit that all samples have, but hardly a feature, is no module: it comes last. */
+static void rank_tested(extraction *e) {
+    for (int64_t r = 0; r < e->living; r++) {
+        unit *u = &e->units[r];
+        u->worth = fmin(u->information, information_of_features(e, u));
+    }
+    qsort(e->units, (size_t)e->living, sizeof *e->units, by_worth);
 }
 
 /* Who belongs by the test. */
@@ -245,10 +280,12 @@ static rb_error test_units(extraction *e) {
     for (int64_t r = 0; !err && r < e->living; r++) {
         index[r] = e->units[r].index;
         rms[r] = e->units[r].rms;
+        e->units[r].column = r;
     }
     rb_tested_units units = {e->living, index, rms, e->root};
     err = err ? err : rb_refit_features(e->ctx, e->refit, &units, e->options->level, e->features);
     err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);
+    if (!err) rank_tested(e);
     (void)rb_scratch_end(&scratch);
     return err;
 }
@@ -365,11 +402,12 @@ static rb_error extract(extraction *e) {
     if (err) return err;
     text = text ? text : choose_rule(e);
     err = read_rule(e->ctx, e->options, text, &e->rule);
-    err = err ? err : rank_units(e);
+    if (!err) rank_units(e);
     if (!err && e->rule.kind == RB_RULE_TEST && e->living > 0) {
         err = check_freedom(e);
         err = err ? err : test_units(e);
     }
+    err = err ? err : choose_units(e);
     if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);
     return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;

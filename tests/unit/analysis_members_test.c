@@ -152,6 +152,17 @@ static double rms_of(const example *e, int64_t unit) {
     return sqrt(sum / N);
 }
 
+/* sum z^2 / sum |z|: the size of the codes of those that have the unit. */
+static double size_of(const example *e, int64_t unit) {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < N; i++) {
+        double z = e->codes[i * L + unit] / rms_of(e, unit);
+        sum += fabs(z);
+        squares += z * z;
+    }
+    return squares / sum;
+}
+
 /* A design of the living units' z and a constant. */
 static double design(const example *e, int64_t i, int column) {
     return column < PLANTED ? e->codes[i * L + column] / rms_of(e, column) : 1;
@@ -255,14 +266,51 @@ static void as_defined(void **state) {
                 assert_int_equal(has(m->features, m->n_features, k), found(p, k, j, level));
             for (int64_t i = 0; i < N; i++) {
                 double z = e.codes[i * L + j] / rms_of(&e, j);
+                double effect = 0.15 * size_of(&e, j);
                 bool in =
-                    z != 0 && exp(rb_log_normal_tail((z - 0.4) / deviation_of(&e, j))) <= level;
+                    z != 0 && exp(rb_log_normal_tail((z - effect) / deviation_of(&e, j))) <= level;
                 assert_int_equal(has(m->samples, m->n_samples, i), in);
             }
             assert_in_range(m->n_features, 3, 13); /* of ten planted */
         }
         rb_modules_free(modules);
     }
+}
+
+/* What the codes tell of the loadings of a unit's features. */
+static double told_of_features(const example *e, const rb_module *m) {
+    double sum = 0, squares = pow(rms_of(e, m->unit), 2) * N;
+    for (int64_t d = 0; d < m->n_features; d++) {
+        int64_t k = m->features[d].index;
+        sum += 0.5 * log1p(squares * pow(e->loadings[k * L + m->unit], 2) / e->noise[k]);
+    }
+    return sum;
+}
+
+/* Modules come by the smaller of what they tell of samples and of features; a unit that every
+ * sample has, but no feature for sure, comes last, however much it tells of samples. */
+static void every_sample_is_no_module(void **state) {
+    (void)state;
+    static example e;
+    make_example(&e, 8);
+    rb_draws draws = {.stream = {.seed = 80}};
+    for (int64_t i = 0; i < N; i++)
+        e.codes[i * L + 3] = 3 + 0.2 * rb_draw_normal(&draws);
+    for (int64_t k = 0; k < M; k++)
+        e.loadings[k * L + 3] = k % 2 ? 1 : -1;
+    rb_modules *modules = modules_of(&e, 0.1);
+    double before = INFINITY, most = 0;
+    assert_int_equal(rb_modules_count(modules), L);
+    for (int64_t r = 0; r < L; r++) {
+        const rb_module *m = rb_modules_get(modules, r);
+        double worth = fmin(m->information, told_of_features(&e, m));
+        assert_true(worth <= before + 1e-9);
+        before = worth;
+        assert_int_equal(m->unit == 3, r == L - 1);
+        if (r == L - 1) assert_true(m->information > most);
+        most = fmax(most, m->information);
+    }
+    rb_modules_free(modules);
 }
 
 /* A larger level admits more. */
@@ -399,7 +447,7 @@ int main(void) {
         cmocka_unit_test(as_defined),    cmocka_unit_test(levels_are_nested),
         cmocka_unit_test(doubled_unit),  cmocka_unit_test(what_cannot_be_tested),
         cmocka_unit_test(all_dead),      cmocka_unit_test(many_equal_units),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(every_sample_is_no_module),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

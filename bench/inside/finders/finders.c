@@ -12,6 +12,7 @@
 static const struct finder finders[] = {
     {"rfn", "rfn", ""},
     {"rfn biclustering", "rfn", "preset=biclustering"},
+    {"rfn median", "rfn", "centre=median"},
     {"fabia", "fabia", "iterations=500"},
     {"nmf", "nmf", ""},
     {"ica", "ica", ""},

@@ -6,7 +6,7 @@ static const struct method methods[] = {
     {"RFN", "RFN", "rfn", "preset=paper iterations=1000 normalize=sd", .rectified = true},
     {"RFNn", "RFNn", "rfn", "preset=paper iterations=1000 normalize=none", .rectified = true},
     {"DAE", "DAE", "dae", "preset=paper", .may_miss = true},
-    {"RBM", "RBM", "rbm", "preset=paper", .may_miss = true},
+    {"RBM", "RBM", "rbm", "preset=paper batch-size=8", .may_miss = true},
     {"FAsp", "FAsp", "fa-jeffreys", "iterations=500 noise-min=0.01", .may_miss = true},
     {"FAlap", "FAlap", "fa-laplace", "iterations=500 noise-min=0.01", .may_miss = true},
     {"ICA", "ICA", "ica", "", .capped = true},
