@@ -348,7 +348,7 @@ rb_error factors_mstep(rb_context *ctx, void *state) {
     struct rows rows = {.fa = fa};
     int64_t tasks = (fa->loadings.rows + TASK_ROWS - 1) / TASK_ROWS;
     rb_error err = rb_spd_new(ctx, fa->problem.type, fa->loadings.cols, &rows.factor);
-    if (!err && (err = rb_spd_factor(ctx, rows.factor, fa->sums.s)) != RB_OK)
+    if (!err && (err = rb_spd_factor_moments(ctx, rows.factor, fa->sums.s)) != RB_OK)
         rb_fail_prefix(ctx, "the second moments of the factors: ");
     if (!err) {
         rb_parallel(ctx, tasks, solve_rows, &rows);

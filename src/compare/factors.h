@@ -58,7 +58,7 @@ typedef struct factors_work {
     double *squares; /* a thread: matrix and scratch of its inverse */
     double *spread;  /* FACTORS_PARTS x l x l, or NULL: sum of the posterior covariances */
     double *values;  /* FACTORS_PARTS: sums of `value` */
-    double *linear;  /* a thread: l values */
+    double *linear;  /* a thread: four rows of l values */
 } factors_work;
 
 rb_error factors_work_new(rb_context *ctx, int64_t l, bool spread, factors_work *work);
