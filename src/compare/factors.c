@@ -72,6 +72,7 @@ static const rb_field codes[] = {
 static const rb_field progress[] = {
     {"scale", offsetof(factors, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS, 0,
      RB_KEPT_OTHER, 0, DBL_MAX},
+    {"settled", offsetof(factors, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
     {0},
 };
 static const rb_field survey[] = {
@@ -217,6 +218,10 @@ rb_error factors_survey_end(rb_context *ctx, void *state) {
 }
 
 /* ---- the E-step ---- */
+
+bool factors_done(const void *state) {
+    return ((const factors *)state)->settled;
+}
 
 bool factors_reads(const void *state) {
     return !((const factors *)state)->fixed;
