@@ -155,8 +155,8 @@ void rb_spd_free(rb_spd *f);
  * definite or not finite; the message says at which row. */
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
 /* The same of second moments, which rounding may have left with eigenvalues below 0: where A cannot
- * be factorised its diagonal is raised by what rounding comes to, size times epsilon of itself, then
- * four times as much, and so on up to 1e-3 (1e-6 in float64). */
+ * be factorised its diagonal is raised by what rounding comes to, size times epsilon of itself,
+ * then four times as much, and so on up to 1e-3 (1e-6 in float64). */
 rb_error rb_spd_factor_moments(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
 /* From now on factorises in the type of the caller, diagonal blocks apart: twice as fast in
