@@ -1,16 +1,20 @@
 """How long methods take beside other programs, at which quality: peers.py RAREBIT [METHOD...]
 
-Both sides alternate, so many times each, in this one run, with the same data in float32 and the
-same number of units, on one thread. What counts is processor time (user and system) of a whole
-fit, without that of reading the data and starting the program, which a fit that does next to
-nothing measures; the least of all rounds. A method is a function of METHODS that gives for a data
-set what ours is called with, what the peer does, and the quality of a result (more is better).
-Peers that are not installed are left out. Options: --rounds N (3), --units K (50), --small.
+Both sides alternate, so many times each, in this one run, with the same data in float32, the same
+number of units and the seeds 1, 2, ..., on one thread. What counts is processor time (user and
+system) of a whole fit, without that of reading the data and starting the program, which a fit that
+does next to nothing measures: medians of the rounds, and the median of the ratios, round by round.
+A method is a function of METHODS that gives for a data set what ours is called with, what the peer
+does with a seed, and the quality of a result (more is better; the mean of the rounds). Peers that
+are not installed are left out: RcppML is measured where R finds it (R_LIBS=FOLDER). Options:
+--rounds N (3), --units K (50), --small.
 """
 
 import argparse
 import os
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -84,10 +88,10 @@ class Ours:
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         return seconds(resource.RUSAGE_CHILDREN) - before
 
-    def fit(self, words):
+    def fit(self, words, seed=1):
         """Processor seconds, and the arrays of the model."""
         model = f"{self.folder}/model.h5"
-        spent = self.run("fit", *words, self.path, "--seed", "1", "-o", model)
+        spent = self.run("fit", *words, self.path, "--seed", str(seed), "-o", model)
         arrays = {}
         with h5py.File(model) as file:
             file.visititems(lambda n, o: arrays.update({n.split("/")[-1]: o[()]}) if hasattr(o, "shape") else None)
@@ -98,10 +102,12 @@ class Ours:
         return self.fit(["pca", "-k", "1", "--solver", "randomized", "--iterations", "1", "--centre", centre])[0]
 
 
-def measure(peer):
+def measure(peer, seed):
+    """Processor seconds, and the result; a peer that is a program tells them itself."""
     before = seconds(resource.RUSAGE_SELF)
-    result = peer()
-    return seconds(resource.RUSAGE_SELF) - before, result
+    result = peer(seed)
+    spent = seconds(resource.RUSAGE_SELF) - before
+    return result if isinstance(result, tuple) else (spent, result)
 
 
 # ---- methods ----
@@ -122,60 +128,112 @@ def explained(data, centred):
 
 def pca(data, units):
     if scipy.sparse.issparse(data):  # scikit-learn centres no sparse data
-        peer = decomposition.TruncatedSVD(units, random_state=1)
+        peer = decomposition.TruncatedSVD(units)
         words = ["pca", "-k", str(units), "--centre", "none", "--iterations", "5"]  # as many as the peer
     else:
-        peer = decomposition.PCA(units, random_state=1)
+        peer = decomposition.PCA(units)
         words = ["pca", "-k", str(units), "--centre", "mean"]
     quality = explained(data, not scipy.sparse.issparse(data))
-    return words, lambda: peer.fit(data).components_.T, lambda found: quality(
+    return words, lambda seed: peer.set_params(random_state=seed).fit(data).components_.T, lambda found: quality(
         found["loadings"] if isinstance(found, dict) else found
     )
 
 
-def ica(data, units):
-    """Quality: the contrast that both maximise."""
+def rotated(words, **how):
+    """ica. Quality: the contrast that both maximise."""
+
+    def ica(data, units):
+        if scipy.sparse.issparse(data):
+            raise NotImplementedError("is not compared: scikit-learn takes no sparse data")
+        peer = decomposition.FastICA(units, whiten="unit-variance", tol=1e-4, **how)
+
+        def quality(found):
+            mixing = (found["loadings"] if isinstance(found, dict) else found).astype(np.float64)
+            codes = (data - data.mean(0)) @ np.linalg.pinv(mixing).T
+            codes /= codes.std(0)
+            return np.square(np.log(np.cosh(codes)).mean(0) - 0.374567207491438).sum()
+
+        return (
+            ["ica", "-k", str(units), *words],
+            lambda seed: peer.set_params(random_state=seed).fit(data).mixing_,
+            quality,
+        )
+
+    return ica
+
+
+def fa(data, units):
+    """Quality: the log likelihood of a sample, the mean."""
     if scipy.sparse.issparse(data):
         raise NotImplementedError("is not compared: scikit-learn takes no sparse data")
-    peer = decomposition.FastICA(units, whiten="unit-variance", tol=1e-4, max_iter=200, random_state=1)
+    peer = decomposition.FactorAnalysis(units)
+    centred = (data - data.mean(0)).astype(np.float64)
+    covariance = centred.T @ centred / data.shape[0]
+
+    def fit(seed):
+        model = peer.set_params(random_state=seed).fit(data)
+        return {"loadings": model.components_.T, "noise": model.noise_variance_}
 
     def quality(found):
-        mixing = (found["loadings"] if isinstance(found, dict) else found).astype(np.float64)
-        codes = (data - data.mean(0)) @ np.linalg.pinv(mixing).T
-        codes /= codes.std(0)
-        return np.square(np.log(np.cosh(codes)).mean(0) - 0.374567207491438).sum()
+        w, noise = found["loadings"].astype(np.float64), np.ravel(found["noise"])
+        model = w @ w.T + np.diag(noise)
+        fit = np.trace(np.linalg.solve(model, covariance))
+        return -(np.linalg.slogdet(2 * np.pi * model)[1] + fit) / 2
 
-    return ["ica", "-k", str(units)], lambda: peer.fit(data).mixing_, quality
+    return ["fa", "-k", str(units)], fit, quality
 
 
 def squared_error(data):
-    """Quality of loadings: minus what non-negative codes leave of 500 samples, as a share."""
+    """Quality of loadings: what non-negative codes explain of the squares of 500 samples."""
     rows = data[:: max(1, data.shape[0] // 500)]
-    rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
+    rows = (rows.toarray() if scipy.sparse.issparse(rows) else rows).astype(np.float64)
+    total = np.square(rows).sum()
 
-    def quality(loadings):
-        w = np.asarray(loadings, np.float64)
-        left = sum(scipy.optimize.nnls(w, row)[1] ** 2 for row in rows.astype(np.float64))
-        return 1 - left / np.square(rows, dtype=np.float64).sum()
+    def quality(found):
+        w = np.asarray(found["loadings"] if isinstance(found, dict) else found, np.float64)
+        w = w[:, np.square(w).sum(0) > 0]
+        w /= np.sqrt(np.square(w).sum(0))
+        root = np.linalg.cholesky(w.T @ w + 1e-12 * np.eye(w.shape[1])).T
+        targets = np.linalg.solve(root.T, (rows @ w).T).T
+        left = sum(scipy.optimize.nnls(root, t)[1] ** 2 - np.square(t).sum() for t in targets)
+        return -left / total
 
     return quality
 
 
 def nmf(data, units):
-    """The peer as it is called, which stops by its tolerance; ours with so many iterations that it is as good."""
-    peer = decomposition.NMF(units, random_state=1, max_iter=200)
-    quality = squared_error(data)
-    iterations = 50 if scipy.sparse.issparse(data) else 100
+    """The peer as it is called, which stops by its tolerance; ours takes so many iterations."""
+    peer = decomposition.NMF(units, max_iter=200)
+    iterations = 200 if scipy.sparse.issparse(data) else 100
     return (
         ["nmf", "-k", str(units), "--iterations", str(iterations)],
-        lambda: peer.fit(data).components_.T,
-        lambda found: quality(found["loadings"] if isinstance(found, dict) else found),
+        lambda seed: peer.set_params(random_state=seed).fit(data).components_.T,
+        squared_error(data),
     )
+
+
+def nmf_rcppml(data, units):
+    """So many iterations of each, from random starts."""
+    if not scipy.sparse.issparse(data):
+        raise NotImplementedError("is compared on sparse data")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_rcppml.R")
+    asks = ["Rscript", "-e", "library(RcppML)"]
+    if not shutil.which("Rscript") or subprocess.run(asks, capture_output=True).returncode:
+        raise NotImplementedError("is not compared: R has no package RcppML")
+    folder = tempfile.mkdtemp()
+    scipy.io.mmwrite(f"{folder}/data.mtx", data)
+
+    def fit(seed):
+        words = [f"{folder}/data.mtx", str(units), "50", f"{folder}/w", str(seed)]
+        said = subprocess.run(["Rscript", script, *words], check=True, capture_output=True, text=True)
+        return float(said.stdout.split()[-1]), np.loadtxt(f"{folder}/w")
+
+    return ["nmf", "-k", str(units), "--iterations", "50"], fit, squared_error(data)
 
 
 def kmeans(data, units):
     """Quality: minus the mean squared distance from the nearest centre."""
-    peer = sklearn.cluster.KMeans(units, n_init=1, random_state=1)
+    peer = sklearn.cluster.KMeans(units, n_init=1)
     mean = np.asarray(data.mean(0)).ravel()
 
     def quality(found):
@@ -184,25 +242,40 @@ def kmeans(data, units):
         power = data.multiply(data).sum(1) if scipy.sparse.issparse(data) else np.square(data).sum(1)
         return -(squares.min(1) + np.asarray(power).ravel()).mean()
 
-    return ["kmeans", "-k", str(units)], lambda: peer.fit(data).cluster_centers_, quality
+    return (
+        ["kmeans", "-k", str(units)],
+        lambda seed: peer.set_params(random_state=seed).fit(data).cluster_centers_,
+        quality,
+    )
 
 
-METHODS = {"pca": pca, "ica": ica, "nmf": nmf, "kmeans": kmeans}
+METHODS = {
+    "pca": pca,
+    "fa": fa,
+    "whitening": rotated(["--iterations", "1"], max_iter=1),  # what both of ica begin with
+    "ica": rotated([], max_iter=200),
+    "deflation": rotated(["--algorithm", "deflation", "--iterations", "10000"], algorithm="deflation", max_iter=200),
+    "nmf": nmf,
+    "nmf/RcppML": nmf_rcppml,
+    "kmeans": kmeans,
+}
 
 
 def bench(ours, name, method, data, units, rounds):
     words, peer, quality = method(data, units)
     centre = "none" if "none" in words else "mean"
-    times, found = [], None
-    for _ in range(rounds):
-        spent, found = ours.fit(words)
-        theirs, result = measure(peer)
-        times.append((spent, ours.reading(centre), theirs))
-    spent, reading, theirs = (min(column) for column in zip(*times))
+    times, good = [], []
+    for seed in range(1, rounds + 1):
+        spent, found = ours.fit(words, seed)
+        theirs, result = measure(peer, seed)
+        net = max(spent - ours.reading(centre), 0)
+        times.append((spent, net, theirs, net / theirs))
+        good.append((quality(found), quality(result)))
+    spent, net, theirs, ratio = (statistics.median(column) for column in zip(*times))
+    better, other = (statistics.mean(column) for column in zip(*good))
     kind = "csr" if scipy.sparse.issparse(data) else "dense"
     print(
-        f"{name:10} {kind:6} {spent:8.2f} {max(spent - reading, 0):8.2f} {theirs:9.2f} "
-        f"{quality(found):11.5f} {quality(result):9.5f}",
+        f"{name:10} {kind:6} {spent:8.2f} {net:8.2f} {theirs:9.2f} {ratio:6.2f} {better:11.5f} {other:11.5f}",
         flush=True,
     )
 
@@ -220,8 +293,9 @@ def main():
     version = subprocess.run([options.rarebit, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
     print(f"{version}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, {time.strftime('%Y-%m-%d')}")
     print(f"{n} x 784 dense, {n} x 20000 csr ({sets['csr'].nnz / n / 200:.2f} % stored), {options.units} units")
-    print("processor seconds: all of our command, that without reading; scikit-learn's fit; quality of each")
-    print(f"{'method':10} {'data':6} {'command':>8} {'ours':>8} {'sklearn':>9} {'quality':>11} {'sklearn':>9}")
+    print("processor seconds: all of our command, that without reading; the peer's fit, scikit-learn's but where")
+    print("another is named; the second over the third; quality of each")
+    print(f"{'method':10} {'data':6} {'command':>8} {'ours':>8} {'peer':>9} {'ratio':>6} {'quality':>11} {'peer':>11}")
     with tempfile.TemporaryDirectory() as folder:
         for kind, data in sets.items():
             ours = Ours(options.rarebit, folder, data, kind)

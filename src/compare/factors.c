@@ -72,6 +72,7 @@ static const rb_field codes[] = {
 static const rb_field progress[] = {
     {"scale", offsetof(factors, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS, 0,
      RB_KEPT_OTHER, 0, DBL_MAX},
+    {"settled", offsetof(factors, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
     {0},
 };
 static const rb_field survey[] = {
@@ -218,6 +219,10 @@ rb_error factors_survey_end(rb_context *ctx, void *state) {
 
 /* ---- the E-step ---- */
 
+bool factors_done(const void *state) {
+    return ((const factors *)state)->settled;
+}
+
 bool factors_reads(const void *state) {
     return !((const factors *)state)->fixed;
 }
@@ -348,7 +353,7 @@ rb_error factors_mstep(rb_context *ctx, void *state) {
     struct rows rows = {.fa = fa};
     int64_t tasks = (fa->loadings.rows + TASK_ROWS - 1) / TASK_ROWS;
     rb_error err = rb_spd_new(ctx, fa->problem.type, fa->loadings.cols, &rows.factor);
-    if (!err && (err = rb_spd_factor(ctx, rows.factor, fa->sums.s)) != RB_OK)
+    if (!err && (err = rb_spd_factor_moments(ctx, rows.factor, fa->sums.s)) != RB_OK)
         rb_fail_prefix(ctx, "the second moments of the factors: ");
     if (!err) {
         rb_parallel(ctx, tasks, solve_rows, &rows);

@@ -58,7 +58,7 @@ typedef struct factors_work {
     double *squares; /* a thread: matrix and scratch of its inverse */
     double *spread;  /* FACTORS_PARTS x l x l, or NULL: sum of the posterior covariances */
     double *values;  /* FACTORS_PARTS: sums of `value` */
-    double *linear;  /* a thread: l values */
+    double *linear;  /* a thread: four rows of l values */
 } factors_work;
 
 rb_error factors_work_new(rb_context *ctx, int64_t l, bool spread, factors_work *work);
@@ -95,8 +95,9 @@ typedef struct factors {
     rb_problem problem;
     factors_options options;
     factors_prior prior;
-    bool fixed; /* by the fixed point */
-    bool warm;  /* from a model */
+    bool fixed;   /* by the fixed point */
+    bool warm;    /* from a model */
+    bool settled; /* the fixed point is reached */
     rb_dense loadings;
     double *noise;
     double *variances; /* samples x units: Xi */
@@ -141,6 +142,7 @@ rb_error factors_mstep(rb_context *ctx, void *state);
 void factors_objective(void *state, double *objective, double *estep_objective);
 rb_error factors_store(rb_context *ctx, void *state, rb_model *model);
 bool factors_reads(const void *state);
+bool factors_done(const void *state);
 
 /* factors_use.c */
 rb_error factors_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,

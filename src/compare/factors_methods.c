@@ -103,6 +103,7 @@ const rb_method rb_method_fa = {
     .own = &normal,
     .options = fa_rows,
     .reads = factors_reads,
+    .done = factors_done,
     .project = project,
     SHARED,
 };

@@ -27,6 +27,7 @@
 #include "factors.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double LN_2PI = 1.8378770664093454836, LN_2 = 0.69314718055994530942;
 
@@ -98,11 +99,13 @@ rb_error factors_posterior_set(rb_context *ctx, rb_dense loadings, const double 
 
 /* ---- one sample ---- */
 
+enum { LINEAR = 4 }; /* rows that a thread has: q, R, R q, A^-1 R q */
+
 rb_error factors_work_new(rb_context *ctx, int64_t l, bool spread, factors_work *w) {
     int64_t ld = (l + RB_SWEEP_PAD - 1) / RB_SWEEP_PAD * RB_SWEEP_PAD;
     *w = (factors_work){.l = l, .ld = ld, .threads = rb_context_threads(ctx)};
     w->squares = rb_alloc_zero(ctx, w->threads * (ld + 2 * RB_SWEEP_PAD) * ld, sizeof *w->squares);
-    w->linear = rb_alloc(ctx, w->threads * 2 * l, sizeof *w->linear);
+    w->linear = rb_alloc(ctx, w->threads * LINEAR * l, sizeof *w->linear);
     w->values = rb_alloc(ctx, FACTORS_PARTS, sizeof *w->values);
     w->spread = spread ? rb_alloc(ctx, FACTORS_PARTS * l * l, sizeof *w->spread) : NULL;
     bool there = w->squares && w->linear && w->values && (!spread || w->spread);
@@ -123,31 +126,38 @@ struct sample {
     int64_t l, ld;
     double *a, *scratch; /* A, then -A^-1: lower triangle */
     double *q, *root;    /* W' Psi^-1 v; R */
+    double *scaled, *mu; /* R q; A^-1 R q */
     double *xi;
     double log_det; /* ln |A| */
 };
 
+static const struct rb_type_kernels *kernels_of(const struct sample *s) {
+    return &s->kernels->of[RB_FLOAT64];
+}
+
 /* A^-1; false where a number is beyond all bounds. */
 static bool invert(struct sample *s) {
-    for (int64_t i = 0; i < s->ld; i++) {
+    memset(s->a, 0, (size_t)(s->ld * s->ld) * sizeof *s->a);
+    for (int64_t i = 0; i < s->l; i++) {
         double *row = s->a + i * s->ld;
         const double *gram = s->posterior->wide + i * s->l;
-        for (int64_t j = 0; j < s->ld; j++)
-            row[j] = i < s->l && j <= i ? s->root[i] * s->root[j] * gram[j] + (i == j) : 0;
+        kernels_of(s)->add_products(i + 1, s->root[i], s->root, gram, row);
+        row[i] += 1;
     }
     return s->kernels->sweep(s->l, s->a, s->ld, s->scratch, &s->log_det) < 0;
 }
 
-/* mu = R A^-1 R q, in place of q's row `code`. */
+/* mu = R A^-1 R q, in place of q's row `code`; by the lower triangle of A^-1. */
 static void find_code(const struct sample *s, rb_dense codes, int64_t row) {
     for (int64_t i = 0; i < s->l; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < s->l; j++) {
-            int64_t e = j <= i ? i * s->ld + j : j * s->ld + i;
-            sum -= s->a[e] * s->root[j] * s->q[j];
-        }
-        rb_dense_set(codes, row, i, s->root[i] * sum);
+        const double *a = s->a + i * s->ld;
+        double scaled = s->root[i] * s->q[i];
+        s->scaled[i] = scaled;
+        s->mu[i] = -kernels_of(s)->dot(i + 1, a, s->scaled);
+        kernels_of(s)->axpy(i, -scaled, a, s->mu);
     }
+    for (int64_t i = 0; i < s->l; i++)
+        rb_dense_set(codes, row, i, s->root[i] * s->mu[i]);
 }
 
 static double best_variance(const factors_posterior *p, double square) {
@@ -208,8 +218,8 @@ static double bound_value(const struct sample *s, rb_dense codes, int64_t row) {
 
 static void add_spread(const struct sample *s, double *spread) {
     for (int64_t i = 0; i < s->l; i++)
-        for (int64_t j = 0; j <= i; j++)
-            spread[i * s->l + j] -= s->root[i] * s->root[j] * s->a[i * s->ld + j];
+        kernels_of(s)->add_products(i + 1, -s->root[i], s->root, s->a + i * s->ld,
+                                    spread + i * s->l);
 }
 
 static bool infer_sample(struct sample *s, const factors_pass *pass, int64_t row, int64_t part) {
@@ -246,9 +256,11 @@ static void infer_part(void *arg, int64_t part, int worker) {
                        .l = w->l,
                        .ld = w->ld,
                        .a = w->squares + worker * (w->ld + 2 * RB_SWEEP_PAD) * w->ld,
-                       .q = w->linear + worker * 2 * w->l};
+                       .q = w->linear + worker * LINEAR * w->l};
     s.scratch = s.a + w->ld * w->ld;
     s.root = s.q + w->l;
+    s.scaled = s.root + w->l;
+    s.mu = s.scaled + w->l;
     int64_t first = rb_band_start(t->parts, part), count = rb_band_size(t->parts, part);
     w->values[part] = 0;
     for (int64_t e = 0; t->pass->spread && e < w->l * w->l; e++)

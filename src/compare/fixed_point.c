@@ -76,9 +76,13 @@ static rb_error eigen_of_root(rb_context *ctx, const factors *fa, int64_t count,
     return rb_scratch_end(&scratch);
 }
 
+/* Where no noise variance changes by more than this share of itself, the point is reached. */
+static const double SETTLED = 1e-6;
+
 static void set_parameters(factors *fa, int64_t count, const double *values, rb_dense vectors) {
     rb_dense w = fa->loadings;
     rb_dense_zero(w);
+    fa->settled = true;
     for (int64_t k = 0; k < w.rows; k++) {
         double squares = 0, root = sqrt(fa->noise[k]);
         for (int64_t j = 0; j < count; j++) {
@@ -86,7 +90,9 @@ static void set_parameters(factors *fa, int64_t count, const double *values, rb_
             rb_dense_set(w, k, j, x);
             squares += x * x;
         }
-        fa->noise[k] = fmax(fa->second[k] - squares, factors_noise_min(fa, k));
+        double noise = fmax(fa->second[k] - squares, factors_noise_min(fa, k));
+        fa->settled &= fabs(noise - fa->noise[k]) <= SETTLED * noise;
+        fa->noise[k] = noise;
     }
 }
 

@@ -154,6 +154,10 @@ void rb_spd_free(rb_spd *f);
 /* Factorises A (lower triangle is read, A is not changed). RB_ERROR_NUMERIC when it is not positive
  * definite or not finite; the message says at which row. */
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
+/* The same of second moments, which rounding may have left with eigenvalues below 0: where A cannot
+ * be factorised its diagonal is raised by what rounding comes to, size times epsilon of itself,
+ * then four times as much, and so on up to 1e-3 (1e-6 in float64). */
+rb_error rb_spd_factor_moments(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
 /* From now on factorises in the type of the caller, diagonal blocks apart: twice as fast in
  * float32, where solutions are of that type anyhow, but log determinants as well. */
@@ -222,6 +226,8 @@ struct rb_type_kernels {
     double (*dot)(int64_t n, const void *x, const void *y);
     /* y += alpha x */
     void (*axpy)(int64_t n, double alpha, const void *x, void *y);
+    /* z += alpha x_i y_i */
+    void (*add_products)(int64_t n, double alpha, const void *x, const void *y, void *z);
     /* out = (x - shift) * factor; factor NULL: 1 */
     void (*shift_scale)(int64_t n, const void *x, const void *shift, const void *factor, void *out);
     /* as rb_rectify */

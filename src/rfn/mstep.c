@@ -228,7 +228,7 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     const rb_rfn_options *options = &fit->setup.options;
     bool newton = options->mstep == RB_RFN_MSTEP_NEWTON;
-    rb_error err = newton ? rb_spd_factor(ctx, fit->scratch.factor, fit->moments.s) : RB_OK;
+    rb_error err = newton ? rb_spd_factor_moments(ctx, fit->scratch.factor, fit->moments.s) : RB_OK;
     if (err) {
         rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
                        rfn_activation_projects(options)

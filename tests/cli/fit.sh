@@ -242,4 +242,8 @@ done
 expect 0 fit rfn X.npy -k 3 --estep newton --iterations 3 --seed 1 -o m.h5
 ! grep -q certificate err || fail "$command: newton has none"
 says "next: rarebit modules m.h5 X.npy -o modules.tsv"
+
+# More units than samples: moments that rounding leaves indefinite do not end a fit.
+expect 0 simulate biclusters --dataset D3 --rest-sd 0.01 --seed 2 -o X.npy
+expect 0 fit rfn X.npy -k 150 --preset paper --iterations 870 --normalize sd --seed 2 -o m.h5 -q
 finish

@@ -57,6 +57,11 @@ static void check_axpy(rb_context *ctx, rb_type type, int64_t n) {
     rb_axpy(ctx, type, n, -0.75, x.data, y.data);
     for (int64_t j = 0; j < n; j++)
         assert_near(at(y, j), at(old, j) - 0.75 * at(x, j), test_tolerance(type, 1));
+    rb_kernels_of(ctx)->of[type].add_products(n, 0.5, x.data, old.data, y.data);
+    for (int64_t j = 0; j < n; j++) {
+        double before = at(old, j) - 0.75 * at(x, j);
+        assert_near(at(y, j), before + 0.5 * at(x, j) * at(old, j), test_tolerance(type, 2));
+    }
     assert_true(isnan(at(y, n)));
     rb_dense_free(&x);
     rb_dense_free(&y);
