@@ -39,6 +39,7 @@ struct rb_context {
     void *temporary_user;
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
+    const struct rb_method *const *made_methods; /* likewise: of models that are put together */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
@@ -187,7 +188,11 @@ typedef enum rb_purpose {
     RB_RANDOM_REPLICATE = 21,
     RB_RANDOM_CORRUPT = 31,
     RB_RANDOM_HIDDEN = 32,
-    RB_RANDOM_VISIBLE = 33
+    RB_RANDOM_VISIBLE = 33,
+    RB_RANDOM_NET_START = 41,
+    RB_RANDOM_NET_ORDER = 42,
+    RB_RANDOM_NET_MASK = 43,
+    RB_RANDOM_NET_DROP = 44
 } rb_purpose;
 
 typedef struct rb_stream {

@@ -43,8 +43,8 @@ typedef struct deep_factors {
     const double *prior_mean; /* units; NULL: 0 */
     const double *scale;      /* units: what codes are divided by; NULL: 1 */
     const double *dead;       /* units: other than 0 where the code is always 0; NULL: none */
-    const double *centre;     /* features: what is subtracted from the layer's input before; NULL: 0 */
-    const double *divide;     /* features: and what that is divided by; NULL: 1 */
+    const double *centre; /* features: what is subtracted from the layer's input before; NULL: 0 */
+    const double *divide; /* features: and what that is divided by; NULL: 1 */
 } deep_factors;
 
 /* Appends the layer that gives their codes: net_start.c. RB_ERROR_NUMERIC: numbers that no fit

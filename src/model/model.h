@@ -207,6 +207,8 @@ void rb_method_coder_free(const rb_method *method, void *coder);
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
+/* Among them those whose models are put together, and cannot be fitted by rb_fit. */
+const rb_method *rb_find_made(const rb_context *ctx, const char *name);
 struct rb_metrics {
     double *likelihoods; /* of each sample, for `evaluate` to fill; NULL: not wanted */
     int count;
