@@ -183,9 +183,9 @@ rb_dense deep_net_forward(rb_context *ctx, const deep_net *net, rb_dense input,
 
 /* ---- loss ---- */
 
-/* -p log p', with a probability that rounding has made 0 as the smallest number. */
+/* -p log p', with a probability that rounding has made 0 as the smallest number; NaN stays. */
 static double cross_entropy(double target, double probability, double least) {
-    return target == 0 ? 0 : -target * log(fmax(probability, least));
+    return target == 0 ? 0 : -target * log(probability < least ? least : probability);
 }
 
 double deep_net_sample_loss(const deep_net *net, rb_dense outputs, int64_t row, int64_t class_of,

@@ -48,6 +48,8 @@ static void copy_layers(deep_training *t, const deep_layers *from) {
         const deep_layer *layer = &from->list[k];
         rb_dense w = {layer->weights, layer->out, layer->in, layer->in, RB_FLOAT64};
         rb_dense b = {layer->bias, 1, layer->out, layer->out, RB_FLOAT64};
+        for (int64_t e = 0; k == 0 && e < layer->out * layer->in; e++)
+            layer->weights[e] *= t->input_size;
         rb_dense_copy(w, deep_net_weights(&t->net, t->net.values, k));
         rb_dense_copy(b, deep_net_bias(&t->net, t->net.values, k));
     }
@@ -126,6 +128,29 @@ static rb_error check_preprocess(rb_context *ctx, const rb_options *options) {
         }
     }
     return RB_OK;
+}
+
+/* The root mean square of all values of the samples as the preprocessing gives them; 1: not known, or
+ * all are 0. */
+static double input_size(const rb_preprocess *p) {
+    double sum = 0;
+    if (!p->moments || p->regress) return 1;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        const rb_moments *of = &p->moments[p->selected ? p->selected[k] : k];
+        double shift = of->mean - p->centre[k], count = of->count > 0 ? (double)of->count : 1;
+        sum += (of->squares / count + shift * shift) / (p->scale[k] * p->scale[k]);
+    }
+    double size = sqrt(sum / (double)(p->n_features > 0 ? p->n_features : 1));
+    return isfinite(size) && size > 0 ? size : 1;
+}
+
+/* Steps suit inputs of a size of 1: the preprocessing divides by the size that they have, and the
+ * lowest weights are multiplied by it. A net has that already. */
+static void normalise(deep_training *t, const rb_model *start) {
+    rb_preprocess *p = t->model->preprocess;
+    t->input_size = start && rb_net_outputs(start) ? 1 : input_size(p);
+    for (int64_t k = 0; k < p->n_features; k++)
+        p->scale[k] *= t->input_size;
 }
 
 static rb_error make_preprocess(deep_training *t, const rb_options *options, const rb_model *start,
@@ -237,9 +262,8 @@ static int64_t take_batch(deep_training *t, int64_t count, deep_target *target) 
 /* Is the most probable output another one than the class? */
 static bool errs(rb_dense outputs, int64_t row, int64_t class_of) {
     for (int64_t j = 0; j < outputs.cols; j++) {
-        bool before = j < class_of;
         double y = rb_dense_get(outputs, row, j), right = rb_dense_get(outputs, row, class_of);
-        if (y > right || (before && y == right)) return true;
+        if (j < class_of ? !(y < right) : !(y <= right)) return true;
     }
     return false;
 }
@@ -283,7 +307,7 @@ static rb_error train_epoch(deep_training *t, int64_t epoch, struct tally *tally
         int64_t count = n - first < batch ? n - first : batch;
         err = train_batch(t, first, count, rate, &noise, tally);
     }
-    if (!err && !isfinite(tally->loss)) {
+    if (!err && !isfinite(tally->loss + rb_get(t->net.type, t->net.values, 0))) {
         err = rb_fail(t->ctx, RB_ERROR_NUMERIC,
                       "the loss became infinite in epoch %lld; take a smaller rate",
                       (long long)epoch + 1);
@@ -473,6 +497,7 @@ static rb_error run(deep_training *t, const rb_options *options, const rb_model 
         return err;
     }
     err = rb_model_new(ctx, &rb_method_net, (rb_type)t->options->precision, p, &t->model);
+    if (!err) normalise(t, start);
     if (!err && classes) err = deep_names_store(ctx, t->model, outputs, t->train->names);
     err = err ? err : take_labels(t, outputs);
     err = err ? err : record(t, start);

@@ -44,6 +44,7 @@ typedef struct deep_training {
     const rb_labelled *train, *valid; /* valid NULL: none */
     deep_labels labels, valid_labels;
     deep_net net;           /* its values are the parameters */
+    double input_size;      /* what the preprocessing was changed to divide by */
     int64_t start_checksum; /* of the model to start from, and 1; 0: none */
     void *gradient, *best;
     void *first, *second; /* of the optimiser: velocity, or moments; NULL: it has none */
