@@ -79,6 +79,7 @@ static rb_error posterior_layer(rb_context *ctx, const deep_factors *f, deep_lay
 }
 
 static void plain_layer(const deep_factors *f, deep_layer *layer) {
+    layer->directions = true;
     for (int64_t j = 0; j < f->units; j++)
         for (int64_t k = 0; k < f->features; k++)
             layer->weights[j * f->features + k] = f->loadings[k * f->units + j];
@@ -164,7 +165,11 @@ static rb_error of_weights(rb_context *ctx, const rb_model *model, deep_filter f
     if (!err && rb_model_array(model, "hidden_bias", NULL, NULL))
         err = rb_model_need_array(ctx, model, "hidden_bias", l, 1, &bias);
     err = err ? err : deep_layers_add_factors(ctx, &f, DEEP_PLAIN, layers);
-    if (!err && bias) memcpy(layers->list[layers->count - 1].bias, bias, (size_t)l * sizeof *bias);
+    if (!err && bias) {
+        deep_layer *layer = &layers->list[layers->count - 1];
+        memcpy(layer->bias, bias, (size_t)l * sizeof *bias);
+        layer->directions = false;
+    }
     return err;
 }
 

@@ -43,13 +43,26 @@ static bool same_outputs(const deep_training *t, const rb_model *start, const ch
            (!names || strcmp(before, names) == 0);
 }
 
+/* Weights of unit j, of an input of size `size`, as those of one of size 1. */
+static void fit_row(const deep_layer *layer, int64_t j, double size) {
+    double *w = layer->weights + j * layer->in, squares = 0, factor = size;
+    for (int64_t i = 0; i < layer->in; i++)
+        squares += w[i] * w[i];
+    if (layer->directions && squares > 0) {
+        factor = sqrt(2 / squares);
+        layer->bias[j] *= factor / size;
+    }
+    for (int64_t i = 0; i < layer->in; i++)
+        w[i] *= factor;
+}
+
 static void copy_layers(deep_training *t, const deep_layers *from) {
     for (int k = 0; k < from->count; k++) {
         const deep_layer *layer = &from->list[k];
         rb_dense w = {layer->weights, layer->out, layer->in, layer->in, RB_FLOAT64};
         rb_dense b = {layer->bias, 1, layer->out, layer->out, RB_FLOAT64};
-        for (int64_t e = 0; k == 0 && e < layer->out * layer->in; e++)
-            layer->weights[e] *= t->input_size;
+        for (int64_t j = 0; j < layer->out; j++)
+            fit_row(layer, j, k == 0 ? t->input_size : 1);
         rb_dense_copy(w, deep_net_weights(&t->net, t->net.values, k));
         rb_dense_copy(b, deep_net_bias(&t->net, t->net.values, k));
     }
