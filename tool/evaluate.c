@@ -119,7 +119,7 @@ const command evaluate_command = {
                    "left out of the table and are null in JSON.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {json_group, truth_group, coding_group, covariates_group, rb_read_group,
+    .groups = {json_group, truth_group, layer_group, coding_group, covariates_group, rb_read_group,
                general_group},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},

@@ -37,6 +37,7 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/stack.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 
