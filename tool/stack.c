@@ -60,9 +60,9 @@ static rb_error fit_source(const invocation *call, rb_source *source, const char
 static int fit(const invocation *call, const char *path, rb_model **stack) {
     rb_source *source = NULL;
     fit_files files = {0};
-    rb_error err = choose_seed(call);
-    err = err ? err : read_fit_files(call->ctx, call->options, &files);
+    rb_error err = read_fit_files(call->ctx, call->options, &files);
     err = err ? err : rb_stack_check(call->ctx, call->options);
+    err = err ? err : choose_seed(call);
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     err = err ? err : read_covariates(call, option_text(call, "regress"), source);
     err = err ? err : fit_source(call, source, path, stack);
@@ -107,13 +107,14 @@ static int finish(const invocation *call, const rb_model *stack, const char *tar
         summarise_layer(layer, k);
         rb_model_free(layer);
     }
-    if (rb_model_status(stack) == RB_STATUS_STOPPED) {
+    bool stopped = rb_model_status(stack) == RB_STATUS_STOPPED;
+    if (stopped) {
         report_error("interrupted in the fit of a layer; the model with %lld layer%s was written",
                      (long long)count, count == 1 ? "" : "s");
     }
     report("model in %s; next: rarebit encode %s %s -o codes.npy", target, target,
            call->arguments[0]);
-    return interrupt_status();
+    return stopped ? interrupt_status() : STATUS_DONE;
 }
 
 static int run(invocation *call) {
