@@ -7,6 +7,8 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
+    &finetune_command,
+    &predict_command,
     &merge_command,
     &encode_command,
     &reconstruct_command,
@@ -40,8 +42,8 @@ enum { TABLE_COUNT = sizeof table / sizeof *table };
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
     const char *method = c->method ? c->method->name : NULL;
-    rb_error err = method && c->options_new ? c->options_new(ctx, method, options)
-                                            : rb_options_new(ctx, method, options);
+    rb_error err = c->options_new ? c->options_new(ctx, method, options)
+                                  : rb_options_new(ctx, method, options);
     for (const option_group *group = c->groups; !err && *group; group++)
         err = rb_options_add(ctx, *options, (*group)());
     return err;

@@ -49,8 +49,8 @@ typedef struct command {
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
-    /* The options that it has of a method; NULL: those of a fit. With it, or of "fit", there is one
-     * command per method. */
+    /* The options that it has of a method, which is NULL where a command is of none; NULL: those of
+     * a fit. Of "fit" and "select" there is one command per method. */
     rb_error (*options_new)(rb_context *ctx, const char *method, rb_options **options);
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
@@ -409,6 +409,6 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     simulate_biclusters_command, simulate_bars_command, simulate_cells_command, plot_fields_command,
     plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
     version_command, help_command_row, generate_command, select_command, merge_command,
-    check_command, rerun_command, page_command;
+    check_command, rerun_command, page_command, finetune_command, predict_command;
 
 #endif

@@ -20,6 +20,7 @@
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
+#include <rarebit/deep.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>

@@ -188,7 +188,11 @@ typedef enum rb_purpose {
     RB_RANDOM_REPLICATE = 21,
     RB_RANDOM_CORRUPT = 31,
     RB_RANDOM_HIDDEN = 32,
-    RB_RANDOM_VISIBLE = 33
+    RB_RANDOM_VISIBLE = 33,
+    RB_RANDOM_NET_START = 41,
+    RB_RANDOM_NET_ORDER = 42,
+    RB_RANDOM_NET_MASK = 43,
+    RB_RANDOM_NET_DROP = 44
 } rb_purpose;
 
 typedef struct rb_stream {

@@ -16,6 +16,8 @@ typedef struct deep_layer {
     int64_t in, out;
     double *weights; /* out x in, row-major */
     double *bias;    /* out */
+    bool directions; /* how long rows of weights are means nothing: they get the length of random
+                      * ones */
 } deep_layer;
 
 /* From the input to the top: the first one takes preprocessed samples of the model's preprocessing,
@@ -32,7 +34,7 @@ deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, in
 /* How a factor model becomes a layer. */
 typedef enum deep_filter {
     DEEP_POSTERIOR, /* its codes: the posterior mean, rectified, divided by the unit's scale */
-    DEEP_PLAIN      /* W' x, without a bias */
+    DEEP_PLAIN      /* W' x, without a bias: the directions of W alone */
 } deep_filter;
 
 /* An RFN with diagonal noise, v = W h + e, h ~ N(xi, I), as its arrays have it. */
@@ -43,8 +45,8 @@ typedef struct deep_factors {
     const double *prior_mean; /* units; NULL: 0 */
     const double *scale;      /* units: what codes are divided by; NULL: 1 */
     const double *dead;       /* units: other than 0 where the code is always 0; NULL: none */
-    const double *centre;     /* features: what is subtracted from the layer's input before; NULL: 0 */
-    const double *divide;     /* features: and what that is divided by; NULL: 1 */
+    const double *centre; /* features: what is subtracted from the layer's input before; NULL: 0 */
+    const double *divide; /* features: and what that is divided by; NULL: 1 */
 } deep_factors;
 
 /* Appends the layer that gives their codes: net_start.c. RB_ERROR_NUMERIC: numbers that no fit
