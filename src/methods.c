@@ -14,7 +14,7 @@ static const struct rb_method *const built_in[] = {
 };
 
 /* Models of these are put together, and not fitted in one piece. */
-static const struct rb_method *const made[] = {&rb_method_net, NULL};
+static const struct rb_method *const made[] = {&rb_method_stack, &rb_method_net, NULL};
 
 rb_error rb_context_new(rb_context **context) {
     rb_error err = rb_context_create(context);

@@ -38,6 +38,7 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/stack.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 

@@ -281,6 +281,7 @@ enum { RB_OPTION_PARTS = 12 };
 
 struct rb_options {
     const struct rb_method *method; /* whose options the first part has; or NULL */
+    bool lists; /* numbers, choices and flags may be lists: a value for each layer of a stack */
     int n_parts;
     rb_option_part parts[RB_OPTION_PARTS];
 };
@@ -295,6 +296,13 @@ void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);
 /* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */
 rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to);
+/* From here on values may be lists between commas, one for each layer; texts and files are not. */
+void rb_options_take_lists(rb_options *options);
+/* The length of the lists; 1: there are none. Refuses lists of different lengths. */
+rb_error rb_options_items(rb_context *ctx, const rb_options *options, int64_t *count);
+/* Sets the option of that name in `to` to its index-th value, or the one for all, if it is set. */
+rb_error rb_options_set_item(rb_context *ctx, const rb_options *from, const char *name,
+                             int64_t index, rb_options *to);
 /* Fills the struct of a group from a handle, or with its defaults where that is NULL or has no such
  * group, and checks it. */
 rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,

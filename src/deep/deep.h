@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include <rarebit/deep.h>
 
-extern const rb_method rb_method_net;
+extern const rb_method rb_method_net, rb_method_stack;
 
 /* ---- layers that are handed over: max(0, weights x + bias) ---- */
 

@@ -191,6 +191,10 @@ bool rb_method_reads(const rb_method *method, const void *state) {
     return !known || !method->reads || method->reads(state);
 }
 
+bool rb_method_has_top(const rb_method *method) {
+    return method->size > offsetof(rb_method, top) && method->top;
+}
+
 /* Parameters become arrays of the same names. */
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model) {

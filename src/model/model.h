@@ -108,6 +108,12 @@ const char *rb_model_flaw(const rb_model *model);
 
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
+/* The codes of the samples of a source, both of which must outlive it, as a source: the same bits as
+ * rb_encode gives, computed in the same blocks whenever they are asked for. keep: each is computed
+ * once and stays in memory. */
+rb_error rb_source_of_codes(rb_context *ctx, const rb_model *model, rb_source *samples, bool keep,
+                            rb_source **codes);
+
 /* rb_encode for who needs the samples as well. */
 rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
                           void *user);
@@ -199,6 +205,7 @@ void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
+bool rb_method_has_top(const rb_method *method);
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model);
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
