@@ -62,6 +62,11 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     tells "mean squared error"
     expect 0 predict values.h5 valid.tsv -o values.npy -q
 
+    expect 0 stack train.tsv --units 3,2 --iterations 20 --seed 1 -o stack.h5 -q
+    expect 0 finetune stack.h5 $data --epochs 5 -o deep.h5 -q
+    expect 0 info deep.h5
+    tells "weights3"
+
     # Labels a line each, by position.
     expect 0 finetune none train.tsv --labels train-numbers.txt $small -o numbers.h5
     says "taken by position"

@@ -262,6 +262,48 @@ static void layers_give_the_codes_of_the_model(void **state) {
     }
 }
 
+/* Layer by layer those of a stack, whatever the layers subtract from the codes below them. */
+static void layers_give_the_codes_of_a_stack(void **state) {
+    (void)state;
+    rb_options *options;
+    rb_matrix *matrix;
+    rb_model *stack;
+    double codes[N * 3];
+    deep_layers layers = {0};
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options,
+                                      "units=5,3 iterations=20 preset=paper "
+                                      "precision=float64 scale=sd"));
+    assert_ok(ctx, rb_stack_fit(ctx, options, source, &stack));
+    assert_ok(ctx, rb_encode_into(ctx, stack, source, RB_FLOAT64, codes, 3, 1));
+    assert_ok(ctx, deep_layers_of_model(ctx, stack, DEEP_POSTERIOR, &layers));
+    assert_int_equal(layers.count, 2);
+    const rb_preprocess *p = stack->preprocess;
+    for (int64_t s = 0; s < N; s++) {
+        double at[M], next[M];
+        for (int64_t k = 0; k < M; k++)
+            at[k] = (values[s * M + k] - p->centre[k]) / p->scale[k];
+        for (int l = 0; l < 2; l++) {
+            const deep_layer *layer = &layers.list[l];
+            for (int64_t j = 0; j < layer->out; j++) {
+                next[j] = layer->bias[j];
+                for (int64_t k = 0; k < layer->in; k++)
+                    next[j] += layer->weights[j * layer->in + k] * at[k];
+            }
+            for (int64_t j = 0; j < layer->out; j++)
+                at[j] = fmax(0, next[j]);
+        }
+        for (int j = 0; j < 3; j++)
+            assert_close(at[j], codes[s * 3 + j], 1e-6);
+    }
+    deep_layers_free(&layers);
+    rb_model_free(stack);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 /* Centre and scale of a layer's input go into its weights. */
 static void input_of_a_layer_is_folded(void **state) {
     (void)state;
@@ -293,6 +335,7 @@ int main(void) {
         cmocka_unit_test(steps_are_as_defined),
         cmocka_unit_test(rates_fall_as_asked),
         cmocka_unit_test(layers_give_the_codes_of_the_model),
+        cmocka_unit_test(layers_give_the_codes_of_a_stack),
         cmocka_unit_test(input_of_a_layer_is_folded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
