@@ -87,7 +87,7 @@ END
         got=$(bash complete.bash "$@")
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
-    completes "fit" rarebit "fi"
+    completes "fit finetune" rarebit "fi"
     completes "rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
     completes "history codes filters modules fields quality evidence" rarebit plot ""
     completes "biclusters bars cells" rarebit help simulate ""
