@@ -78,7 +78,7 @@ RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options,
 RB_API const rb_option_group *rb_pictures_group(void);
 
 /* What pictures are made of. Kinds of mnist need digits, square pictures with levels from 0 to 255
- * as samples, and a label of each, digits x 1; those of images dense matrices of height x width with
+ * as samples, and a label of each, digits x 1; those of images matrices of height x width with
  * such levels. What a kind does not need may be 0. */
 typedef struct rb_pictures_input {
     size_t size; /* sizeof(rb_pictures_input) */

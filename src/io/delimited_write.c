@@ -1,4 +1,4 @@
-/* Writing CSV, TSV and .amat, plain or gzip: names in the first row and column, where there are names. */
+/* Writing CSV, TSV and .amat, plain or gzip: names in the first row and column, if any. */
 #include "cells.h"
 
 #include <errno.h>
