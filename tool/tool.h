@@ -406,9 +406,12 @@ void completion_zsh(FILE *file, const command_list *list, const command *c);
 extern const command fit_command, stack_command, encode_command, reconstruct_command,
     evaluate_command, modules_command, compare_command, consensus_command, plot_history_command,
     plot_codes_command, plot_filters_command, plot_modules_command, info_command, convert_command,
-    simulate_biclusters_command, simulate_bars_command, simulate_cells_command, plot_fields_command,
-    plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
-    version_command, help_command_row, generate_command, select_command, merge_command,
-    check_command, rerun_command, page_command, finetune_command, predict_command;
+    simulate_biclusters_command, simulate_bars_command, simulate_cells_command,
+    simulate_rectangles_command, simulate_rectangles_image_command, simulate_convex_command,
+    simulate_mnist_basic_command, simulate_mnist_rand_command, simulate_mnist_img_command,
+    simulate_mnist_rot_command, plot_fields_command, plot_quality_command, plot_evidence_command,
+    patches_command, segments_command, denoise_command, version_command, help_command_row,
+    generate_command, select_command, merge_command, check_command, rerun_command, page_command,
+    finetune_command, predict_command;
 
 #endif

@@ -57,7 +57,7 @@ RB_API rb_error rb_stack_new(rb_context *context, const rb_model *const *layers,
 /* How many layers it has; 0: the model is no stack. */
 RB_API int64_t rb_stack_layers(const rb_model *model);
 
-/* Layer 1, 2, ... as a model of its own, which takes the codes of the layer below. RB_ERROR_ARGUMENT:
+/* Layer 1, 2, ... as a model of its own, which takes codes of the layer below. RB_ERROR_ARGUMENT:
  * there is no such layer; RB_ERROR_FORMAT: the stack is damaged. Free with rb_model_free. */
 RB_API rb_error rb_stack_layer(rb_context *context, const rb_model *stack, int64_t layer,
                                rb_model **model);

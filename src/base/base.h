@@ -192,7 +192,8 @@ typedef enum rb_purpose {
     RB_RANDOM_NET_START = 41,
     RB_RANDOM_NET_ORDER = 42,
     RB_RANDOM_NET_MASK = 43,
-    RB_RANDOM_NET_DROP = 44
+    RB_RANDOM_NET_DROP = 44,
+    RB_RANDOM_PICTURES = 51
 } rb_purpose;
 
 typedef struct rb_stream {

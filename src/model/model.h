@@ -108,7 +108,7 @@ const char *rb_model_flaw(const rb_model *model);
 
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
-/* The codes of the samples of a source, both of which must outlive it, as a source: the same bits as
+/* The codes of samples as a source, which model and samples must outlive: the same bits as
  * rb_encode gives, computed in the same blocks whenever they are asked for. keep: each is computed
  * once and stays in memory. */
 rb_error rb_source_of_codes(rb_context *ctx, const rb_model *model, rb_source *samples, bool keep,
