@@ -71,6 +71,15 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     expect 0 finetune none train.tsv --labels train-numbers.txt $small -o numbers.h5
     says "taken by position"
 
+    # The same as bytes of an IDX file.
+    (
+        printf '\000\000\010\001\000\000\000\074'
+        while read -r number; do printf "\\00$number"; done <train-numbers.txt
+    ) >train.idx
+    expect 0 finetune none train.tsv --labels train.idx $small -o idx.h5 -q
+    for net in numbers idx; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
+    cmp -s numbers.npy idx.npy || fail "labels of IDX give another net"
+
     # Ctrl-C, or no more time: the same command goes on, with the same result.
     expect 0 finetune none $data $small --patience 0 -o whole.h5 -q
     expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt --max-time 0.000001s -o part.h5 -q
@@ -101,6 +110,8 @@ printf 'sample\tclass\ns60\tleft\ns61\tup\n' >other.tsv
 sed 's/^s5	[^	]*/s5	nan/' train.tsv >holes.tsv
 printf 'x\ty\n' >wide.tsv
 fails "40 lines for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
+expect 0 convert train.tsv -o three.npy -q
+fails "3 columns of numbers" finetune none train.tsv --labels three.npy -o x.h5
 fails "does not know" finetune none train.tsv --labels train-y.tsv --valid valid.tsv --valid-labels other.tsv -o x.h5
 fails "does not know" evaluate net.h5 valid.tsv --labels other.tsv
 fails "missing" finetune none holes.tsv --labels train-y.tsv -o x.h5
