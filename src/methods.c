@@ -1,6 +1,7 @@
 /* The registry: the only place that knows all methods. */
 #include "base/base.h"
 #include "compare/compare.h"
+#include "deep/deep.h"
 #include "et/et.h"
 #include "linalg/linalg.h"
 #include "rfn/rfn.h"
@@ -12,10 +13,14 @@ static const struct rb_method *const built_in[] = {
     &rb_method_kmeans,     &rb_method_dae,         &rb_method_rbm,    NULL,
 };
 
+/* Models of these are put together, and not fitted in one piece. */
+static const struct rb_method *const made[] = {&rb_method_stack, &rb_method_net, NULL};
+
 rb_error rb_context_new(rb_context **context) {
     rb_error err = rb_context_create(context);
     if (!err) {
         (*context)->methods = built_in;
+        (*context)->made_methods = made;
         (*context)->kernels = rb_kernels_best();
     }
     return err;

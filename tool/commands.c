@@ -8,6 +8,8 @@
  * together. The last one is for the build. */
 static const command *const table[] = {
     &merge_command,
+    &finetune_command,
+    &predict_command,
     &encode_command,
     &reconstruct_command,
     &denoise_command,
@@ -32,6 +34,13 @@ static const command *const table[] = {
     &simulate_biclusters_command,
     &simulate_bars_command,
     &simulate_cells_command,
+    &simulate_rectangles_command,
+    &simulate_rectangles_image_command,
+    &simulate_convex_command,
+    &simulate_mnist_basic_command,
+    &simulate_mnist_rand_command,
+    &simulate_mnist_img_command,
+    &simulate_mnist_rot_command,
     &version_command,
     &help_command_row,
     &generate_command,
@@ -40,8 +49,8 @@ enum { TABLE_COUNT = sizeof table / sizeof *table };
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
     const char *method = c->method ? c->method->name : NULL;
-    rb_error err = method && c->options_new ? c->options_new(ctx, method, options)
-                                            : rb_options_new(ctx, method, options);
+    rb_error err = c->options_new ? c->options_new(ctx, method, options)
+                                  : rb_options_new(ctx, method, options);
     for (const option_group *group = c->groups; !err && *group; group++)
         err = rb_options_add(ctx, *options, (*group)());
     return err;
@@ -86,13 +95,13 @@ command_list *commands_new(rb_context *ctx) {
     int methods = 0;
     while (rb_context_method(ctx, methods))
         methods++;
-    size_t max = 2 * (size_t)methods + TABLE_COUNT;
+    static const command *const kinds[] = {&fit_command, &select_command, &stack_command};
+    int kinds_count = sizeof kinds / sizeof *kinds;
+    size_t max = (size_t)(kinds_count * methods) + TABLE_COUNT;
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     bool complete = list;
-    for (int m = 0; complete && m < 2 * methods; m++) {
-        complete = add_method(list, m < methods ? &fit_command : &select_command,
-                              rb_context_method(ctx, m % methods));
-    }
+    for (int m = 0; complete && m < kinds_count * methods; m++)
+        complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
     for (int i = 0; complete && i < TABLE_COUNT; i++)
         list->entries[list->count++] = *table[i];
     for (int i = 0; complete && i < list->count; i++)
@@ -126,12 +135,29 @@ static int matched_words(const char *words, int argc, char **argv) {
     return used;
 }
 
+/* "stack DATA" is "stack rfn DATA"; that its help is asked for is not. */
+static const command *find_unnamed(const command_list *list, int argc, char **argv, int *used) {
+    bool more = argc > 1 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0;
+    for (int i = 0; more && i < list->count; i++) {
+        const command *c = &list->entries[i];
+        const char *rest = c->words + strcspn(c->words, " ");
+        size_t length = (size_t)(rest - c->words);
+        bool unless = c->method_unless_named && c->method &&
+                      strcmp(c->method->name, c->method_unless_named) == 0;
+        if (unless && strlen(argv[0]) == length && memcmp(argv[0], c->words, length) == 0) {
+            *used = 1;
+            return c;
+        }
+    }
+    return NULL;
+}
+
 const command *commands_find(const command_list *list, int argc, char **argv, int *used) {
     for (int i = 0; i < list->count; i++) {
         *used = matched_words(list->entries[i].words, argc, argv);
         if (*used) return &list->entries[i];
     }
-    return NULL;
+    return find_unnamed(list, argc, argv, used);
 }
 
 const command *commands_family(const command_list *list, const char *word) {

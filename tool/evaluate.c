@@ -1,7 +1,9 @@
 /* rarebit evaluate: how well a model explains data. */
-#include "tool.h"
+#include "labels.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 /* ---- known causes ---- */
 
@@ -63,6 +65,50 @@ const shown_metric shown_metrics[] = {
     {NULL, NULL, NULL},
 };
 
+static const rb_option_group *labels_group(void) {
+    struct fields {
+        const char *labels, *targets;
+    };
+    static const rb_option table[] = {
+        {"labels", 0, RB_OPTION_TEXT, offsetof(struct fields, labels), NULL, 0, 0, NULL,
+         "FILE[:COLUMN]", "classes of the samples, for a net: its error rate and more"},
+        {"targets", 0, RB_OPTION_TEXT, offsetof(struct fields, targets), NULL, 0, 0, NULL, "FILE",
+         "their values, for a net of logistic or linear outputs"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Nets", table, sizeof(struct fields)};
+    return &group;
+}
+
+static int evaluate_net(invocation *call, const rb_model *net, rb_source *source) {
+    const char *labels = option_text(call, "labels"), *targets = option_text(call, "targets");
+    labelled_data data = {0};
+    rb_net_scores scores = {.size = sizeof scores};
+    rb_error err = labelled_read(call->ctx, source, labels, targets, &data);
+    err = err ? err : rb_net_score(call->ctx, net, &data.data, &scores);
+    err = err ? err : scores_print(call, net, source, &scores);
+    rb_net_scores_clear(&scores);
+    labelled_clear(&data);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+/* Labels are for nets, and nets need one of both kinds. */
+static rb_error check_labels(const invocation *call, const rb_model *model) {
+    const char *labels = option_text(call, "labels"), *targets = option_text(call, "targets");
+    const char *outputs = rb_net_outputs(model), *problem = NULL;
+    bool classes = outputs && strcmp(outputs, "softmax") == 0;
+    if (!outputs && (labels || targets))
+        problem = "labels and targets are for nets, but the model is none; leave them out";
+    else if (outputs && !(classes ? labels : targets))
+        problem = classes ? "a net is measured against classes; give --labels"
+                          : "a net of these outputs is measured against values; give --targets";
+    else if (outputs && (classes ? targets : labels))
+        problem = "the net takes only one of --labels and --targets; leave the other out";
+    else if (outputs && option_text(call, "truth"))
+        problem = "truth is given, but does nothing for a net; leave it out";
+    return problem ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, problem) : RB_OK;
+}
+
 static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_field_match *match,
                            const rb_model *model, rb_source *source) {
     json_t *json = json_object();
@@ -96,6 +142,7 @@ static void print_table(const rb_metrics *metrics, const rb_field_match *match) 
 static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_metrics *metrics = NULL;
     rb_field_match match = {0};
+    if (rb_net_outputs(model)) return evaluate_net(call, model, source);
     rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
     err = err ? err : match_truth(call, model, &match);
     if (!err && option_flag(call, "json"))
@@ -108,7 +155,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
 }
 
 static int run(invocation *call) {
-    return with_model_and_data(call, NULL, evaluate);
+    return with_model_and_data(call, check_labels, evaluate);
 }
 
 const command evaluate_command = {
@@ -119,11 +166,12 @@ const command evaluate_command = {
                    "left out of the table and are null in JSON.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {json_group, truth_group, coding_group, covariates_group, rb_read_group,
-               general_group},
+    .groups = {json_group, truth_group, layer_group, labels_group, coding_group, covariates_group,
+               rb_read_group, general_group},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},
-                 {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"}},
-    .reads = "truth covariates",
+                 {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"},
+                 {"The error rate of a net", "evaluate net.h5 test.npy --labels y.npy"}},
+    .reads = "truth labels targets covariates",
     .run = run,
 };

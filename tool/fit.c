@@ -69,7 +69,7 @@ static rb_error on_progress(const rb_progress *p, void *user) {
 /* ---- what is recorded ---- */
 
 /* A seed that a person can copy. */
-static int64_t draw_seed(void) {
+int64_t draw_seed(void) {
     uint32_t seed = 0;
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint32_t)(uintptr_t)&seed;
     return (int64_t)(seed & 0x7FFFFFFF);

@@ -124,7 +124,7 @@ const command plot_filters_command = {
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {rb_plot_group, path_group, general_group},
+    .groups = {rb_plot_group, path_group, layer_group, general_group},
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
     .without = "labels",

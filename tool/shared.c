@@ -121,8 +121,30 @@ bool leaves_missing(const invocation *call) {
     return option_is(call, "missing", "omit") || option_is(call, "missing", "model");
 }
 
+const rb_option_group *layer_group(void) {
+    static const rb_option table[] = {
+        {"layer", 0, RB_OPTION_INTEGER, 0, "0", 0, RB_STACK_LAYERS_MAX, NULL, "N",
+         "of a stack: only the layers up to the N-th, from 1 (0: all)"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Layers", table, sizeof(int64_t)};
+    return &group;
+}
+
+rb_error cut_layers(const invocation *call, rb_model **model) {
+    rb_model *cut = NULL;
+    if (!option_was_given(call, "layer") || option_is(call, "layer", "0")) return RB_OK;
+    rb_error err = rb_stack_cut(call->ctx, *model, option_integer(call, "layer"), &cut);
+    if (!err) {
+        rb_model_free(*model);
+        *model = cut;
+    }
+    return err;
+}
+
 rb_error load_model(const invocation *call, rb_model **model) {
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
+    err = err ? err : cut_layers(call, model);
     if (!err && leaves_missing(call)) err = rb_model_omit_missing(call->ctx, *model);
     if (!err && option_was_given(call, "estep-tolerance")) err = set_estep_tolerance(call, *model);
     return err;

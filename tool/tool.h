@@ -49,8 +49,8 @@ typedef struct command {
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
-    /* The options that it has of a method; NULL: those of a fit. With it, or of "fit", there is one
-     * command per method. */
+    /* The options that it has of a method, which is NULL where a command is of none; NULL: those of
+     * a fit. Of "fit" and "select" there is one command per method. */
     rb_error (*options_new)(rb_context *ctx, const char *method, rb_options **options);
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
@@ -63,6 +63,7 @@ typedef struct command {
     rb_error (*check_output)(rb_context *ctx, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
+    const char *method_unless_named; /* of one command per method: "stack DATA"; or NULL */
     /* A plot: what draws the model alone, or the model with data. */
     rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
                      const char *path);
@@ -164,6 +165,11 @@ rb_error apply_general_options(const invocation *call);
 bool leaves_missing(const invocation *call);
 rb_error load_model(const invocation *call, rb_model **model);
 
+/* Of a stack, the layers up to the one that --layer names, if it is given; a plain model otherwise
+ * is as it is. For commands that have layer_group. */
+const rb_option_group *layer_group(void);
+rb_error cut_layers(const invocation *call, rb_model **model);
+
 /* Opens data with the call's reading options and says "N samples x M features"; model: what they
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
@@ -237,6 +243,9 @@ rb_error name_origin(const invocation *call, const rb_model *model, rb_source *s
 /* Records the command line, and writes the model. */
 rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
                   const char *path);
+
+/* A seed that a person can copy (fit.c). */
+int64_t draw_seed(void);
 
 /* ---- the log of a fit (fit_log.c) ---- */
 
@@ -394,12 +403,15 @@ void completion_zsh(FILE *file, const command_list *list, const command *c);
 
 /* ---- the commands: one file each ---- */
 
-extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
-    modules_command, compare_command, consensus_command, plot_history_command, plot_codes_command,
-    plot_filters_command, plot_modules_command, info_command, convert_command,
-    simulate_biclusters_command, simulate_bars_command, simulate_cells_command, plot_fields_command,
-    plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
-    version_command, help_command_row, generate_command, select_command, merge_command,
-    check_command, rerun_command, page_command;
+extern const command fit_command, stack_command, encode_command, reconstruct_command,
+    evaluate_command, modules_command, compare_command, consensus_command, plot_history_command,
+    plot_codes_command, plot_filters_command, plot_modules_command, info_command, convert_command,
+    simulate_biclusters_command, simulate_bars_command, simulate_cells_command,
+    simulate_rectangles_command, simulate_rectangles_image_command, simulate_convex_command,
+    simulate_mnist_basic_command, simulate_mnist_rand_command, simulate_mnist_img_command,
+    simulate_mnist_rot_command, plot_fields_command, plot_quality_command, plot_evidence_command,
+    patches_command, segments_command, denoise_command, version_command, help_command_row,
+    generate_command, select_command, merge_command, check_command, rerun_command, page_command,
+    finetune_command, predict_command;
 
 #endif

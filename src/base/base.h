@@ -39,6 +39,7 @@ struct rb_context {
     void *temporary_user;
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
+    const struct rb_method *const *made_methods; /* likewise: of models that are put together */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
@@ -187,7 +188,12 @@ typedef enum rb_purpose {
     RB_RANDOM_REPLICATE = 21,
     RB_RANDOM_CORRUPT = 31,
     RB_RANDOM_HIDDEN = 32,
-    RB_RANDOM_VISIBLE = 33
+    RB_RANDOM_VISIBLE = 33,
+    RB_RANDOM_NET_START = 41,
+    RB_RANDOM_NET_ORDER = 42,
+    RB_RANDOM_NET_MASK = 43,
+    RB_RANDOM_NET_DROP = 44,
+    RB_RANDOM_PICTURES = 51
 } rb_purpose;
 
 typedef struct rb_stream {
@@ -276,6 +282,7 @@ enum { RB_OPTION_PARTS = 12 };
 
 struct rb_options {
     const struct rb_method *method; /* whose options the first part has; or NULL */
+    bool lists; /* numbers, choices and flags may be lists: a value for each layer of a stack */
     int n_parts;
     rb_option_part parts[RB_OPTION_PARTS];
 };
@@ -290,6 +297,13 @@ void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);
 /* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */
 rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to);
+/* From here on values may be lists between commas, one for each layer; texts and files are not. */
+void rb_options_take_lists(rb_options *options);
+/* The length of the lists; 1: there are none. Refuses lists of different lengths. */
+rb_error rb_options_items(rb_context *ctx, const rb_options *options, int64_t *count);
+/* Sets the option of that name in `to` to its index-th value, or the one for all, if it is set. */
+rb_error rb_options_set_item(rb_context *ctx, const rb_options *from, const char *name,
+                             int64_t index, rb_options *to);
 /* Fills the struct of a group from a handle, or with its defaults where that is NULL or has no such
  * group, and checks it. */
 rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,

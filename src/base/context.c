@@ -23,6 +23,7 @@ rb_error rb_context_child(rb_context *parent, rb_context **child) {
     if (err) return rb_fail(parent, err, "out of memory");
     (*child)->kernels = parent->kernels;
     (*child)->methods = parent->methods;
+    (*child)->made_methods = parent->made_methods;
     (*child)->added_methods = parent->added_methods;
     (*child)->max_expansion = parent->max_expansion;
     (*child)->engine = parent->engine;

@@ -8,6 +8,7 @@
 struct rb_option_state {
     bool set, hidden;
     char *text;
+    char *list; /* values for the layers of a stack, between commas; NULL: one for all */
 };
 
 /* Where an option is. */
@@ -15,6 +16,7 @@ typedef struct place {
     const rb_option_part *part;
     const rb_option *row;   /* NULL: there is no such option */
     rb_option_state *state; /* NULL: all of the part are set */
+    bool lists;
 } place;
 
 static place find(const rb_options *options, const char *name) {
@@ -22,7 +24,7 @@ static place find(const rb_options *options, const char *name) {
         const rb_option_part *part = &options->parts[p];
         const rb_option *row = rb_rows_find(part->group.rows, name);
         rb_option_state *state = row && part->states ? &part->states[row - part->group.rows] : NULL;
-        if (row && !(state && state->hidden)) return (place){part, row, state};
+        if (row && !(state && state->hidden)) return (place){part, row, state, options->lists};
     }
     return (place){0};
 }
@@ -106,8 +108,10 @@ void rb_options_hide(rb_options *options, const char *name) {
 void rb_options_free(rb_options *options) {
     for (int p = 0; options && p < options->n_parts; p++) {
         rb_option_part *part = &options->parts[p];
-        for (int64_t i = 0; part->group.rows[i].name; i++)
+        for (int64_t i = 0; part->group.rows[i].name; i++) {
             rb_free(part->states[i].text);
+            rb_free(part->states[i].list);
+        }
         rb_free(part->states);
         rb_free(part->fields);
     }
@@ -202,6 +206,7 @@ void rb_options_unset_idle(rb_options *options) {
             if (!state->set || (!lacks && !idle_by(options, row->name))) continue;
             rb_row_default(row, part->fields);
             rb_free(state->text);
+            rb_free(state->list);
             *state = (rb_option_state){.hidden = state->hidden};
         }
     }
@@ -222,15 +227,51 @@ rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_op
 
 /* ---- values ---- */
 
+static bool points_to_text(const rb_option *row) {
+    return row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_VALUES;
+}
+
+/* The values of a list become those of the field in turn, so that all are looked at; the first one
+ * stays. */
+static rb_error put_list(rb_context *ctx, const place *at, const char *text) {
+    const rb_option_part *part = at->part;
+    char *list = rb_copy_text(ctx, text), *items = rb_copy_text(ctx, text);
+    void *fields = rb_alloc(ctx, 1, part->group.bytes);
+    rb_error err = list && items && fields ? RB_OK : RB_ERROR_MEMORY;
+    char *end = err ? NULL : items + strlen(items);
+    for (char *item = end; !err && item >= items; item--) { /* from the last one on */
+        bool begins = item == items || item[-1] == ',';
+        if (!begins) continue;
+        item[strcspn(item, ",")] = '\0';
+        memcpy(fields, part->fields, part->group.bytes);
+        err = rb_rows_set(ctx, part->group.rows, fields, at->row->name, item);
+        if (!err && item == items) memcpy(part->fields, fields, part->group.bytes);
+    }
+    rb_free(items);
+    rb_free(fields);
+    if (err) {
+        rb_free(list);
+        return err;
+    }
+    rb_free(at->state->list);
+    at->state->list = list;
+    return RB_OK;
+}
+
 /* A text stays in the handle as long as the field points to it. */
 static rb_error put(rb_context *ctx, const place *at, const char *text) {
-    bool points = at->row->kind == RB_OPTION_TEXT || at->row->kind == RB_OPTION_VALUES;
+    bool points = points_to_text(at->row);
+    if (at->lists && !points && strchr(text, ',')) return put_list(ctx, at, text);
     char *copy = points ? rb_copy_text(ctx, text) : NULL;
     if (points && !copy) return RB_ERROR_MEMORY;
     rb_error err =
         rb_rows_set(ctx, at->part->group.rows, at->part->fields, at->row->name, copy ? copy : text);
     char *gone = err ? copy : at->state->text;
-    if (!err) at->state->text = copy;
+    if (!err) {
+        at->state->text = copy;
+        rb_free(at->state->list);
+        at->state->list = NULL;
+    }
     rb_free(gone);
     return err;
 }
@@ -249,6 +290,7 @@ rb_error rb_options_unset(rb_context *ctx, rb_options *options, const char *name
     if (!err) {
         rb_row_default(at.row, at.part->fields);
         rb_free(at.state->text);
+        rb_free(at.state->list);
         *at.state = (rb_option_state){.hidden = at.state->hidden};
     }
     return err;
@@ -269,6 +311,62 @@ rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *
         }
     }
     return err;
+}
+
+/* ---- a value for each layer ---- */
+
+void rb_options_take_lists(rb_options *options) {
+    options->lists = true;
+}
+
+static int64_t count_items(const char *list) {
+    int64_t count = 1;
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+rb_error rb_options_items(rb_context *ctx, const rb_options *options, int64_t *count) {
+    const char *longest = NULL;
+    *count = 1;
+    for (int p = 0; p < options->n_parts; p++) {
+        const rb_option_part *part = &options->parts[p];
+        for (int64_t i = 0; part->group.rows[i].name; i++) {
+            const char *list = part->states ? part->states[i].list : NULL,
+                       *name = part->group.rows[i].name;
+            int64_t items = list ? count_items(list) : 1;
+            if (list && longest && items != *count) {
+                return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                               "%s has %lld values and %s has %lld; give one for each layer, or "
+                               "one for all",
+                               longest, (long long)*count, name, (long long)items);
+            }
+            longest = list ? name : longest;
+            *count = list ? items : *count;
+        }
+    }
+    return RB_OK;
+}
+
+rb_error rb_options_set_item(rb_context *ctx, const rb_options *from, const char *name,
+                             int64_t index, rb_options *to) {
+    place here = find(from, name), there = find(to, name);
+    if (!here.row || there.row != here.row || !is_set(&here)) return RB_OK;
+    const rb_option *row = here.row;
+    const char *list = here.state->list;
+    char scratch[RB_ROW_TEXT];
+    if (!list) {
+        const char *text = rb_row_text(row, here.part->fields, scratch);
+        rb_error err = rb_options_set(ctx, to, name, text);
+        if (!err && row->kind == RB_OPTION_VALUES)
+            ((rb_values *)((char *)there.part->fields + row->offset))->matrix =
+                ((const rb_values *)((const char *)here.part->fields + row->offset))->matrix;
+        return err;
+    }
+    for (; index > 0; index--)
+        list += strcspn(list, ",") + 1;
+    snprintf(scratch, sizeof scratch, "%.*s", (int)strcspn(list, ","), list);
+    return rb_options_set(ctx, to, name, scratch);
 }
 
 /* Numbers go the way of their text, which gives the same bits. */
@@ -341,7 +439,8 @@ rb_error rb_options_set_all(rb_context *ctx, rb_options *options, const char *fo
 int64_t rb_options_get(const rb_options *options, const char *name, char *buffer, size_t size) {
     place at = find(options, name);
     char scratch[RB_ROW_TEXT];
-    const char *text = at.row ? rb_row_text(at.row, at.part->fields, scratch) : "";
+    const char *list = at.row && at.state ? at.state->list : NULL;
+    const char *text = list ? list : at.row ? rb_row_text(at.row, at.part->fields, scratch) : "";
     if (size > 0) snprintf(buffer, size, "%s", text);
     return at.row ? (int64_t)strlen(text) : -1;
 }
@@ -420,9 +519,20 @@ static rb_error copy_options(rb_context *ctx, const rb_options *from, rb_options
     return err;
 }
 
+/* What is no stack has one layer. */
+static rb_error refuse_lists(rb_context *ctx, const rb_options *options) {
+    int64_t count;
+    rb_error err = rb_options_items(ctx, options, &count);
+    return err || count == 1 ? err
+                             : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                                       "there are options for %lld layers, which only a stack has",
+                                       (long long)count);
+}
+
 rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char *const *but,
                           rb_options **ready) {
-    rb_error err = copy_options(ctx, options, ready);
+    rb_error err = refuse_lists(ctx, options);
+    err = err ? err : copy_options(ctx, options, ready);
     for (int p = 0; !err && p < options->n_parts; p++) {
         const rb_option_rule *rule = options->parts[p].group.rules;
         for (; !err && rule && rule->when; rule++)

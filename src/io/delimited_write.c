@@ -1,4 +1,4 @@
-/* Writing CSV and TSV, plain or gzip: names in the first row and column, where there are names. */
+/* Writing CSV, TSV and .amat, plain or gzip: names in the first row and column, if any. */
 #include "cells.h"
 
 #include <errno.h>
@@ -126,11 +126,16 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
                           const rb_write_header *header, void **state) {
     struct text_writer *w = rb_alloc(ctx, 1, sizeof *w);
     if (!w) return RB_ERROR_MEMORY;
-    *w = (struct text_writer){.delimiter = strncmp(suffix, ".csv", 4) == 0 ? ',' : '\t',
+    bool csv = strncmp(suffix, ".csv", 4) == 0, amat = strncmp(suffix, ".amat", 5) == 0;
+    rb_write_header nameless = *header; /* .amat holds numbers alone */
+    nameless.feature_names = NULL;
+    *w = (struct text_writer){.delimiter = csv    ? ','
+                                           : amat ? ' '
+                                                  : '\t',
                               .type = header->type,
                               .n_features = header->n_features,
-                              .sample_names_from = header->sample_names_from};
-    rb_error err = start(ctx, w, path, strstr(suffix, ".gz") != NULL, header);
+                              .sample_names_from = amat ? NULL : header->sample_names_from};
+    rb_error err = start(ctx, w, path, strstr(suffix, ".gz") != NULL, amat ? &nameless : header);
     if (err) {
         (void)close_text(ctx, w, true);
         return err;
@@ -139,5 +144,5 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
     return RB_OK;
 }
 
-const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz", open_text,
-                                                   add_text, close_text};
+const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz, .amat, .amat.gz",
+                                                   open_text, add_text, close_text};

@@ -1,6 +1,7 @@
-/* Classes as a file has them: a table of text, or a column of an AnnData file. */
+/* Classes as a file has them: a table of text, a column of an AnnData file, or numbers. */
 #include "labels.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -158,10 +159,48 @@ int64_t rb_labels_file(const char *labels) {
     return length;
 }
 
-static bool is_hdf5(rb_context *ctx, const char *path) {
+static bool is_format(rb_context *ctx, const char *path, const char *name) {
     const char *format = NULL;
     return rb_is_regular(path) && rb_format_of(ctx, path, &format) == RB_OK &&
-           strcmp(format, "hdf5") == 0;
+           strcmp(format, name) == 0;
+}
+
+static bool is_hdf5(rb_context *ctx, const char *path) {
+    return is_format(ctx, path, "hdf5");
+}
+
+/* ---- numbers: .npy, IDX and .amat, as classes by position ---- */
+
+static rb_error add_numbers(rb_context *ctx, const char *path, const rb_matrix *matrix,
+                            rb_name_list *list) {
+    int64_t n = rb_matrix_samples(matrix), wide = rb_matrix_features(matrix);
+    if (wide != 1) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s: has %lld columns of numbers, but labels are one",
+                       path, (long long)wide);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        char text[64];
+        double value = rb_matrix_at(matrix, i, 0);
+        int length = rb_print(text, sizeof text, "%.17g", value);
+        if (!isfinite(value)) {
+            return rb_fail(ctx, RB_ERROR_DATA, "%s: label %lld (counted from 0) is %s, no class",
+                           path, (long long)i, text);
+        }
+        rb_error err = rb_name_list_add(ctx, list, text, length);
+        if (err) return err;
+    }
+    return RB_OK;
+}
+
+static rb_error read_numbers(rb_context *ctx, const char *path, rb_label_table *t) {
+    rb_matrix *matrix = NULL;
+    rb_name_list list = {0};
+    bool amat = is_format(ctx, path, "amat");
+    rb_error err = amat ? rb_amat_labels(ctx, path, &matrix) : rb_read(ctx, path, NULL, &matrix);
+    err = err ? err : add_numbers(ctx, path, matrix, &list);
+    err = rb_name_list_end(ctx, err, &list, &t->classes);
+    rb_matrix_free(matrix);
+    return err;
 }
 
 static rb_error read_own(rb_context *ctx, const char *column, const rb_source *source,
@@ -196,6 +235,9 @@ rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source
     *t = (rb_label_table){0};
     if (is_hdf5(ctx, where))
         err = rb_anndata_column(ctx, where, NULL, &t->names, &t->classes);
+    else if (is_format(ctx, where, "npy") || is_format(ctx, where, "idx") ||
+             is_format(ctx, where, "amat"))
+        err = read_numbers(ctx, where, t);
     else if (stat(where, &info) == 0 || !strchr(where, ':'))
         err = read_text(ctx, where, NULL, t);
     else if (strncmp(where, own, sizeof own - 1) == 0)

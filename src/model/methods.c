@@ -21,6 +21,12 @@ const rb_method *rb_find_method(const rb_context *ctx, const char *name) {
     return NULL;
 }
 
+const rb_method *rb_find_made(const rb_context *ctx, const char *name) {
+    for (const rb_method *const *made = ctx->made_methods; made && *made; made++)
+        if (strcmp((*made)->name, name) == 0) return *made;
+    return rb_find_method(ctx, name);
+}
+
 rb_option_group rb_method_group(const rb_method *method) {
     return (rb_option_group){sizeof(rb_option), method->title, method->options,
                              method->options_size, method->rules};
@@ -100,7 +106,7 @@ static rb_error check_method(rb_context *ctx, const rb_method *method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the method '%s' lacks the function '%s'",
                        method->name, missing);
     }
-    if (rb_find_method(ctx, method->name)) {
+    if (rb_find_made(ctx, method->name)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "there is a method '%s' already; choose another name", method->name);
     }
@@ -188,6 +194,10 @@ bool rb_method_reads(const rb_method *method, const void *state) {
 bool rb_method_takes_start(const rb_method *method) {
     bool known = method->size > offsetof(rb_method, no_start);
     return !known || !method->no_start;
+}
+
+bool rb_method_has_top(const rb_method *method) {
+    return method->size > offsetof(rb_method, top) && method->top;
 }
 
 /* Parameters become arrays of the same names. */

@@ -108,6 +108,12 @@ const char *rb_model_flaw(const rb_model *model);
 
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
+/* The codes of samples as a source, which model and samples must outlive: the same bits as
+ * rb_encode gives, computed in the same blocks whenever they are asked for. keep: each is computed
+ * once and stays in memory. */
+rb_error rb_source_of_codes(rb_context *ctx, const rb_model *model, rb_source *samples, bool keep,
+                            rb_source **codes);
+
 /* rb_encode for who needs the samples as well. */
 rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
                           void *user);
@@ -201,6 +207,7 @@ bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
 /* Can a fit start from a model? */
 bool rb_method_takes_start(const rb_method *method);
+bool rb_method_has_top(const rb_method *method);
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model);
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
@@ -209,6 +216,8 @@ void rb_method_coder_free(const rb_method *method, void *coder);
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
+/* Among them those whose models are put together, and cannot be fitted by rb_fit. */
+const rb_method *rb_find_made(const rb_context *ctx, const char *name);
 struct rb_metrics {
     double *likelihoods; /* of each sample, for `evaluate` to fill; NULL: not wanted */
     int count;

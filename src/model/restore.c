@@ -4,7 +4,7 @@
 #include <math.h>
 
 rb_error rb_model_begin(rb_context *ctx, const char *name, int type, int status, rb_model **model) {
-    const rb_method *method = rb_find_method(ctx, name);
+    const rb_method *method = rb_find_made(ctx, name);
     if (!method) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "the model is of method '%s', which this program does not have", name);

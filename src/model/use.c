@@ -1,5 +1,5 @@
 /* Using a model: codes, reconstructions and metrics of samples, block by block. */
-#include "model.h"
+#include "use.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,35 +10,33 @@ enum { BLOCK_CELLS = 1 << 21, MIN_SAMPLES = 64 };
 /* What blocks, as read and preprocessed, and what is made of them take, roughly. */
 enum { BLOCK_BYTES = 1 << 26 };
 
-/* A coder, and what a walk over samples needs besides. */
-struct rb_coder {
-    const rb_model *model;
-    void *own; /* the method's coder */
-    int threads;
-    int64_t block_samples;
-    rb_dense codes;    /* block_samples x units */
-    rb_dense rows;     /* block_samples x features, when samples are rebuilt */
-    bool keeps;        /* of these only the values that are missing */
-    rb_feed *feed;     /* of the source that is walked */
-    rb_block block;    /* what it gave last */
-    rb_source samples; /* of rb_coder_encode: the matrix that it was given last */
-    rb_below *below;   /* counts values below 0 where the method explains none; NULL: nobody asks */
-};
+/* The most values that a sample has on its way, also between the layers of a stack. */
+static int64_t find_widest(const rb_model *model) {
+    int64_t widest = rb_model_features(model), units = rb_model_units(model);
+    widest = widest > units ? widest : units;
+    for (int64_t i = 0; rb_method_has_top(model->method) && i < model->n_arrays; i++) {
+        const rb_array *array = &model->arrays[i];
+        const char *last = strrchr(array->name, '.');
+        bool loads = last && strcmp(last, ".loadings") == 0;
+        widest = loads && array->columns > widest ? array->columns : widest;
+    }
+    return widest;
+}
 
 static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
-    int64_t widest = rb_model_features(model);
-    widest = widest > rb_model_units(model) ? widest : rb_model_units(model);
-    int64_t samples = BLOCK_CELLS / (widest > 0 ? widest : 1);
+    int64_t widest = find_widest(model), samples = BLOCK_CELLS / (widest > 0 ? widest : 1);
     samples = samples < MIN_SAMPLES ? MIN_SAMPLES : samples;
     return samples < n_samples ? samples : n_samples;
 }
 
-static void clear_coder(rb_coder *coder) {
+void rb_coder_clear(rb_coder *coder) {
     if (coder->own) rb_method_coder_free(coder->model->method, coder->own);
     rb_feed_free(coder->feed);
     rb_dense_free(&coder->codes);
     rb_dense_free(&coder->rows);
-    coder->own = coder->feed = NULL;
+    rb_source_free(coder->codes_below);
+    rb_model_free(coder->top);
+    *coder = (rb_coder){.model = coder->model};
 }
 
 /* Everything but the feed. */
@@ -105,8 +103,8 @@ static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, cons
 
 /* Codes of samples of the feed, or the samples rebuilt from them where there are rows for these:
  * valid until the next call. */
-static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
-                          rb_matrix *view) {
+rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
+                        rb_matrix *view) {
     const rb_method *method = coder->model->method;
     bool rebuilds = coder->rows.data != NULL;
     rb_dense rows = rb_dense_rows(rebuilds ? coder->rows : coder->codes, 0, count);
@@ -134,7 +132,7 @@ static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
     rb_error err = RB_OK;
     for (; !err && first < end; first += size) {
         rb_matrix view;
-        err = use_block(ctx, coder, first, end - first < size ? end - first : size, &view);
+        err = rb_coder_block(ctx, coder, first, end - first < size ? end - first : size, &view);
         int64_t failures = ctx->failures;
         bool used = !err;
         err = used ? fn(user, first, &view) : err;
@@ -150,15 +148,29 @@ static rb_error start_walk(rb_context *ctx, rb_coder *coder, const rb_model *mod
     return err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &coder->feed);
 }
 
+rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                        rb_source *source) {
+    *coder = (rb_coder){.model = model};
+    if (!rb_method_has_top(model->method)) return start_walk(ctx, coder, model, source, false);
+    rb_model *top = NULL;
+    rb_source *codes = NULL;
+    rb_error err = model->method->top(ctx, model, source, &top, &codes);
+    if (err) return err;
+    err = start_walk(ctx, coder, top, codes, false);
+    coder->top = top;
+    coder->codes_below = codes;
+    return err;
+}
+
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
                         int64_t each, rb_rows_fn fn, void *user) {
     rb_coder coder;
-    rb_error err = start_walk(ctx, &coder, model, source, false);
+    rb_error err = rb_coder_start(ctx, &coder, model, source);
     for (int64_t run = 0; !err && run < runs; run++) {
         int64_t first = source->n_samples / runs * run;
         err = use_run(ctx, &coder, first, first + each, fn, user);
     }
-    clear_coder(&coder);
+    rb_coder_clear(&coder);
     return err;
 }
 
@@ -168,12 +180,13 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
                      void *user, enum use use) {
     rb_coder coder;
     rb_below below = {0};
-    rb_error err = start_walk(ctx, &coder, model, source, use != CODES);
+    rb_error err = use == CODES ? rb_coder_start(ctx, &coder, model, source)
+                                : start_walk(ctx, &coder, model, source, true);
     coder.keeps = use == IMPUTED;
     coder.below = &below;
     err = err ? err : use_run(ctx, &coder, 0, source->n_samples, fn, user);
     if (!err) rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
-    clear_coder(&coder);
+    rb_coder_clear(&coder);
     return err;
 }
 
@@ -210,7 +223,7 @@ rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *sou
     struct walking w = {.fn = fn, .user = user};
     rb_error err = start_walk(ctx, &w.coder, model, source, false);
     err = err ? err : use_run(ctx, &w.coder, 0, source->n_samples, give_block, &w);
-    clear_coder(&w.coder);
+    rb_coder_clear(&w.coder);
     return err;
 }
 
@@ -297,7 +310,7 @@ rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {
 
 void rb_coder_free(rb_coder *coder) {
     if (coder) {
-        clear_coder(coder);
+        rb_coder_clear(coder);
         rb_free(coder);
     }
 }
@@ -320,14 +333,25 @@ static rb_error bind(rb_context *ctx, rb_coder *coder, const rb_matrix *rows) {
                        &coder->feed);
 }
 
+/* Layers have blocks of their own. */
+static rb_error encode_many(rb_context *ctx, const rb_model *model, const rb_matrix *rows,
+                            rb_target *to) {
+    rb_source source;
+    rb_source_of_matrix(rows, &source);
+    return walk(ctx, model, &source, copy_rows, to, CODES);
+}
+
 rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows, rb_type type,
                          void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
     if (err) return err;
+    if (rb_method_has_top(coder->model->method) && rows->n_samples > coder->block_samples)
+        return encode_many(ctx, coder->model, rows, &to);
     if (coder->threads != rb_context_threads(ctx) || !coder->own) { /* each has memory of its own */
-        clear_coder(coder);
-        err = start_coder(ctx, coder, coder->model, INT64_MAX, false);
+        const rb_model *model = coder->model;
+        rb_coder_clear(coder);
+        err = start_coder(ctx, coder, model, INT64_MAX, false);
     }
     err = err ? err : bind(ctx, coder, rows);
     return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
@@ -399,7 +423,7 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
         rb_metrics_set(metrics, "variance_explained", 1 - mean * to.values / to.squares);
     }
     rb_dense_free(&to.row);
-    clear_coder(&to.coder);
+    rb_coder_clear(&to.coder);
     return err;
 }
 

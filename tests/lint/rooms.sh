@@ -10,7 +10,7 @@ floor_of() {
         data) echo 3 ;;
         model) echo 4 ;;
         em) echo 5 ;;
-        rfn | et | compare | analysis) echo 6 ;;
+        rfn | et | compare | analysis | deep) echo 6 ;;
         study) echo 7 ;;
         io) echo 8 ;;
         plot) echo 9 ;;

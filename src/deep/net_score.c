@@ -1,0 +1,114 @@
+/* How good a net is on labelled samples.
+ *
+ * Interval of an error rate: E. B. Wilson, "Probable inference, the law of succession, and
+ * statistical inference", 1927. Calibration: C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On
+ * calibration of modern neural networks", 2017, eq. (3), with 15 bins of equal width. */
+#include "net.h"
+
+#include <math.h>
+
+enum { BINS = 15 };
+
+struct scoring {
+    const deep_labels *labels;
+    deep_net net; /* without values: type and outputs alone */
+    rb_net_scores *scores;
+    double loss, squares;
+    double confidence[BINS], right[BINS];
+};
+
+static void add_class(struct scoring *s, rb_dense y, int64_t row, int64_t class_of) {
+    int64_t largest = 0, n = y.cols;
+    for (int64_t j = 1; j < n; j++)
+        if (rb_dense_get(y, row, j) > rb_dense_get(y, row, largest)) largest = j;
+    double p = rb_dense_get(y, row, largest);
+    int bin = (int)ceil(p * BINS) - 1;
+    bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
+    s->confidence[bin] += p;
+    s->right[bin] += largest == class_of;
+    s->scores->errors += largest != class_of;
+    s->scores->confusion[class_of * n + largest]++;
+}
+
+static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
+    struct scoring *s = user;
+    rb_dense y = {(void *)rows->values, rows->n_samples, rows->n_features, rows->row_stride,
+                  rows->type};
+    for (int64_t i = 0; i < y.rows; i++) {
+        int64_t c = s->labels->class_of ? s->labels->class_of[first + i] : -1;
+        const double *values = s->labels->values;
+        if (s->labels->class_of && c < 0) continue;
+        values = values ? values + (first + i) * y.cols : NULL;
+        s->scores->samples++;
+        s->loss += deep_net_sample_loss(&s->net, y, i, c, values);
+        for (int64_t j = 0; j < y.cols; j++) {
+            double d = rb_dense_get(y, i, j) - (values ? values[j] : j == c);
+            s->squares += d * d;
+        }
+        if (c >= 0) add_class(s, y, i, c);
+    }
+    return RB_OK;
+}
+
+static void wilson(int64_t errors, int64_t n, double *low, double *high) {
+    const double z = 1.959963984540054;
+    double count = (double)n, p = (double)errors / count, z2 = z * z / count;
+    double centre = (p + z2 / 2) / (1 + z2);
+    double half = z / (1 + z2) * sqrt(p * (1 - p) / count + z2 / (4 * count));
+    *low = errors == 0 ? 0 : fmax(0, centre - half);
+    *high = errors == n ? 1 : fmin(1, centre + half);
+}
+
+static void finish(struct scoring *s) {
+    rb_net_scores *scores = s->scores;
+    double n = (double)scores->samples, gap = 0;
+    bool classes = s->net.outputs == DEEP_SOFTMAX;
+    for (int b = 0; b < BINS; b++)
+        gap += fabs(s->confidence[b] - s->right[b]);
+    scores->error_rate = scores->low = scores->high = scores->calibration_error = NAN;
+    scores->log_loss = s->net.outputs == DEEP_LINEAR ? NAN : s->loss / n;
+    scores->mean_squared_error = s->squares / n / (classes ? 1 : (double)scores->n_outputs);
+    if (classes) {
+        scores->error_rate = (double)scores->errors / n;
+        scores->calibration_error = gap / n;
+        wilson(scores->errors, scores->samples, &scores->low, &scores->high);
+    }
+}
+
+void rb_net_scores_clear(rb_net_scores *scores) {
+    rb_free(scores->confusion);
+    *scores = (rb_net_scores){.size = sizeof *scores};
+}
+
+rb_error rb_net_score(rb_context *ctx, const rb_model *net, const rb_labelled *data,
+                      rb_net_scores *scores) {
+    const char *outputs = rb_net_outputs(net);
+    deep_labels labels = {0};
+    rb_error err = rb_size_check(ctx, "the scores", scores->size, sizeof *scores);
+    err = err ? err : rb_size_check(ctx, "the rb_labelled", data->size, sizeof *data);
+    if (err) return err;
+    *scores = (rb_net_scores){.size = sizeof *scores, .n_outputs = rb_model_units(net)};
+    if (!outputs) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model is of method '%s', but labels are compared with the outputs of a "
+                       "net",
+                       rb_model_method(net));
+    }
+    int kind = rb_store_word(deep_outputs_names, 3, outputs);
+    int64_t n = scores->n_outputs, cells;
+    struct scoring s = {.labels = &labels,
+                        .net = {.type = net->type, .outputs = (deep_outputs)kind},
+                        .scores = scores};
+    err = deep_labels_take(ctx, "the samples", s.net.outputs, n, rb_model_attribute(net, "classes"),
+                           data, &labels);
+    if (!err && kind == DEEP_SOFTMAX) {
+        if (!rb_multiply(n, n, &cells)) cells = INT64_MAX;
+        scores->confusion = rb_alloc_zero(ctx, cells, sizeof *scores->confusion);
+        err = scores->confusion ? RB_OK : RB_ERROR_MEMORY;
+    }
+    err = err ? err : rb_encode(ctx, net, data->source, add_rows, &s);
+    if (!err) finish(&s);
+    deep_labels_free(&labels);
+    if (err) rb_net_scores_clear(scores);
+    return err;
+}

@@ -1,0 +1,237 @@
+/* Layers that models hand over.
+ *
+ * An RFN, v = W h + e, e ~ N(0, Psi), h ~ N(xi, I), gives max(0, B' v + b) / scale with
+ *
+ *   B = Psi^-1 W Sigma,   Sigma = (I + W' Psi^-1 W)^-1,   b = Sigma xi
+ *
+ * (Clevert et al. 2015, E-step), which is a layer of rectified units; a scale above 0 goes into
+ * both. */
+#include "net.h"
+#include "stack.h"
+
+#include <math.h>
+#include <string.h>
+
+void deep_layers_free(deep_layers *layers) {
+    for (int k = 0; k < layers->count; k++) {
+        rb_free(layers->list[k].weights);
+        rb_free(layers->list[k].bias);
+    }
+    layers->count = 0;
+}
+
+deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out) {
+    int64_t cells;
+    if (layers->count == DEEP_LAYERS_MAX - 1) {
+        rb_fail(ctx, RB_ERROR_ARGUMENT, "there are more than %d layers", DEEP_LAYERS_MAX - 1);
+        return NULL;
+    }
+    deep_layer *layer = &layers->list[layers->count];
+    *layer = (deep_layer){.in = in, .out = out};
+    if (!rb_multiply(in, out, &cells)) cells = INT64_MAX;
+    layer->weights = rb_alloc_zero(ctx, cells, sizeof *layer->weights);
+    layer->bias = layer->weights ? rb_alloc_zero(ctx, out, sizeof *layer->bias) : NULL;
+    if (!layer->bias) {
+        rb_free(layer->weights);
+        return NULL;
+    }
+    layers->count++;
+    return layer;
+}
+
+/* ---- factor models ---- */
+
+static rb_dense dense_of(const double *values, int64_t rows, int64_t cols) {
+    return (rb_dense){(void *)values, rows, cols, cols, RB_FLOAT64};
+}
+
+/* Sigma and weighted = Psi^-1 W; then the layer. */
+static rb_error posterior_layer(rb_context *ctx, const deep_factors *f, deep_layer *layer) {
+    int64_t m = f->features, l = f->units;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense weighted = {0}, precision = {0}, sigma = {0};
+    rb_spd *factor = NULL;
+    rb_dense_take(&scratch, RB_FLOAT64, m, l, &weighted);
+    rb_dense_take(&scratch, RB_FLOAT64, l, l, &precision);
+    rb_dense_take(&scratch, RB_FLOAT64, l, l, &sigma);
+    rb_error err = scratch.err ? scratch.err : rb_spd_new(ctx, RB_FLOAT64, l, &factor);
+    for (int64_t k = 0; !err && k < m; k++)
+        for (int64_t j = 0; j < l; j++)
+            rb_dense_set(weighted, k, j, f->loadings[k * l + j] / f->noise[k]);
+    for (int64_t j = 0; !err && j < l; j++)
+        rb_dense_set(precision, j, j, 1);
+    if (!err) {
+        rb_gemm_parallel(ctx, 1, dense_of(f->loadings, m, l), RB_TRANSPOSED, weighted, RB_PLAIN, 1,
+                         precision);
+        err = rb_spd_factor(ctx, factor, precision);
+    }
+    if (!err) {
+        rb_spd_inverse(ctx, factor, sigma);
+        rb_gemm_parallel(ctx, 1, sigma, RB_PLAIN, weighted, RB_TRANSPOSED, 0,
+                         dense_of(layer->weights, l, m));
+        if (f->prior_mean) {
+            rb_gemm(1, sigma, RB_PLAIN, dense_of(f->prior_mean, l, 1), RB_PLAIN, 0,
+                    dense_of(layer->bias, l, 1));
+        }
+    }
+    rb_spd_free(factor);
+    rb_error ended = rb_scratch_end(&scratch);
+    return err ? err : ended;
+}
+
+static void plain_layer(const deep_factors *f, deep_layer *layer) {
+    layer->directions = true;
+    for (int64_t j = 0; j < f->units; j++)
+        for (int64_t k = 0; k < f->features; k++)
+            layer->weights[j * f->features + k] = f->loadings[k * f->units + j];
+}
+
+/* Scales of units, centres and scales of the input go into weights and bias. */
+static void fold(const deep_factors *f, bool scaled, deep_layer *layer) {
+    int64_t m = f->features;
+    for (int64_t j = 0; j < f->units; j++) {
+        double *w = layer->weights + j * m;
+        double factor = scaled && f->scale ? 1 / f->scale[j] : 1;
+        if (scaled && f->dead && f->dead[j] != 0) factor = 0;
+        layer->bias[j] *= factor;
+        for (int64_t k = 0; k < m; k++) {
+            w[k] *= factor / (f->divide ? f->divide[k] : 1);
+            layer->bias[j] -= f->centre ? w[k] * f->centre[k] : 0;
+        }
+    }
+}
+
+static bool are_finite(const double *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *f, deep_filter filter,
+                                 deep_layers *layers) {
+    deep_layer *layer = deep_layers_add(ctx, layers, f->features, f->units);
+    if (!layer) return layers->count == DEEP_LAYERS_MAX - 1 ? RB_ERROR_ARGUMENT : RB_ERROR_MEMORY;
+    rb_error err = RB_OK;
+    if (filter == DEEP_POSTERIOR)
+        err = posterior_layer(ctx, f, layer);
+    else
+        plain_layer(f, layer);
+    if (!err) fold(f, filter == DEEP_POSTERIOR, layer);
+    if (!err && (!are_finite(layer->weights, layer->in * layer->out) ||
+                 !are_finite(layer->bias, layer->out))) {
+        err = rb_fail(ctx, RB_ERROR_NUMERIC,
+                      "the weights that the model gives layer %d are not finite", layers->count);
+    }
+    return err;
+}
+
+/* ---- by method ---- */
+
+static bool attribute_is(const rb_model *model, const char *name, const char *value) {
+    const char *text = rb_model_attribute(model, name);
+    return !text || strcmp(text, value) == 0;
+}
+
+static rb_error of_rfn(rb_context *ctx, const rb_model *model, deep_filter filter,
+                       deep_layers *layers) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    deep_factors f = {.features = m, .units = l};
+    if (!attribute_is(model, "activation", "rectify") ||
+        !attribute_is(model, "activation-threshold", "0") ||
+        rb_model_array(model, "noise_covariance", NULL, NULL) ||
+        rb_model_array(model, "prior_covariance", NULL, NULL)) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a layer is made of an rfn with diagonal noise, prior-covariance 1 and "
+                       "activation rectify alone; fit one without these options");
+    }
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &f.loadings);
+    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &f.noise);
+    err = err ? err : rb_model_need_array(ctx, model, "scale", l, 1, &f.scale);
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &f.dead);
+    if (!err && rb_model_array(model, "prior_mean", NULL, NULL))
+        err = rb_model_need_array(ctx, model, "prior_mean", l, 1, &f.prior_mean);
+    return err ? err : deep_layers_add_factors(ctx, &f, filter, layers);
+}
+
+/* E' x + b of an autoencoder or a Boltzmann machine; W' x of components. */
+static rb_error of_weights(rb_context *ctx, const rb_model *model, deep_filter filter,
+                           deep_layers *layers) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    const double *bias = NULL;
+    deep_factors f = {.features = m, .units = l};
+    (void)filter;
+    bool untied = rb_model_array(model, "weights", NULL, NULL) != NULL;
+    rb_error err =
+        rb_model_need_array(ctx, model, untied ? "weights" : "loadings", m, l, &f.loadings);
+    if (!err && rb_model_array(model, "hidden_bias", NULL, NULL))
+        err = rb_model_need_array(ctx, model, "hidden_bias", l, 1, &bias);
+    err = err ? err : deep_layers_add_factors(ctx, &f, DEEP_PLAIN, layers);
+    if (!err && bias) {
+        deep_layer *layer = &layers->list[layers->count - 1];
+        memcpy(layer->bias, bias, (size_t)l * sizeof *bias);
+        layer->directions = false;
+    }
+    return err;
+}
+
+static rb_error of_net(rb_context *ctx, const rb_model *model, deep_filter filter,
+                       deep_layers *layers) {
+    deep_net net;
+    (void)filter;
+    rb_error err = deep_net_load(ctx, model, &net);
+    for (int k = 0; !err && k < net.layers - 1; k++) {
+        deep_layer *layer = deep_layers_add(ctx, layers, net.sizes[k], net.sizes[k + 1]);
+        if (!layer) {
+            err = RB_ERROR_MEMORY;
+            break;
+        }
+        rb_dense_copy(deep_net_weights(&net, net.values, k),
+                      dense_of(layer->weights, layer->out, layer->in));
+        rb_dense_copy(deep_net_bias(&net, net.values, k), dense_of(layer->bias, 1, layer->out));
+    }
+    rb_free(net.values);
+    return err;
+}
+
+/* What a layer above the first subtracts from the codes below it, and divides them by. */
+static void fold_input(const rb_preprocess *p, deep_layer *layer) {
+    for (int64_t j = 0; j < layer->out; j++) {
+        double *w = layer->weights + j * layer->in;
+        for (int64_t k = 0; k < layer->in; k++) {
+            w[k] /= p->scale[k];
+            layer->bias[j] -= w[k] * p->centre[k];
+        }
+    }
+}
+
+static rb_error of_stack(rb_context *ctx, const rb_model *stack, deep_filter filter,
+                         deep_layers *layers) {
+    rb_error err = RB_OK;
+    for (int64_t k = 1; !err && k <= rb_stack_layers(stack); k++) {
+        rb_model *layer = NULL;
+        err = rb_stack_layer(ctx, stack, k, &layer);
+        err = err ? err : deep_layers_of_model(ctx, layer, filter, layers);
+        if (!err && k > 1) fold_input(layer->preprocess, &layers->list[layers->count - 1]);
+        rb_model_free(layer);
+    }
+    return err;
+}
+
+static const struct {
+    const char *method;
+    rb_error (*layers)(rb_context *ctx, const rb_model *model, deep_filter filter,
+                       deep_layers *layers);
+} makers[] = {{"rfn", of_rfn},     {"dae", of_weights}, {"rbm", of_weights},
+              {"pca", of_weights}, {"net", of_net},     {"stack", of_stack}};
+
+rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
+                              deep_layers *layers) {
+    const char *method = rb_model_method(model);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(makers[i].method, method) == 0)
+            return makers[i].layers(ctx, model, filter, layers);
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "no layer can be made of a model of method '%s'; start from rfn, dae, rbm, pca, "
+                   "a stack of them, a net or none",
+                   method);
+}

@@ -1,0 +1,31 @@
+/* A walk over samples with a model. Private to src/model. */
+#ifndef RB_MODEL_USE_H
+#define RB_MODEL_USE_H
+
+#include "model.h"
+
+/* A coder, and what a walk over samples needs besides. */
+struct rb_coder {
+    const rb_model *model;
+    void *own; /* the method's coder */
+    int threads;
+    int64_t block_samples;
+    rb_dense codes;         /* block_samples x units */
+    rb_dense rows;          /* block_samples x features, when samples are rebuilt */
+    bool keeps;             /* of these only the values that are missing */
+    rb_feed *feed;          /* of the source that is walked */
+    rb_block block;         /* what it gave last */
+    rb_source samples;      /* of rb_coder_encode: the matrix that it was given last */
+    rb_model *top;          /* of a stack, its last layer: the model; NULL: of no stack */
+    rb_source *codes_below; /* and what that encodes */
+    rb_below *below; /* counts values below 0 where the method explains none; NULL: nobody asks */
+};
+
+/* For the codes of the samples of a source; to be cleared in any case. */
+rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model, rb_source *source);
+void rb_coder_clear(rb_coder *coder);
+/* Codes of samples of the source, block_samples at most: valid until the next call. */
+rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
+                        rb_matrix *view);
+
+#endif

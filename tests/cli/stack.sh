@@ -1,0 +1,113 @@
+# rarebit stack: the bits of fits one after the other, from a file that is one model; killed and gone on.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate bars --size 7 --samples 600 --noise 0.5 --seed 1 -o X.npy -q
+expect 0 stack X.npy --units 20,8 --iterations 30,12 --seed 3 -o stack.h5
+says "layer 1: rfn, 20 units of 49 features, 30 iterations"
+says "layer 2: rfn, 8 units of 20 features, 12 iterations"
+expect 0 fit rfn X.npy -k 20 --iterations 30 --seed 3 -o first.h5 -q
+expect 0 encode first.h5 X.npy -o codes.npy -q
+expect 0 fit rfn codes.npy -k 8 --iterations 12 --seed 3 -o second.h5 -q
+expect 0 encode second.h5 codes.npy -o top.npy -q
+
+expect 0 encode stack.h5 X.npy -o got.npy -q
+same top.npy got.npy
+expect 0 encode stack.h5 X.npy --layer 2 -o got.npy -q
+same top.npy got.npy
+expect 0 encode stack.h5 X.npy --layer 1 -o got.npy -q
+same codes.npy got.npy
+expect 0 evaluate stack.h5 X.npy --layer 1 --json
+cp out layer
+expect 0 evaluate first.h5 X.npy --json
+[ "$(number objective <layer)" = "$(number objective <out)" ] || fail "$command: other metrics"
+expect 0 evaluate stack.h5 X.npy
+tells "variance explained"
+expect 0 reconstruct stack.h5 X.npy -o rows.npy -q
+expect 0 info rows.npy
+tells "features       49"
+expect 0 info stack.h5
+tells "model of method stack"
+tells "layer2.loadings       20 x 8"
+expect 0 plot filters stack.h5 --shape 7x7 -o filters.png
+expect 0 plot filters stack.h5 --layer 1 --shape 7x7 -o first.png
+expect 0 plot filters first.h5 --shape 7x7 -o plain.png
+rm -f layer rows.npy ./*.png
+
+# Any number of threads, codes that are never kept, the other ways to name the method.
+for words in "stack X.npy --threads 3" "stack rfn X.npy --codes-memory 0" \
+    "stack X.npy --method rfn --codes-memory 0 --threads 2"; do
+    # shellcheck disable=SC2086
+    expect 0 $words --units 20,8 --iterations 30,12 --seed 3 -o again.h5 -q
+    expect 0 encode again.h5 X.npy -o got.npy -q
+    same top.npy got.npy
+done
+for method in pca dae rbm kmeans; do
+    fewer=$([ $method = pca ] || echo --iterations 3)
+    # shellcheck disable=SC2086
+    expect 0 stack $method X.npy --units 12,4 $fewer --seed 1 -o other.h5 -q
+    expect 0 encode other.h5 X.npy -o got.npy -q
+    expect 0 reconstruct other.h5 X.npy -o got.npy -q
+done
+
+# Killed in layer 2, and elsewhere, it goes on where it was.
+long="stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 --checkpoint c.h5 --checkpoint-every 15"
+# shellcheck disable=SC2086
+expect 0 stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 -o whole.h5 -q
+expect 0 encode whole.h5 X.npy -o whole.npy -q
+killed=0
+for delay in 0.02 0.04 0.06 0.03 0.05; do
+    "$RAREBIT" $long -o killed.h5 -q >out 2>err &
+    pid=$!
+    sleep $delay
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ $? -ne 137 ] || killed=$((killed + 1))
+done
+"$RAREBIT" $long -o killed.h5 -q >out 2>err &
+pid=$!
+until [ -e c.h5.layer2 ] || [ -e killed.h5 ]; do
+    kill -0 $pid 2>/dev/null || break
+done
+kill -KILL $pid 2>/dev/null
+wait $pid 2>/dev/null
+rm -f .killed.h5.*.tmp
+# shellcheck disable=SC2086
+expect 0 $long -o killed.h5
+command="killed $killed times, and in layer 2"
+expect 0 encode killed.h5 X.npy -o killed.npy -q
+same whole.npy killed.npy
+[ ! -e c.h5.layer1 ] && [ ! -e c.h5.layer2 ] || fail "$command: checkpoints are left"
+
+# Ctrl-C in a later layer writes the layers that there are.
+"$RAREBIT" stack X.npy --units 20,8,4 --iterations 5,1000000,5 --checkpoint c.h5 --checkpoint-every 50 --seed 1 -o stopped.h5 >out 2>err &
+pid=$!
+until [ -e c.h5.layer2 ]; do
+    kill -0 $pid 2>/dev/null || break
+done
+kill -INT $pid
+wait $pid
+got=$?
+command="stack stopped in layer 2"
+[ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+says "the model with 2 layers was written"
+expect 0 encode stopped.h5 X.npy -o got.npy -q
+rm -f c.h5.layer*
+
+# What cannot be is refused in a sentence, and nothing is written.
+mkdir hostile
+cd hostile || exit 1
+refuses "units is '0', but must be" stack ../X.npy --units 8,0 -o s.h5
+refuses "units is '', but must be" stack ../X.npy --units 8, -o s.h5
+refuses "units has 2 values and eta has 3" stack ../X.npy --units 8,4 --eta 0.1,0.2,0.3 -o s.h5
+refuses "log1p is 'true,false'" stack ../X.npy --units 8,4 --log1p=true,false -o s.h5
+refuses "there are options for 17 layers" stack ../X.npy --units 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 -o s.h5
+refuses "layer 2: " stack ../X.npy --units 8,4 --activation rectify,tanh --activation-slope 0.01,0.2 -o s.h5
+refuses "-o MODEL is missing" stack ../X.npy --units 8,4
+refuses "DATA is missing" stack rfn -o s.h5
+refuses "there is no layer 3 in a stack of 2" encode ../stack.h5 ../X.npy --layer 3 -o got.npy
+refuses "there is no layer 1 in a model that is no stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy
+refuses "the model to start from is of method 'stack'" fit rfn ../X.npy --init ../stack.h5 -o s.h5
+only
+cd ..
+
+finish

@@ -1,0 +1,232 @@
+/* rarebit finetune: a net of rectified layers, trained on labelled samples. */
+#include "labels.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct finetune_options {
+    const char *output, *labels, *targets, *valid, *valid_labels, *valid_targets, *log_json;
+} finetune_options;
+
+static const rb_option_group *samples_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(finetune_options, output), NULL, 0, 0, NULL, "NET",
+         "where to write the net (HDF5)", RB_OPTION_COMMON},
+        {"labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, labels), NULL, 0, 0, NULL,
+         "FILE[:COLUMN]",
+         "classes of the samples: a text with sample and class, or a class a line; .npy or IDX "
+         "with "
+         "a number each; obs:COLUMN of AnnData",
+         RB_OPTION_COMMON},
+        {"targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, targets), NULL, 0, 0, NULL,
+         "FILE",
+         "in place of classes: values, samples x targets, for --outputs logistic or linear"},
+        {"valid", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid), NULL, 0, 0, NULL, "DATA",
+         "samples that say when to stop; read as DATA is", RB_OPTION_COMMON},
+        {"valid-labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid_labels), NULL, 0, 0,
+         NULL, "FILE[:COLUMN]", "and their classes", RB_OPTION_COMMON, "valid"},
+        {"valid-targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid_targets), NULL, 0, 0,
+         NULL, "FILE", "or their values", .needs = "valid"},
+        {"log-json", 0, RB_OPTION_TEXT, offsetof(finetune_options, log_json), NULL, 0, 0, NULL,
+         "FILE", "write a JSON object for each epoch: loss, errors, rate, seconds"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Samples and output", table,
+                                          sizeof(finetune_options)};
+    return &group;
+}
+
+static rb_error new_options(rb_context *ctx, const char *method, rb_options **options) {
+    (void)method;
+    return rb_finetune_options_new(ctx, options);
+}
+
+/* ---- what is refused before anything is read ---- */
+
+static int check(const invocation *call) {
+    bool classes = option_is(call, "outputs", "softmax");
+    const char *kind = classes ? "labels" : "targets", *other = classes ? "targets" : "labels";
+    const char *valid_kind = classes ? "valid-labels" : "valid-targets";
+    const char *valid_other = classes ? "valid-targets" : "valid-labels";
+    if (option_text(call, other) || option_text(call, valid_other)) {
+        report_error("--%s is given, but --outputs %s takes --%s; leave it out, or give other "
+                     "--outputs",
+                     option_text(call, other) ? other : valid_other,
+                     classes ? "softmax" : "logistic and linear",
+                     option_text(call, other) ? kind : valid_kind);
+        return STATUS_USAGE;
+    }
+    if (!option_text(call, kind)) {
+        report_error("the samples need --%s", kind);
+        return STATUS_USAGE;
+    }
+    if (option_text(call, "valid") && !option_text(call, valid_kind)) {
+        report_error("--valid needs --%s", valid_kind);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+/* ---- progress ---- */
+
+typedef struct watch {
+    rb_context *ctx;
+    fit_log log;
+} watch;
+
+static rb_error on_progress(const rb_progress *p, void *user) {
+    watch *w = user;
+    fit_log_iteration(w->ctx, &w->log, p);
+    report_progress(p);
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+/* ---- the work ---- */
+
+/* All that is read. */
+typedef struct inputs {
+    rb_model *start;
+    rb_source *source, *valid;
+    labelled_data train_labels, valid_labels;
+} inputs;
+
+static rb_error read_inputs(const invocation *call, inputs *in) {
+    const char *start = call->arguments[0], *valid = option_text(call, "valid");
+    bool none = strcmp(start, "none") == 0;
+    rb_error err = none ? RB_OK : rb_model_load(call->ctx, start, &in->start);
+    err = err ? err : open_data(call, in->start, call->arguments[1], &in->source);
+    err = err ? err
+              : labelled_read(call->ctx, in->source, option_text(call, "labels"),
+                              option_text(call, "targets"), &in->train_labels);
+    if (err || !valid) return err;
+    err = open_data(call, in->start, valid, &in->valid);
+    return err ? err
+               : labelled_read(call->ctx, in->valid, option_text(call, "valid-labels"),
+                               option_text(call, "valid-targets"), &in->valid_labels);
+}
+
+static void clear_inputs(inputs *in) {
+    labelled_clear(&in->train_labels);
+    labelled_clear(&in->valid_labels);
+    rb_source_free(in->valid);
+    rb_source_free(in->source);
+    rb_model_free(in->start);
+}
+
+static rb_error train(const invocation *call, watch *w, const inputs *in, rb_model **net) {
+    interrupt_gently(call->ctx);
+    rb_context_on_progress(call->ctx, on_progress, w);
+    rb_error err = rb_finetune(call->ctx, call->options, in->start, &in->train_labels.data,
+                               in->valid ? &in->valid_labels.data : NULL, net);
+    interrupt_gently(NULL);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
+    return err;
+}
+
+static void summarise(const rb_model *net) {
+    int64_t epochs = rb_model_iterations(net);
+    double seconds, total = 0, error = NAN, loss = NAN;
+    const char *best = rb_model_attribute(net, "best_epoch");
+    long long at = best ? atoll(best) : epochs;
+    for (int64_t t = 0; t < epochs; t++) {
+        rb_model_history(net, t, NULL, NULL, &seconds);
+        total += seconds;
+    }
+    rb_model_metric(net, at - 1, "valid_error", &error);
+    rb_model_metric(net, at - 1, "valid_loss", &loss);
+    rb_status status = rb_model_status(net);
+    bool ended = status != RB_STATUS_ITERATIONS;
+    report("%lld epochs in %.3g s%s%s", (long long)epochs, total, ended ? ", " : "",
+           ended ? rb_status_name(status) : "");
+    if (!isnan(error))
+        report("net of epoch %lld: %.2f %% errors on the validation samples", at, 100 * error);
+    else if (!isnan(loss))
+        report("net of epoch %lld: a loss of %.6g on the validation samples", at, loss);
+}
+
+/* As of fit: done with unless the training may go on. */
+static void remove_checkpoint(const invocation *call, const rb_model *net) {
+    const char *path = option_text(call, "checkpoint");
+    rb_status status = rb_model_status(net);
+    bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
+    if (path && !goes_on && unlink(path) && errno != ENOENT) {
+        report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
+                     path, strerror(errno));
+    }
+}
+
+static int finetune(const invocation *call, watch *w, const output *out, rb_model **net) {
+    inputs in = {0};
+    *net = NULL;
+    rb_error err = read_inputs(call, &in);
+    int status = err ? report_failure(call->ctx, err) : fit_log_begin(&w->log);
+    if (!status) {
+        bool none = strcmp(call->arguments[0], "none") == 0;
+        fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
+        err = train(call, w, &in, net);
+        err = err ? err : save_fit(call, *net, &record, out->path);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
+    clear_inputs(&in);
+    return status;
+}
+
+static int run(invocation *call) {
+    const char *target = option_text(call, "output");
+    output out;
+    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
+    rb_model *net = NULL;
+    int status = check(call);
+    status = status ? status : output_begin(&out, target, "h5");
+    if (status) return status;
+    if (option_text(call, "checkpoint"))
+        w.log.goes_on = !access(option_text(call, "checkpoint"), F_OK);
+    status = finetune(call, &w, &out, &net);
+    int logged = fit_log_end(&w.log);
+    status = output_end(&out, status);
+    if (!status) {
+        remove_checkpoint(call, net);
+        summarise(net);
+        if (rb_model_status(net) == RB_STATUS_STOPPED) {
+            report_error("interrupted after %lld epochs; the best net so far was written",
+                         (long long)rb_model_iterations(net));
+            status = interrupt_status();
+        }
+        report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
+    }
+    rb_model_free(net);
+    return status ? status : logged;
+}
+
+const command finetune_command = {
+    .words = "finetune",
+    .heading = "Nets",
+    .summary = "train a net of rectified layers on labelled samples",
+    .description =
+        "Begins with the layers of a model, whose preprocessing is taken, or at random, and goes "
+        "against the gradient of the loss in batches. With --valid the net of the epoch with the "
+        "fewest errors there is kept, and training ends when --patience epochs were no better. "
+        "Ctrl-C gives the best net so far; with --checkpoint the same command goes on.",
+    .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .options_new = new_options,
+    .output = "NET",
+    .groups = {samples_group, rb_read_group, general_group},
+    .examples = {{"Codes of an rfn as the first layer of a net for digits",
+                  "finetune rfn.h5 train.idx --labels train-labels.idx --valid valid.idx "
+                  "--valid-labels valid-labels.idx -o net.h5"},
+                 {"The same from a random start, with dropout",
+                  "finetune none X.npy --labels y.npy --layers 1024,1024 --dropout 0.5 --centre "
+                  "median -o net.h5"},
+                 {"Values instead of classes",
+                  "finetune none X.npy --targets Y.npy --outputs linear --layers 64 -o net.h5"}},
+    .reads = "labels targets valid valid-labels valid-targets",
+    .writes = "output log-json checkpoint",
+    .fixed = {"output", "a net is written as HDF5", ".h5"},
+    .run = run,
+};

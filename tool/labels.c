@@ -1,0 +1,123 @@
+/* Labels of samples for nets, and how good a net is on them. */
+#include "labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+static rb_error take_targets(rb_context *ctx, rb_source *source, const char *path,
+                             labelled_data *out) {
+    rb_error err = rb_read(ctx, path, NULL, &out->targets);
+    if (err) return err;
+    int64_t n = rb_matrix_samples(out->targets), k = rb_matrix_features(out->targets);
+    if (n != rb_source_samples(source)) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "%.300s has targets for %lld samples, but the data have %lld; give a row for each "
+                 "sample",
+                 path, (long long)n, (long long)rb_source_samples(source));
+        return rb_context_fail(ctx, RB_ERROR_DATA, text);
+    }
+    out->values = calloc((size_t)n * (size_t)k + 1, sizeof *out->values);
+    if (!out->values) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++)
+            out->values[i * k + j] = rb_matrix_at(out->targets, i, j);
+    out->data.values = out->values;
+    out->data.n_values = k;
+    return RB_OK;
+}
+
+rb_error labelled_read(rb_context *ctx, rb_source *source, const char *labels, const char *targets,
+                       labelled_data *out) {
+    out->data = (rb_labelled){.size = sizeof out->data, .source = source};
+    out->classes.size = sizeof out->classes;
+    if (targets) return take_targets(ctx, source, targets, out);
+    rb_error err = rb_classes_read(ctx, labels, source, &out->classes);
+    if (err) return err;
+    out->data.n_classes = out->classes.n_classes;
+    out->data.class_of = out->classes.class_of;
+    out->data.names = out->classes.names;
+    return RB_OK;
+}
+
+void labelled_clear(labelled_data *data) {
+    if (data->classes.size) rb_classes_clear(&data->classes);
+    rb_matrix_free(data->targets);
+    free(data->values);
+    *data = (labelled_data){0};
+}
+
+/* ---- scores ---- */
+
+static json_t *name_json(const rb_model *net, int64_t k) {
+    char name[256];
+    rb_net_output_name(net, k, name, sizeof name);
+    return json_of_text(name);
+}
+
+static rb_error print_json(const invocation *call, const rb_model *net, rb_source *source,
+                           const rb_net_scores *s) {
+    json_t *names = json_array(), *rows = json_array(), *json;
+    for (int64_t a = 0; a < s->n_outputs; a++) {
+        json_t *row = json_array();
+        json_add(&names, NULL, name_json(net, a));
+        for (int64_t b = 0; s->confusion && b < s->n_outputs; b++)
+            json_add(&row, NULL, json_integer(s->confusion[a * s->n_outputs + b]));
+        json_add(&rows, NULL, row);
+    }
+    json = json_pack("{sI sI so so so so so so so so}", "samples", (json_int_t)s->samples, "errors",
+                     (json_int_t)s->errors, "error_rate", json_of_number(s->error_rate),
+                     "error_rate_low", json_of_number(s->low), "error_rate_high",
+                     json_of_number(s->high), "log_loss", json_of_number(s->log_loss),
+                     "calibration_error", json_of_number(s->calibration_error),
+                     "mean_squared_error", json_of_number(s->mean_squared_error), "classes", names,
+                     "confusion", s->confusion ? rows : json_null());
+    if (!s->confusion) json_decref(rows);
+    return json_put_from(call->ctx, stdout, json, net, source);
+}
+
+static void print_number(const char *label, double value, const char *meaning) {
+    if (!isnan(value)) printf("%-22s %12.6g   %s\n", label, value, meaning);
+}
+
+/* More classes than a terminal is wide are for JSON. */
+static void print_confusion(const rb_model *net, const rb_net_scores *s) {
+    enum { MOST = 16, WIDTH = 7 };
+    char name[256];
+    int64_t n = s->n_outputs;
+    if (!s->confusion || n > MOST) return;
+    printf("\n%-*.*s", 2 * WIDTH, 2 * WIDTH - 1, "class");
+    for (int64_t b = 0; b < n; b++) {
+        rb_net_output_name(net, b, name, sizeof name);
+        printf(" %*.*s", WIDTH, WIDTH, name);
+    }
+    puts("   (columns: what the net says)");
+    for (int64_t a = 0; a < n; a++) {
+        rb_net_output_name(net, a, name, sizeof name);
+        printf("%-*.*s", 2 * WIDTH, 2 * WIDTH - 1, name);
+        for (int64_t b = 0; b < n; b++)
+            printf(" %*lld", WIDTH, (long long)s->confusion[a * n + b]);
+        putchar('\n');
+    }
+}
+
+rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
+                      const rb_net_scores *s) {
+    if (option_flag(call, "json")) return print_json(call, net, source, s);
+    print_number("samples", (double)s->samples, "that have labels");
+    if (!isnan(s->error_rate)) {
+        printf("%-22s %11.2f%%   %lld of %lld; 95 %% interval %.2f%% to %.2f%%\n", "error rate",
+               100 * s->error_rate, (long long)s->errors, (long long)s->samples, 100 * s->low,
+               100 * s->high);
+    }
+    print_number("log loss", s->log_loss, "mean - log of the probability of what is right");
+    print_number("calibration error", s->calibration_error,
+                 "mean distance of confidence and accuracy");
+    print_number(s->confusion ? "Brier score" : "mean squared error", s->mean_squared_error,
+                 "smaller is better");
+    print_confusion(net, s);
+    return RB_OK;
+}

@@ -1,0 +1,25 @@
+/* Labels of samples for nets: of `finetune` and `evaluate`. */
+#ifndef TOOL_LABELS_H
+#define TOOL_LABELS_H
+
+#include "tool.h"
+
+/* Labels of a source, and what they point into. Zero-initialise. */
+typedef struct labelled_data {
+    rb_labelled data;
+    rb_classes classes;
+    rb_matrix *targets;
+    double *values;
+} labelled_data;
+
+/* Reads classes, or targets: a matrix with a row for each sample. One of both is NULL. To be
+ * cleared in any case. */
+rb_error labelled_read(rb_context *ctx, rb_source *source, const char *labels, const char *targets,
+                       labelled_data *out);
+void labelled_clear(labelled_data *data);
+
+/* Prints how good a net is on labelled samples, as a table or as JSON. */
+rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
+                      const rb_net_scores *scores);
+
+#endif

@@ -1,0 +1,133 @@
+/* rarebit predict: what a net says about samples. */
+#include "tool.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const rb_option_group *predict_group(void) {
+    static const rb_option table[] = {
+        {"probabilities", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+         "write the probability of each class instead of the most probable class"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Predictions", table, sizeof(bool)};
+    return &group;
+}
+
+/* ---- outputs as a matrix ---- */
+
+static char *name_of_output(const rb_model *net, int64_t k) {
+    char name[256], *copy = NULL;
+    rb_net_output_name(net, k, name, sizeof name);
+    return asprintf(&copy, "%s", name) < 0 ? NULL : copy;
+}
+
+/* ---- classes as a table ---- */
+
+struct classes {
+    const rb_model *net;
+    rb_source *source;
+    int64_t *class_of;
+    double *probability;
+};
+
+static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
+    struct classes *c = user;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        int64_t best = 0;
+        for (int64_t j = 1; j < rb_matrix_features(rows); j++)
+            if (rb_matrix_at(rows, i, j) > rb_matrix_at(rows, i, best)) best = j;
+        c->class_of[first + i] = best;
+        c->probability[first + i] = rb_matrix_at(rows, i, best);
+    }
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+static json_t *class_row(const void *of, int64_t row) {
+    const struct classes *c = of;
+    char name[256];
+    const char *sample = rb_source_sample_name(c->source, row);
+    rb_net_output_name(c->net, c->class_of[row], name, sizeof name);
+    return json_pack("{so so so}", "sample",
+                     sample ? json_of_text(sample) : json_integer((json_int_t)row), "class",
+                     json_of_text(name), "probability", json_of_number(c->probability[row]));
+}
+
+static int write_classes(invocation *call, rb_model *net, rb_source *source) {
+    const char *target = option_text(call, "output");
+    size_t n = (size_t)rb_source_samples(source) + 1;
+    struct classes c = {net, source, calloc(n, sizeof *c.class_of), calloc(n, sizeof(double))};
+    rb_error err = c.class_of && c.probability
+                       ? rb_encode(call->ctx, net, source, add_rows, &c)
+                       : rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+    result_table table = {"sample class probability", rb_source_samples(source), class_row, &c};
+    output out = {0};
+    int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, &table);
+    status = status ? status : output_end(&out, STATUS_DONE);
+    if (!status)
+        report("classes of %lld samples in %s", (long long)rb_source_samples(source), target);
+    free(c.class_of);
+    free(c.probability);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static rb_error check(const invocation *call, const rb_model *model) {
+    const char *outputs = rb_net_outputs(model), *target = option_text(call, "output");
+    char text[512];
+    bool classes = outputs && strcmp(outputs, "softmax") == 0;
+    *text = '\0';
+    if (!outputs) {
+        snprintf(text, sizeof text,
+                 "the model is of method '%s', but predictions are those of a net; train one with "
+                 "rarebit finetune",
+                 rb_model_method(model));
+    } else if (!classes && option_flag(call, "probabilities")) {
+        snprintf(text, sizeof text,
+                 "probabilities is given, but the net has %s outputs, which are written anyhow; "
+                 "leave it out",
+                 outputs);
+    } else if (classes && !option_flag(call, "probabilities") && !table_format_known(target)) {
+        snprintf(text, sizeof text,
+                 "output is '%.300s', but classes are written as .tsv or .json; give such a name, "
+                 "or --probabilities",
+                 target);
+    }
+    if (*text) return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
+    return !classes || option_flag(call, "probabilities") ? rb_writer_check(call->ctx, target)
+                                                          : RB_OK;
+}
+
+static int predict(invocation *call, rb_model *net, rb_source *source) {
+    bool classes = strcmp(rb_net_outputs(net), "softmax") == 0;
+    output second = {0};
+    row_maker outputs = {rb_encode, rb_model_units(net), name_of_output};
+    return classes && !option_flag(call, "probabilities")
+               ? write_classes(call, net, source)
+               : write_rows(call, net, source, &outputs, &second);
+}
+
+static int run(invocation *call) {
+    return with_model_and_data(call, check, predict);
+}
+
+const command predict_command = {
+    .words = "predict",
+    .heading = "Nets",
+    .summary = "write what a net says about samples: classes, probabilities or values",
+    .description =
+        "The data are preprocessed as the training data were; features are matched by name where "
+        "net and data have names. Classes go to a table of sample, class and its probability; "
+        "probabilities and values to a matrix.",
+    .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .output = "FILE",
+    .groups = {predict_group, matrix_output_group, covariates_group, rb_read_group, general_group},
+    .examples = {{"The class of each sample", "predict net.h5 test.npy -o classes.tsv"},
+                 {"A probability for each class, for numpy",
+                  "predict net.h5 test.npy --probabilities -o p.npy"}},
+    .reads = "covariates",
+    .run = run,
+};

@@ -1,0 +1,163 @@
+/* rarebit stack METHOD: layers, each fitted to the codes of the one below. */
+#include "tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const rb_option_group *stack_output_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+         "where to write the model (HDF5)", RB_OPTION_COMMON},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
+    return &group;
+}
+
+static rb_error on_progress(const rb_progress *p, void *user) {
+    (void)user;
+    report_progress(p);
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+/* The checkpoint of a layer; free it. */
+static char *checkpoint_of(const invocation *call, int64_t layer) {
+    const char *path = option_text(call, "checkpoint");
+    char *own = NULL;
+    return path && asprintf(&own, "%s.layer%lld", path, (long long)layer) >= 0 ? own : NULL;
+}
+
+/* A stack that goes on from checkpoints has their seed. */
+static rb_error choose_seed(const invocation *call) {
+    rb_checkpoint_info info = {.size = sizeof info};
+    bool found = false;
+    char *first = checkpoint_of(call, 1);
+    rb_error err = first ? rb_checkpoint_read(call->ctx, first, &found, &info) : RB_OK;
+    free(first);
+    if (!err && !option_was_given(call, "seed")) {
+        int64_t seed = found ? info.seed : draw_seed();
+        err = rb_options_set_integer(call->ctx, call->options, "seed", seed);
+        report("seed %lld", (long long)seed);
+    }
+    return err;
+}
+
+static rb_error fit_source(const invocation *call, rb_source *source, const char *path,
+                           rb_model **stack) {
+    fit_record record = {call->arguments[0], NULL};
+    interrupt_gently(call->ctx);
+    rb_context_on_progress(call->ctx, on_progress, NULL);
+    rb_error err = rb_stack_fit(call->ctx, call->options, source, stack);
+    interrupt_gently(NULL);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
+    return err ? err : save_fit(call, *stack, &record, path);
+}
+
+static int fit(const invocation *call, const char *path, rb_model **stack) {
+    rb_source *source = NULL;
+    fit_files files = {0};
+    rb_error err = read_fit_files(call->ctx, call->options, &files);
+    err = err ? err : rb_stack_check(call->ctx, call->options);
+    err = err ? err : choose_seed(call);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    err = err ? err : read_covariates(call, option_text(call, "regress"), source);
+    err = err ? err : fit_source(call, source, path, stack);
+    free_fit_files(&files);
+    rb_source_free(source);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+static void summarise_layer(const rb_model *layer, int64_t number) {
+    int64_t iterations = rb_model_iterations(layer);
+    double objective = NAN, seconds = 0, total = 0;
+    for (int64_t t = 0; t < iterations; t++) {
+        rb_model_history(layer, t, &objective, NULL, &seconds);
+        total += seconds;
+    }
+    report("layer %lld: %s, %lld units of %lld features, %lld iterations in %.3g s, objective %.6g",
+           (long long)number, rb_model_method(layer), (long long)rb_model_units(layer),
+           (long long)rb_model_features(layer), (long long)iterations, total, objective);
+}
+
+/* What a checkpoint was for is done once the model is there. */
+static void remove_checkpoints(const invocation *call, const rb_model *stack) {
+    rb_status status = rb_model_status(stack);
+    if (status == RB_STATUS_STOPPED || status == RB_STATUS_TIME) return;
+    for (int64_t k = 1; k <= rb_stack_layers(stack); k++) {
+        char *path = checkpoint_of(call, k);
+        if (path && unlink(path) && errno != ENOENT) {
+            report_error("warning: the checkpoint '%s' is no longer needed, but cannot be "
+                         "removed: %s",
+                         path, strerror(errno));
+        }
+        free(path);
+    }
+}
+
+static int finish(const invocation *call, const rb_model *stack, const char *target) {
+    int64_t count = rb_stack_layers(stack);
+    for (int64_t k = 1; k <= count; k++) {
+        rb_model *layer;
+        rb_error err = rb_stack_layer(call->ctx, stack, k, &layer);
+        if (err) return report_failure(call->ctx, err);
+        summarise_layer(layer, k);
+        rb_model_free(layer);
+    }
+    bool stopped = rb_model_status(stack) == RB_STATUS_STOPPED;
+    if (stopped) {
+        report_error("interrupted in the fit of a layer; the model with %lld layer%s was written",
+                     (long long)count, count == 1 ? "" : "s");
+    }
+    report("model in %s; next: rarebit encode %s %s -o codes.npy", target, target,
+           call->arguments[0]);
+    return stopped ? interrupt_status() : STATUS_DONE;
+}
+
+static int run(invocation *call) {
+    const char *target = option_text(call, "output");
+    output out;
+    rb_model *stack = NULL;
+    int status = output_begin(&out, target, "h5");
+    if (status) return status;
+    status = fit(call, out.path, &stack);
+    status = output_end(&out, status);
+    if (!status) {
+        remove_checkpoints(call, stack);
+        status = finish(call, stack, target);
+    }
+    rb_model_free(stack);
+    return status;
+}
+
+const command stack_command = {
+    .words = "stack",
+    .heading = "Fit",
+    .summary = "fit layers, each to the codes of the one below, of a",
+    .description =
+        "Fits layers one after the other, and writes them as one model, whose codes are those of "
+        "the last layer. --units has a number for each layer, between commas; other options have "
+        "one value for all layers, or one for each in the same way. --missing, --totals, --log1p, "
+        "--top-variance and --regress are about the data, hence the first layer alone. The codes "
+        "of a layer go to the next one block by block. With --checkpoint FILE each layer has a "
+        "checkpoint FILE.layer1, FILE.layer2, ..., and the same command goes on in the layer where "
+        "it was interrupted. Ctrl-C writes the layers that there are.",
+    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .options_new = rb_stack_options,
+    .output = "MODEL",
+    .groups = {rb_read_group, stack_output_group, covariates_group, general_group},
+    .examples = {{"Three layers of digits",
+                  "stack METHOD digits.npy --units 512,256,64 -o stack.h5"},
+                 {"The second one with other settings, for fewer iterations",
+                  "stack METHOD X.npy --units 100,20 --iterations 200,50 --seed 1 -o stack.h5"},
+                 {"The codes of the first layer", "encode stack.h5 X.npy --layer 1 -o codes.npy"}},
+    .reads = "prior-mean prior-covariance covariates",
+    .writes = "output checkpoint",
+    .fixed = {"output", "a model is written as HDF5", ".h5"},
+    .drawn = "seed",
+    .method_unless_named = "rfn",
+    .run = run,
+};
