@@ -206,6 +206,11 @@ core, path = _core()
 _io, _io_path = _load("rarebit-io", IO_FUNCTIONS)
 
 
+def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
+    """Functions of the core that one part of this package needs besides."""
+    _declare(core, path, table)
+
+
 def has_io() -> bool:
     """Is librarebit-io there, for files?"""
     return _io is not None
