@@ -12,7 +12,7 @@ tar -xf rarebit-*.tar.gz
 sources=$(echo rarebit-*/)
 (cd "$sources" && find . -type f ! -name PKG-INFO | sed 's,^\./,,' | sort) >packed
 [ "$(wc -l <packed)" -gt 300 ]
-if [ -e "$SOURCE/.git" ] && git -C "$SOURCE" ls-files >tracked 2>/dev/null; then
+if [ -e "$SOURCE/.git" ] && git -C "$SOURCE" ls-files -co --exclude-standard >tracked 2>/dev/null; then
     sort tracked | comm -13 - packed >strange
     [ ! -s strange ] || { echo "not in the repository, but packed: $(cat strange)" >&2; exit 1; }
 fi
