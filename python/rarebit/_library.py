@@ -56,7 +56,14 @@ class CMethod(Structure):
     """The beginning of rb_method."""
 
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("options", c_void_p),
-                ("options_size", c_size_t), ("own", c_void_p), ("code_name", c_char_p)]
+                ("options_size", c_size_t), ("own", c_void_p), ("code_name", c_char_p),
+                ("rules", c_void_p), ("start_options", c_void_p), ("takes_batches", c_bool),
+                ("centre", c_int), ("missing", c_bool), ("sparser", c_char_p),
+                ("denser", c_char_p), ("non_negative", c_bool),
+                ("before_fitting", c_void_p * 7),  # resolve to engines
+                ("state_size", c_size_t),
+                ("fitting", c_void_p * 9),  # start to objective
+                ("metric_names", POINTER(c_char_p))]
 
 
 ProgressFn = CFUNCTYPE(c_int, POINTER(CProgress), c_void_p)
@@ -97,11 +104,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_matrix_csr": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
     "rb_matrix_csr32": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
     "rb_matrix_free": (None, [P]),
-    "rb_matrix_set_sample_names": (ERROR, [P, P, POINTER(S), I]),
-    "rb_matrix_set_feature_names": (ERROR, [P, P, POINTER(S), I]),
     "rb_source_from_matrix": (ERROR, [P, P, POINTER(P)]),
     "rb_source_from_callback": (ERROR, [P, c_int, I, I, SourceFn, P, POINTER(P)]),
     "rb_source_from_csr_callback": (ERROR, [P, c_int, I, I, CsrSourceFn, P, POINTER(P)]),
+    "rb_source_from_csc": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
+    "rb_source_set_sample_names": (ERROR, [P, P, POINTER(S), I]),
+    "rb_source_set_feature_names": (ERROR, [P, P, POINTER(S), I]),
     "rb_source_free": (None, [P]),
     "rb_source_samples": (I, [P]),
     "rb_source_features": (I, [P]),
@@ -118,6 +126,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_free_memory": (None, [P]),
     "rb_model_method": (S, [P]),
     "rb_model_features": (I, [P]),
+    "rb_model_inputs": (I, [P]),
     "rb_model_units": (I, [P]),
     "rb_model_type": (c_int, [P]),
     "rb_model_status": (c_int, [P]),
@@ -133,6 +142,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_model_metric": (ERROR, [P, I, S, POINTER(F)]),
     "rb_encode_into": (ERROR, [P, P, P, c_int, P, I, I]),
     "rb_reconstruct_into": (ERROR, [P, P, P, c_int, P, I, I]),
+    "rb_decode_into": (ERROR, [P, P, P, c_int, P, I, I]),
     "rb_evaluate": (ERROR, [P, P, P, POINTER(P)]),
     "rb_metrics_get": (F, [P, S]),
     "rb_metrics_name": (S, [P, I]),
@@ -233,3 +243,16 @@ def version() -> str:
 
 def text(value: Optional[bytes]) -> Optional[str]:
     return None if value is None else value.decode("utf-8", "replace")
+
+
+def build_info() -> dict[str, str]:
+    """What computes: the library's file and version, its kernels, the BLAS.
+
+    blas_advice is the OPENBLAS_CORETYPE that suits this processor, where OpenBLAS took another
+    one: set in the environment before Python starts it makes fits faster, and their bits those of
+    the program `rarebit`.
+    """
+    found = {"library": path, "version": version(), "files": _io_path if _io else ""}
+    for name in ("compiler", "kernels", "blas", "blas_core", "blas_advice"):
+        found[name] = text(core.rb_build_info(None, name.encode())) or ""
+    return found

@@ -11,9 +11,13 @@ import numpy as np
 from ._context import Callback, Context
 from ._library import FLOAT32, core, has_io, io, text
 from ._options import Options
-from ._sources import Source, TYPES
+from ._registry import methods
+from ._sources import TYPES, ArraySource, Source
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+STATUSES = ("iterations", "converged", "stopped", "parameters", "patience", "time")
 
 
 class Model:
@@ -94,6 +98,11 @@ class Model:
         return int(core.rb_model_features(self._pointer))
 
     @property
+    def n_inputs(self) -> int:
+        """Features of the training data."""
+        return int(core.rb_model_inputs(self._pointer))
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The precision of the fit."""
         single = core.rb_model_type(self._pointer) == FLOAT32
@@ -101,9 +110,9 @@ class Model:
 
     @property
     def status(self) -> str:
-        """How the fit ended: "iterations", "converged", "stopped", ..."""
-        name = text(core.rb_status_name(core.rb_model_status(self._pointer))) or ""
-        return name.replace("RB_STATUS_", "").lower()
+        """How the fit ended: "iterations" (all were made), "converged", "stopped", "parameters",
+        "patience" or "time"."""
+        return STATUSES[core.rb_model_status(self._pointer)]
 
     @property
     def features(self) -> Array:
@@ -162,7 +171,17 @@ class Model:
             core.rb_model_history(self._pointer, t, *(byref(value) for value in values))
             for column, value in zip(history.values(), values):
                 column[t] = value.value
+        for name in self._metric_names():
+            history[name] = np.empty(self.n_iter)
+            for t in range(self.n_iter):
+                core.rb_model_metric(self._pointer, t, name.encode(), byref(values[0]))
+                history[name][t] = values[0].value
         return history
+
+    def _metric_names(self) -> list[str]:
+        with Context() as context:
+            names = next(m.metrics for m in methods(context) if m.name == self.method)
+        return list(names)
 
     # -- what is done with it
 
@@ -179,6 +198,15 @@ class Model:
         with Context(threads) as context, source.lent(context) as samples:
             context.run(function, self._pointer, samples, TYPES[values.dtype],
                         values.ctypes.data, columns, 1)
+        return values
+
+    def decode(self, codes: Any, dtype: Any = None, threads: int = 1) -> Array:
+        """Samples that the model makes of codes, on the scale of the data."""
+        source = ArraySource(codes)
+        values = np.empty((source.shape[0], self.n_features), dtype=dtype or self.dtype)
+        with Context(threads) as context, source.as_matrix(context) as matrix:
+            context.run(core.rb_decode_into, self._pointer, matrix, TYPES[values.dtype],
+                        values.ctypes.data, self.n_features, 1)
         return values
 
     def evaluate(self, source: Source, threads: int = 1) -> dict[str, float]:

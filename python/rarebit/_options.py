@@ -36,11 +36,17 @@ class Option:
     @property
     def value(self) -> Any:
         """The default as a value of Python."""
-        if self.default is None or self.kind in (Kind.CHOICE, Kind.TEXT, Kind.SECONDS):
-            return self.default
+        return None if self.default is None else self.parse(self.default)
+
+    def parse(self, text: str) -> Any:
+        """A value of the library's as a value of Python."""
         if self.kind == Kind.FLAG:
-            return self.default == "true"
-        return int(self.default) if self.kind == Kind.INTEGER else float(self.default)
+            return text == "true"
+        number = {Kind.INTEGER: int, Kind.NUMBER: float, Kind.VALUES: float}.get(self.kind)
+        try:
+            return number(text) if number else text
+        except ValueError:
+            return text
 
     @property
     def type(self) -> str:

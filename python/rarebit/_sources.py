@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from ctypes import POINTER, byref, c_char_p, c_void_p, memmove
+from ctypes import byref, c_char_p, c_void_p, memmove
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
@@ -31,6 +31,8 @@ class Source:
     dtype: np.dtype[Any]
     feature_names: Optional[Sequence[str]] = None
     sample_names: Optional[Sequence[str]] = None
+    table: Any = None
+    """What has the covariates of the samples, by name."""
 
     def __init__(self, n_samples: int, n_features: int, dtype: Any) -> None:
         self.shape = (int(n_samples), int(n_features))
@@ -43,12 +45,22 @@ class Source:
         source = c_void_p()
         try:
             self._make(context, source)
-            for name, values in self.covariates.items():
-                _set_covariate(context, source, name, values)
+            self._tell(context, source)
             yield source
         finally:
             core.rb_source_free(source)
             self._unmake()
+
+    def _tell(self, context: Context, source: c_void_p) -> None:
+        """Names and covariates."""
+        if self.feature_names is not None:
+            context.call(core.rb_source_set_feature_names, source, _texts(self.feature_names),
+                         len(self.feature_names))
+        if self.sample_names is not None:
+            context.call(core.rb_source_set_sample_names, source, _texts(self.sample_names),
+                         len(self.sample_names))
+        for name, values in self.covariates.items():
+            _set_covariate(context, source, name, values)
 
     def _make(self, context: Context, source: c_void_p) -> None:
         raise NotImplementedError
@@ -64,36 +76,50 @@ def _set_covariate(context: Context, source: c_void_p, name: str, values: Any) -
         context.call(core.rb_source_set_numbers, source, name.encode(), numbers.ctypes.data,
                      len(numbers))
     else:
-        groups = [None if v is None or v != v else str(v).encode() for v in array.tolist()]
+        groups = [None if v is None or v != v else str(v).encode() for v in list(values)]
         context.call(core.rb_source_set_groups, source, name.encode(),
                      (c_char_p * len(groups))(*groups), len(groups))
 
 
 class ArraySource(Source):
-    """A dense array or compressed rows in memory: a view where its type and layout allow."""
+    """An array, compressed rows or compressed columns in memory: a view where type and layout
+    allow."""
 
     def __init__(self, X: Any) -> None:
-        self._X = _rows(X) if hasattr(X, "tocsr") else _dense(X)
+        self._X = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
         self._matrix = c_void_p()
         super().__init__(*self._X.shape, self._X.dtype)
 
-    def _make(self, context: Context, source: c_void_p) -> None:
-        X, of_type = self._X, TYPES[self.dtype]
+    @contextmanager
+    def as_matrix(self, context: Context) -> Iterator[c_void_p]:
+        """The rb_matrix, of what is no compressed columns."""
+        try:
+            self._make_matrix(context)
+            yield self._matrix
+        finally:
+            self._unmake()
+
+    def _make_matrix(self, context: Context) -> None:
+        X, shape = self._X, (TYPES[self.dtype], *self.shape)
         if hasattr(X, "indptr"):
             view = core.rb_matrix_csr32 if X.indptr.dtype == np.int32 else core.rb_matrix_csr
-            context.call(view, of_type, *self.shape, X.indptr.ctypes.data, X.indices.ctypes.data,
+            context.call(view, *shape, X.indptr.ctypes.data, X.indices.ctypes.data,
                          X.data.ctypes.data, byref(self._matrix))
         else:
-            rows, columns = (stride // X.itemsize for stride in X.strides)
-            context.call(core.rb_matrix_dense, of_type, *self.shape, X.ctypes.data, rows, columns,
+            strides = (stride // X.itemsize for stride in X.strides)
+            context.call(core.rb_matrix_dense, *shape, X.ctypes.data, *strides,
                          byref(self._matrix))
-        if self.feature_names is not None:
-            context.call(core.rb_matrix_set_feature_names, self._matrix,
-                         _texts(self.feature_names), self.shape[1])
-        if self.sample_names is not None:
-            context.call(core.rb_matrix_set_sample_names, self._matrix,
-                         _texts(self.sample_names), self.shape[0])
-        context.call(core.rb_source_from_matrix, self._matrix, byref(source))
+
+    def _make(self, context: Context, source: c_void_p) -> None:
+        X = self._X
+        if getattr(X, "format", None) == "csc":
+            self._starts = X.indptr.astype(np.int64, copy=False)  # kept: the source views it
+            context.call(core.rb_source_from_csc, TYPES[self.dtype], *self.shape,
+                         self._starts.ctypes.data, X.indices.ctypes.data, X.data.ctypes.data,
+                         byref(source))
+        else:
+            self._make_matrix(context)
+            context.call(core.rb_source_from_matrix, self._matrix, byref(source))
 
     def _unmake(self) -> None:
         core.rb_matrix_free(self._matrix)
@@ -102,25 +128,27 @@ class ArraySource(Source):
 
 def _dense(X: Any) -> np.ndarray[Any, Any]:
     X = np.asarray(X)
-    if X.dtype not in TYPES:
+    if X.dtype.newbyteorder("=") not in TYPES:
         X = X.astype(np.float64)
     viewable = X.dtype.isnative and X.flags.aligned and all(s % X.itemsize == 0 for s in X.strides)
     return X if viewable else np.array(X, dtype=X.dtype.newbyteorder("="), order="C")
 
 
-def _rows(X: Any) -> Any:
-    """Compressed rows as the library takes them: columns ascend, each once."""
-    X = X.tocsr()
+def _sparse(X: Any) -> Any:
+    """Compressed rows or columns as the library takes them: indices ascend, each once."""
+    X = X if X.format in ("csr", "csc") else X.tocsr()
     if X.dtype not in TYPES:
         X = X.astype(np.float64)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     if X.indices.dtype != np.int32:
-        if X.shape[1] > np.iinfo(np.int32).max:
-            raise ValueError(f"there are {X.shape[1]} features, but can be 2147483647 at most")
-        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr), shape=X.shape, copy=False)
-        X.indices = X.indices.astype(np.int32, copy=False)
+        if max(X.shape) > np.iinfo(np.int32).max:
+            raise ValueError(f"a sparse matrix of shape {X.shape} is too large: 2147483647 rows or "
+                             "columns at most")
+        narrow = type(X)(X.shape, dtype=X.dtype)
+        narrow.data, narrow.indices, narrow.indptr = X.data, X.indices.astype(np.int32), X.indptr
+        return narrow
     return X
 
 
@@ -129,7 +157,6 @@ class FileSource(Source):
 
     def __init__(self, path: Any, **reading: Any) -> None:
         self.path, self._reading = os.fspath(path), reading
-        library = io()
         with Context() as context, self._opened(context) as source:
             dtype = np.float32 if core.rb_source_type(source) == FLOAT32 else np.float64
             super().__init__(core.rb_source_samples(source), core.rb_source_features(source), dtype)
@@ -139,7 +166,6 @@ class FileSource(Source):
             if core.rb_source_sample_name(source, 0) is not None:
                 self.sample_names = [text(core.rb_source_sample_name(source, i)) or ""
                                      for i in range(self.shape[0])]
-        del library
 
     @contextmanager
     def _opened(self, context: Context) -> Iterator[c_void_p]:
@@ -228,6 +254,7 @@ def source_of(X: Any) -> Optional[Source]:
         source = ArraySource(inside) if plain else _backed(inside, *X.shape)
         source.feature_names = list(X.var_names)
         source.sample_names = list(X.obs_names)
+        source.table = X.obs
         return source
     if not isinstance(X, np.ndarray) and hasattr(X, "read_direct") and hasattr(X, "chunks"):  # h5py
         return _backed(X, *X.shape)
