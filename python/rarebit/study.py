@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _library, _modules
 from ._context import Context
@@ -13,7 +13,7 @@ from ._estimators import Estimator, _seed, _threads
 from ._library import ERROR, F, I, P, S, core, has_io, io, text
 from ._model import Model
 from ._options import Options
-from ._sklearn import check_is_fitted, clone
+from ._sklearn import check_is_fitted
 
 __all__ = ["Selection", "consensus", "modules", "select"]
 
@@ -30,20 +30,21 @@ _library.declare({
 })
 
 
-def modules(estimator: Estimator, X: Any, members: bool = False, **options: Any) -> Any:
+def modules(estimator: Estimator, X: Any, members: bool = False, *,
+            covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
     """The samples and features that belong to each unit of a fitted estimator: a data frame.
 
     Parameters
     ----------
     estimator : a fitted estimator
-    X : samples x features, as for `transform`
+    X, covariates : samples x features, as for `transform`
     members : False gives a row for each module, True one for each sample and feature of each
     options : rule, sample_threshold, feature_threshold, best, level; with `permutations`, chances
         that noise makes such modules (columns p, p_family and fdr): null, significant, error_rate,
         permutation_seed
     """
     check_is_fitted(estimator)
-    source = estimator._source(X, reset=False)
+    source = estimator._source(X, covariates, reset=False)
     names = source.sample_names
     if names is None and hasattr(X, "index"):
         names = list(X.index)
@@ -80,9 +81,14 @@ def _parameters(estimator: Estimator) -> dict[str, Any]:
     return values
 
 
+def _anew(estimator: Estimator) -> Estimator:
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
 def _numbers(units: Union[str, int, Sequence[int]]) -> str:
-    return units if isinstance(units, str) else \
-        ",".join(str(n) for n in ([units] if isinstance(units, int) else units))
+    if isinstance(units, str):
+        return units
+    return ",".join(str(n) for n in ([units] if isinstance(units, int) else units))
 
 
 def _table(selection: c_void_p) -> Any:
@@ -99,21 +105,21 @@ def _table(selection: c_void_p) -> Any:
     return pandas.DataFrame(columns).astype({"units": int}).set_index("units")
 
 
-def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:20",
-           **options: Any) -> Selection:
+def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:20", *,
+           covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Selection:
     """How many units: fits of every number, measured on samples that they have not seen.
 
     Parameters
     ----------
     estimator : an estimator with the parameters of the fits, but for n_components
-    X : samples x features, as for `fit`
+    X, covariates : samples x features, as for `fit`
     units : the numbers to try: a range, or "2:20", "2:50:4", "5,10,20"
     options : restarts (10), folds (5), permutations (0), checkpoint: a file that keeps the results
         of all fits, from which the same call goes on
     """
     chosen = {**_parameters(estimator), "n_components": _numbers(units), **options}
     selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
-    source = clone(estimator)._source(X, reset=True)
+    source = _anew(estimator)._source(X, covariates, reset=True)
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \
             Options(context, estimator._method, make=core.rb_select_options) as handle, \
@@ -129,8 +135,9 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:2
             core.rb_selection_free(selection)
 
 
-def consensus(estimator: Estimator, X: Any, restarts: int = 20,
-              checkpoint: Optional[Any] = None, **options: Any) -> Estimator:
+def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
+              covariates: Optional[Mapping[str, Any]] = None, checkpoint: Optional[Any] = None,
+              **options: Any) -> Estimator:
     """What many fits of the same data have in common: a fitted estimator.
 
     Its units are those that come back, the most stable first; `stability_` says in what share of
@@ -139,15 +146,15 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20,
     Parameters
     ----------
     estimator : an estimator with the parameters of the fits
-    X : samples x features, as for `fit`
+    X, covariates : samples x features, as for `fit`
     restarts : how many fits
     checkpoint : a file that keeps each fit once it is made, from which the same call goes on
     options : stability, similarity, representative, refit
     """
-    result = clone(estimator)
+    result = _anew(estimator)
     chosen = {**_parameters(estimator), **options, "restarts": restarts,
               "checkpoint": None if checkpoint is None else os.fspath(checkpoint)}
-    source, pointer = result._source(X, reset=True), c_void_p()
+    source, pointer = result._source(X, covariates, reset=True), c_void_p()
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \
             Options(context, estimator._method, core.rb_consensus_group()) as handle, \
@@ -156,7 +163,6 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20,
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
         context.run(core.rb_fit_consensus, handle.pointer, samples, byref(pointer))
-    result.model_ = Model(pointer)
-    result.n_iter_ = result.model_.n_iter
-    result.stability_ = result._array("stability")[:, 0]
+    result._keep(Model(pointer))
+    result.stability_ = result._array("stability")[:, 0]  # type: ignore[attr-defined]
     return result

@@ -18,7 +18,7 @@ from ._estimators import Estimator, _threads
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._registry import methods
-from ._sources import Source, source_of_anndata
+from ._sources import ArraySource, FunctionSource, Source, TYPES
 
 __all__ = ["add", "modules"]
 
@@ -76,9 +76,31 @@ def _source(adata: Any, layer: Optional[str], columns: Optional[Array]) -> Sourc
     """Samples of X or of a layer, of chosen variables; None: all."""
     if layer is not None and layer not in adata.layers:
         raise KeyError(f"there is no layer '{layer}'; there are {sorted(adata.layers)}")
-    if columns is not None and np.array_equal(columns, np.arange(adata.n_vars)):
-        columns = None
-    return source_of_anndata(adata, layer, columns)
+    inside = adata.X if layer is None else adata.layers[layer]
+    if inside is None:
+        raise ValueError("there is no X; choose a layer")
+    if columns is not None and (np.array_equal(columns, np.arange(adata.n_vars))
+                                or (columns < 0).any()):
+        columns = None  # the library matches names
+    source = _samples(inside, adata.shape, columns)
+    names = np.asarray(adata.var_names, dtype=object)
+    source.feature_names = list(names if columns is None else names[columns])
+    source.sample_names = list(adata.obs_names)
+    source.table = adata.obs
+    return source
+
+
+def _samples(inside: Any, shape: tuple[int, int], columns: Optional[Array]) -> Source:
+    if isinstance(inside, np.ndarray) or hasattr(inside, "tocsr"):
+        return ArraySource(inside if columns is None else inside[:, columns])
+    dtype = np.dtype(inside.dtype)  # backed by a file
+    width = shape[1] if columns is None else len(columns)
+
+    def read(first: int, count: int) -> Any:
+        rows = inside[first:first + count]
+        return rows if columns is None else rows[:, columns]
+
+    return FunctionSource(read, shape[0], width, dtype if dtype in TYPES else np.float64)
 
 
 def _chosen(adata: Any, use_highly_variable: Optional[bool]) -> Optional[Array]:
