@@ -67,13 +67,23 @@ def _line(p: Progress) -> str:
     return line
 
 
+HYPHENATED: set[str] = set()  # options of that kind of name, filled from the option tables
+
+
 def python_names(message: str) -> str:
     """A message of the library with the names that options have here."""
     message = re.sub(r"(?<![\w-])--([a-z0-9]+(?:-[a-z0-9]+)*)",
                      lambda m: python_name(m.group(1)), message)
-    message = re.sub(r"(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*)(?= is '|=)",
-                     lambda m: python_name(m.group(1)), message)
-    return message
+    message = re.sub(r"(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*)(?= is |=)",
+                     lambda m: python_name(m.group(1)) if _is_option(m.group(1)) else m.group(1),
+                     message)
+    return re.sub(r"(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w./-])",
+                  lambda m: python_name(m.group()) if m.group() in HYPHENATED else m.group(),
+                  message)
+
+
+def _is_option(word: str) -> bool:
+    return word in _RENAMED or word in HYPHENATED
 
 
 _RENAMED = {"units": "n_components", "seed": "random_state"}

@@ -25,6 +25,12 @@ NAMES = {"rfn": "RFN", "linca": "LinCA", "nmf-et": "NMFET", "mca": "MCA", "pca":
          "fa-jeffreys": "FAJeffreys", "fabia": "FABIA", "nmf": "NMF", "kmeans": "KMeans",
          "dae": "DAE", "rbm": "RBM"}
 
+# Methods of which components are directions: no more than the data have.
+BY_RANK = ("pca", "ica")
+
+# Methods that refuse values below 0.
+NON_NEGATIVE = ("nmf",)
+
 # Parameters that are no options of the library: default, type, what they do.
 OWN = {
     "n_jobs": (None, "int", "Threads; -1 is one per processor. Results are the same bits for any "
@@ -85,6 +91,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parameters = {option.parameter: getattr(self, option.parameter)
                       for option in self._options}
         parameters["random_state"] = _seed(self.random_state)
+        if self.n_components is None and self._method in BY_RANK:
+            parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
         model, stopped = Model.fit(
             self._method, source, parameters, threads=_threads(self.n_jobs),
             verbose=int(self.verbose), callback=self.callback,
@@ -219,11 +227,13 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, Any]:
         return {"allow_nan": self.missing not in (None, "refuse"),
+                "requires_positive_X": self._method in NON_NEGATIVE,
                 "preserves_dtype": [np.float64, np.float32]}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._method in NON_NEGATIVE
         tags.input_tags.allow_nan = self.missing not in (None, "refuse")
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -236,7 +246,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 source.feature_names = list(self.feature_names_in_)
         elif reset:
             self.n_features_in_ = source.shape[1]
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             if source.feature_names is not None:
                 self.feature_names_in_ = np.asarray(source.feature_names, dtype=object)
         table = source.table if covariates is None else covariates
@@ -266,7 +276,7 @@ def _order(options: list[Option]) -> tuple[Option, ...]:
     return tuple(sorted(options, key=lambda o: (o.name != "units", o.level != 1)))
 
 
-def signature_of(options: tuple[Option, ...]) -> inspect.Signature:
+def signature_of(method: str, options: tuple[Option, ...]) -> inspect.Signature:
     """Components by position, all others by name. None is the library's default."""
     kind = inspect.Parameter
     parameters = [kind("self", kind.POSITIONAL_OR_KEYWORD)]
@@ -274,7 +284,7 @@ def signature_of(options: tuple[Option, ...]) -> inspect.Signature:
         first = option.name == "units"
         parameters.append(kind(option.parameter,
                                kind.POSITIONAL_OR_KEYWORD if first else kind.KEYWORD_ONLY,
-                               default=option.value if first else None))
+                               default=option.value if first and method not in BY_RANK else None))
     parameters += [kind(name, kind.KEYWORD_ONLY, default=default)
                    for name, (default, _, _) in OWN.items()]
     return inspect.Signature(parameters)
@@ -290,6 +300,8 @@ def document(method: Method, options: tuple[Option, ...]) -> str:
     entries = []
     for option in options:
         default = "" if option.default is None else f", default {option.default}"
+        if option.name == "units" and method.name in BY_RANK:
+            default += " or what the data have"
         entries.append(_entry(option.parameter, option.description + default, option.sentence))
     entries += [_entry(name, f"{described}, default {default}", sentence)
                 for name, (default, described, sentence) in OWN.items()]
@@ -327,7 +339,7 @@ feature_names_in_ : array of str
 def make(method: Method) -> type[Estimator]:
     """The class of a method."""
     options = _order(options_of(method.name))
-    signature = signature_of(options)
+    signature = signature_of(method.name, options)
 
     def __init__(*arguments: Any, **keywords: Any) -> None:
         bound = signature.bind(*arguments, **keywords)

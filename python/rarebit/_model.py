@@ -215,7 +215,8 @@ class Model:
         with Context(threads) as context, source.lent(context) as samples:
             context.run(core.rb_evaluate, self._pointer, samples, byref(metrics))
         try:
-            found, index = {}, 0
+            found: dict[str, float] = {}
+            index = 0
             while True:
                 name = core.rb_metrics_name(metrics, index)
                 if name is None:

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 import numpy as np
 
-from ._context import Context, option_name, python_name, python_names
+from ._context import HYPHENATED, Context, option_name, python_name, python_names
 from ._library import COption, Kind, core, text
 
 
@@ -54,7 +54,7 @@ class Option:
         if self.kind == Kind.CHOICE:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
-                Kind.VALUES: "float | ArrayLike", Kind.SECONDS: "float | str"}[self.kind]
+                Kind.VALUES: "Union[float, ArrayLike]", Kind.SECONDS: "Union[float, str]"}[self.kind]
 
     @property
     def description(self) -> str:
@@ -140,4 +140,6 @@ class Options:
 def options_of(method: str) -> list[Option]:
     """The options of a method, of fits and of preprocessing."""
     with Context() as context, Options(context, method) as options:
-        return list(options.rows())
+        rows = list(options.rows())
+    HYPHENATED.update(row.name for row in rows if "-" in row.name)
+    return rows

@@ -29,7 +29,8 @@ def methods(context: Context) -> list[Method]:
         pointer = core.rb_context_method(context._pointer, len(found))
         if not pointer:
             return found
-        table, metrics = pointer.contents, []
+        table = pointer.contents
+        metrics: list[str] = []
         while table.metric_names and table.metric_names[len(metrics)]:
             metrics.append(table.metric_names[len(metrics)].decode())
         found.append(Method(text(table.name) or "", text(table.title) or "",

@@ -25,6 +25,17 @@ def _texts(names: Sequence[str]) -> Any:
     return (c_char_p * len(names))(*[str(name).encode() for name in names])
 
 
+class Kept:
+    """What a call needs as long as it lasts: several may use one source at a time."""
+
+    def __init__(self) -> None:
+        self.matrix = c_void_p()
+        self.objects: list[Any] = []
+
+    def free(self) -> None:
+        core.rb_matrix_free(self.matrix)
+
+
 class Source:
     """Samples that the library reads, block by block."""
 
@@ -42,14 +53,14 @@ class Source:
     @contextmanager
     def lent(self, context: Context) -> Iterator[c_void_p]:
         """The rb_source, for calls with a context."""
-        source = c_void_p()
+        source, kept = c_void_p(), Kept()
         try:
-            self._make(context, source)
+            self._make(context, source, kept)
             self._tell(context, source)
             yield source
         finally:
             core.rb_source_free(source)
-            self._unmake()
+            kept.free()
 
     def _tell(self, context: Context, source: c_void_p) -> None:
         """Names and covariates."""
@@ -62,11 +73,8 @@ class Source:
         for name, values in self.covariates.items():
             _set_covariate(context, source, name, values)
 
-    def _make(self, context: Context, source: c_void_p) -> None:
+    def _make(self, context: Context, source: c_void_p, kept: Kept) -> None:
         raise NotImplementedError
-
-    def _unmake(self) -> None:
-        pass
 
 
 def _set_covariate(context: Context, source: c_void_p, name: str, values: Any) -> None:
@@ -87,46 +95,44 @@ class ArraySource(Source):
 
     def __init__(self, X: Any) -> None:
         self._X = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
-        self._matrix = c_void_p()
-        super().__init__(*self._X.shape, self._X.dtype)
+        n_samples, n_features = self._X.shape
+        super().__init__(n_samples, n_features, self._X.dtype)
 
     @contextmanager
     def as_matrix(self, context: Context) -> Iterator[c_void_p]:
         """The rb_matrix, of what is no compressed columns."""
+        kept = Kept()
         try:
-            self._make_matrix(context)
-            yield self._matrix
+            self._make_matrix(context, kept)
+            yield kept.matrix
         finally:
-            self._unmake()
+            kept.free()
 
-    def _make_matrix(self, context: Context) -> None:
+    def _make_matrix(self, context: Context, kept: Kept) -> None:
         X, shape = self._X, (TYPES[self.dtype], *self.shape)
         if hasattr(X, "indptr"):
             view = core.rb_matrix_csr32 if X.indptr.dtype == np.int32 else core.rb_matrix_csr
             context.call(view, *shape, X.indptr.ctypes.data, X.indices.ctypes.data,
-                         X.data.ctypes.data, byref(self._matrix))
+                         X.data.ctypes.data, byref(kept.matrix))
         else:
             strides = (stride // X.itemsize for stride in X.strides)
             context.call(core.rb_matrix_dense, *shape, X.ctypes.data, *strides,
-                         byref(self._matrix))
+                         byref(kept.matrix))
 
-    def _make(self, context: Context, source: c_void_p) -> None:
+    def _make(self, context: Context, source: c_void_p, kept: Kept) -> None:
         X = self._X
         if getattr(X, "format", None) == "csc":
-            self._starts = X.indptr.astype(np.int64, copy=False)  # kept: the source views it
+            starts = X.indptr.astype(np.int64, copy=False)
+            kept.objects.append(starts)
             context.call(core.rb_source_from_csc, TYPES[self.dtype], *self.shape,
-                         self._starts.ctypes.data, X.indices.ctypes.data, X.data.ctypes.data,
+                         starts.ctypes.data, X.indices.ctypes.data, X.data.ctypes.data,
                          byref(source))
         else:
-            self._make_matrix(context)
-            context.call(core.rb_source_from_matrix, self._matrix, byref(source))
-
-    def _unmake(self) -> None:
-        core.rb_matrix_free(self._matrix)
-        self._matrix = c_void_p()
+            self._make_matrix(context, kept)
+            context.call(core.rb_source_from_matrix, kept.matrix, byref(source))
 
 
-def _dense(X: Any) -> np.ndarray[Any, Any]:
+def _dense(X: Any) -> Any:
     X = np.asarray(X)
     if X.dtype.newbyteorder("=") not in TYPES:
         X = X.astype(np.float64)
@@ -196,7 +202,7 @@ class FunctionSource(Source):
             raise ValueError(f"dtype is {self.dtype}, but must be float32 or float64")
         self._fn = fn
 
-    def _make(self, context: Context, source: c_void_p) -> None:
+    def _make(self, context: Context, source: c_void_p, kept: Kept) -> None:
         def give(_: Any, first: int, count: int, rows: int) -> int:
             try:
                 block = self._fn(first, count)
@@ -212,8 +218,9 @@ class FunctionSource(Source):
                 context.raise_later(error)
                 return Error.INTERRUPTED
 
-        self._give = SourceFn(give)  # kept: the library calls it
-        context.call(core.rb_source_from_callback, TYPES[self.dtype], *self.shape, self._give, None,
+        called = SourceFn(give)
+        kept.objects.append(called)
+        context.call(core.rb_source_from_callback, TYPES[self.dtype], *self.shape, called, None,
                      byref(source))
 
 
