@@ -128,7 +128,7 @@ def frame(modules: list[Module], model: Model) -> Any:
     """A row for each module, as `rarebit modules` prints it."""
     import pandas
 
-    labels = model.features if model.feature_names is None else model.feature_names
+    labels: Any = model.features if model.feature_names is None else model.feature_names
 
     def heaviest(m: Module, above: bool, most: int = 5) -> str:
         chosen = m.features[(m.feature_weights > 0) == above][:most]
@@ -156,12 +156,13 @@ def members(modules: list[Module], model: Model, sample_names: Any) -> Any:
     columns = model.features
     parts = []
     for rank, m in enumerate(modules):
-        for kind, which, index, weight, names in (
-                ("sample", m.samples, m.samples, m.sample_weights, sample_names),
-                ("feature", m.features, columns[m.features], m.feature_weights,
-                 model.feature_names)):
-            part = {"module": rank, "unit": m.unit, "information": m.information, "kind": kind,
-                    "name": _called(which, names, index), "index": index, "weight": weight}
+        sides: tuple[tuple[str, Array, Array, Array, Any], ...] = (
+            ("sample", m.samples, m.samples, m.sample_weights, sample_names),
+            ("feature", m.features, columns[m.features], m.feature_weights, model.feature_names))
+        for kind, which, index, weight, names in sides:
+            part: dict[str, Any] = {"module": rank, "unit": m.unit, "information": m.information, "kind": kind,
+                                    "name": _called(which, names, index), "index": index,
+                                    "weight": weight}
             if m.stability > 0:
                 part["stability"] = m.stability
             parts.append(pandas.DataFrame({**part, **(m.significance or {})}))

@@ -136,7 +136,7 @@ def _by_class(samples: Array, classes: Optional[Array]) -> Array:
         return samples
     _, code, count = np.unique(classes[samples].astype(str), return_inverse=True,
                                return_counts=True)
-    return samples[np.lexsort((np.arange(len(samples)), code, -count[code]))]
+    return np.asarray(samples[np.lexsort((np.arange(len(samples)), code, -count[code]))])
 
 
 def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",

@@ -130,7 +130,8 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:2
         context.run(core.rb_select, handle.pointer, samples, byref(selection))
         try:
             why = text(core.rb_selection_choice(selection, *(byref(n) for n in numbers))) or ""
-            return Selection(_table(selection), *(n.value for n in numbers), why)
+            picked, low, high = (n.value for n in numbers)
+            return Selection(_table(selection), picked, low, high, why)
         finally:
             core.rb_selection_free(selection)
 
@@ -164,5 +165,5 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
         handle.set_all(chosen)
         context.run(core.rb_fit_consensus, handle.pointer, samples, byref(pointer))
     result._keep(Model(pointer))
-    result.stability_ = result._array("stability")[:, 0]  # type: ignore[attr-defined]
+    result.stability_ = result._array("stability")[:, 0]
     return result

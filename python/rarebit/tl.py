@@ -8,7 +8,7 @@ of rarebit.pl take from there.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from ._registry import methods
 from ._sources import ArraySource, FunctionSource, Source, TYPES
 
 __all__ = ["add", "modules"]
+
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> Callable[..., Any]:
+        """A function a method, made below."""
 
 
 def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = None,
