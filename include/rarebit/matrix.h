@@ -160,9 +160,8 @@ RB_API int64_t rb_source_unpacked(const rb_source *source);
 RB_API const char *rb_source_sample_name(const rb_source *source, int64_t sample);
 RB_API const char *rb_source_feature_name(const rb_source *source, int64_t feature);
 /* Gives a source names of its own, copied; count must be the number of samples or features. NULL
- * takes all names away. To be called while nothing else uses the source. Slices that are made
- * afterwards have them, and what has been made of the source before must be gone. RB_ERROR_ARGUMENT:
- * another number of names. */
+ * takes all names away. Slices that are made afterwards have them. To be called while nothing uses
+ * the source, and before slices are made of it. RB_ERROR_ARGUMENT: another number of names. */
 RB_API rb_error rb_source_set_sample_names(rb_context *context, rb_source *source,
                                            const char *const *names, int64_t count);
 RB_API rb_error rb_source_set_feature_names(rb_context *context, rb_source *source,
