@@ -1,4 +1,4 @@
-"""Builds the wheel and the source distribution (PEP 517), with the standard library and CMake alone.
+"""Builds wheel and source distribution (PEP 517), with the standard library and CMake alone.
 
 A wheel is one for a platform: the package, and in it the core library, linked to a BLAS. CMAKE_ARGS
 is handed to CMake: CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack" pip install .
@@ -25,8 +25,8 @@ except ImportError:  # before Python 3.11
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARIES = ("librarebit.so", "librarebit.dylib")
 # What is needed to build it again.
-SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.pc.in", "cmake", "include",
-           "src", "python")
+SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.pc.in", "cmake",
+           "include", "src", "python")
 
 
 def project():
@@ -49,7 +49,8 @@ def metadata():
     for extra, needs in about["optional-dependencies"].items():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {need}; extra == "{extra}"' for need in needs]
-    lines += ["Description-Content-Type: text/markdown", "", (ROOT / about["readme"]).read_text("utf-8")]
+    lines += ["Description-Content-Type: text/markdown", "",
+              (ROOT / about["readme"]).read_text("utf-8")]
     return "\n".join(lines)
 
 
@@ -64,12 +65,13 @@ def build_library(folder):
     """The core library, without symbols of the debugger; returns its path."""
     if shutil.which("cmake") is None:
         raise RuntimeError("building rarebit needs CMake and a C compiler: install cmake")
-    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=OFF", "-DCMAKE_BUILD_TYPE=Release",
-                 "-DCMAKE_SHARED_LINKER_FLAGS=-s", *shlex.split(os.environ.get("CMAKE_ARGS", ""))]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=OFF",
+                 "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SHARED_LINKER_FLAGS=-s",
+                 *shlex.split(os.environ.get("CMAKE_ARGS", ""))]
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     subprocess.run(configure, check=True)
-    subprocess.run(["cmake", "--build", str(folder), "--target", "rarebit_core_shared", "--parallel", jobs],
-                   check=True)
+    subprocess.run(["cmake", "--build", str(folder), "--target", "rarebit_core_shared",
+                    "--parallel", jobs], check=True)
     for name in LIBRARIES:
         if (folder / name).exists():
             return folder / name
@@ -111,15 +113,16 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name, tag = f"rarebit-{version()}", f"py3-none-{platform}"
     with tempfile.TemporaryDirectory(prefix="rarebit-wheel-") as folder:
         library = build_library(pathlib.Path(folder))
-        wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"), f"{name}.dist-info/RECORD")
+        wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"),
+                      f"{name}.dist-info/RECORD")
         for path in files(ROOT / "python" / "rarebit"):
             if path.name not in LIBRARIES:
                 wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
         wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
     wheel.add(f"{name}.dist-info/METADATA", metadata().encode())
     wheel.add(f"{name}.dist-info/LICENSE", (ROOT / "LICENSE").read_bytes())
-    wheel.add(f"{name}.dist-info/WHEEL",
-              f"Wheel-Version: 1.0\nGenerator: rarebit\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+    about = f"Wheel-Version: 1.0\nGenerator: rarebit\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    wheel.add(f"{name}.dist-info/WHEEL", about.encode())
     wheel.close()
     return f"{name}-{tag}.whl"
 

@@ -60,7 +60,7 @@ _library.declare({
 
 @dataclass(frozen=True)
 class Module:
-    """The samples and features that one unit ties together, each with its weight, heaviest first."""
+    """Samples and features that one unit ties together, with their weights, heaviest first."""
 
     unit: int
     """Of the model, from 0."""
@@ -160,7 +160,8 @@ def members(modules: list[Module], model: Model, sample_names: Any) -> Any:
             ("sample", m.samples, m.samples, m.sample_weights, sample_names),
             ("feature", m.features, columns[m.features], m.feature_weights, model.feature_names))
         for kind, which, index, weight, names in sides:
-            part: dict[str, Any] = {"module": rank, "unit": m.unit, "information": m.information, "kind": kind,
+            part: dict[str, Any] = {"module": rank, "unit": m.unit,
+                                    "information": m.information, "kind": kind,
                                     "name": _called(which, names, index), "index": index,
                                     "weight": weight}
             if m.stability > 0:

@@ -188,7 +188,8 @@ n_comps : units
 layer : the layer to fit in place of X
 use_highly_variable : True fits var["highly_variable"] alone, False all variables; None the highly
     variable ones where there is that column. Loadings of the others are 0
-key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], settings and model to uns["{key}"]
+key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], settings and the model to
+    uns["{key}"]
 copy : write into a copy, and return that
 options : all parameters of rarebit.{estimator.__name__}
 """

@@ -1,4 +1,4 @@
-"""rarebit.tl and rarebit.pl: what they write is what the program writes, and other tools take it."""
+"""rarebit.tl and rarebit.pl: they write what the program writes, and other tools take it."""
 
 import os
 import subprocess
@@ -32,7 +32,8 @@ def planted(n=90, m=24, k=3, seed=0):
 def adata():
     values = planted()
     made = anndata.AnnData(
-        values, dtype=np.float32, obs=pd.DataFrame({"kind": ["a", "b", "c"] * 30}, index=[f"c{i}" for i in range(90)]),
+        values, dtype=np.float32,
+        obs=pd.DataFrame({"kind": ["a", "b", "c"] * 30}, index=[f"c{i}" for i in range(90)]),
         var=pd.DataFrame(index=[f"g{k}" for k in range(24)]))
     made.layers["double"] = 2.0 * values
     return made
@@ -52,12 +53,13 @@ def items(path, group):
 
 
 @pytest.mark.skipif(not TOOL, reason="RAREBIT names no program")
-@pytest.mark.parametrize("method, options", [("rfn", []), ("nmf", ["--centre", "none"]), ("linca", []),
-                                             ("fa-laplace", [])])
+@pytest.mark.parametrize("method, options", [("rfn", []), ("nmf", ["--centre", "none"]),
+                                             ("linca", []), ("fa-laplace", [])])
 def test_same_as_the_program(tmp_path, adata, method, options):
     """Same keys and same bits as `rarebit fit` and `rarebit encode` from AnnData to AnnData."""
     adata.X = np.abs(adata.X)
-    plain, theirs, ours, model = (tmp_path / name for name in ("x.h5ad", "t.h5ad", "o.h5ad", "m.h5"))
+    plain, theirs, ours, model = (tmp_path / name
+                                  for name in ("x.h5ad", "t.h5ad", "o.h5ad", "m.h5"))
     adata.write_h5ad(plain)
     tool("fit", method, plain, "-k", 3, "--seed", 4, "--iterations", 20, *options, "-o", model)
     tool("encode", model, plain, "-o", theirs)
@@ -223,7 +225,8 @@ def test_picture_of_fields():
     fitted = rarebit.PCA(4).fit(X)
     images = pl.fields(fitted, (3, 4))
     assert len(images) == 4
-    np.testing.assert_array_equal(images[1].images[0].get_array(), fitted.components_[1].reshape(3, 4))
+    shown = images[1].images[0].get_array()
+    np.testing.assert_array_equal(shown, fitted.components_[1].reshape(3, 4))
     assert pl.fields(fitted, 12, units=[2])[0].lines
     assert pl.fields(fitted, (2, 2, 3))[0].images[0].get_array().shape == (2, 2, 3)
     with pytest.raises(ValueError, match="is not that of the 12 features"):
