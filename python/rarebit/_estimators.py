@@ -14,7 +14,7 @@ from ._model import Array, Model
 from ._options import Option, options_of
 from ._registry import Method
 from ._sklearn import BaseEstimator, ConvergenceWarning, TransformerMixin, check_is_fitted, \
-    check_names, check_random_state, validate
+    check_random_state, validate
 from ._sources import ArraySource, Source, source_of
 
 Self = TypeVar("Self", bound="Estimator")
@@ -55,6 +55,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _method: str = ""
     _options: tuple[Option, ...] = ()
+    _parameters: tuple[str, ...] = ()
     _interrupted = float("-inf")  # when Ctrl-C last ended a fit
 
     model_: Model
@@ -88,8 +89,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         KeyboardInterrupt that it always is.
         """
         source = self._source(X, covariates, reset=True)
-        parameters = {option.parameter: getattr(self, option.parameter)
-                      for option in self._options}
+        parameters = {name: getattr(self, name) for name in self._parameters}
         parameters["random_state"] = _seed(self.random_state)
         if self.n_components is None and self._method in BY_RANK:
             parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
@@ -351,7 +351,8 @@ def make(method: Method) -> type[Estimator]:
     setattr(__init__, "__signature__", signature)
     return type(class_name(method.name), (Estimator,), {
         "__init__": __init__, "__module__": "rarebit", "__doc__": document(method, options),
-        "_method": method.name, "_options": options})
+        "_method": method.name, "_options": options,
+        "_parameters": tuple(option.parameter for option in options)})
 
 
 def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:

@@ -46,7 +46,10 @@ class Model:
                 stopped = context.run(core.rb_fit, options.pointer, samples,
                                       start._pointer if start else None, byref(pointer),
                                       keeps=True)
-        return cls(pointer), stopped
+            model = cls(pointer)
+            for name, value in source.attributes().items():
+                context.call(core.rb_model_set_attribute, pointer, name.encode(), value.encode())
+        return model, stopped
 
     @classmethod
     def load(cls, path: Any) -> "Model":
@@ -196,8 +199,9 @@ class Model:
     def _into(self, function: Any, source: Source, columns: int, dtype: Any, threads: int) -> Array:
         values = np.empty((source.shape[0], columns), dtype=dtype or self.dtype)
         with Context(threads) as context, source.lent(context) as samples:
-            context.run(function, self._pointer, samples, TYPES[values.dtype],
-                        values.ctypes.data, columns, 1)
+            call: Any = context.call if source.small else context.run
+            call(function, self._pointer, samples, TYPES[values.dtype], values.ctypes.data,
+                 columns, 1)
         return values
 
     def decode(self, codes: Any, dtype: Any = None, threads: int = 1) -> Array:

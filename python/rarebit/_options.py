@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from ctypes import byref, c_void_p, create_string_buffer, sizeof
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Iterator, Mapping, Optional
 import numpy as np
 
 from ._context import HYPHENATED, Context, option_name, python_name, python_names
-from ._library import COption, Kind, core, text
+from ._library import COption, Kind, core, io, text
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,21 @@ class Options:
         elif isinstance(value, (np.ndarray, list, tuple)):
             self._set_matrix(name, value)
         else:
-            call(core.rb_options_set, self.pointer, name, str(value).encode())
+            call(core.rb_options_set, self.pointer, name, os.fsencode(str(value)))
+            if self._names_file(name):
+                self._read_matrix(name, os.fsencode(str(value)))
+
+    def _names_file(self, name: bytes) -> bool:
+        """Is it an option of values whose text is no number?"""
+        kinds = {row.name: row.kind for row in self.rows()}
+        return kinds[name.decode()] == Kind.VALUES and \
+            core.rb_options_text(self.pointer, name) is not None
+
+    def _read_matrix(self, name: bytes, path: bytes) -> None:
+        matrix = c_void_p()
+        self._context.call(io().rb_read, path, None, byref(matrix))
+        self._kept.append((matrix, None))
+        self._context.call(core.rb_options_set_matrix, self.pointer, name, matrix)
 
     def _set_matrix(self, name: bytes, value: Any) -> None:
         array = np.ascontiguousarray(value, dtype=np.float64)

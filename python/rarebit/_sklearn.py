@@ -34,14 +34,6 @@ if HAS_SKLEARN:
         return _validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc"),
                               dtype=(np.float64, np.float32), **{_ALL_FINITE: False})
 
-    def check_names(estimator: Any, X: Any, reset: bool) -> None:
-        """The names of features of what is no array."""
-        if hasattr(estimator, "_check_feature_names"):
-            estimator._check_feature_names(X, reset=reset)
-        else:
-            from sklearn.utils.validation import _check_feature_names
-            _check_feature_names(estimator, X, reset=reset)
-
 elif not TYPE_CHECKING:
     class NotFittedError(ValueError, AttributeError):
         """transform before fit."""
@@ -99,8 +91,5 @@ elif not TYPE_CHECKING:
                              f"expecting {estimator.n_features_in_} features as input")
         return X
 
-    def check_names(estimator, X, reset):
-        pass
-
 __all__ = ["BaseEstimator", "ConvergenceWarning", "HAS_SKLEARN", "NotFittedError",
-           "TransformerMixin", "check_is_fitted", "check_names", "check_random_state", "validate"]
+           "TransformerMixin", "check_is_fitted", "check_random_state", "validate"]

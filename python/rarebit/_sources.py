@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
-from ._context import Context
+from ._context import Context, option_name
 from ._library import FLOAT32, FLOAT64, Error, SourceFn, core, io, text
 from ._options import Options
 
@@ -49,6 +49,12 @@ class Source:
         self.shape = (int(n_samples), int(n_features))
         self.dtype = np.dtype(dtype)
         self.covariates: dict[str, Any] = {}
+
+    small = False  # what is done with it takes no time
+
+    def attributes(self) -> dict[str, str]:
+        """What a model records of it."""
+        return {}
 
     @contextmanager
     def lent(self, context: Context) -> Iterator[c_void_p]:
@@ -97,6 +103,7 @@ class ArraySource(Source):
         self._X = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
         n_samples, n_features = self._X.shape
         super().__init__(n_samples, n_features, self._X.dtype)
+        self.small = self._X.size < 1 << 14
 
     @contextmanager
     def as_matrix(self, context: Context) -> Iterator[c_void_p]:
@@ -172,6 +179,12 @@ class FileSource(Source):
             if core.rb_source_sample_name(source, 0) is not None:
                 self.sample_names = [text(core.rb_source_sample_name(source, i)) or ""
                                      for i in range(self.shape[0])]
+
+    def attributes(self) -> dict[str, str]:
+        """Where it was and how it was read, as the program writes it down."""
+        reading = {f"reading_{option_name(name)}": str(value).lower() if value is True
+                   or value is False else str(value) for name, value in self._reading.items()}
+        return {"data_path": self.path, **reading}
 
     @contextmanager
     def _opened(self, context: Context) -> Iterator[c_void_p]:

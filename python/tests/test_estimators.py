@@ -103,6 +103,16 @@ def test_arrays_as_options(X):
     assert np.array_equal(fits[0], fits[1]) and not np.array_equal(fits[0], fits[2])
 
 
+@quiet
+def test_a_file_of_values_as_an_option(X, tmp_path):
+    np.save(tmp_path / "mean.npy", np.array([-0.25, -0.5, -0.25]))
+    by_file, by_array = (rarebit.RFN(3, iterations=5, sparse_loadings=0, prior_mean=mean).fit(X)
+                         for mean in (str(tmp_path / "mean.npy"), [-0.25, -0.5, -0.25]))
+    assert np.array_equal(by_file.components_, by_array.components_)
+    assert by_file.model_.attributes["prior-mean"] == str(tmp_path / "mean.npy")
+
+
+@quiet
 def test_random_state(X):
     def fit(state):
         return rarebit.RFN(3, iterations=5, random_state=state).fit(X).components_

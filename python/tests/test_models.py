@@ -40,6 +40,14 @@ def test_program_and_package_agree_bit_by_bit(method, made, X, program, tmp_path
 
 
 @quiet
+def test_a_model_knows_its_file(X, program, tmp_path):
+    np.savetxt(tmp_path / "x.csv", X.T, delimiter=",")
+    source = rarebit.open(tmp_path / "x.csv", transpose=True, header="no")
+    rarebit.RFN(2, iterations=4).fit(source).save(tmp_path / "m.h5")
+    assert "the same bits" in program("rerun", tmp_path / "m.h5")
+
+
+@quiet
 def test_what_is_loaded_has_its_parameters(X, tmp_path):
     import pandas
     table = pandas.DataFrame(X, columns=list("abcdefghijkl"))

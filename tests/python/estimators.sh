@@ -13,7 +13,7 @@ export RAREBIT_BLAS_CORE OMP_NUM_THREADS
 if "$python" -c 'import mypy' 2>/dev/null; then
     cd "$SOURCE/python"
     "$python" -B -m mypy --config-file mypy.ini --cache-dir "$work/mypy" rarebit
-    MYPYPATH=$SOURCE/python "$python" -B -m mypy --ignore-missing-imports --cache-dir "$work/mypy" \
+    MYPYPATH=$SOURCE/python "$python" -B -m mypy --warn-unused-ignores --ignore-missing-imports --cache-dir "$work/mypy" \
         "$SOURCE/python/tests/typed.py"
 elif [ "${CI:-}" = true ]; then
     echo "no mypy" >&2
