@@ -86,7 +86,7 @@ def _is_option(word: str) -> bool:
     return word in _RENAMED or word in HYPHENATED
 
 
-_RENAMED = {"units": "n_components", "seed": "random_state"}
+_RENAMED = {"units": "n_components", "seed": "random_state", "threads": "n_jobs"}
 _KEYWORDS = {v: k for k, v in _RENAMED.items()}
 
 
@@ -133,7 +133,11 @@ class Context:
         if verbose or callback is not None:
             core.rb_context_on_progress(self._pointer, self._on_progress, None)
         if threads != 1:
-            self.call(core.rb_context_set_threads, threads)
+            try:
+                self.call(core.rb_context_set_threads, threads)
+            except BaseException:
+                core.rb_context_free(self._pointer)
+                raise
 
     def __enter__(self) -> "Context":
         return self

@@ -220,6 +220,7 @@ _io, _io_path = _load("rarebit-io", IO_FUNCTIONS)
 def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
     """Functions of the core that one part of this package needs besides."""
     _declare(core, path, table)
+    FUNCTIONS.update(table)
 
 
 def has_io() -> bool:

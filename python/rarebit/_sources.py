@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 import numpy as np
 
 from ._context import Context, option_name
-from ._library import FLOAT32, FLOAT64, Error, SourceFn, core, io, text
+from ._library import FLOAT32, FLOAT64, CsrSourceFn, Error, SourceFn, core, io, text
 from ._options import Options
 
 TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(np.float64): FLOAT64}
@@ -31,6 +31,7 @@ class Kept:
     def __init__(self) -> None:
         self.matrix = c_void_p()
         self.objects: list[Any] = []
+        self.block: Any = None
 
     def free(self) -> None:
         core.rb_matrix_free(self.matrix)
@@ -176,9 +177,15 @@ class FileSource(Source):
             if core.rb_source_feature_name(source, 0) is not None:
                 self.feature_names = [text(core.rb_source_feature_name(source, k)) or ""
                                       for k in range(self.shape[1])]
-            if core.rb_source_sample_name(source, 0) is not None:
-                self.sample_names = [text(core.rb_source_sample_name(source, i)) or ""
-                                     for i in range(self.shape[0])]
+
+    @property
+    def sample_names(self) -> Optional[Sequence[str]]:  # type: ignore[override]
+        """As the file has them, read when they are asked for."""
+        with Context() as context, self._opened(context) as source:
+            if core.rb_source_sample_name(source, 0) is None:
+                return None
+            return [text(core.rb_source_sample_name(source, i)) or ""
+                    for i in range(self.shape[0])]
 
     def attributes(self) -> dict[str, str]:
         """Where it was and how it was read, as the program writes it down."""
@@ -206,35 +213,51 @@ class FileSource(Source):
 
 
 class FunctionSource(Source):
-    """Rows that a function gives: fn(first, count) is count x n_features, an array or sparse."""
+    """Rows that a function gives: fn(first, count) is count x n_features."""
 
     def __init__(self, fn: Callable[[int, int], Any], n_samples: int, n_features: int,
-                 dtype: Any = np.float32) -> None:
+                 dtype: Any = np.float32, sparse: bool = False) -> None:
         super().__init__(n_samples, n_features, dtype)
         if self.dtype not in TYPES:
             raise ValueError(f"dtype is {self.dtype}, but must be float32 or float64")
-        self._fn = fn
+        self._fn, self._is_sparse = fn, sparse
 
     def _make(self, context: Context, source: c_void_p, kept: Kept) -> None:
-        def give(_: Any, first: int, count: int, rows: int) -> int:
+        def give(first: int, count: int, hand_over: Callable[[Any], object]) -> int:
             try:
-                block = self._fn(first, count)
-                block = block.toarray() if hasattr(block, "toarray") else block
-                block = np.ascontiguousarray(block, dtype=self.dtype)
-                if block.shape != (count, self.shape[1]):
-                    raise ValueError(f"a stream gave an array of {block.shape} for samples {first} "
-                                     f"to {first + count - 1}, but was asked for "
-                                     f"{(count, self.shape[1])}")
-                memmove(rows, block.ctypes.data, block.nbytes)
+                hand_over(self._block(first, count))
                 return Error.OK
             except BaseException as error:  # goes on where the call ends
                 context.raise_later(error)
                 return Error.INTERRUPTED
 
-        called = SourceFn(give)
+        def dense(_: Any, first: int, count: int, rows: int) -> int:
+            return give(first, count, lambda X: memmove(rows, X.ctypes.data, X.nbytes))
+
+        def compressed(_: Any, first: int, count: int, *arrays: Any) -> int:
+            def hand_over(X: Any) -> None:
+                kept.block = (X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data)
+                for to, array in zip(arrays, kept.block):
+                    to[0] = array.ctypes.data
+
+            return give(first, count, hand_over)
+
+        called = CsrSourceFn(compressed) if self._is_sparse else SourceFn(dense)
         kept.objects.append(called)
-        context.call(core.rb_source_from_callback, TYPES[self.dtype], *self.shape, called, None,
-                     byref(source))
+        make = core.rb_source_from_csr_callback if self._is_sparse else core.rb_source_from_callback
+        context.call(make, TYPES[self.dtype], *self.shape, called, None, byref(source))
+
+    def _block(self, first: int, count: int) -> Any:
+        block = self._fn(first, count)
+        if self._is_sparse:
+            block = _sparse(block.tocsr()).astype(self.dtype, copy=False)
+        else:
+            block = block.toarray() if hasattr(block, "toarray") else block
+            block = np.ascontiguousarray(block, dtype=self.dtype)
+        if block.shape != (count, self.shape[1]):
+            raise ValueError(f"a stream gave an array of {block.shape} for samples {first} to "
+                             f"{first + count - 1}, but was asked for {(count, self.shape[1])}")
+        return block
 
 
 def open(path: Any, **reading: Any) -> Source:
@@ -246,20 +269,24 @@ def open(path: Any, **reading: Any) -> Source:
 
 
 def stream(fn: Callable[[int, int], Any], n_samples: int, n_features: int,
-           dtype: Any = np.float32) -> Source:
+           dtype: Any = np.float32, sparse: bool = False) -> Source:
     """Samples that a function gives, for fit and transform: data that do not fit into memory.
 
     fn(first, count) gives samples first .. first + count - 1 as an array of count x n_features,
-    or sparse; every sample may be asked for many times and must always be the same.
+    or as a sparse matrix, which stays sparse where `sparse` is true. Every sample may be asked for
+    many times and must always be the same. It is called on another thread than fit.
     """
-    return FunctionSource(fn, n_samples, n_features, dtype)
+    return FunctionSource(fn, n_samples, n_features, dtype, sparse)
 
 
-def _backed(X: Any, n_samples: int, n_features: int) -> Source:
+def _backed(X: Any, shape: Sequence[int]) -> Source:
     """What h5py or anndata reads from a file."""
+    if len(shape) != 2:
+        raise ValueError(f"a data set has {len(shape)} dimensions, but must have 2")
     dtype = np.dtype(X.dtype)
-    return FunctionSource(lambda first, count: X[first:first + count], n_samples, n_features,
-                          dtype if dtype in TYPES else np.float64)
+    sparse = hasattr(X, "format_str") or hasattr(X, "format")  # as anndata has them
+    return FunctionSource(lambda first, count: X[first:first + count], shape[0], shape[1],
+                          dtype if dtype in TYPES else np.float64, sparse)
 
 
 def source_of(X: Any) -> Optional[Source]:
@@ -271,11 +298,13 @@ def source_of(X: Any) -> Optional[Source]:
     if hasattr(X, "obs_names") and hasattr(X, "var_names"):  # AnnData
         inside = X.X
         plain = isinstance(inside, np.ndarray) or hasattr(inside, "tocsr")
-        source = ArraySource(inside) if plain else _backed(inside, *X.shape)
+        if inside is None:
+            raise ValueError("the AnnData has no X: give one of its layers")
+        source = ArraySource(inside) if plain else _backed(inside, X.shape)
         source.feature_names = list(X.var_names)
         source.sample_names = list(X.obs_names)
         source.table = X.obs
         return source
     if not isinstance(X, np.ndarray) and hasattr(X, "read_direct") and hasattr(X, "chunks"):  # h5py
-        return _backed(X, *X.shape)
+        return _backed(X, X.shape)
     return None

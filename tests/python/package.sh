@@ -3,7 +3,7 @@
 # the run-time alone, and is small.
 set -eu
 . "$SOURCE/tests/python/lib/lib.sh"
-need_python pip venv numpy
+need_python pip ensurepip numpy
 export TMPDIR="$work" CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 # where ccache compiles
 export CMAKE_BUILD_PARALLEL_LEVEL=2
 
