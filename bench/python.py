@@ -63,8 +63,11 @@ def compare(n, m, units, iterations, times):
     if not np.array_equal(sides[0].transform(X), sides[1].transform(X)):
         sys.exit("C and Python do not give the same codes")
     for name in ("fit", "transform"):
-        rounds = [[seconds(getattr(side, name), X, times) for side in sides]
-                  for _ in range(given.rounds)]
+        rounds = []
+        for turn in range(given.rounds):  # each side is the first one in every other round
+            order = (0, 1) if turn % 2 else (1, 0)
+            took = {side: seconds(getattr(sides[side], name), X, times) for side in order}
+            rounds.append((took[0], took[1]))
         for which, kind in enumerate(("processor", "clock")):
             in_c, in_python = ([r[side][which] for r in rounds] for side in (0, 1))
             more = statistics.median(p - q for p, q in zip(in_python, in_c))
