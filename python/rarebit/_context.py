@@ -101,7 +101,6 @@ def option_name(parameter: str) -> str:
 
 
 
-
 class _Desk:
     """Where a thread that waits for a call is given things to do."""
 
@@ -232,7 +231,7 @@ class Context:
         while not result:  # what is waited for is looked at first: a wake may be lost to a signal
             try:
                 if not started:
-                    _thread.start_new_thread(work, ())
+                    self._start(work)
                     started = True
                 if not result and not desk.tasks:
                     desk.wake.get()
@@ -244,6 +243,13 @@ class Context:
                 self.raise_later(error)
         self._desk = None
         return int(result[0])
+
+    def _start(self, work: Callable[[], None]) -> None:
+        try:
+            _thread.start_new_thread(work, ())
+        except RuntimeError:  # there can be no more threads: signals wait
+            self._desk = None
+            work()
 
     def _check(self, error: int) -> None:
         if self._raised is not None:

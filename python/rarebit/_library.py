@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import functools
 import os
 import sys
 from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, \
@@ -214,7 +215,12 @@ def _core() -> tuple[ctypes.CDLL, str]:
 
 
 core, path = _core()
-_io, _io_path = _load("rarebit-io", IO_FUNCTIONS)
+
+
+@functools.lru_cache(maxsize=None)
+def _files() -> tuple[Optional[ctypes.CDLL], str]:
+    """librarebit-io, looked for when it is needed: the system's takes a while to be found."""
+    return _load("rarebit-io", IO_FUNCTIONS)
 
 
 def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
@@ -225,17 +231,18 @@ def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
 
 def has_io() -> bool:
     """Is librarebit-io there, for files?"""
-    return _io is not None
+    return _files()[0] is not None
 
 
 def io() -> ctypes.CDLL:
     """librarebit-io, or an error that says what to do."""
-    if _io is None:
+    library, why = _files()
+    if library is None:
         raise NotImplementedError(
-            f"files need librarebit-io, which cannot be loaded ({_io_path}): install it beside "
+            f"files need librarebit-io, which cannot be loaded ({why}): install it beside "
             "librarebit, or let RAREBIT_LIBRARY name the folder of both; arrays, pickles and "
             "streams do without it")
-    return _io
+    return library
 
 
 def version() -> str:
@@ -254,7 +261,7 @@ def build_info() -> dict[str, str]:
     one: set in the environment before Python starts it makes fits faster, and their bits those of
     the program `rarebit`.
     """
-    found = {"library": path, "version": version(), "files": _io_path if _io else ""}
+    found = {"library": path, "version": version(), "files": _files()[1] if has_io() else ""}
     for name in ("compiler", "kernels", "blas", "blas_core", "blas_advice"):
         found[name] = text(core.rb_build_info(None, name.encode())) or ""
     return found

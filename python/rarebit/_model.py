@@ -37,16 +37,16 @@ class Model:
             start: Optional["Model"] = None) -> tuple["Model", bool]:
         """A model, and whether Ctrl-C ended the fit."""
         pointer = c_void_p()
+        model = cls(pointer)  # frees what the fit may leave when it is ended
         with Context(threads, verbose, callback) as context, \
                 Options(context, method) as options:
-            if has_io():
+            if parameters.get("checkpoint") is not None and has_io():
                 io().rb_io_use(context._pointer)
             options.set_all(parameters)
             with source.lent(context) as samples:
                 stopped = context.run(core.rb_fit, options.pointer, samples,
                                       start._pointer if start else None, byref(pointer),
                                       keeps=True)
-            model = cls(pointer)
             for name, value in source.attributes().items():
                 context.call(core.rb_model_set_attribute, pointer, name.encode(), value.encode())
         return model, stopped

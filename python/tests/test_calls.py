@@ -171,6 +171,16 @@ def test_other_threads_go_on_while_a_fit_runs(long):
 
 
 @quiet
+def test_without_another_thread_a_fit_runs_on_this_one(X, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("_thread.start_new_thread", refuse)
+    seen = []
+    assert RFN(3, iterations=5, callback=seen.append).fit(X).n_iter_ == len(seen) == 5
+
+
+@quiet
 def test_one_stream_in_two_threads(X):
     stream = rarebit.stream(lambda first, count: X[first:first + count], *X.shape, dtype=float)
     expected = RFN(3, iterations=50).fit(X).components_

@@ -80,3 +80,14 @@ def test_a_model_has_arrays_and_attributes(X):
     assert model.attributes["units"] == "3"
     assert {"loadings", "sigma", "prior"} <= set(model.arrays)
     assert len(model.history["temperature"]) == 4
+
+
+@quiet
+def test_checkpoints(X, tmp_path):
+    whole = rarebit.RFN(3, iterations=30).fit(X)
+    options = {"checkpoint": tmp_path / "c", "checkpoint_every": "10"}
+    stopped = rarebit.RFN(3, iterations=30, callback=lambda progress: progress.iteration == 17,
+                          **options).fit(X)
+    assert stopped.n_iter_ == 17 and (tmp_path / "c").exists()
+    on = rarebit.RFN(3, iterations=30, **options).fit(X)
+    assert np.array_equal(on.components_, whole.components_)
