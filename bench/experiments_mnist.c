@@ -78,7 +78,7 @@ static rb_error fit_plain(rb_context *ctx, rb_source *source, int64_t seed, doub
     rb_error err = rb_options_new(ctx, "nmf", &options);
     err = err ? err
               : rb_options_set_all(ctx, options,
-                                   "units=%d algorithm=multiplicative sweeps=1 iterations=%d "
+                                   "units=%d solver=multiplicative sweeps=1 iterations=%d "
                                    "seed=%lld precision=float64",
                                    UNITS, PLAIN_ITERATIONS, (long long)seed);
     err = err ? err : rb_fit(ctx, options, source, NULL, &model);

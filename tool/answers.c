@@ -27,7 +27,8 @@ const rb_option_group *answers_group(void) {
         {"covariates", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates), NULL, 0, 0, NULL,
          "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
-         "cells.h5ad:COLUMN,...; or obs:COLUMN,... of the data's own file; what a model's "
+         "FILE:COLUMN,... of such a table or an .h5ad; or obs:COLUMN,... of the data's own file; "
+         "what a model's "
          "--regress needs is found there too"},
         {"covariate-groups", 0, RB_OPTION_TEXT, offsetof(answer_options, covariate_groups), NULL, 0,
          0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
@@ -161,6 +162,10 @@ rb_error answers_find(invocation *call, rb_source *source, answers *a) {
     rb_error err = read_tables(call, source, a);
     if (!err && option_text(call, "gmt")) err = test_sets(call, a);
     if (!err && (a->labels || a->covariates)) err = with_codes(call, source, a);
+    for (int f = 0; f < ANSWER_FILES && !err; f++) {
+        const char *target = option_text(call, file_options[f]);
+        if (target && has_suffix(target, ".json")) return name_origin(call, a->model, source);
+    }
     return err;
 }
 

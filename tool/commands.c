@@ -69,8 +69,10 @@ static bool find_rows(rb_context *ctx, command *c) {
 static bool add_method(command_list *list, const command *of, const rb_method *method) {
     command *c = &list->entries[list->count];
     char *text;
-    int size =
-        asprintf(&text, "%s %s%c%s %s", of->words, method->name, '\0', of->summary, method->title);
+    const char *article =
+        strchr("aeiou", method->title[0]) ? "n" : ""; /* a summary ends with "a" */
+    int size = asprintf(&text, "%s %s%c%s%s %s", of->words, method->name, '\0', of->summary,
+                        article, method->title);
     if (size < 0) return false;
     *c = *of;
     c->words = text;

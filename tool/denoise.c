@@ -3,6 +3,16 @@
 
 #include <math.h>
 
+/* With the checksum of the picture, which 'rarebit info' shows too; one that cannot be read is told
+ * of later. */
+static rb_error name_picture(const invocation *call, const rb_model *model) {
+    rb_source *source = NULL;
+    rb_error err = rb_open(call->ctx, call->arguments[1], NULL, &source);
+    err = name_origin(call, model, err ? NULL : source);
+    rb_source_free(source);
+    return err;
+}
+
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_model *model = NULL;
@@ -11,7 +21,7 @@ static int run(invocation *call) {
     int status = output_begin(&out, target, "png");
     if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    err = err ? err : name_origin(call, model, NULL);
+    err = err ? err : name_picture(call, model);
     err = err ? err
               : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     rb_model_free(model);

@@ -328,7 +328,10 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
         report_consensus(model, option_integer(call, "units"));
     else
         summarise(model, call->command->method->name, goes_on);
-    if (rb_model_status(model) == RB_STATUS_STOPPED) {
+    if (rb_model_status(model) == RB_STATUS_STOPPED && option_flag(call, "consensus")) {
+        report_error("interrupted after %s fits; the consensus of these was written",
+                     rb_model_attribute(model, "consensus_models"));
+    } else if (rb_model_status(model) == RB_STATUS_STOPPED) {
         report_error("interrupted after %lld iterations; the model was written",
                      (long long)rb_model_iterations(model));
     } else {
@@ -405,9 +408,9 @@ const command fit_command = {
         "complete; a second one ends at once. With --checkpoint the same command goes on after "
         "either, after a crash or a loss of "
         "power; the file is removed when the fit is done. With --consensus many fits are made, and "
-        "what most of them have in common becomes the model; Ctrl-C writes none of it then, but "
-        "with "
-        "--checkpoint the fits that are done are kept.",
+        "what most of them have in common becomes the model; Ctrl-C writes what those have that "
+        "are "
+        "done, two at least.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
                    "Market, IDX, PGM or PNG, most of them also gzipped",

@@ -8,7 +8,7 @@
 static const rb_option_group *select_output_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-         "write the table here, as text with tabs", RB_OPTION_COMMON},
+         "write the table here, as .tsv (text with tabs) or .json", RB_OPTION_COMMON},
         {"plot", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "PICTURE",
          "draw it, as .png or .svg", RB_OPTION_COMMON},
         {0},
@@ -86,10 +86,8 @@ static void print_table(const rb_selection *s) {
 }
 
 /* The last column says of which data the table is: 'rarebit report' asks. */
-static bool put_table(const rb_selection *s, uint32_t checksum, const char *path) {
-    FILE *file = fopen(path, "w");
+static void put_table(const rb_selection *s, uint32_t checksum, FILE *file) {
     const char *name;
-    if (!file) return false;
     for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
         fprintf(file, "%s\t", name);
     fputs("choice\tdata\n", file);
@@ -98,15 +96,43 @@ static bool put_table(const rb_selection *s, uint32_t checksum, const char *path
             fprintf(file, "%.9g\t", rb_selection_get(s, r, name));
         fprintf(file, "%s\tcrc32 %08" PRIx32 "\n", choice_of(s, r), checksum);
     }
-    bool bad = ferror(file);
-    return fclose(file) == 0 && !bad;
+}
+
+static rb_error put_json(const invocation *call, const answer *a, FILE *file) {
+    const rb_selection *s = a->selection;
+    int64_t units, low, high;
+    const char *why = rb_selection_choice(s, &units, &low, &high), *name;
+    json_t *rows = json_array(), *json = json_object();
+    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
+        json_t *row = json_object();
+        for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+            json_add(&row, name, json_of_number(rb_selection_get(s, r, name)));
+        json_add(&row, "choice", json_of_text(choice_of(s, r)));
+        json_add(&rows, NULL, row);
+    }
+    json_add(&json, "units", units ? json_integer(units) : json_null());
+    json_add(&json, "low", units ? json_integer(low) : json_null());
+    json_add(&json, "high", units ? json_integer(high) : json_null());
+    json_add(&json, "reason", json_of_text(why));
+    json_add(&json, "rows", rows);
+    return json_put_from(call->ctx, file, json, NULL, a->source);
 }
 
 static int write_table(const invocation *call, const answer *a, const char *target) {
     output out;
     int status = output_begin_own(&out, call->ctx, target, "tsv");
     if (status) return status;
-    if (!put_table(a->selection, a->checksum, out.path)) {
+    FILE *file = fopen(out.path, "w");
+    rb_error err = RB_OK;
+    if (file && has_suffix(target, ".json"))
+        err = put_json(call, a, file);
+    else if (file)
+        put_table(a->selection, a->checksum, file);
+    bool failed = !file || ferror(file);
+    failed = (file && fclose(file) != 0) || failed;
+    if (err) {
+        status = report_failure(call->ctx, err);
+    } else if (failed) {
         report_error("cannot write '%s'", target);
         status = STATUS_FAILED;
     }
@@ -125,26 +151,6 @@ static int draw(const invocation *call, const rb_selection *s, rb_source *source
     return status;
 }
 
-static rb_error print_json(const invocation *call, const answer *a) {
-    const rb_selection *s = a->selection;
-    int64_t units, low, high;
-    const char *why = rb_selection_choice(s, &units, &low, &high), *name;
-    json_t *rows = json_array(), *json = json_object();
-    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
-        json_t *row = json_object();
-        for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
-            json_add(&row, name, json_of_number(rb_selection_get(s, r, name)));
-        json_add(&row, "choice", json_of_text(choice_of(s, r)));
-        json_add(&rows, NULL, row);
-    }
-    json_add(&json, "units", units ? json_integer(units) : json_null());
-    json_add(&json, "low", units ? json_integer(low) : json_null());
-    json_add(&json, "high", units ? json_integer(high) : json_null());
-    json_add(&json, "reason", json_of_text(why));
-    json_add(&json, "rows", rows);
-    return json_put_from(call->ctx, stdout, json, NULL, a->source);
-}
-
 /* ---- the command ---- */
 
 static int deliver(const invocation *call, const answer *a) {
@@ -155,7 +161,7 @@ static int deliver(const invocation *call, const answer *a) {
     if (!status && table) status = write_table(call, a, table);
     if (status) return status;
     if (option_flag(call, "json")) {
-        rb_error err = print_json(call, a);
+        rb_error err = put_json(call, a, stdout);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (!table) print_table(s);

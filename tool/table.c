@@ -60,8 +60,8 @@ static bool put_tsv(FILE *file, const result_table *table) {
     return true;
 }
 
-static bool put_json(FILE *file, const result_table *table) {
-    fputs("[", file);
+static bool put_json(FILE *file, const result_table *table, const char *origin) {
+    fputs("{\"rows\": [", file);
     for (int64_t r = 0; r < table->rows; r++) {
         json_t *row = table->row(table->of, r);
         char *text = row ? json_dumps(row, 0) : NULL;
@@ -70,7 +70,7 @@ static bool put_json(FILE *file, const result_table *table) {
         fprintf(file, "%s\n%s", r ? "," : "", text);
         free(text);
     }
-    fputs("\n]\n", file);
+    fprintf(file, "\n],\n\"provenance\": %s}\n", origin ? origin : "null");
     return true;
 }
 
@@ -79,7 +79,8 @@ int table_begin(invocation *call, output *out, const char *target, const result_
     int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) return status;
     FILE *file = fopen(out->path, "w");
-    bool whole = file && (as_json ? put_json : put_tsv)(file, table);
+    bool whole = file && (as_json ? put_json(file, table, rb_context_provenance(call->ctx))
+                                  : put_tsv(file, table));
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {

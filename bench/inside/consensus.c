@@ -28,9 +28,10 @@ enum { PLANTED = 10, SETS = 50, PAIRS = 2 };
 static const char *const planted_options = "preset=biclustering units=20 restarts=20";
 static const char *const set_options = "units=20 restarts=100 sparse-loadings=2";
 
-static const char *const rules[] = {"rule=fabia",
-                                    "rule=fabia sample-threshold=0.65 feature-threshold=0.85",
-                                    "rule=test level=0.1", "rule=test level=0.2"};
+static const char *const rules[] = {
+    "rule=fabia",          "rule=fabia sample-threshold=0.65 feature-threshold=0.85",
+    "rule=test level=0.1", "rule=test level=0.15",
+    "rule=test level=0.2", "rule=test level=0.25"};
 enum { RULES = sizeof rules / sizeof *rules };
 
 static rb_model *consensus(rb_context *ctx, const char *text, int64_t seed, rb_source *source) {
@@ -102,7 +103,10 @@ static void all_planted(rb_context *ctx, const char *text, int64_t sets, int64_t
     printf("| set | units | least stable | next |");
     for (int r = 0; r < RULES; r++)
         printf(" %s |", rules[r]);
-    printf(" s |\n|---|---|---|---|---|---|---|---|---|\n");
+    printf(" s |\n|---|---|---|---|");
+    for (int r = 0; r < RULES; r++)
+        printf("---|");
+    printf("---|\n");
     for (int64_t i = 0; i < sets; i++)
         planted(ctx, text, first + i, &sums);
     printf("\n%d units in %lld of %lld sets; mean score, standard error\n", PLANTED,

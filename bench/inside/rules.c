@@ -7,6 +7,8 @@
  *       every set of the folder with known classes (FOLDER/NAME/expr.tsv.gz and labels.tsv): the
  *       Jaccard index of samples, modules and classes assigned to each other, mean over classes
  *       and over two seeds, 10 units
+ *
+ * Each by default options, with the preset for biclusters, and for the consensus of 20 such fits.
  */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
@@ -14,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "io/io.h"
 
+#include <rarebit/consensus.h>
 #include <rarebit/io.h>
 
 #include <dirent.h>
@@ -23,7 +26,25 @@
 static const char *const rules[] = {"rule=fabia", "rule=test level=0.1", "rule=test level=0.2"};
 enum { RULES = sizeof rules / sizeof *rules };
 
-static const char *const presets[] = {"none", "biclustering"};
+static const struct {
+    const char *name, *options;
+    bool consensus;
+} ways[] = {{"none", "", false},
+            {"biclustering", "preset=biclustering", false},
+            {"consensus", "preset=biclustering restarts=20", true}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static rb_model *fit(rb_context *ctx, int way, int64_t units, int64_t seed, rb_source *source) {
+    rb_model *model = NULL;
+    rb_options *options;
+    bench_check(ctx, rb_options_new(ctx, "rfn", &options));
+    bench_check(ctx, rb_options_set_all(ctx, options, "%s units=%lld seed=%lld", ways[way].options,
+                                        (long long)units, (long long)seed));
+    bench_check(ctx, ways[way].consensus ? rb_fit_consensus(ctx, options, source, &model)
+                                         : rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
+    return model;
+}
 
 static rb_modules *modules_of(rb_context *ctx, const rb_model *model, rb_source *source,
                               const char *rule, int64_t best) {
@@ -49,22 +70,18 @@ static double score(rb_context *ctx, const rb_model *model, rb_source *source,
 }
 
 /* Adds the scores of one set and one preset. */
-static void add_set(rb_context *ctx, const char *kind, const char *preset, int64_t seed,
-                    double *sums) {
+static void add_set(rb_context *ctx, const char *kind, int way, int64_t seed, double *sums) {
     rb_matrix *matrix;
     rb_modules *truth;
     rb_source *source;
-    rb_model *model;
     rb_options *options =
         bench_options(ctx, NULL, rb_biclusters_group(), "%s seed=%lld", kind, (long long)seed);
     bench_check(ctx, rb_simulate_biclusters(ctx, options, &matrix, &truth));
     rb_options_free(options);
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    options = bench_options(ctx, "rfn", NULL, "units=20 preset=%s", preset);
-    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_model *model = fit(ctx, way, 20, 1, source);
     for (int r = 0; r < RULES; r++)
         sums[r] += score(ctx, model, source, truth, rules[r]);
-    rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -80,11 +97,11 @@ static void print_row(const char *name, const char *preset, const double *sums, 
 }
 
 static void compare(rb_context *ctx, const char *kind, int64_t first, int64_t sets) {
-    for (int p = 0; p < 2; p++) {
+    for (int way = 0; way < WAYS; way++) {
         double sums[RULES] = {0};
         for (int64_t s = first; s < first + sets; s++)
-            add_set(ctx, kind, presets[p], s, sums);
-        print_row(kind, presets[p], sums, sets);
+            add_set(ctx, kind, way, s, sums);
+        print_row(kind, ways[way].name, sums, sets);
     }
 }
 
@@ -138,22 +155,18 @@ static double class_score(rb_context *ctx, const rb_modules *modules, const rb_l
 static void compare_classes(rb_context *ctx, const char *name, rb_source *source,
                             const rb_labels *labels) {
     enum { SEEDS = 2 };
-    for (int p = 0; p < 2; p++) {
+    for (int way = 0; way < WAYS; way++) {
         double sums[RULES] = {0};
         for (int seed = 1; seed <= SEEDS; seed++) {
-            rb_model *model;
-            rb_options *options =
-                bench_options(ctx, "rfn", NULL, "units=10 preset=%s seed=%d", presets[p], seed);
-            bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+            rb_model *model = fit(ctx, way, 10, seed, source);
             for (int r = 0; r < RULES; r++) {
                 rb_modules *modules = modules_of(ctx, model, source, rules[r], 0);
                 sums[r] += class_score(ctx, modules, labels);
                 rb_modules_free(modules);
             }
-            rb_options_free(options);
             rb_model_free(model);
         }
-        print_row(name, presets[p], sums, SEEDS);
+        print_row(name, ways[way].name, sums, SEEDS);
     }
 }
 

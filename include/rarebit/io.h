@@ -259,9 +259,9 @@ RB_API int64_t rb_labels_file(const char *labels);
 RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
 
 /* Makes the covariates of the samples of a source from a table of text (plain or .gz; tabs, commas
- * or semicolons) with a header and the names of samples in its first column, or from columns of
- * the observations of an AnnData file, "FILE.h5ad:batch,age", or of the source's own,
- * "obs:batch,age".
+ * or semicolons) with a header and the names of samples in its first column, all columns or some,
+ * "table.tsv:batch,age", or from columns of the observations of an AnnData file,
+ * "FILE.h5ad:batch,age", or of the source's own, "obs:batch,age".
  *
  * Samples are found by name; by position, with a log message, where the source has no names. A
  * column is numbers when all its values are, and groups else, when it is categorical, or when

@@ -289,6 +289,8 @@ typedef struct rb_method {
     /* Does the pass at hand, of the E-step, look at values? If not, its blocks have a place and a
      * shape alone, and the data are not read. NULL: every pass does. */
     bool (*reads)(const void *state);
+    /* Begins anew always: rb_fit refuses a model to start from. */
+    bool no_start;
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

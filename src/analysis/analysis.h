@@ -190,6 +190,7 @@ typedef struct rb_modules_input {
     const double *loadings; /* n_features x n_units */
     const double *noise;    /* n_features, variances */
     bool probabilities;     /* codes are those that binary causes are active */
+    bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
@@ -266,9 +267,15 @@ typedef struct rb_replication_options {
     int signs; /* rb_signs */
 } rb_replication_options;
 
+/* ---- columns (columns.c) ---- */
+
 /* The Pearson correlation of two columns, strides apart; NaN: one does not vary. */
 double rb_correlation(int64_t count, const double *x, int64_t x_stride, const double *y,
                       int64_t y_stride);
+/* Makes the length of a column 1, less its mean or as it is; false: nothing is left of it, and it
+ * becomes 0. */
+bool rb_normalise(int64_t count, double *x, int64_t stride, bool centre);
+
 /* ---- clusters ---- */
 
 /* Joins `count` things into clusters by average linkage, as long as the average similarity of two
@@ -355,6 +362,10 @@ void rb_ranking_set(rb_ranking *ranking, const double *values, int64_t n);
 rb_error rb_ranking_test(rb_ranking *ranking, int64_t size, double sum, double *log_p);
 /* The probability that of a marked number and another the marked one is larger; equal: half. */
 double rb_ranking_auc(const rb_ranking *ranking, int64_t size, double sum);
+/* Do groups differ, by the sum of the ranks of each and how many it has? At least two are not
+ * empty, and the numbers are not all equal. H, and the logarithm of its p-value. */
+double rb_ranking_groups(const rb_ranking *ranking, int64_t n_groups, const double *rank_sums,
+                         const double *counts, double *log_p);
 
 /* ---- many tests (discoveries.c) ---- */
 

@@ -2,10 +2,7 @@
  *
  * A name is read in three ways: what comes behind its last separator, before its first one, and
  * before its first digit. A way with 2 to 20 groups that has nine tenths of the samples in groups
- * of at least five is tested by Kruskal and Wallis (J. Am. Stat. Assoc. 47, 1952) on the leading
- * components,
- *     H = 12 / (n (n + 1)) sum_g R_g^2 / n_g - 3 (n + 1),
- * chi-squared with groups - 1 degrees of freedom. */
+ * of at least five is tested by Kruskal and Wallis (ranks.c) on the leading components. */
 #include "check.h"
 
 #include <math.h>
@@ -34,12 +31,12 @@ static const char *group_of(const char *name, int way, size_t *length) {
 typedef struct group {
     const char *text;
     size_t length;
-    int64_t count;
-    double ranks;
 } group;
 
 typedef struct grouping {
     group list[RB_CHECK_GROUPS];
+    double counts[RB_CHECK_GROUPS],
+        ranks[RB_CHECK_GROUPS]; /* samples, and the sum of their ranks */
     int count;
     int *of; /* part_n */
 } grouping;
@@ -51,13 +48,16 @@ static int find_group(grouping *g, const char *text, size_t length) {
            (g->list[found].length != length || memcmp(g->list[found].text, text, length) != 0))
         found++;
     if (found == RB_CHECK_GROUPS) return -1;
-    if (found == g->count) g->list[g->count++] = (group){text, length, 0, 0};
-    g->list[found].count++;
+    if (found == g->count) {
+        g->counts[found] = 0;
+        g->list[g->count++] = (group){text, length};
+    }
+    g->counts[found]++;
     return found;
 }
 
 static bool make_groups(const rb_look *look, int way, grouping *g) {
-    int64_t inside = 0;
+    double inside = 0;
     g->count = 0;
     for (int64_t i = 0; i < look->part_n; i++) {
         size_t length;
@@ -67,8 +67,8 @@ static bool make_groups(const rb_look *look, int way, grouping *g) {
         if (g->of[i] < 0) return false;
     }
     for (int c = 0; c < g->count; c++)
-        inside += g->list[c].count >= MIN_MEMBERS ? g->list[c].count : 0;
-    return g->count >= 2 && (double)inside >= covered * (double)look->part_n;
+        inside += g->counts[c] >= MIN_MEMBERS ? g->counts[c] : 0;
+    return g->count >= 2 && inside >= covered * (double)look->part_n;
 }
 
 static void keep_groups(rb_look *look, const grouping *g, int way, int component, double share) {
@@ -84,17 +84,15 @@ static void keep_groups(rb_look *look, const grouping *g, int way, int component
     }
 }
 
-static void test_groups(rb_look *look, grouping *g, int way, int component, const double *ranks) {
-    double n = (double)look->part_n, sum = 0;
+static void test_groups(rb_look *look, grouping *g, int way, int component, const rb_ranking *r) {
+    double log_p;
     for (int c = 0; c < g->count; c++)
-        g->list[c].ranks = 0;
+        g->ranks[c] = 0;
     for (int64_t i = 0; i < look->part_n; i++)
-        g->list[g->of[i]].ranks += ranks[i];
-    for (int c = 0; c < g->count; c++)
-        sum += g->list[c].ranks * g->list[c].ranks / (double)g->list[c].count;
-    double h = 12 / (n * (n + 1)) * sum - 3 * (n + 1);
-    double log_p = rb_log_chi_square_tail(fmax(h, 0), g->count - 1);
-    double share = h / (n - 1);
+        g->ranks[g->of[i]] += r->ranks[i];
+    if (r->most.count == r->n) return; /* all scores are equal */
+    double share = rb_ranking_groups(r, g->count, g->ranks, g->counts, &log_p);
+    share /= (double)(look->part_n - 1);
     if (log_p < log(max_p) && share > min_share && share > look->group_share)
         keep_groups(look, g, way, component, share);
 }
@@ -105,7 +103,7 @@ static rb_error find_groups(rb_look *look, grouping *g, rb_ranking *ranking) {
         if (!make_groups(look, way, g)) continue;
         for (int c = 0; !err && c < RB_CHECK_LED && c < look->above_chance; c++) {
             err = rb_look_rank(look, c, ranking);
-            if (!err) test_groups(look, g, way, c, ranking->ranks);
+            if (!err) test_groups(look, g, way, c, ranking);
         }
     }
     return err;

@@ -6,10 +6,7 @@
  * ranks are counted. Of n! orders at least those count that only exchange equal numbers: no
  * p-value is smaller than their share.
  *
- * Groups: H of W. Kruskal, W. Wallis, "Use of ranks in one-criterion variance analysis", J. Am.
- * Stat. Assoc. 47 (1952), with its correction for ties,
- *     H = (12 / (n (n + 1)) sum_g R_g^2 / n_g - 3 (n + 1)) / (1 - sum (t^3 - t) / (n^3 - n)),
- * by chi-square with groups - 1 degrees of freedom.
+ * Groups: H of Kruskal and Wallis (ranks.c).
  *
  * Explained is eta^2 = SS_between / SS_total of the codes themselves; adjusted it is epsilon^2 of
  * T. Kelley, "An unbiased correlation ratio measure", PNAS 21 (1935),
@@ -38,24 +35,6 @@ typedef struct sampling {
 } sampling;
 
 /* ---- numbers ---- */
-
-/* Of two lists: the sum of products of what is beyond their means. */
-static double product_sum(const double *a, const double *b, int64_t n) {
-    double mean_a = 0, mean_b = 0, sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        mean_a += a[i] / (double)n;
-        mean_b += b[i] / (double)n;
-    }
-    for (int64_t i = 0; i < n; i++)
-        sum += (a[i] - mean_a) * (b[i] - mean_b);
-    return sum;
-}
-
-/* NaN where one of them does not vary beyond rounding. */
-static double correlation(const double *a, const double *b, int64_t n) {
-    double scale = sqrt(product_sum(a, a, n)) * sqrt(product_sum(b, b, n));
-    return scale > 0 ? fmax(-1, fmin(1, product_sum(a, b, n) / scale)) : NAN;
-}
 
 /* The next order of n entries by B. Heap's algorithm (1963), whose place in it is `state`, zeros at
  * first; false after the last one. */
@@ -124,8 +103,8 @@ static void test_numbers(sampling *s, rb_covariate_test *test) {
     rb_ranking_set(&s->of_numbers, s->y, s->n);
     bool varies = s->of_codes.most.count < s->n && s->of_numbers.most.count < s->n;
     if (s->n < 3 || !varies) return;
-    double r = correlation(s->x, s->y, s->n);
-    test->statistic = correlation(s->of_codes.ranks, s->of_numbers.ranks, s->n);
+    double r = rb_correlation(s->n, s->x, 1, s->y, 1);
+    test->statistic = rb_correlation(s->n, s->of_codes.ranks, 1, s->of_numbers.ranks, 1);
     test->log10_p_value = spearman_log_p(s, test->statistic);
     explain(s, r * r, 2, test);
 }
@@ -152,19 +131,17 @@ static void test_groups(sampling *s, rb_covariate_test *test) {
     int64_t groups = test->groups = sum_groups(s);
     bool varies = s->of_codes.most.count < s->n && groups > 1;
     if (s->n < 3 || !varies || groups == s->n) return;
-    double n = (double)s->n, between_ranks = 0, between = 0, mean = 0;
+    double between = 0, mean = 0, total = 0;
     for (int64_t i = 0; i < s->n; i++)
-        mean += s->x[i] / n;
+        mean += s->x[i] / (double)s->n;
+    for (int64_t i = 0; i < s->n; i++)
+        total += (s->x[i] - mean) * (s->x[i] - mean);
     for (int64_t g = 0; g < s->n_groups; g++) {
-        if (s->count[g] == 0) continue;
-        double rank = s->rank_sum[g] / s->count[g] - 0.5 * (n + 1);
-        double code = s->sum[g] / s->count[g] - mean;
-        between_ranks += s->count[g] * rank * rank;
+        double code = s->count[g] > 0 ? s->sum[g] / s->count[g] - mean : 0;
         between += s->count[g] * code * code;
     }
-    test->statistic = 12 / (n * (n + 1)) * between_ranks / (1 - s->of_codes.ties / (n * n * n - n));
-    test->log10_p_value = rb_log_chi_square_tail(test->statistic, (double)(groups - 1));
-    double total = product_sum(s->x, s->x, s->n);
+    test->statistic =
+        rb_ranking_groups(&s->of_codes, s->n_groups, s->rank_sum, s->count, &test->log10_p_value);
     explain(s, total > 0 ? fmin(1, between / total) : NAN, groups, test);
 }
 

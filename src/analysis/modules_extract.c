@@ -299,6 +299,7 @@ static const char *why_not_nonzero(const extraction *e) {
     bool dense = !e->input->sparse_codes && (double)e->nonzero > 0.5 * codes;
     return e->input->sparse_loadings ? "the loadings are sparse"
            : e->negative             ? "codes have signs"
+           : e->input->chances       ? "codes are probabilities"
            : dense                   ? "most codes are above 0"
                                      : NULL;
 }
@@ -306,6 +307,7 @@ static const char *why_not_nonzero(const extraction *e) {
 /* The rule that suits the codes and loadings. */
 static const char *choose_rule(const extraction *e) {
     const char *rule = "nonzero", *reason = why_not_nonzero(e);
+    bool halves = e->input->chances && !has_thresholds(e->options);
     if (e->input->probabilities) {
         rule = "active";
         reason = "codes are probabilities of binary causes";
@@ -313,7 +315,7 @@ static const char *choose_rule(const extraction *e) {
         rule = "fabia";
         reason = "it is FABIA's own";
     } else if (reason) {
-        rule = can_test(e) ? "test" : "fabia";
+        rule = can_test(e) ? "test" : halves ? "active" : "fabia";
     } else {
         reason = "no code is negative";
     }
@@ -377,9 +379,10 @@ static rb_error extract(extraction *e) {
 static rb_error check_rule(extraction *e) {
     const char *text = e->options->rule;
     rb_error err = text ? read_rule(e->ctx, e->options, text, &e->rule) : RB_OK;
-    if (!err && text && e->rule.kind == RB_RULE_ACTIVE && !e->input->probabilities) {
+    bool chances = e->input->probabilities || e->input->chances;
+    if (!err && text && e->rule.kind == RB_RULE_ACTIVE && !chances) {
         err = rb_fail(e->ctx, RB_ERROR_ARGUMENT,
-                      "rule 'active' is for models of binary causes, whose codes are "
+                      "rule 'active' is for models of binary causes or units, whose codes are "
                       "probabilities; choose nonzero, fabia, test, top:N or mass:F");
     }
     return err;

@@ -113,6 +113,7 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
     rb_modules_input input = {
         .noise = noise,
         .probabilities = rb_has_causes(model),
+        .chances = strcmp(rb_model_method(model), "rbm") == 0,
         .sparse_loadings = has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
         .walk = encode,

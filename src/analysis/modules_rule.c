@@ -13,7 +13,7 @@ static const rb_option table[] = {
      "who belongs: nonzero, fabia, active, test, top:N or mass:F; not given: active for binary "
      "causes; for sparse loadings, codes with signs and codes that are mostly above 0 test from "
      "100 "
-     "features on, fabia below; else nonzero"},
+     "features on, fabia below (rbm: active); else nonzero"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
      "fabia: a sample belongs when its code, with the sign that prevails, is above this (the mean "

@@ -15,6 +15,11 @@
  *   ones, whose probability is exact (hypergeometric), with a normal R for each. The normal of all
  *   of R would be far off there: R then has a long tail;
  * - else normal, with the variance above. A normal R is corrected for continuity by 1/2.
+ *
+ * Do several groups differ? H of W. Kruskal, W. Wallis, "Use of ranks in one-criterion variance
+ * analysis", J. Am. Stat. Assoc. 47 (1952), with its correction for ties,
+ *     H = 12 / (N (N + 1)) sum_g n_g (R_g / n_g - (N + 1) / 2)^2 / (1 - sum (t^3 - t) / (N^3 - N)),
+ * by chi-square with groups - 1 degrees of freedom.
  */
 #include "analysis.h"
 
@@ -210,4 +215,18 @@ rb_error rb_ranking_test(rb_ranking *r, int64_t size, double sum, double *log_p)
 double rb_ranking_auc(const rb_ranking *r, int64_t size, double sum) {
     double k = (double)size, rest = (double)(r->n - size);
     return (sum - 0.5 * k * (k + 1)) / (k * rest);
+}
+
+double rb_ranking_groups(const rb_ranking *r, int64_t n_groups, const double *rank_sums,
+                         const double *counts, double *log_p) {
+    double n = (double)r->n, between = 0, groups = 0;
+    for (int64_t g = 0; g < n_groups; g++) {
+        if (counts[g] <= 0) continue;
+        double beyond = rank_sums[g] / counts[g] - 0.5 * (n + 1);
+        between += counts[g] * beyond * beyond;
+        groups++;
+    }
+    double h = 12 / (n * (n + 1)) * between / (1 - r->ties / (n * n * n - n));
+    *log_p = rb_log_chi_square_tail(h, groups - 1);
+    return h;
 }

@@ -31,22 +31,6 @@ const rb_option_group *rb_replication_group(void) {
     return &group;
 }
 
-double rb_correlation(int64_t count, const double *x, int64_t x_stride, const double *y,
-                      int64_t y_stride) {
-    double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
-    for (int64_t k = 0; k < count; k++) {
-        mean_x += x[k * x_stride] / (double)count;
-        mean_y += y[k * y_stride] / (double)count;
-    }
-    for (int64_t k = 0; k < count; k++) {
-        double dx = x[k * x_stride] - mean_x, dy = y[k * y_stride] - mean_y;
-        xx += dx * dx;
-        yy += dy * dy;
-        xy += dx * dy;
-    }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
-}
-
 /* ---- features that both have ---- */
 
 /* Pairs of features: `of[0][p]` of the first model is `of[1][p]` of the second. */
@@ -137,20 +121,6 @@ typedef struct comparison {
     rb_scratch arrays;
 } comparison;
 
-static void normalise(rb_dense a, int64_t j) {
-    double mean = 0, squares = 0;
-    for (int64_t k = 0; k < a.rows; k++)
-        mean += rb_dense_get(a, k, j) / (double)a.rows;
-    for (int64_t k = 0; k < a.rows; k++) {
-        double d = rb_dense_get(a, k, j) - mean;
-        squares += d * d;
-    }
-    for (int64_t k = 0; k < a.rows; k++) {
-        double d = rb_dense_get(a, k, j) - mean;
-        rb_dense_set(a, k, j, squares > 0 ? d / sqrt(squares) : 0);
-    }
-}
-
 static rb_error take_loadings(rb_context *ctx, comparison *c, int which) {
     const rb_model *model = c->models[which];
     const double *values, *scale = model->preprocess->scale;
@@ -166,7 +136,7 @@ static rb_error take_loadings(rb_context *ctx, comparison *c, int which) {
             rb_dense_set(*to, p, j, values[k * units + j] * (c->to_data ? scale[k] : 1));
     }
     for (int64_t j = 0; j < units; j++)
-        normalise(*to, j);
+        rb_normalise(to->rows, (double *)to->data + j, to->ld, true);
     return RB_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <rarebit/simulate.h>
 
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -69,6 +70,20 @@ static void give_modules(rb_modules *planted, rb_modules **to) {
         rb_modules_free(planted);
 }
 
+/* Options may be numbers that are still too large once they are multiplied. */
+static rb_error check_finite(rb_context *ctx, const rb_matrix *matrix) {
+    for (int64_t i = 0; i < matrix->n_samples; i++) {
+        for (int64_t k = 0; k < matrix->n_features; k++) {
+            if (isfinite(rb_matrix_at(matrix, i, k))) continue;
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "the value of sample %lld, feature %lld would not be finite: noise and "
+                           "sizes are too large for numbers",
+                           (long long)i, (long long)k);
+        }
+    }
+    return RB_OK;
+}
+
 rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
                                 rb_modules **truth) {
     rb_biclusters_options options;
@@ -78,6 +93,13 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_mat
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
     err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
+    err = err ? err : check_finite(ctx, *matrix);
+    if (err) {
+        rb_matrix_free(*matrix);
+        rb_modules_free(planted);
+        *matrix = NULL;
+        planted = NULL;
+    }
     give_modules(planted, truth);
     return err;
 }
@@ -217,6 +239,13 @@ rb_error rb_simulate_bars(rb_context *ctx, const rb_options *given, rb_matrix **
     rb_error err = rb_options_take(ctx, given, rb_bars_group(), &options);
     err = err ? err : complete_plan(ctx, &options);
     err = err ? err : rb_generate_bars(ctx, &options.plan, &samples, &bars, &present);
+    err = err ? err : check_finite(ctx, samples);
+    if (err) {
+        rb_matrix_free(samples);
+        rb_matrix_free(bars);
+        rb_matrix_free(present);
+        samples = bars = present = NULL;
+    }
     give(samples, matrix);
     give(bars, fields);
     give(present, states);

@@ -285,7 +285,7 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 /* As rb_options_add, of a group that is sound. */
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
 /* From here on there is no such option. */
-/* Unsets what is set and does nothing, since another option lacks that it needs. */
+/* Unsets what is set and does nothing, beside the others as they are. */
 void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);
 /* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */

@@ -158,12 +158,48 @@ static rb_error check_needs(rb_context *ctx, const rb_options *options,
     return RB_OK;
 }
 
+/* Does a text have the word "-name"? */
+static bool has_idle(const char *words, const char *name) {
+    size_t length = strlen(name);
+    for (const char *word = words; *word; word += strspn(word, " ")) {
+        size_t span = strcspn(word, " ");
+        if (*word == '-' && span == length + 1 && strncmp(word + 1, name, length) == 0) return true;
+        word += span;
+    }
+    return false;
+}
+
+/* The condition that holds and makes an option do nothing, by a rule; NULL: none. */
+static const char *idle_by(const rb_options *options, const char *name) {
+    for (int p = 0; p < options->n_parts; p++) {
+        const rb_option_rule *rule = options->parts[p].group.rules;
+        for (; rule && rule->when; rule++)
+            if (has_idle(rule->then, name) && holds(options, rule->when)) return rule->when;
+    }
+    return NULL;
+}
+
+static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_option_part *part) {
+    for (const rb_option *row = part->group.rows; row->name; row++) {
+        const char *when =
+            rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
+        if (!when) continue;
+        int length = (int)strcspn(when, "=");
+        const char *rest = when + length;
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is given, but does nothing with %.*s%s%s; leave one of them out",
+                       row->name, length, when, *rest ? " " : "", *rest ? rest + 1 : "");
+    }
+    return RB_OK;
+}
+
 void rb_options_unset_idle(rb_options *options) {
     for (int p = 0; p < options->n_parts; p++) {
         const rb_option_part *part = &options->parts[p];
         for (const rb_option *row = part->group.rows; row->name; row++) {
             rb_option_state *state = &part->states[row - part->group.rows];
-            if (!row->needs || !state->set || holds(options, row->needs)) continue;
+            bool lacks = row->needs && !holds(options, row->needs);
+            if (!state->set || (!lacks && !idle_by(options, row->name))) continue;
             rb_row_default(row, part->fields);
             rb_free(state->text);
             *state = (rb_option_state){.hidden = state->hidden};
@@ -396,6 +432,7 @@ rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char
         const rb_option_part *part = &(*ready)->parts[p];
         err = rb_rows_check(ctx, part->group.rows, part->fields);
         err = err ? err : check_needs(ctx, *ready, part);
+        err = err ? err : check_idle(ctx, options, part);
     }
     if (err) {
         rb_options_free(*ready);

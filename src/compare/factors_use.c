@@ -110,10 +110,11 @@ struct metrics {
     coder *coder;
     int64_t n, block_samples;
     rb_dense codes, rows; /* of a block; rows: its samples, then V - mu W' */
-    rb_dense raw;         /* mu'mu */
+    rb_dense raw, own;    /* mu'mu, of all samples and of one */
     rb_dense products;    /* V'V, or nothing where it would be large */
     double *second;       /* sum of squares of each feature */
     double zeros, small, errors;
+    double *likelihoods; /* of all samples, where they are asked for and exact; or NULL */
     compare_columns columns;
 };
 
@@ -124,6 +125,31 @@ static void count_codes(struct metrics *f, rb_dense codes) {
             f->zeros += code == 0;
             f->small += fabs(code) < SMALL;
         }
+    }
+}
+
+/* mu'(I + G) mu, of entries of mu mu' that `raw` has in its lower triangle. */
+static double explained_by(const factors_posterior *p, rb_dense raw) {
+    double explained = 0;
+    for (int64_t i = 0; i < raw.rows; i++)
+        for (int64_t j = 0; j <= i; j++)
+            explained += (i == j ? 1 : 2) * rb_dense_get(raw, i, j) *
+                         (rb_dense_get(p->gram, i, j) + (i == j));
+    return explained;
+}
+
+/* ln p(v) of the samples of a block, whose values are `rows`: as log_likelihood has their mean. */
+static void find_likelihoods(struct metrics *f, const rb_block *block, rb_dense codes,
+                             rb_dense rows) {
+    const coder *c = f->coder;
+    const factors_posterior *p = &c->posterior;
+    for (int64_t i = 0; i < rows.rows; i++) {
+        double value = (double)rows.cols * LN_2PI + p->noise_log_det + p->log_det;
+        for (int64_t k = 0; k < rows.cols; k++)
+            value += rb_dense_get(rows, i, k) * rb_dense_get(rows, i, k) / c->noise[k];
+        rb_gemm_lower(f->ctx, 1, rb_dense_rows(codes, i, 1), RB_TRANSPOSED,
+                      rb_dense_rows(codes, i, 1), RB_PLAIN, 0, f->own);
+        f->likelihoods[block->first + i] = -(value - explained_by(p, f->own)) / 2;
     }
 }
 
@@ -138,6 +164,7 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
     rb_block_feature_squares(ctx, block, f->second);
     if (f->products.rows > 0) err = compare_add_second(ctx, &f->columns, block, f->products);
     rb_block_rows(block, 0, rows);
+    if (f->likelihoods) find_likelihoods(f, block, codes, rows);
     rb_gemm_parallel(ctx, -1, codes, RB_PLAIN, f->coder->loadings, RB_TRANSPOSED, 1, rows);
     for (int64_t i = 0; i < rows.rows; i++) {
         const void *row = rb_dense_row(rows, i);
@@ -150,16 +177,12 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
 static double log_likelihood(struct metrics *f) {
     const coder *c = f->coder;
     const factors_posterior *p = &c->posterior;
-    int64_t m = c->loadings.rows, l = c->loadings.cols;
-    double n = (double)f->n, value = (double)m * LN_2PI + p->noise_log_det, explained = 0;
+    int64_t m = c->loadings.rows;
+    double n = (double)f->n, value = (double)m * LN_2PI + p->noise_log_det;
     for (int64_t k = 0; k < m; k++)
         value += f->second[k] / n / c->noise[k];
     if (p->prior != FACTORS_NORMAL) return c->value / n - value / 2;
-    for (int64_t i = 0; i < l; i++)
-        for (int64_t j = 0; j <= i; j++)
-            explained += (i == j ? 1 : 2) * rb_dense_get(f->raw, i, j) *
-                         (rb_dense_get(p->gram, i, j) + (i == j));
-    return -(value + p->log_det - explained / n) / 2;
+    return -(value + p->log_det - explained_by(p, f->raw) / n) / 2;
 }
 
 /* || C - L L' - Psi ||, L the loadings that belong to the codes of the model. */
@@ -217,7 +240,10 @@ rb_error factors_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     rb_dense_take(&scratch, model->type, f.block_samples, l, &f.codes);
     rb_dense_take(&scratch, model->type, f.block_samples, m, &f.rows);
     rb_dense_take(&scratch, model->type, l, l, &f.raw);
+    rb_dense_take(&scratch, model->type, l, l, &f.own);
     if (m <= MAX_FEATURES) rb_dense_take(&scratch, model->type, m, m, &f.products);
+    if (!scratch.err && f.coder->posterior.prior == FACTORS_NORMAL)
+        f.likelihoods = metrics->likelihoods;
     scratch.err = scratch.err ? scratch.err : measure(&f, feed);
     if (!scratch.err) report(&f, metrics);
     factors_coder_free(made);

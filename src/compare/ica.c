@@ -165,9 +165,10 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
 
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *from, void **made) {
+    (void)from; /* refused */
     ica_fit *s = *made;
     s->options = *(const rb_ica_options *)options;
-    return pca_start(ctx, problem, s->options.units, s->options.solver, from, &s->pca);
+    return pca_start(ctx, problem, s->options.units, s->options.solver, &s->pca);
 }
 
 static void finish(void *made) {
@@ -494,6 +495,7 @@ const rb_method rb_method_ica = {
     .last = last,
     .done = done,
     .reads = reads,
+    .no_start = true,
     .store = store,
     .coder_new = compare_linear_new,
     .coder_free = compare_linear_free,

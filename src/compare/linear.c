@@ -145,20 +145,21 @@ struct sums {
     double squares, values, within, distance, zeros, n;
 };
 
-static void add_codes(const linear *c, rb_dense codes, struct sums *sums) {
-    for (int64_t i = 0; i < codes.rows; i++) {
-        for (int64_t j = 0; j < c->k; j++) {
-            double code = rb_dense_get(codes, i, j), product = 0;
-            for (int64_t l = 0; l < c->k; l++)
-                product += rb_dense_get(c->gram, j, l) * rb_dense_get(codes, i, l);
-            sums->within += code * product;
-            sums->distance += c->variance[j] > 0 ? code * code / c->variance[j] : 0;
-            sums->zeros += code == 0;
-        }
+/* Of one sample, but for its squares. */
+static struct sums sums_of(const linear *c, rb_dense codes, int64_t i) {
+    struct sums sums = {.n = 1};
+    for (int64_t j = 0; j < c->k; j++) {
+        double code = rb_dense_get(codes, i, j), product = 0;
+        for (int64_t l = 0; l < c->k; l++)
+            product += rb_dense_get(c->gram, j, l) * rb_dense_get(codes, i, l);
+        sums.within += code * product;
+        sums.distance += c->variance[j] > 0 ? code * code / c->variance[j] : 0;
+        sums.zeros += code == 0;
     }
-    sums->n += (double)codes.rows;
+    return sums;
 }
 
+/* The mean over the samples of the sums. */
 static double log_likelihood(const linear *c, const struct sums *sums) {
     double rest = (double)(c->m - c->alive), value = (double)c->m * log(2 * PI) + c->log_det;
     for (int64_t j = 0; j < c->k; j++)
@@ -168,25 +169,43 @@ static double log_likelihood(const linear *c, const struct sums *sums) {
     return -(value + sums->distance / sums->n) / 2;
 }
 
+/* rows: of values of the block; likelihoods: of its samples, or NULL for neither. */
+static void add_block(const linear *c, const rb_block *block, rb_dense codes, rb_dense rows,
+                      double *likelihoods, struct sums *sums) {
+    int64_t values = 0;
+    sums->squares += rb_block_squares(block, &values);
+    sums->values += (double)values;
+    for (int64_t i = 0; i < block->n_samples; i++) {
+        struct sums one = sums_of(c, codes, i);
+        sums->within += one.within;
+        sums->distance += one.distance;
+        sums->zeros += one.zeros;
+        sums->n++;
+        if (!likelihoods) continue;
+        rb_block_rows(block, i, rows);
+        for (int64_t k = 0; k < rows.cols; k++)
+            one.squares += rb_dense_get(rows, 0, k) * rb_dense_get(rows, 0, k);
+        likelihoods[i] = log_likelihood(c, &one);
+    }
+}
+
 rb_error compare_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                  rb_metrics *metrics) {
     enum { CELLS = 1 << 21, MIN = 64 };
     int64_t n = rb_feed_samples(feed), size = CELLS / (rb_model_features(model) + 1);
     struct sums sums = {0};
-    rb_dense codes = {0};
+    rb_dense codes = {0}, row = {0};
     void *coder = NULL;
     size = size < MIN ? MIN : size;
     rb_error err = compare_linear_new(ctx, model, size, &coder);
     err = err ? err : rb_dense_new(ctx, model->type, size, rb_model_units(model), &codes);
+    err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &row);
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
-        int64_t values = 0;
+        double *likelihoods = metrics->likelihoods ? metrics->likelihoods + first : NULL;
         err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
         err = err ? err : compare_linear_encode(ctx, coder, &block, codes.data);
-        if (err) break;
-        sums.squares += rb_block_squares(&block, &values);
-        sums.values += (double)values;
-        add_codes(coder, rb_dense_rows(codes, 0, block.n_samples), &sums);
+        if (!err) add_block(coder, &block, codes, row, likelihoods, &sums);
     }
     if (!err) {
         double errors = fmax(sums.squares - sums.within, 0);
@@ -195,6 +214,7 @@ rb_error compare_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed
         rb_metrics_set(metrics, "reconstruction_error", sqrt(errors));
         rb_metrics_set(metrics, "mean_squared_error", errors / sums.values);
     }
+    rb_dense_free(&row);
     rb_dense_free(&codes);
     compare_linear_free(coder);
     return err;

@@ -17,6 +17,7 @@
  */
 #include "nmf.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -29,7 +30,7 @@ const rb_option nmf_option_rows[] = {
      "frobenius|kullback-leibler", "NAME",
      "what is made small: the sum of squared errors, or the divergence, for counts",
      RB_OPTION_COMMON},
-    {"algorithm", 0, RB_OPTION_CHOICE, offsetof(nmf_options, algorithm), "hals", 0, 0,
+    {"solver", 0, RB_OPTION_CHOICE, offsetof(nmf_options, solver), "hals", 0, 0,
      "hals|multiplicative", "HOW",
      "hals finds one unit after the other, multiplicative has the rules of Lee and Seung, which "
      "take many more iterations (--loss kullback-leibler: multiplicative)"},
@@ -41,7 +42,7 @@ const rb_option nmf_option_rows[] = {
 };
 
 const rb_option_rule nmf_option_rules[] = {
-    {"loss=kullback-leibler", "algorithm=multiplicative"},
+    {"loss=kullback-leibler", "solver=multiplicative"},
     {0},
 };
 
@@ -164,15 +165,15 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->problem = *problem;
     fit->options = *(const nmf_options *)options;
     fit->warm = before != NULL;
-    if (fit->options.loss == NMF_KULLBACK_LEIBLER && fit->options.algorithm == NMF_HALS) {
+    if (fit->options.loss == NMF_KULLBACK_LEIBLER && fit->options.solver == NMF_HALS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "algorithm hals is for loss frobenius; loss kullback-leibler takes "
-                       "algorithm multiplicative");
+                       "solver hals is for loss frobenius; loss kullback-leibler takes "
+                       "solver multiplicative");
     }
     rb_error err = nnls_new(ctx, problem->type, fit->options.units, false, &fit->codes_by);
     err = err ? err : nnls_new(ctx, problem->type, fit->options.units, false, &fit->loadings_by);
     if (!err && before) err = load_loadings(ctx, before, fit->loadings);
-    if (fit->options.algorithm == NMF_MULTIPLICATIVE) fill_codes(fit->codes);
+    if (fit->options.solver == NMF_MULTIPLICATIVE) fill_codes(fit->codes);
     return err;
 }
 
@@ -281,7 +282,7 @@ static void improve(const nmf_fit *fit, const nnls *by, rb_dense linear, rb_dens
     const double enough = 0.01;
     bool first = fit->iteration == 0 && by == &fit->codes_by;
     int64_t sweeps = fit->options.sweeps;
-    if (fit->options.algorithm == NMF_HALS) {
+    if (fit->options.solver == NMF_HALS) {
         nnls_descend(by, first ? 10 * sweeps : sweeps, sweeps > 1 ? enough : 0, linear, rows,
                      worker);
         return;
@@ -332,7 +333,7 @@ static void find_errors(rb_context *ctx, nmf_fit *fit) {
         sum += error / n;
         fit->noise[k] = fmax(error / n, 0);
     }
-    fit->objective = -sum;
+    fit->objective = sum > 0 ? -sum : 0;
 }
 
 static void take_second(nmf_fit *fit) {
@@ -404,6 +405,21 @@ static void last(void *state) {
     ((nmf_fit *)state)->last = true;
 }
 
+/* The error is what is left of large numbers: of data far from 0 their rounding may be more. */
+static void tell_rounding(rb_context *ctx, const nmf_fit *fit) {
+    double size = 0, left = fabs(fit->objective);
+    for (int64_t k = 0; k < fit->loadings.rows; k++)
+        size += fit->squares[k] / (double)fit->problem.n_samples;
+    if (fit->problem.type != RB_FLOAT32 || fit->options.loss != NMF_FROBENIUS ||
+        FLT_EPSILON * size <= 0.1 * left)
+        return;
+    rb_log(ctx, RB_LOG_WARNING,
+           "objective and noise variances are not exact: what is left of each sample is %.1g of "
+           "its square, and float32 rounds to %.1g; choose precision float64, or subtract the "
+           "smallest value of each feature first",
+           left / size, FLT_EPSILON);
+}
+
 /* Codes have mean square 1 in the model: loadings are then of the size that units have in data. A
  * unit that is in no sample is dead. */
 static rb_error store(rb_context *ctx, void *state, rb_model *model) {
@@ -424,6 +440,7 @@ static rb_error store(rb_context *ctx, void *state, rb_model *model) {
     }
     for (int64_t k = 0; k < w.rows; k++)
         noise[k] = fit->noise[k];
+    tell_rounding(ctx, fit);
     return RB_OK;
 }
 

@@ -6,13 +6,13 @@
 #include "compare.h"
 #include "nnls.h"
 
-enum nmf_algorithm { NMF_HALS = 0, NMF_MULTIPLICATIVE };
+enum nmf_solver { NMF_HALS = 0, NMF_MULTIPLICATIVE };
 enum nmf_loss { NMF_FROBENIUS = 0, NMF_KULLBACK_LEIBLER };
 
 typedef struct nmf_options {
     int64_t units;
-    int algorithm; /* nmf_algorithm */
-    int loss;      /* nmf_loss */
+    int solver; /* nmf_solver */
+    int loss;   /* nmf_loss */
     int64_t sweeps;
 } nmf_options;
 

@@ -30,6 +30,7 @@ static const rb_option rows[] = {
 static const rb_option_rule rules[] = {
     {"solver=auto", "iterations=12 tolerance=1e-3"},
     {"solver=randomized", "iterations=12 tolerance=1e-3"},
+    {"solver=exact", "-iterations -tolerance -patience"},
     {0},
 };
 
@@ -74,10 +75,11 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
 
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *from, void **made) {
+    (void)from; /* refused */
     const rb_pca_options *o = options;
     state *s = *made;
     s->whiten = o->whiten;
-    rb_error err = pca_start(ctx, problem, o->units, o->solver, from, &s->pca);
+    rb_error err = pca_start(ctx, problem, o->units, o->solver, &s->pca);
     if (!err && s->pca.plan.exact && problem->fit->restarts > 1 && problem->restart == 0)
         rb_log(ctx, RB_LOG_INFO, "an exact solution is the same from every start");
     return err;
@@ -164,6 +166,7 @@ const rb_method rb_method_pca = {
     .last = last,
     .done = done,
     .reads = reads,
+    .no_start = true,
     .store = store,
     .coder_new = compare_linear_new,
     .coder_free = compare_linear_free,

@@ -48,7 +48,7 @@ extern const rb_field pca_parameter_fields[], pca_survey_fields[], pca_sum_field
 
 /* As the functions of a method (rarebit/method.h). */
 rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, int solver,
-                   const rb_model *start, pca_fit *pca);
+                   pca_fit *pca);
 void pca_finish(pca_fit *pca);
 rb_error pca_survey(rb_context *ctx, pca_fit *pca, const rb_block *block);
 rb_error pca_begin(rb_context *ctx, pca_fit *pca);

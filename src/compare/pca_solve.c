@@ -99,7 +99,7 @@ void pca_shape(const rb_problem *problem, const pca_plan *plan, rb_shape *shape)
 }
 
 rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, int solver,
-                   const rb_model *start, pca_fit *pca) {
+                   pca_fit *pca) {
     int64_t n = problem->n_samples, m = problem->n_features, most = n < m ? n : m;
     pca->problem = *problem;
     pca->plan = pca_plan_of(problem, units, solver);
@@ -108,11 +108,6 @@ rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, in
                        "units is %lld, but %lld samples of %lld features have no more than %lld "
                        "directions",
                        (long long)units, (long long)n, (long long)m, (long long)most);
-    }
-    if (start) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the method '%s' begins anew always: fit it without a model to start from",
-                       problem->method->name);
     }
     return RB_OK;
 }

@@ -317,8 +317,17 @@ static rb_error check_names(rb_context *ctx, const rb_source *source) {
 /* Of samples that do not differ centring leaves nothing. */
 static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
     if (f->p->options.centre == RB_CENTRE_NONE) return RB_OK;
-    for (int64_t k = 0; k < f->p->n_input; k++)
-        if (variance(f, k) > 0) return RB_OK;
+    bool varies = false;
+    for (int64_t k = 0; k < f->p->n_input; k++) {
+        varies = varies || variance(f, k) > 0;
+        if (!isfinite(variance(f, k))) {
+            return rb_fail(ctx, RB_ERROR_DATA,
+                           "feature %lld (counted from 0) has values too large to compute a "
+                           "variance of; divide all values by one number",
+                           (long long)k);
+        }
+    }
+    if (varies) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
                    f->effects ? "all %lld samples are the same once the effects of the covariates "
                                 "are taken out: there is nothing to be explained"

@@ -71,6 +71,11 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
                        "the model to start from is of method '%s', but '%s' is to be fitted",
                        before->name, method->name);
     }
+    if (!rb_method_takes_start(method)) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "the method '%s' begins anew always: fit it without a model to start from",
+                       method->name);
+    }
     int64_t units = rb_model_units(run->start);
     if (method->units && method->units(run->options) != units) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -278,25 +278,47 @@ static rb_error check_titles(rb_context *ctx, const char *path, const sheet *s) 
     return err;
 }
 
-static rb_error add_sheet(making *m, const sheet *s) {
+static rb_error add_title(making *m, const sheet *s, int64_t c, const char **text) {
+    for (int64_t i = 0; i < m->n; i++)
+        text[i] = m->row_of[i] < 0 ? "" : s->cells->text[m->row_of[i] * s->columns + c];
+    return add_texts(m, s->titles->text[c + s->titles->count - s->columns], text, false);
+}
+
+/* The columns of a list, "batch,age", which is cut; NULL: all of them. */
+static rb_error add_sheet(making *m, const sheet *s, char *list) {
     const char **text = rb_alloc(m->ctx, m->n, sizeof *text);
     rb_error err = text ? find_samples(m, s->samples) : RB_ERROR_MEMORY;
     int64_t skipped = s->titles->count - s->columns; /* above the names of the samples */
-    for (int64_t c = 0; !err && c < s->columns; c++) {
-        for (int64_t i = 0; i < m->n; i++)
-            text[i] = m->row_of[i] < 0 ? "" : s->cells->text[m->row_of[i] * s->columns + c];
-        err = add_texts(m, s->titles->text[c + skipped], text, false);
+    for (int64_t c = 0; !err && !list && c < s->columns; c++)
+        err = add_title(m, s, c, text);
+    for (char *name = list, *end; name && !err; name = end) {
+        int64_t c = 0;
+        end = strchr(name, ',');
+        if (end) *end++ = '\0';
+        while (c < s->columns && strcmp(s->titles->text[c + skipped], name) != 0)
+            c++;
+        err = c < s->columns
+                  ? add_title(m, s, c, text)
+                  : rb_fail(m->ctx, RB_ERROR_ARGUMENT,
+                            "%s: the header has no column '%s' behind the names of the samples",
+                            m->where, name);
     }
     rb_free(text);
     return err;
 }
 
-static rb_error add_text_file(making *m) {
+/* The first `length` characters of "table.tsv:batch,age" name the file. */
+static rb_error add_text_file(making *m, int64_t length) {
     sheet s = {0};
-    rb_error err = read_sheet(m->ctx, m->where, &s);
-    err = err ? err : check_titles(m->ctx, m->where, &s);
-    err = err ? err : add_sheet(m, &s);
+    char *path = rb_copy_text(m->ctx, m->where);
+    if (!path) return RB_ERROR_MEMORY;
+    char *list = path[length] ? path + length + 1 : NULL;
+    path[length] = '\0';
+    rb_error err = read_sheet(m->ctx, path, &s);
+    err = err ? err : check_titles(m->ctx, path, &s);
+    err = err ? err : add_sheet(m, &s, list);
     clear_sheet(&s);
+    rb_free(path);
     return err;
 }
 
@@ -389,10 +411,13 @@ static rb_error check_groups(const making *m) {
 static rb_error read_any(making *m) {
     const char *format = NULL;
     int64_t length = rb_labels_file(m->where);
-    bool whole = length == (int64_t)strlen(m->where);
-    bool anndata = !whole || (rb_is_regular(m->where) && !rb_format_of(m->ctx, m->where, &format) &&
-                              strcmp(format, "hdf5") == 0);
-    rb_error err = anndata ? add_anndata(m, length) : add_text_file(m);
+    char *path = rb_copy_text(m->ctx, m->where);
+    if (!path) return RB_ERROR_MEMORY;
+    path[length] = '\0';
+    bool anndata = length == 0 || (rb_is_regular(path) && !rb_format_of(m->ctx, path, &format) &&
+                                   strcmp(format, "hdf5") == 0);
+    rb_free(path);
+    rb_error err = anndata ? add_anndata(m, length) : add_text_file(m, length);
     err = err ? err : check_groups(m);
     if (!err && m->table->count == 0)
         err = rb_fail(m->ctx, RB_ERROR_DATA, "%s has no column that can be tested", m->where);

@@ -185,6 +185,11 @@ bool rb_method_reads(const rb_method *method, const void *state) {
     return !known || !method->reads || method->reads(state);
 }
 
+bool rb_method_takes_start(const rb_method *method) {
+    bool known = method->size > offsetof(rb_method, no_start);
+    return !known || !method->no_start;
+}
+
 /* Parameters become arrays of the same names. */
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model) {

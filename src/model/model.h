@@ -199,6 +199,8 @@ void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
+/* Can a fit start from a model? */
+bool rb_method_takes_start(const rb_method *method);
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model);
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,

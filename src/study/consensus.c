@@ -91,22 +91,6 @@ static rb_error encode(rb_context *ctx, const rb_model *model, rb_source *source
                           take_codes, &t);
 }
 
-/* Makes a row one of length 1, less its mean or as it is; false: nothing is left of it. */
-static bool normalise(rb_dense row, bool centre) {
-    double *values = row.data, mean = 0, square = 0, before = 0;
-    for (int64_t i = 0; i < row.cols; i++) {
-        mean += centre ? values[i] / (double)row.cols : 0;
-        before += values[i] * values[i];
-    }
-    for (int64_t i = 0; i < row.cols; i++) {
-        values[i] -= mean;
-        square += values[i] * values[i];
-    }
-    for (int64_t i = 0; i < row.cols && square > 0; i++)
-        values[i] /= sqrt(square);
-    return square > 1e-20 * before;
-}
-
 /* Adds the units of a model that have loadings, and codes that differ. */
 static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number, rb_source *source,
                           vectors *v) {
@@ -119,11 +103,11 @@ static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number
         rb_dense w = rb_dense_rows(v->loadings, to, 1), z = {0};
         for (int64_t k = 0; k < m; k++)
             rb_dense_set(w, 0, k, loadings[k * l + j]);
-        bool lives = normalise(w, false);
+        bool lives = rb_normalise(m, w.data, 1, false);
         if (source) {
             z = rb_dense_rows(v->codes, to, 1);
             if (to != before + j) rb_dense_copy(rb_dense_rows(v->codes, before + j, 1), z);
-            lives = normalise(z, true) && lives;
+            lives = rb_normalise(z.cols, z.data, 1, true) && lives;
         }
         if (lives) v->units[v->count++] = (rb_unit){number, j};
     }
@@ -352,17 +336,29 @@ static rb_error check_beside_first(rb_context *ctx, const rb_model *const *model
 static rb_error warn_of_same(rb_context *ctx, const rb_model *const *models, int64_t count) {
     uint32_t *checksums = rb_alloc(ctx, count, sizeof *checksums);
     if (!checksums) return RB_ERROR_MEMORY;
+    int64_t first = 0, second = 0, others = 0;
     for (int64_t i = 0; i < count; i++) {
         checksums[i] = rb_model_checksum(models[i]);
-        for (int64_t j = 0; j < i; j++) {
-            if (checksums[i] != checksums[j]) continue;
-            rb_log(ctx, RB_LOG_WARNING,
-                   "models %lld and %lld are the same, counted from 1: units are stable by that "
-                   "alone",
-                   (long long)j + 1, (long long)i + 1);
-        }
+        int64_t j = 0;
+        while (j < i && checksums[j] != checksums[i])
+            j++;
+        if (j == i) continue;
+        if (second > 0)
+            others++;
+        else
+            first = j, second = i;
     }
     rb_free(checksums);
+    if (others > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "models %lld and %lld are the same, counted from 1, and so are %lld more: units are "
+               "stable by that alone",
+               (long long)first + 1, (long long)second + 1, (long long)others);
+    } else if (second > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "models %lld and %lld are the same, counted from 1: units are stable by that alone",
+               (long long)first + 1, (long long)second + 1);
+    }
     return RB_OK;
 }
 
@@ -378,7 +374,7 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                        "refit is given, but without data there is nothing to fit; leave it out, "
                        "or give the data");
     }
-    rb_error err = RB_OK;
+    rb_error err = rb_consensus_check_refit(ctx, models[0]->method, options->refit);
     for (int64_t i = 0; !err && i < count; i++)
         err = check_beside_first(ctx, models, i, count);
     return err ? err : warn_of_same(ctx, models, count);
@@ -446,16 +442,23 @@ static rb_error merge(rb_context *ctx, const rb_model *const *models, int64_t co
     return err;
 }
 
-rb_error rb_consensus(rb_context *ctx, const rb_model *const *models, int64_t count,
-                      rb_source *source, const rb_options *given, rb_model **model) {
-    rb_consensus_options options;
+rb_error rb_consensus_make(rb_context *ctx, const rb_model *const *models, int64_t count,
+                           rb_source *source, const rb_consensus_options *options,
+                           rb_model **model) {
     *model = NULL;
-    rb_error err = rb_options_take(ctx, given, rb_consensus_group(), &options);
-    err = err ? err : check(ctx, models, count, source, &options);
-    err = err ? err : merge(ctx, models, count, source, &options, model);
+    rb_error err = check(ctx, models, count, source, options);
+    err = err ? err : merge(ctx, models, count, source, options, model);
     if (err) {
         rb_model_free(*model);
         *model = NULL;
     }
     return err;
+}
+
+rb_error rb_consensus(rb_context *ctx, const rb_model *const *models, int64_t count,
+                      rb_source *source, const rb_options *given, rb_model **model) {
+    rb_consensus_options options;
+    *model = NULL;
+    rb_error err = rb_options_take(ctx, given, rb_consensus_group(), &options);
+    return err ? err : rb_consensus_make(ctx, models, count, source, &options, model);
 }

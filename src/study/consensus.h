@@ -16,6 +16,8 @@ typedef struct rb_consensus_options {
  * fits were its own restarts. */
 #define RB_CONSENSUS_ATTRIBUTE "consensus_"
 #define RB_CONSENSUS_OF_RESTARTS "consensus_of_restarts"
+/* Its value where the program asked to stop, and the restarts that were done were not the first. */
+#define RB_CONSENSUS_OF_SOME "some"
 
 /* A unit of one of the models. */
 typedef struct rb_unit {
@@ -37,15 +39,23 @@ typedef struct rb_clusters {
     int64_t n_members;
 } rb_clusters;
 
-/* consensus.c: clusters of the living units. Cleared with rb_clusters_clear, also on failure. */
+/* consensus.c: rb_consensus with its options as fields. */
+rb_error rb_consensus_make(rb_context *ctx, const rb_model *const *models, int64_t count,
+                           rb_source *source, const rb_consensus_options *options,
+                           rb_model **model);
+/* Clusters of the living units. Cleared with rb_clusters_clear, also on failure. */
 rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_t count,
                           rb_source *source, double similarity, rb_clusters *clusters);
 void rb_clusters_clear(rb_clusters *clusters);
 
+/* rerun.c: adds the options of a consensus as its model recorded them. */
+rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options);
 /* consensus_model.c: the model of the first `kept` clusters, not fitted again. */
 rb_error rb_consensus_merge(rb_context *ctx, const rb_model *const *models, int64_t count,
                             const rb_clusters *clusters, int64_t kept, bool mean,
                             rb_model **merged);
+/* Refuses iterations of a fit from a model (0: none) with a method that has no such fit. */
+rb_error rb_consensus_check_refit(rb_context *ctx, const rb_method *method, int64_t iterations);
 /* A fit of so many iterations that begins there; *model is replaced. */
 rb_error rb_consensus_refit(rb_context *ctx, rb_source *source, int64_t iterations,
                             rb_model **model);

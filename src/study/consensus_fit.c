@@ -6,13 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RESTARTS = 20 };
+enum { RESTARTS = 20, FEWEST = 2 };
 
 typedef struct study {
     const rb_options *options;
+    rb_consensus_options consensus;
     const rb_matrix *matrix;
     const rb_source *given; /* has the covariates of the samples */
-    rb_model **models;      /* one per restart */
+    int64_t restarts;
+    rb_model **models; /* of the restarts that were done, in their order */
+    int64_t done;
+    bool first_ones; /* the restarts that were done are the first */
 } study;
 
 /* ---- a job ---- */
@@ -44,53 +48,62 @@ static rb_error fit_one(rb_context *ctx, int64_t job, void *user, rb_bytes *resu
 
 static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     study *s = user;
-    return rb_model_load_memory(ctx, result.data, (size_t)result.size, &s->models[job]);
+    rb_model **model = &s->models[s->done];
+    rb_error err = rb_model_load_memory(ctx, result.data, (size_t)result.size, model);
+    s->first_ones = s->first_ones && job == s->done;
+    s->done += !err;
+    return err;
 }
 
 /* ---- all of them ---- */
 
-static rb_error check(rb_context *ctx, const rb_options *options, int64_t *restarts) {
+static rb_error check(rb_context *ctx, study *s) {
+    const rb_options *options = s->options;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are those of no method; rb_options_new takes its name");
     }
     const rb_fit_options *fit = rb_options_fields(options, &rb_fit_group);
-    *restarts = rb_options_is_set(options, "restarts") ? fit->restarts : RESTARTS;
-    if (*restarts < 2) {
+    s->restarts = rb_options_is_set(options, "restarts") ? fit->restarts : RESTARTS;
+    if (s->restarts < FEWEST) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "restarts is %lld, but a consensus needs two fits at least, better 20",
-                       (long long)*restarts);
+                       (long long)s->restarts);
     }
     if (fit->max_time > 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "max-time cannot be given with a consensus, whose fits must all be whole; "
                        "leave it out, and give checkpoint to go on another time");
     }
-    return rb_options_check(ctx, options, NULL);
+    rb_error err = rb_options_take(ctx, options, rb_consensus_group(), &s->consensus);
+    err = err ? err : rb_consensus_check_refit(ctx, options->method, s->consensus.refit);
+    return err ? err : rb_options_check(ctx, options, NULL);
 }
 
-static rb_error fit_all(rb_context *ctx, study *s, int64_t restarts) {
+/* *complete is false when the program asked to stop; there are some models then. */
+static rb_error fit_all(rb_context *ctx, study *s, bool *complete) {
     const rb_checkpoint_options *checkpoint = rb_options_fields(s->options, &rb_checkpoint_group);
     char *key = NULL;
-    bool complete;
     rb_error err = rb_study_key(ctx, "consensus", s->options, NULL, s->given, s->matrix, &key);
-    rb_jobs jobs = {.count = restarts,
+    rb_jobs jobs = {.count = s->restarts,
                     .what = "fit",
                     .key = key,
                     .run = fit_one,
                     .take = take,
                     .user = s,
-                    .journal = checkpoint->checkpoint};
-    err = err ? err : rb_jobs_run(ctx, &jobs, &complete);
+                    .journal = checkpoint->checkpoint,
+                    .enough = FEWEST};
+    err = err ? err : rb_jobs_run(ctx, &jobs, complete);
     rb_free(key);
     return err;
 }
 
 /* The record says how the model was made: best of nothing, of so many restarts with the options of
  * the fits, also where it has fewer units or was fitted again. */
-static rb_error record(rb_context *ctx, const study *s, int64_t restarts, rb_model *model) {
+static rb_error record(rb_context *ctx, const study *s, rb_model *model) {
     char text[32];
     rb_option row;
+    int64_t restarts = s->first_ones ? s->done : s->restarts;
     snprintf(text, sizeof text, "%lld", (long long)restarts);
     rb_error err = RB_OK;
     for (int64_t i = 0; !err && !rb_options_row(s->options, i, &row, sizeof row); i++) {
@@ -98,35 +111,52 @@ static rb_error record(rb_context *ctx, const study *s, int64_t restarts, rb_mod
         if (value) err = rb_model_set_attribute(ctx, model, row.name, value);
     }
     err = err ? err : rb_model_set_attribute(ctx, model, "restarts", text);
-    return err ? err : rb_model_set_attribute(ctx, model, RB_CONSENSUS_OF_RESTARTS, "true");
+    const char *which = s->first_ones ? "true" : RB_CONSENSUS_OF_SOME;
+    return err ? err : rb_model_set_attribute(ctx, model, RB_CONSENSUS_OF_RESTARTS, which);
 }
 
-static rb_error find(rb_context *ctx, study *s, int64_t restarts, rb_model **model) {
-    rb_source *source = NULL;
-    rb_error err = open_matrix(ctx, s, &source);
-    err = err ? err : fit_all(ctx, s, restarts);
-    if (!err) {
-        err = rb_consensus(ctx, (const rb_model *const *)s->models, restarts, source, s->options,
-                           model);
+static rb_error merge(rb_context *ctx, study *s, rb_source *source, rb_model **model) {
+    rb_error err = rb_consensus_make(ctx, (const rb_model *const *)s->models, s->done, source,
+                                     &s->consensus, model);
+    return err ? err : record(ctx, s, *model);
+}
+
+/* Of the fits that were done when the program asked to stop, without another fit. */
+static rb_error merge_some(rb_context *ctx, study *s, rb_source *source, rb_model **model) {
+    s->consensus.refit = 0;
+    rb_context_clear_stop(ctx);
+    rb_error err = merge(ctx, s, source, model);
+    rb_context_stop(ctx);
+    if (err == RB_ERROR_DATA) {
+        rb_fail_prefix(ctx, "stopped after %lld of %lld fits: ", (long long)s->done,
+                       (long long)s->restarts);
     }
-    err = err ? err : record(ctx, s, restarts, *model);
+    if (!err) (*model)->status = RB_STATUS_STOPPED;
+    return err;
+}
+
+static rb_error find(rb_context *ctx, study *s, rb_model **model) {
+    rb_source *source = NULL;
+    bool complete;
+    rb_error err = open_matrix(ctx, s, &source);
+    err = err ? err : fit_all(ctx, s, &complete);
+    if (!err) err = (complete ? merge : merge_some)(ctx, s, source, model);
     rb_source_free(source);
     return err;
 }
 
 rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source *source,
                           rb_model **model) {
-    int64_t restarts = 0;
     rb_matrix *owned = NULL;
-    study s = {.options = options, .given = source};
+    study s = {.options = options, .given = source, .first_ones = true};
     *model = NULL;
-    rb_error err = check(ctx, options, &restarts);
+    rb_error err = check(ctx, &s);
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);
     if (!err) {
-        s.models = rb_alloc_zero(ctx, restarts, sizeof(rb_model *));
-        err = s.models ? find(ctx, &s, restarts, model) : RB_ERROR_MEMORY;
+        s.models = rb_alloc_zero(ctx, s.restarts, sizeof(rb_model *));
+        err = s.models ? find(ctx, &s, model) : RB_ERROR_MEMORY;
     }
-    for (int64_t i = 0; s.models && i < restarts; i++)
+    for (int64_t i = 0; i < s.done; i++)
         rb_model_free(s.models[i]);
     rb_free(s.models);
     rb_matrix_free(owned);

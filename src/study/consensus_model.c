@@ -83,8 +83,9 @@ static rb_error take_array(const merging *m, const rb_model *base, const char *n
 /* ---- the model ---- */
 
 static rb_error copy_attributes(const merging *m, const rb_model *base) {
-    static const char *const of_one_fit[] = {"best_restart", "best_iteration", "estep_wins",
-                                             "command_line", "units",          NULL};
+    static const char *const of_one_fit[] = {
+        "best_restart", "best_iteration",         "estep_wins", "command_line",
+        "units",        RB_CONSENSUS_OF_RESTARTS, NULL};
     char units[32];
     rb_error err = RB_OK;
     for (int64_t i = 0; i < base->n_attributes && !err; i++) {
@@ -172,6 +173,14 @@ static rb_error set_rows(rb_context *ctx, const rb_model *model, const rb_option
             err = rb_options_set(ctx, options, row->name, value);
     }
     return err;
+}
+
+rb_error rb_consensus_check_refit(rb_context *ctx, const rb_method *method, int64_t iterations) {
+    if (iterations == 0 || rb_method_takes_start(method)) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "refit is %lld, but the method '%s' begins anew always and cannot go on from "
+                   "units that are there; leave it out",
+                   (long long)iterations, method->name);
 }
 
 rb_error rb_consensus_refit(rb_context *ctx, rb_source *source, int64_t iterations,

@@ -177,13 +177,25 @@ static rb_error work(board *b) {
                    (long long)b->n_mine, b->jobs->what);
 }
 
-static rb_error hand_over(board *b, bool *complete) {
-    rb_error err = RB_OK;
-    *complete = true;
+static int64_t count_results(const board *b) {
+    int64_t count = 0;
     for (int64_t i = 0; i < b->jobs->count; i++)
-        *complete = *complete && b->results[i].data;
-    for (int64_t i = 0; !err && *complete && i < b->jobs->count; i++)
-        err = b->jobs->take(b->ctx, i, b->results[i], b->jobs->user);
+        count += b->results[i].data != NULL;
+    return count;
+}
+
+static rb_error hand_over(board *b) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < b->jobs->count; i++)
+        if (b->results[i].data) err = b->jobs->take(b->ctx, i, b->results[i], b->jobs->user);
+    return err;
+}
+
+/* The error of the work, where it leaves nothing to hand over. */
+static rb_error settle_all(board *b, rb_error err, bool *complete) {
+    int64_t done = count_results(b), enough = b->jobs->enough;
+    *complete = !err && done == b->jobs->count;
+    if (*complete || (err == RB_ERROR_STOPPED && enough > 0 && done >= enough)) return hand_over(b);
     return err;
 }
 
@@ -209,10 +221,9 @@ rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete) {
     if (!scratch.err) scratch.err = open_journal(&b);
     if (!scratch.err) {
         choose(&b, part, parts);
-        scratch.err = work(&b);
+        scratch.err = settle_all(&b, work(&b), complete);
     }
     if (b.journal) b.store->close(b.journal);
-    if (!scratch.err) scratch.err = hand_over(&b, complete);
     for (int64_t i = 0; b.results && i < jobs->count; i++)
         rb_free(b.results[i].data);
     for (int t = 0; b.contexts && t < ctx->threads; t++)

@@ -14,8 +14,9 @@
  * features in use: these steps would undo each other else. Means, variances, and which features are
  * selected, are the same for every permutation.
  */
-#include "study.h"
+#include "consensus.h"
 
+#include <rarebit/consensus.h>
 #include <rarebit/significance.h>
 #include <rarebit/version.h>
 
@@ -74,10 +75,12 @@ typedef struct study {
     permute_options options;
     const rb_model *model; /* encode: for samples as they are permuted */
     rb_options *fit;       /* refit: the options of the model */
+    bool consensus;        /* refit: of as many fits, with what they have in common */
     rb_matrix *matrix;     /* what is permuted */
-    int64_t units;
-    double *null;    /* permutations x units: the information of each */
-    double *largest; /* of each permutation; ascending */
+    int64_t units;         /* of a fit; of a consensus those that were not kept have nothing */
+    int64_t width;         /* of a row of `null`: units that a permutation may have */
+    double *null;          /* permutations x units: the information of each */
+    double *largest;       /* of each permutation; ascending */
 } study;
 
 /* ---- permuted data ---- */
@@ -175,18 +178,22 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, 
 static rb_error measure(rb_context *ctx, const study *s, rb_source *source, rb_bytes *result) {
     rb_model *refitted = NULL;
     double *information = NULL;
-    rb_error err = s->fit ? rb_fit(ctx, s->fit, source, NULL, &refitted) : RB_OK;
+    rb_error err = !s->fit        ? RB_OK
+                   : s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
+                                  : rb_fit(ctx, s->fit, source, NULL, &refitted);
+    bool nothing = s->consensus && err == RB_ERROR_DATA; /* no unit that is stable enough */
+    if (nothing) err = RB_OK;
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     if (!err) {
-        information = rb_alloc_zero(ctx, s->units, sizeof *information);
-        err = information
-                  ? rb_unit_information(ctx, refitted ? refitted : s->model, source, information)
-                  : RB_ERROR_MEMORY;
+        information = rb_alloc_zero(ctx, s->width, sizeof *information);
+        if (!information) err = RB_ERROR_MEMORY;
+        if (!err && !nothing)
+            err = rb_unit_information(ctx, refitted ? refitted : s->model, source, information);
     }
     rb_model_free(refitted);
     if (err) rb_free(information);
-    if (!err) *result = (rb_bytes){information, s->units * (int64_t)sizeof *information};
+    if (!err) *result = (rb_bytes){information, s->width * (int64_t)sizeof *information};
     return err;
 }
 
@@ -204,10 +211,10 @@ static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_byte
 
 static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     study *s = user;
-    if (result.size != s->units * (int64_t)sizeof(double))
+    if (result.size != s->width * (int64_t)sizeof(double))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint is damaged at permutation %lld",
                        (long long)job);
-    memcpy(s->null + job * s->units, result.data, (size_t)result.size);
+    memcpy(s->null + job * s->width, result.data, (size_t)result.size);
     return RB_OK;
 }
 
@@ -309,12 +316,12 @@ static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *so
 static rb_error check_model(rb_context *ctx, const rb_model *model) {
     bool consensus = rb_model_attribute(model, "consensus_models");
     char name[64];
-    if (rb_model_attribute(model, "start_checksum")) {
+    if (rb_model_attribute(model, "start_checksum") && !consensus) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the model was fitted from another model, so that it cannot be fitted again "
                        "from its options; fit it in one go");
     }
-    for (const rb_option *row = model->method->options; row->name && !consensus; row++) {
+    for (const rb_option *row = model->method->options; row->name; row++) {
         snprintf(name, sizeof name, "%s_checksum", row->name);
         if (rb_model_attribute(model, name)) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -323,13 +330,13 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
                            row->name);
         }
     }
-    return !consensus
+    return !consensus || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                         "the model is a consensus of fits, which cannot be fitted again from its "
-                         "options: the stability of its units says which are more than chance; or "
-                         "take a model of one fit, or data that it was not fitted to with "
-                         "null=encode");
+                         "the model is a consensus of models that were there before, which cannot "
+                         "be fitted again from its options: the stability of its units says which "
+                         "are more than chance; or let a fit with consensus make them, or take "
+                         "data that it was not fitted to with null=encode");
 }
 
 /* What permuted data need no more, or cannot have twice. */
@@ -353,7 +360,24 @@ static rb_error repeat_options(rb_context *ctx, const rb_model *model, rb_option
             if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
         }
     }
+    if (!err && rb_model_attribute(model, "consensus_models"))
+        err = rb_consensus_recall(ctx, model, *options);
+    if (!err) rb_options_unset_idle(*options);
     return err;
+}
+
+static int64_t whole_of(const rb_model *model, const char *name) {
+    const char *text = rb_model_attribute(model, name);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* A consensus may have fewer units than its fits, or more, up to those of all of them. */
+static rb_error count_units(rb_context *ctx, study *s) {
+    int64_t asked = whole_of(s->model, "units"), fits = whole_of(s->model, "consensus_models");
+    s->units = asked > s->units ? asked : s->units;
+    if (!rb_multiply(s->units, fits, &s->width))
+        return rb_fail(ctx, RB_ERROR_MEMORY, "there are too many units to be kept");
+    return RB_OK;
 }
 
 /* ---- p-values ---- */
@@ -381,19 +405,20 @@ static void sort_null(study *s) {
     int64_t b = s->options.permutations;
     for (int64_t i = 0; i < b; i++) {
         s->largest[i] = 0;
-        for (int64_t u = 0; u < s->units; u++)
-            s->largest[i] = fmax(s->largest[i], s->null[i * s->units + u]);
+        for (int64_t u = 0; u < s->width; u++)
+            s->largest[i] = fmax(s->largest[i], s->null[i * s->width + u]);
     }
     qsort(s->largest, (size_t)b, sizeof *s->largest, ascending);
-    qsort(s->null, (size_t)(b * s->units), sizeof *s->null, ascending);
+    qsort(s->null, (size_t)(b * s->width), sizeof *s->null, ascending);
 }
 
 static rb_significance judge(const study *s, double information) {
     double b = (double)s->options.permutations, l = (double)s->units;
     double pooled =
-        (double)count_from(s->null, s->options.permutations * s->units, information) / l;
+        (double)count_from(s->null, s->options.permutations * s->width, information) / l;
     double larger = (double)count_from(s->largest, s->options.permutations, information);
-    return (rb_significance){.p = (1 + pooled) / (1 + b), .p_family = (1 + larger) / (1 + b)};
+    return (rb_significance){.p = fmin((1 + pooled) / (1 + b), 1),
+                             .p_family = (1 + larger) / (1 + b)};
 }
 
 /* The false discovery rate is over all units, as p is, also dead ones and those that `best` left
@@ -538,7 +563,7 @@ static rb_error work(rb_context *ctx, study *s, const double *information, rb_mo
                      bool *complete) {
     rb_scratch scratch = {.ctx = ctx};
     int64_t count = 0;
-    if (!rb_multiply(s->options.permutations, s->units, &count))
+    if (!rb_multiply(s->options.permutations, s->width, &count))
         return rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
     s->null = rb_take(&scratch, count, sizeof *s->null);
     s->largest = rb_take(&scratch, s->options.permutations, sizeof *s->largest);
@@ -575,6 +600,7 @@ static rb_error begin(rb_context *ctx, study *s, rb_source *source, rb_modules *
 rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *source,
                             const rb_options *given, rb_modules *modules, bool *complete) {
     study s = {.model = model, .units = rb_model_units(model)};
+    s.width = s.units;
     bool all = true;
     if (complete) *complete = true;
     rb_error err = rb_options_take(ctx, given, rb_significance_group(), &s.options);
@@ -584,6 +610,8 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
         err = check_model(ctx, model);
         err = err ? err : check_data(ctx, model, source);
         err = err ? err : repeat_options(ctx, model, &s.fit);
+        s.consensus = rb_model_attribute(model, "consensus_models");
+        if (!err && s.consensus) err = count_units(ctx, &s);
     }
     if (!err && s.options.null == NULL_ENCODE) warn_of_encode(ctx, model, source);
     if (!err && s.options.permutations < FEWEST) {

@@ -40,7 +40,7 @@ static int64_t best_restart(const rb_model *model) {
     return restart ? strtoll(restart, NULL, 10) : 0;
 }
 
-static rb_error recall_consensus(rb_context *ctx, const rb_model *model, rb_options *options) {
+rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options) {
     const rb_option_group *group = rb_consensus_group();
     rb_error err = rb_options_add(ctx, options, group);
     for (const rb_option *row = group->rows; row->name && !err; row++) {
@@ -61,9 +61,9 @@ rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **o
         if (value && !left_out(model, &row, value))
             err = rb_options_set(ctx, options, row.name, value);
     }
-    if (!err && is_consensus(model)) err = recall_consensus(ctx, model, options);
+    if (!err && is_consensus(model)) err = rb_consensus_recall(ctx, model, options);
     /* Restarts after the best one were not whole, or not better. */
-    if (!err && was_cut(model))
+    if (!err && was_cut(model) && !is_consensus(model))
         err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
     if (err) {
         rb_fail_prefix(ctx, "the options of the model cannot be set: ");
@@ -183,7 +183,16 @@ static rb_error fit_again(rb_context *ctx, const rb_model *model, const rb_optio
 }
 
 /* What other models were merged into has no fit of its own. */
-static rb_error refuse_consensus(rb_context *ctx, const rb_model *model) {
+static rb_error check_consensus(rb_context *ctx, const rb_model *model) {
+    const char *of = rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS);
+    if (!is_consensus(model) || (of && strcmp(of, RB_CONSENSUS_OF_SOME) != 0)) return RB_OK;
+    if (of) {
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "the model is a consensus of the %s fits that were done when it was stopped, "
+            "and these are not the first of %s; make it again with all of them",
+            rb_model_attribute(model, "consensus_models"), rb_model_attribute(model, "restarts"));
+    }
     const char *line = rb_model_attribute(model, "command_line");
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "the model is a consensus of %s models that were there before, and rerun has "
@@ -197,9 +206,9 @@ rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *opti
                   rb_source *source, const rb_model *start, rb_model **again) {
     rb_options *own = NULL;
     *again = NULL;
-    if (is_consensus(model) && !rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS))
-        return refuse_consensus(ctx, model);
-    rb_error err = options ? RB_OK : rb_model_options(ctx, model, &own);
+    rb_error err = check_consensus(ctx, model);
+    if (err) return err;
+    err = options ? RB_OK : rb_model_options(ctx, model, &own);
     const rb_options *used = options ? options : own;
     err = err ? err : check_start(ctx, model, start);
     err = err ? err : check_values(ctx, model, used);

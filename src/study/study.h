@@ -37,6 +37,9 @@ typedef struct rb_jobs {
     /* "3/100": only the third of 100 equal parts is done, for another machine, and nothing is
      * taken. Needs a journal. NULL: all of them. */
     const char *part;
+    /* So many results are worth something when the program asks to stop: those that are there are
+     * taken then. 0: all or none. */
+    int64_t enough;
 } rb_jobs;
 
 typedef struct rb_journal rb_journal;
@@ -62,7 +65,8 @@ typedef struct rb_journal_store {
 } rb_journal_store;
 
 /* Does the jobs, one per thread of the context at a time, and hands over their results; *complete
- * is false when only a part was asked for, and jobs of others are not in the journal. Progress
+ * is false when only a part was asked for, and jobs of others are not in the journal, or when the
+ * program asked to stop and there were enough results. Progress
  * counts jobs. An error of a job ends it all, the first job's that fails; results of those before
  * stay in the journal. RB_ERROR_ARGUMENT (part; a journal of other jobs), RB_ERROR_STOPPED,
  * RB_ERROR_UNSUPPORTED (a journal without rb_io_use), RB_ERROR_FILE, RB_ERROR_FORMAT (journal). */

@@ -46,6 +46,33 @@ refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
 refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
 [ ! -e no.h5 ] || fail "a model was written all the same"
 
+# Before any fit is made; and every fit alike is said once.
+breaks "refit is 3" fit pca X.npy -k 3 --consensus --refit 3 --restarts 2 --seed 1 -o no.h5 -q
+expect 0 fit pca X.npy -k 3 --consensus --restarts 4 --seed 1 -o pca.h5 -q
+[ "$(grep -c "are the same" err)" = 1 ] || fail "$command: $(cat err)"
+
+# Ctrl-C: what the fits that are done have in common is written, and the exit status is that of the
+# signal; the checkpoint stays.
+command="fit --consensus and Ctrl-C"
+"$RAREBIT" fit rfn X.npy -k 12 --preset biclustering --restarts 100000 --consensus --seed 1 \
+    --stability 0.3 --checkpoint part.ck -o part.h5 >out 2>err &
+pid=$!
+tries=0
+until [ "$(cat part.ck 2>/dev/null | wc -c)" -gt 100000 ] || [ $tries -gt 600 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -INT $pid
+wait $pid
+got=$?
+[ $got -eq 130 ] || fail "$command: exit $got: $(cat err)"
+says "the consensus of these was written"
+exists part.h5
+exists part.ck
+expect 0 info part.h5 --json
+tells '"status": "stopped"'
+expect 0 modules part.h5 X.npy -o part.tsv -q
+
 # Models without batch effects: the covariates are those of the samples.
 awk 'BEGIN { print "batch"; for (i = 0; i < 100; i++) print i % 2 ? "a" : "b" }' >batch.tsv
 for seed in 1 2; do

@@ -26,6 +26,9 @@ holds "$after > $before + 3.5"
 # The same levels in every format; an array keeps what lies between them.
 expect 0 denoise m.h5 noisy.pgm --size 6x6 -o out.pgm -q
 [ ! -s err ] || fail "$command: not quiet: $(cat err)"
+expect 0 info noisy.pgm
+sum=$(sed -n 's/^checksum *//p' out)
+grep -q "\"data_checksum\":\"$sum\",\"model\"" out.pgm || fail "out.pgm does not name what it was made of: $sum"
 expect 0 convert out.png -o png.npy -q
 expect 0 convert out.pgm -o pgm.npy -q
 same png.npy pgm.npy

@@ -98,6 +98,17 @@ awk -F '\t' -v unit="$unit" '$1 == unit && $2 == "batch" { found = $3 == "kruska
     END { exit !found }' c.tsv || fail "the batch is not found: $(cat c.tsv)"
 expect 0 modules m.h5 x.tsv --covariates covariates.tsv --json -q
 tells '"covariates": [{"name": "dose", "missing": 0, "groups": null}, {"name": "age", "missing": 8, "groups": null}'
+# Some of its columns, by name.
+expect 0 modules m.h5 x.tsv --covariates covariates.tsv:batch,dose --covariate-groups batch --covariates-output some.tsv -q
+[ "$(cut -f 2 some.tsv | sort -u | tr '\n' ' ')" = "batch covariate dose " ] || fail "$command: $(cat some.tsv)"
+for column in batch dose; do
+    awk -v c=$column -F '\t' '$2 == c { print $1, $2, $5 }' c.tsv >all.out
+    awk -v c=$column -F '\t' '$2 == c { print $1, $2, $5 }' some.tsv >some.out
+    same all.out some.out
+done
+refuses "covariates.tsv:batch,weight: the header has no column 'weight'" \
+    modules m.h5 x.tsv --covariates covariates.tsv:batch,weight -q
+refuses "would write over 'covariates.tsv:batch'" modules m.h5 x.tsv --covariates covariates.tsv:batch --covariates-output covariates.tsv
 cut -f 1,4 covariates.tsv >two.tsv
 refuses "--covariate-groups names 'plate', but there is no such column in two.tsv" \
     modules m.h5 x.tsv --covariates two.tsv --covariate-groups batch,plate -q
@@ -113,6 +124,10 @@ expect 0 modules m.h5 x.tsv --gmt sets.gmt --labels labels.tsv --covariates cova
 silent
 same a.tsv sets.tsv
 for file in all.gmt a.tsv b.json c.json; do exists $file; done
+for file in b.json c.json; do
+    grep -q '"rows": \[' $file && grep -q '"provenance": {.*"command_line".*"data_checksum".*"seed"' $file ||
+        fail "$file: $(tail -n 1 $file)"
+done
 
 # What does nothing is refused, and so are names that say no format; nothing is written where a part fails.
 refuses "--gmt-output does nothing without --gmt" modules m.h5 x.tsv --gmt-output e.tsv

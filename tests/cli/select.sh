@@ -75,9 +75,17 @@ refuses "must be numbers above 0" select rfn X.npy --units 3:1
 breaks "is no file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
 
+# The table as JSON is what --json prints.
+expect 0 select rfn X.npy --units 2:3 --restarts 1 --folds 2 --iterations 10 --seed 1 -o table.json --json -q
+grep -q '"rows": \[{"units": 2,' table.json && grep -q '"provenance": {.*"data_checksum"' table.json ||
+    fail "$command: $(cat table.json)"
+same table.json out
+
 # Methods without the log-likelihood of single samples are compared by folds; without any nothing is.
-expect 0 select pca X.npy --units 2:4 --restarts 1 --folds 3 -o pca.tsv -q
-awk -F '\t' 'NR > 1 && !($4 + 0 < 0 && $5 + 0 >= 0) { exit 1 }' pca.tsv || fail "pca: $(cat pca.tsv)"
+for method in pca fa-laplace; do
+    expect 0 select $method X.npy --units 2:4 --restarts 1 --folds 3 --seed 1 -o $method.tsv -q
+    awk -F '\t' 'NR > 1 && !($4 + 0 < 0 && $5 + 0 >= 0) { exit 1 }' $method.tsv || fail "$method: $(cat $method.tsv)"
+done
 expect 0 select dae X.npy --units 2:3 --restarts 2 --folds 2 --iterations 3 --seed 1 -q
 tells "no number is picked: the method gives no log-likelihood of unseen samples"
 ! grep -q 'nan\|picked$\|likely$' out || fail "$command: $(cat out)"

@@ -29,6 +29,10 @@ for seed in 2 3; do
     expect 0 fit rfn X.npy -k 6 --iterations 80 --seed $seed -o m$seed.h5 -q
 done
 expect 0 consensus m.h5 m2.h5 m3.h5 --data X.npy --stability 0.2 -o c.h5 -q
+breaks "a consensus of models that were there before" modules c.h5 X.npy --permutations 19 -q
+expect 0 fit rfn X.npy -k 6 --iterations 40 --restarts 3 --consensus --stability 0.2 --seed 1 -o own.h5 -q
+expect 0 modules own.h5 X.npy --permutations 19 --significant 0.05
+says "modules have a family-wise p-value"
 expect 0 modules c.h5 X.npy --permutations 19 --null encode
 grep -q '^unit .* family-wise .* stability' out || fail "no columns: $(head -n 1 out)"
 says "stability"

@@ -197,13 +197,11 @@ static void threshold_rules(void **state) {
 static void rule_by_default(void **state) {
     (void)state;
     static const struct {
-        bool signs, sparse, probabilities;
+        bool signs, sparse, probabilities, chances;
         const char *rule;
-    } cases[] = {{false, false, false, "nonzero"},
-                 {true, false, false, "fabia"},
-                 {false, true, false, "fabia"},
-                 {true, true, false, "fabia"},
-                 {false, false, true, "active"}};
+    } cases[] = {{false, false, false, false, "nonzero"}, {true, false, false, false, "fabia"},
+                 {false, true, false, false, "fabia"},    {true, true, false, false, "fabia"},
+                 {false, false, true, false, "active"},   {false, false, false, true, "active"}};
     rb_context *ctx = new_context();
     char told[256] = "";
     rb_context_on_log(ctx, note_log, told);
@@ -214,6 +212,7 @@ static void rule_by_default(void **state) {
         rb_modules_input input = input_of(&e);
         input.sparse_loadings = cases[c].sparse;
         input.probabilities = cases[c].probabilities;
+        input.chances = cases[c].chances;
         assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
         assert_string_equal(rb_modules_rule(modules), cases[c].rule);
         assert_non_null(strstr(told, cases[c].rule));

@@ -3,6 +3,8 @@
 
 #include "data/data.h"
 
+#include <float.h>
+
 static void defaults_are_pinned(void **state) {
     (void)state;
     rb_bars_options o;
@@ -80,6 +82,8 @@ static void wrong_options(void **state) {
     refuse(ctx, &o, "noise is '-1'");
     o.plan.noise_sd = NAN;
     refuse(ctx, &o, "noise is 'nan'");
+    o.plan.noise_sd = DBL_MAX;
+    refuse(ctx, &o, "would not be finite");
     rb_context_free(ctx);
 }
 

@@ -5,9 +5,8 @@
 
 enum { N = 60, D = 14 };
 
-static const char *const ways[] = {"algorithm=hals", "algorithm=hals sweeps=1",
-                                   "algorithm=multiplicative", "algorithm=multiplicative sweeps=1",
-                                   "loss=kullback-leibler"};
+static const char *const ways[] = {"solver=hals", "solver=hals sweeps=1", "solver=multiplicative",
+                                   "solver=multiplicative sweeps=1", "loss=kullback-leibler"};
 enum { WAYS = sizeof ways / sizeof *ways, FIRST_DIVERGENCE = 4 };
 
 static rb_context *ctx;
@@ -150,8 +149,8 @@ static void a_product_is_found(void **state) {
     rb_matrix *rows;
     rb_source *from = fixture_source(ctx, exact, N, D, &rows);
     double all = squares_of(exact, N * D) / N;
-    rb_model *three = fit("algorithm=hals", 3, 2000, from);
-    rb_model *two = fit("algorithm=hals", 2, 2000, from);
+    rb_model *three = fit("solver=hals", 3, 2000, from);
+    rb_model *two = fit("solver=hals", 2, 2000, from);
     assert_true(-compare_last(three) < 1e-6 * all);
     assert_true(-compare_last(two) > 1e-2 * all);
     rb_model_free(three);
@@ -198,7 +197,7 @@ static double best_of_two(const double *w, const double *v) {
 
 static void codes_are_the_best(void **state) {
     (void)state;
-    rb_model *model = fit("algorithm=hals", 2, 20, source);
+    rb_model *model = fit("solver=hals", 2, 20, source);
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
     double *codes = fixture_codes(ctx, model, source);
     for (int64_t i = 0; i < N; i++) {
@@ -217,7 +216,7 @@ static void codes_are_the_best(void **state) {
 /* More units than features, two of them alike: the matrix is singular. */
 static void codes_of_too_many_units(void **state) {
     (void)state;
-    rb_model *model = fit("algorithm=hals", 20, 30, source);
+    rb_model *model = fit("solver=hals", 20, 30, source);
     rb_metrics *metrics;
     assert_ok(ctx, rb_evaluate(ctx, model, source, &metrics));
     assert_true(rb_metrics_get(metrics, "mean_squared_error") * D <=
@@ -281,7 +280,7 @@ static void streams_and_threads_do_not_matter(void **state) {
 /* Codes have mean square 1, and what is left of a feature is its noise. */
 static void models_have_a_scale(void **state) {
     (void)state;
-    rb_model *model = fit("algorithm=hals", 3, 500, source);
+    rb_model *model = fit("solver=hals", 3, 500, source);
     const double *noise = rb_model_array(model, "noise", NULL, NULL);
     double *codes = fixture_codes(ctx, model, source);
     for (int64_t j = 0; j < 3; j++) {
@@ -343,13 +342,47 @@ static void refusals(void **state) {
     assert_refuses(RB_ERROR_DATA, "", from, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "", sparse.source, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centred");
-    assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler algorithm=hals", source,
+    assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler solver=hals", source,
                    "multiplicative");
-    rb_model *model = fit("algorithm=hals", 2, 3, source);
+    rb_model *model = fit("solver=hals", 2, 3, source);
     double codes[N * 2];
     assert_int_equal(rb_encode_into(ctx, model, from, RB_FLOAT64, codes, 2, 1), RB_ERROR_DATA);
     rb_model_free(model);
     compare_sparse_free(&sparse);
+    rb_source_free(from);
+    rb_matrix_free(rows);
+}
+
+static void count_rounding(rb_log_level level, const char *message, void *user) {
+    *(int *)user += level == RB_LOG_WARNING && strstr(message, "float32 rounds") != NULL;
+}
+
+/* What is left of data far from 0 is lost in float32: it is said, and the objective is not above
+ * 0. */
+static void tells_of_rounding(void **state) {
+    (void)state;
+    static double far[N * D];
+    for (int c = 0; c < N * D; c++)
+        far[c] = values[c] + 1e6;
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, far, N, D, &rows);
+    int told[2] = {0, 0};
+    for (int p = 0; p < 2; p++) {
+        rb_context_on_log(ctx, count_rounding, &told[p]);
+        rb_model *model = compare_fit(ctx, "nmf",
+                                      p ? "units=2 iterations=20 precision=float64"
+                                        : "units=2 iterations=20 precision=float32",
+                                      from);
+        for (int64_t t = 0; t < rb_model_iterations(model); t++) {
+            double objective;
+            rb_model_history(model, t, &objective, NULL, NULL);
+            assert_true(objective <= 0);
+        }
+        rb_model_free(model);
+    }
+    rb_context_on_log(ctx, NULL, NULL);
+    assert_int_equal(told[0], 1);
+    assert_int_equal(told[1], 0);
     rb_source_free(from);
     rb_matrix_free(rows);
 }
@@ -408,6 +441,7 @@ int main(void) {
         cmocka_unit_test(zeros),
         cmocka_unit_test(refusals),
         cmocka_unit_test(starts_from_a_model),
+        cmocka_unit_test(tells_of_rounding),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

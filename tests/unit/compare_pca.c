@@ -1,6 +1,8 @@
 /* pca: orthonormal directions of largest variance, by every solver and from every form of data. */
 #include "fixture.h"
 
+#include <rarebit/rerun.h>
+
 enum { N = 300, M = 40, UNITS = 5 };
 
 struct problem {
@@ -193,6 +195,27 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *to) {
     return RB_OK;
 }
 
+/* An exact solution has no iterations to count; a model of one is fitted again all the same. */
+static void exact_refuses_iterations(void **state) {
+    struct problem *p = *state;
+    static const char *const idle[] = {"iterations=5", "tolerance=1e-3", "patience=3"};
+    rb_model *model = NULL, *again = NULL;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        rb_options *options;
+        assert_ok(p->ctx, rb_options_new(p->ctx, "pca", &options));
+        assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=2 solver=exact %s", idle[i]));
+        assert_int_equal(rb_fit(p->ctx, options, p->source, NULL, &model), RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(rb_context_error(p->ctx), "does nothing with solver exact"));
+        assert_ok(p->ctx, rb_options_set(p->ctx, options, "solver", "auto"));
+        assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
+        assert_string_equal(rb_model_attribute(model, "solver"), "exact");
+        assert_ok(p->ctx, rb_rerun(p->ctx, model, NULL, p->source, NULL, &again));
+        rb_model_free(model);
+        rb_model_free(again);
+        rb_options_free(options);
+    }
+}
+
 /* The same bits streamed and in memory, on one thread and on three. */
 static void bits_are_the_same(void **state) {
     struct problem *p = *state;
@@ -376,6 +399,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(solvers_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(objective_never_falls, setup, teardown),
         cmocka_unit_test_setup_teardown(sparse_is_dense, setup, teardown),
+        cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, teardown),
         cmocka_unit_test_setup_teardown(bits_are_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup, teardown),
         cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, teardown),

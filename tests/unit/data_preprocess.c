@@ -392,6 +392,24 @@ static void nothing_to_explain(void **state) {
     rb_context_free(ctx);
 }
 
+/* Squares that are too large for a number are not called equal samples. */
+static void too_large_for_a_variance(void **state) {
+    (void)state;
+    double values[N * M];
+    rb_context *ctx = fixture_context();
+    rb_preprocess *p;
+    rb_matrix *matrix;
+    for (int c = 0; c < N * M; c++)
+        values[c] = c % M == 2 ? (c % 7 - 3) * 1e200 : c % 5;
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    assert_int_equal(rb_preprocess_fit(ctx, NULL, source, &p), RB_ERROR_DATA);
+    assert_non_null(
+        strstr(rb_context_error(ctx), "feature 2 (counted from 0) has values too large"));
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* Totals and log1p refuse what they cannot take, at the fit and in new data, also where missing
  * values are filled. */
 static void values_that_do_not_fit(void **state) {
@@ -620,6 +638,7 @@ int main(void) {
         cmocka_unit_test(inverse),
         cmocka_unit_test(repeated_names),
         cmocka_unit_test(nothing_to_explain),
+        cmocka_unit_test(too_large_for_a_variance),
         cmocka_unit_test(values_that_do_not_fit),
         cmocka_unit_test(holes_in_new_data),
         cmocka_unit_test(order_in_memory),

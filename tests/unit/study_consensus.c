@@ -3,6 +3,7 @@
 #include "study/study.h"
 
 #include <rarebit/consensus.h>
+#include <rarebit/rerun.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -369,6 +370,91 @@ static void goes_on_from_a_journal(void **state) {
     rb_context_free(ctx);
 }
 
+static rb_error stop_after_three(const rb_progress *progress, void *user) {
+    (void)user;
+    return progress->iteration >= 3 ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+static rb_error stop_at_once(const rb_progress *progress, void *user) {
+    (void)progress;
+    (void)user;
+    return RB_ERROR_INTERRUPTED;
+}
+
+/* Asked to stop, it is the consensus of the fits that are done, as of so many restarts, and can be
+ * made again; of one there is none. */
+static void stopped_it_is_one_of_those_done(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = fit_options(ctx, "rfn", rfn);
+    rb_model *stopped, *three, *again, *none;
+    assert_ok(ctx, rb_options_set_integer(ctx, options, "refit", 5));
+    rb_context_on_progress(ctx, stop_after_three, NULL);
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &stopped));
+    assert_int_equal(rb_model_status(stopped), RB_STATUS_STOPPED);
+    assert_int_equal(rb_model_iterations(stopped), 0); /* no refit */
+    assert_string_equal(rb_model_attribute(stopped, "consensus_models"), "3");
+    assert_int_equal(rb_fit_consensus(ctx, options, source, &none), RB_ERROR_STOPPED);
+    rb_context_clear_stop(ctx);
+
+    rb_context_on_progress(ctx, stop_at_once, NULL);
+    assert_int_equal(rb_fit_consensus(ctx, options, source, &none), RB_ERROR_STOPPED);
+    assert_null(none);
+    rb_context_clear_stop(ctx);
+    rb_context_on_progress(ctx, NULL, NULL);
+
+    assert_ok(ctx, rb_options_set_all(ctx, options, "restarts=3 refit=0"));
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &three));
+    same_model(ctx, stopped, three);
+    assert_ok(ctx, rb_rerun(ctx, stopped, NULL, source, NULL, &again));
+    same_model(ctx, stopped, again);
+    /* others than the first ones are named, and not made again */
+    assert_ok(ctx, rb_model_set_attribute(ctx, stopped, "consensus_of_restarts", "some"));
+    assert_int_equal(rb_rerun(ctx, stopped, NULL, source, NULL, &none), RB_ERROR_UNSUPPORTED);
+    rb_model_free(stopped);
+    rb_model_free(three);
+    rb_model_free(again);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+static rb_error count_fits(const rb_progress *progress, void *user) {
+    (void)progress;
+    ++*(int *)user;
+    return RB_OK;
+}
+
+/* A method that begins anew always: before the first fit. */
+static void refuses_a_refit_that_cannot_be(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    int fits = 0;
+    rb_context_on_progress(ctx, count_fits, &fits);
+    for (int i = 0; i < 2; i++) {
+        rb_model *model;
+        rb_options *options =
+            fit_options(ctx, i ? "ica" : "pca", "units=2 restarts=2 refit=3 stability=0.1");
+        assert_int_equal(rb_fit_consensus(ctx, options, source, &model), RB_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(rb_context_error(ctx), "refit is 3"));
+        assert_null(model);
+        rb_options_free(options);
+    }
+    assert_int_equal(fits, 0);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_the_runs_share),
@@ -381,6 +467,8 @@ int main(void) {
         cmocka_unit_test(a_refit_keeps_the_units),
         cmocka_unit_test(models_of_binary_causes_have_one_too),
         cmocka_unit_test(goes_on_from_a_journal),
+        cmocka_unit_test(stopped_it_is_one_of_those_done),
+        cmocka_unit_test(refuses_a_refit_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,38 @@ static void hands_over_in_order(void **state) {
     }
 }
 
+static rb_error take_some(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
+    struct world *w = user;
+    (void)ctx;
+    assert_true(job < w->stops_at);
+    memcpy(&w->last, result.data, sizeof w->last);
+    assert_true(w->last == value_of(job));
+    w->taken++;
+    return RB_OK;
+}
+
+/* Of a study that is worth something in part. */
+static void hands_over_enough(void **state) {
+    struct world *w = *state;
+    bool complete = true;
+    w->stops_at = 7;
+    for (int64_t enough = 7; enough <= 8; enough++) {
+        rb_jobs jobs = {.count = COUNT,
+                        .what = "job",
+                        .key = "key",
+                        .run = run,
+                        .take = take_some,
+                        .user = w,
+                        .enough = enough};
+        w->taken = 0;
+        rb_error err = rb_jobs_run(w->ctx, &jobs, &complete);
+        assert_int_equal(err, enough == 7 ? RB_OK : RB_ERROR_STOPPED);
+        assert_int_equal(w->taken, enough == 7 ? 7 : 0);
+        assert_false(complete);
+        rb_context_clear_stop(w->ctx);
+    }
+}
+
 static double dear(int64_t job, const void *user) {
     (void)user;
     return (double)(job * 7 % COUNT) + 1;
@@ -286,6 +318,7 @@ static void refuses_parts_that_are_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hands_over_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(hands_over_enough, setup, teardown),
         cmocka_unit_test_setup_teardown(begins_the_dearest_first, setup, teardown),
         cmocka_unit_test_setup_teardown(gives_the_first_error, setup, teardown),
         cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),

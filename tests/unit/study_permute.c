@@ -3,6 +3,7 @@
 #include "../fixture.h"
 #include "study/study.h"
 
+#include <rarebit/consensus.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 
@@ -329,12 +330,50 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* Of a consensus of restarts every permutation is one too, also where none of its units is stable:
+ * planted units are called. One of models that were there before cannot be made again. */
+static void makes_a_consensus_again(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = planted(4, &matrix);
+    rb_options *options;
+    fitted f = {.source = source};
+    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_add(ctx, options, rb_consensus_group()));
+    options_add(options, "units=6 restarts=3 iterations=40 preset=biclustering refit=3");
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &f.model));
+    find(&f);
+    assert_true(rb_modules_count(f.modules) >= 3);
+    assert_ok(ctx, permute(&f, "permutations=19", NULL));
+    for (int64_t r = 0; r < rb_modules_count(f.modules); r++) {
+        rb_significance s;
+        assert_true(rb_modules_significance(f.modules, r, &s));
+        assert_true(r >= 3 || s.p_family < 0.051);
+        assert_true(s.p <= s.p_family + 1e-12 && s.p >= 0.05 - 1e-12);
+    }
+    rb_options_free(options);
+    const rb_model *twice[] = {f.model, f.model};
+    fitted merged = {.source = source};
+    assert_ok(ctx, rb_consensus(ctx, twice, 2, NULL, NULL, &merged.model));
+    find(&merged);
+    assert_int_equal(permute(&merged, "permutations=19", NULL), RB_ERROR_UNSUPPORTED);
+    clear(&merged);
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_must_hold),      cmocka_unit_test(planted_modules_are_called),
-        cmocka_unit_test(noise_is_not_called), cmocka_unit_test(only_significant_ones_stay),
-        cmocka_unit_test(same_bits),           cmocka_unit_test(sparse_counts),
-        cmocka_unit_test(what_is_refused),     cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(makes_a_consensus_again),
+        cmocka_unit_test(what_must_hold),
+        cmocka_unit_test(planted_modules_are_called),
+        cmocka_unit_test(noise_is_not_called),
+        cmocka_unit_test(only_significant_ones_stay),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(sparse_counts),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

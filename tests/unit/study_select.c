@@ -137,6 +137,10 @@ static void tells_the_likelihood_of_each_sample(void **state) {
     check_likelihoods(w, "rfn", "units=4 iterations=50 noise=full psi-min=0.1");
     check_likelihoods(w, "rfn", "units=4 iterations=50 prior-mean=0.5");
     check_likelihoods(w, "linca", "units=4 iterations=10");
+    check_likelihoods(w, "pca", "units=4");
+    check_likelihoods(w, "ica", "units=4 iterations=30");
+    check_likelihoods(w, "fa", "units=4 iterations=30");
+    check_likelihoods(w, "sfa", "units=4 iterations=30");
     for (int64_t e = 0; e < N * M; e += 7)
         w->values[e] = NAN;
     check_likelihoods(w, "rfn", "units=4 iterations=50 missing=model");
