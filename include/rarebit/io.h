@@ -124,9 +124,10 @@ RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
  * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
  * varm <method>, matched with the variables by name, else by position (zeros for variables not in
- * use), and the attributes of the model under uns <method>. Older results of the same names are
- * replaced, all else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other
- * observations or variables), RB_ERROR_FILE. */
+ * use), and under uns <method> the attributes of the model as `settings` and the model itself as
+ * `model`, the bytes of rb_model_save_memory. Older results of the same names are replaced, all
+ * else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or
+ * variables), RB_ERROR_FILE. */
 RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
                                   const rb_matrix *codes, const char *h5ad_in,
                                   const char *h5ad_out);

@@ -223,6 +223,12 @@ def _files() -> tuple[Optional[ctypes.CDLL], str]:
     return _load("rarebit-io", IO_FUNCTIONS)
 
 
+def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
+    """Functions of the core that one part of this package needs besides."""
+    _declare(core, path, table)
+    FUNCTIONS.update(table)
+
+
 def has_io() -> bool:
     """Is librarebit-io there, for files?"""
     return _files()[0] is not None

@@ -78,11 +78,11 @@ class Options:
     """A handle with options of the library: rb_options."""
 
     def __init__(self, context: Context, method: Optional[str] = None,
-                 group: Optional[int] = None) -> None:
+                 group: Optional[int] = None, make: Any = core.rb_options_new) -> None:
         self.pointer = c_void_p()
         self._context = context
         self._kept: list[Any] = []  # matrices that the handle views
-        context.call(core.rb_options_new, method.encode() if method else None, byref(self.pointer))
+        context.call(make, method.encode() if method else None, byref(self.pointer))
         if group is not None:
             context.call(core.rb_options_add, self.pointer, group)
 

@@ -184,6 +184,20 @@ static rb_error put_stability(rb_h5 *file, const rb_model *model, const char *sh
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
 }
 
+/* The model as bytes: with them the file alone is enough to encode other samples. */
+static rb_error put_model(rb_h5 *file, const rb_model *model, const char *short_name) {
+    char path[256];
+    void *bytes = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "uns/%s/model", short_name);
+    rb_error err = rb_model_save_memory(file->ctx, model, &bytes, &size);
+    int64_t count = (int64_t)size;
+    err = err ? err : rb_h5_put(file, path, 1, &count, H5T_STD_U8LE, H5T_NATIVE_UCHAR, bytes);
+    err = err ? err : rb_h5_encode(file, path, "array", "0.2.0");
+    rb_free_memory(bytes);
+    return err;
+}
+
 /* Of loadings and settings: "rfn" for codes "X_rfn". */
 static const char *shorten(const char *key) {
     return key + (strncmp(key, "X_", 2) == 0 ? 2 : 0);
@@ -231,6 +245,7 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
     err = err ? err : put_loadings(file, results, short_name, var);
     err = err ? err : put_settings(file, results->model, short_name);
     err = err ? err : put_stability(file, results->model, short_name);
+    err = err ? err : put_model(file, results->model, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;

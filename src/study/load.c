@@ -100,13 +100,24 @@ static rb_error copy_names(rb_context *ctx, const rb_names *names, rb_names **co
     return names && !*copy ? RB_ERROR_MEMORY : RB_OK;
 }
 
+/* What is in memory already. */
+static rb_error load_view(rb_context *ctx, const rb_matrix *memory, rb_matrix **matrix) {
+    *matrix = rb_alloc(ctx, 1, sizeof **matrix);
+    if (*matrix) **matrix = rb_matrix_part(memory, 0, memory->n_samples);
+    return *matrix ? RB_OK : RB_ERROR_MEMORY;
+}
+
 rb_error rb_study_load(rb_context *ctx, rb_source *source, const rb_matrix **matrix,
                        rb_matrix **owned) {
+    const rb_matrix *memory = rb_source_memory(source);
     *owned = NULL;
-    *matrix = rb_source_memory(source);
-    if (*matrix) return RB_OK;
-    rb_error err =
-        source->sparse ? load_sparse(ctx, source, owned) : load_dense(ctx, source, owned);
+    *matrix = memory;
+    if (memory && source->sample_names == memory->sample_names &&
+        source->feature_names == memory->feature_names)
+        return RB_OK;
+    rb_error err = memory           ? load_view(ctx, memory, owned)
+                   : source->sparse ? load_sparse(ctx, source, owned)
+                                    : load_dense(ctx, source, owned);
     err = err ? err : copy_names(ctx, source->sample_names, &(*owned)->sample_names);
     err = err ? err : copy_names(ctx, source->feature_names, &(*owned)->feature_names);
     if (err) {

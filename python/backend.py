@@ -1,0 +1,143 @@
+"""Builds wheel and source distribution (PEP 517), with the standard library and CMake alone.
+
+A wheel is one for a platform: the package, and in it the core library, linked to a BLAS. CMAKE_ARGS
+is handed to CMake: CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack" pip install .
+"""
+
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+try:
+    import tomllib
+except ImportError:  # before Python 3.11
+    import tomli as tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIBRARIES = ("librarebit.so", "librarebit.dylib")
+# What is needed to build it again.
+SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.pc.in", "cmake",
+           "include", "src", "python")
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def version():
+    text = (ROOT / "CMakeLists.txt").read_text("utf-8")
+    return re.search(r"project\(rarebit VERSION ([0-9.]+)", text).group(1)
+
+
+def metadata():
+    """The file METADATA of a wheel, PKG-INFO of a source distribution."""
+    about = project()
+    lines = ["Metadata-Version: 2.1", f"Name: {about['name']}", f"Version: {version()}",
+             f"Summary: {about['description']}", f"License: {about['license']['text']}",
+             f"Requires-Python: {about['requires-python']}"]
+    lines += [f"Classifier: {name}" for name in about["classifiers"]]
+    lines += [f"Requires-Dist: {need}" for need in about["dependencies"]]
+    for extra, needs in about["optional-dependencies"].items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += [f'Requires-Dist: {need}; extra == "{extra}"' for need in needs]
+    lines += ["Description-Content-Type: text/markdown", "",
+              (ROOT / about["readme"]).read_text("utf-8")]
+    return "\n".join(lines)
+
+
+def files(folder):
+    """What belongs into an archive, in an order that does not change."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path
+
+
+def build_library(folder):
+    """The core library, without symbols of the debugger; returns its path."""
+    if shutil.which("cmake") is None:
+        raise RuntimeError("building rarebit needs CMake and a C compiler: install cmake")
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=OFF",
+                 "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SHARED_LINKER_FLAGS=-s",
+                 *shlex.split(os.environ.get("CMAKE_ARGS", ""))]
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    subprocess.run(configure, check=True)
+    subprocess.run(["cmake", "--build", str(folder), "--target", "rarebit_core_shared",
+                    "--parallel", jobs], check=True)
+    for name in LIBRARIES:
+        if (folder / name).exists():
+            return folder / name
+    raise RuntimeError(f"CMake has built no {' or '.join(LIBRARIES)}")
+
+
+class Wheel:
+    """Files of a wheel, and the record of what is in it."""
+
+    def __init__(self, path, record):
+        self.archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self.record = record
+        self.rows = []
+
+    def add(self, name, data, mode=0o644):
+        entry = zipfile.ZipInfo(name)  # the date is always the same: so are the bytes
+        entry.external_attr = (0o100000 | mode) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        self.rows.append(f"{name},sha256={digest},{len(data)}")
+        self.archive.writestr(entry, data)
+
+    def close(self):
+        self.rows.append(f"{self.record},,")
+        self.archive.writestr(zipfile.ZipInfo(self.record), "\n".join(self.rows) + "\n")
+        self.archive.close()
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """What pip asks before it builds: without this it would build twice."""
+    folder = pathlib.Path(metadata_directory, f"rarebit-{version()}.dist-info")
+    folder.mkdir()
+    (folder / "METADATA").write_text(metadata(), "utf-8")
+    return folder.name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
+    name, tag = f"rarebit-{version()}", f"py3-none-{platform}"
+    with tempfile.TemporaryDirectory(prefix="rarebit-wheel-") as folder:
+        library = build_library(pathlib.Path(folder))
+        wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"),
+                      f"{name}.dist-info/RECORD")
+        for path in files(ROOT / "python" / "rarebit"):
+            if path.name not in LIBRARIES:
+                wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
+        wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
+    wheel.add(f"{name}.dist-info/METADATA", metadata().encode())
+    wheel.add(f"{name}.dist-info/LICENSE", (ROOT / "LICENSE").read_bytes())
+    about = f"Wheel-Version: 1.0\nGenerator: rarebit\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    wheel.add(f"{name}.dist-info/WHEEL", about.encode())
+    wheel.close()
+    return f"{name}-{tag}.whl"
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    name = f"rarebit-{version()}"
+    with tempfile.TemporaryDirectory(prefix="rarebit-sdist-") as folder:
+        information = pathlib.Path(folder, "PKG-INFO")
+        information.write_text(metadata(), "utf-8")
+        with tarfile.open(os.path.join(sdist_directory, f"{name}.tar.gz"), "w:gz",
+                          format=tarfile.PAX_FORMAT) as archive:
+            archive.add(information, f"{name}/PKG-INFO")
+            for part in SOURCES:
+                path = ROOT / part
+                for file in files(path) if path.is_dir() else [path]:
+                    if file.name not in LIBRARIES:
+                        archive.add(file, f"{name}/{file.relative_to(ROOT).as_posix()}")
+    return f"{name}.tar.gz"

@@ -1,0 +1,186 @@
+"""Modules of a model in samples: rarebit/modules.h and rarebit/significance.h."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, Structure, byref, c_bool, c_double, c_int64, c_size_t, c_void_p, \
+    sizeof
+from dataclasses import dataclass
+from typing import Any, Iterator, Optional
+
+import numpy as np
+
+from . import _library
+from ._context import Context
+from ._library import B, ERROR, I, P, S, core
+from ._model import Array, Model
+from ._options import Options
+from ._sources import Source
+
+
+class CMember(Structure):
+    """rb_member."""
+
+    _fields_ = [("index", c_int64), ("weight", c_double)]
+
+
+class CModule(Structure):
+    """rb_module."""
+
+    _fields_ = [("unit", c_int64), ("information", c_double), ("samples", POINTER(CMember)),
+                ("n_samples", c_int64), ("features", POINTER(CMember)), ("n_features", c_int64),
+                ("stability", c_double)]
+
+
+class CSignificance(Structure):
+    """rb_significance."""
+
+    _fields_ = [("p", c_double), ("p_family", c_double), ("fdr", c_double)]
+
+
+class CView(Structure):
+    """rb_view."""
+
+    _fields_ = [("size", c_size_t), ("samples", c_void_p), ("features", c_void_p),
+                ("n_samples", c_int64), ("n_features", c_int64), ("values", c_void_p)]
+
+
+_library.declare({
+    "rb_modules_group": (P, []),
+    "rb_significance_group": (P, []),
+    "rb_modules_find": (ERROR, [P, P, P, P, POINTER(P)]),
+    "rb_modules_permute": (ERROR, [P, P, P, P, P, POINTER(c_bool)]),
+    "rb_modules_free": (None, [P]),
+    "rb_modules_count": (I, [P]),
+    "rb_modules_get": (POINTER(CModule), [P, I]),
+    "rb_modules_rule": (S, [P]),
+    "rb_modules_significance": (B, [P, I, POINTER(CSignificance)]),
+    "rb_view_fill": (ERROR, [P, P, P, POINTER(CView)]),
+})
+
+
+@dataclass(frozen=True)
+class Module:
+    """Samples and features that one unit ties together, with their weights, heaviest first."""
+
+    unit: int
+    """Of the model, from 0."""
+    information: float
+    """In nats; modules are ranked by it."""
+    samples: Array
+    """Rows of the data, from 0."""
+    sample_weights: Array
+    features: Array
+    """Of those in use of the model, from 0."""
+    feature_weights: Array
+    stability: float
+    """Share of the models of a consensus that have the unit; 0: of no consensus."""
+    significance: Optional[dict[str, float]]
+    """p, p_family and fdr, where data were permuted."""
+
+
+def _members(members: Any, count: int) -> tuple[Array, Array]:
+    if count == 0:
+        return np.empty(0, np.int64), np.empty(0)
+    pairs = np.ctypeslib.as_array(members, shape=(count,))
+    return pairs["index"].copy(), pairs["weight"].copy()
+
+
+def _significance(modules: c_void_p, rank: int) -> Optional[dict[str, float]]:
+    found = CSignificance()
+    if not core.rb_modules_significance(modules, rank, byref(found)):
+        return None
+    return {name: getattr(found, name) for name, _ in CSignificance._fields_}
+
+
+def _each(modules: c_void_p) -> Iterator[Module]:
+    for rank in range(core.rb_modules_count(modules)):
+        m = core.rb_modules_get(modules, rank).contents
+        yield Module(m.unit, m.information, *_members(m.samples, m.n_samples),
+                     *_members(m.features, m.n_features), m.stability,
+                     _significance(modules, rank))
+
+
+def find(model: Model, source: Source, threads: int = 1, verbose: int = 0, **options: Any
+         ) -> list[Module]:
+    """Modules of a model in samples, of largest information first."""
+    modules = c_void_p()
+    with Context(threads, verbose) as context, \
+            Options(context, group=core.rb_modules_group()) as chosen, \
+            source.lent(context) as samples:
+        context.call(core.rb_options_add, chosen.pointer, core.rb_significance_group())
+        chosen.set_all(options)
+        try:
+            context.run(core.rb_modules_find, model._pointer, samples, chosen.pointer,
+                        byref(modules))
+            context.run(core.rb_modules_permute, model._pointer, samples, chosen.pointer, modules,
+                        None)
+            return list(_each(modules))
+        finally:
+            core.rb_modules_free(modules)
+
+
+def _called(members: Array, names: Any, indices: Array) -> Array:
+    """Names of members, or their indices where there are no names."""
+    return indices if names is None else np.asarray(names, dtype=object)[members]
+
+
+def frame(modules: list[Module], model: Model) -> Any:
+    """A row for each module, as `rarebit modules` prints it."""
+    import pandas
+
+    labels: Any = model.features if model.feature_names is None else model.feature_names
+
+    def heaviest(m: Module, above: bool, most: int = 5) -> str:
+        chosen = m.features[(m.feature_weights > 0) == above][:most]
+        return " ".join(str(labels[k]) for k in chosen)
+
+    table = pandas.DataFrame({
+        "unit": [m.unit for m in modules],
+        "information": [m.information for m in modules],
+        "samples": [len(m.samples) for m in modules],
+        "features": [len(m.features) for m in modules]})
+    for name in ("p", "p_family", "fdr"):
+        if modules and modules[0].significance:
+            table[name] = [m.significance[name] for m in modules if m.significance]
+    if modules and modules[0].stability > 0:
+        table["stability"] = [m.stability for m in modules]
+    table["up"] = [heaviest(m, True) for m in modules]
+    table["down"] = [heaviest(m, False) for m in modules]
+    return table.set_index("unit")
+
+
+def members(modules: list[Module], model: Model, sample_names: Any) -> Any:
+    """A row for each member of each module, as `rarebit modules -o modules.tsv` writes it."""
+    import pandas
+
+    columns = model.features
+    parts = []
+    for rank, m in enumerate(modules):
+        sides: tuple[tuple[str, Array, Array, Array, Any], ...] = (
+            ("sample", m.samples, m.samples, m.sample_weights, sample_names),
+            ("feature", m.features, columns[m.features], m.feature_weights, model.feature_names))
+        for kind, which, index, weight, names in sides:
+            part: dict[str, Any] = {"module": rank, "unit": m.unit,
+                                    "information": m.information, "kind": kind,
+                                    "name": _called(which, names, index), "index": index,
+                                    "weight": weight}
+            if m.stability > 0:
+                part["stability"] = m.stability
+            parts.append(pandas.DataFrame({**part, **(m.significance or {})}))
+    if not parts:
+        return pandas.DataFrame(columns=["module", "unit", "information", "kind", "name", "index",
+                                         "weight"])
+    return pandas.concat(parts, ignore_index=True)
+
+
+def view(model: Model, source: Source, samples: Array, features: Array) -> Array:
+    """The data as the model sees them, each feature at mean 0 and standard deviation 1 over all
+    samples: features x samples. Samples ascend; features are of those in use."""
+    samples = np.ascontiguousarray(samples, dtype=np.int64)
+    features = np.ascontiguousarray(features, dtype=np.int64)
+    values = np.empty((len(features), len(samples)), dtype=np.float32)
+    asked = CView(sizeof(CView), samples.ctypes.data, features.ctypes.data, len(samples),
+                  len(features), values.ctypes.data)
+    with Context() as context, source.lent(context) as lent:
+        context.run(core.rb_view_fill, model._pointer, lent, byref(asked))
+    return values

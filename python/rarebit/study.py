@@ -1,0 +1,169 @@
+"""Questions about data that take a fitted model, or many fits: modules, select, consensus."""
+
+from __future__ import annotations
+
+import os
+from ctypes import POINTER, byref, c_int64, c_void_p
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from . import _library, _modules
+from ._context import Context
+from ._estimators import Estimator, _seed, _threads
+from ._library import ERROR, F, I, P, S, core, has_io, io, text
+from ._model import Model
+from ._options import Options
+from ._sklearn import check_is_fitted
+
+__all__ = ["Selection", "consensus", "modules", "select"]
+
+_library.declare({
+    "rb_select_options": (ERROR, [P, S, POINTER(P)]),
+    "rb_select": (ERROR, [P, P, P, POINTER(P)]),
+    "rb_selection_free": (None, [P]),
+    "rb_selection_rows": (I, [P]),
+    "rb_selection_name": (S, [P, I]),
+    "rb_selection_get": (F, [P, I, S]),
+    "rb_selection_choice": (S, [P, POINTER(I), POINTER(I), POINTER(I)]),
+    "rb_consensus_group": (P, []),
+    "rb_fit_consensus": (ERROR, [P, P, P, POINTER(P)]),
+})
+
+
+def modules(estimator: Estimator, X: Any, members: bool = False, *,
+            covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
+    """The samples and features that belong to each unit of a fitted estimator: a data frame.
+
+    Parameters
+    ----------
+    estimator : a fitted estimator
+    X, covariates : samples x features, as for `transform`
+    members : False gives a row for each module, True one for each sample and feature of each
+    options : rule, sample_threshold, feature_threshold, best, level; with `permutations`, chances
+        that noise makes such modules (columns p, p_family and fdr): null, significant, error_rate,
+        permutation_seed
+    """
+    check_is_fitted(estimator)
+    source = estimator._source(X, covariates, reset=False)
+    names = source.sample_names
+    if names is None and hasattr(X, "index"):
+        names = list(X.index)
+    found = _modules.find(estimator.model_, source, _threads(estimator.n_jobs),
+                          int(estimator.verbose), **options)
+    return _modules.members(found, estimator.model_, names) if members \
+        else _modules.frame(found, estimator.model_)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How many units: what `select` found."""
+
+    table: Any
+    """A data frame with a row for each number of units that was tried; docs/select.md has the
+    columns."""
+    n_components: int
+    """The number that the rule picks; 0: none."""
+    low: int
+    """The smallest number that fits the data as well."""
+    high: int
+    """The largest one."""
+    why: str
+    """What the rule says, in a sentence."""
+
+    def __str__(self) -> str:
+        return self.why
+
+
+def _parameters(estimator: Estimator) -> dict[str, Any]:
+    values = {option.parameter: getattr(estimator, option.parameter)
+              for option in estimator._options}
+    values["random_state"] = _seed(values.get("random_state"))
+    return values
+
+
+def _anew(estimator: Estimator) -> Estimator:
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
+def _numbers(units: Union[str, int, Sequence[int]]) -> str:
+    if isinstance(units, str):
+        return units
+    return ",".join(str(n) for n in ([units] if isinstance(units, int) else units))
+
+
+def _table(selection: c_void_p) -> Any:
+    import pandas
+
+    columns, index = {}, 0
+    while True:
+        name = core.rb_selection_name(selection, index)
+        if name is None:
+            break
+        columns[name.decode()] = [core.rb_selection_get(selection, row, name)
+                                  for row in range(core.rb_selection_rows(selection))]
+        index += 1
+    return pandas.DataFrame(columns).astype({"units": int}).set_index("units")
+
+
+def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:20", *,
+           covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Selection:
+    """How many units: fits of every number, measured on samples that they have not seen.
+
+    Parameters
+    ----------
+    estimator : an estimator with the parameters of the fits, but for n_components
+    X, covariates : samples x features, as for `fit`
+    units : the numbers to try: a range, or "2:20", "2:50:4", "5,10,20"
+    options : restarts (10), folds (5), permutations (0), checkpoint: a file that keeps the results
+        of all fits, from which the same call goes on
+    """
+    chosen = {**_parameters(estimator), "n_components": _numbers(units), **options}
+    selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
+    source = _anew(estimator)._source(X, covariates, reset=True)
+    with Context(_threads(estimator.n_jobs), int(estimator.verbose),
+                 estimator.callback) as context, \
+            Options(context, estimator._method, make=core.rb_select_options) as handle, \
+            source.lent(context) as samples:
+        if has_io():
+            io().rb_io_use(context._pointer)
+        handle.set_all(chosen)
+        context.run(core.rb_select, handle.pointer, samples, byref(selection))
+        try:
+            why = text(core.rb_selection_choice(selection, *(byref(n) for n in numbers))) or ""
+            picked, low, high = (n.value for n in numbers)
+            return Selection(_table(selection), picked, low, high, why)
+        finally:
+            core.rb_selection_free(selection)
+
+
+def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
+              covariates: Optional[Mapping[str, Any]] = None, checkpoint: Optional[Any] = None,
+              **options: Any) -> Estimator:
+    """What many fits of the same data have in common: a fitted estimator.
+
+    Its units are those that come back, the most stable first; `stability_` says in what share of
+    the fits each is.
+
+    Parameters
+    ----------
+    estimator : an estimator with the parameters of the fits
+    X, covariates : samples x features, as for `fit`
+    restarts : how many fits
+    checkpoint : a file that keeps each fit once it is made, from which the same call goes on
+    options : stability, similarity, representative, refit
+    """
+    result = _anew(estimator)
+    chosen = {**_parameters(estimator), **options, "restarts": restarts,
+              "checkpoint": None if checkpoint is None else os.fspath(checkpoint)}
+    source, pointer = result._source(X, covariates, reset=True), c_void_p()
+    with Context(_threads(estimator.n_jobs), int(estimator.verbose),
+                 estimator.callback) as context, \
+            Options(context, estimator._method, core.rb_consensus_group()) as handle, \
+            source.lent(context) as samples:
+        if has_io():
+            io().rb_io_use(context._pointer)
+        handle.set_all(chosen)
+        context.run(core.rb_fit_consensus, handle.pointer, samples, byref(pointer))
+    result._keep(Model(pointer))
+    result.stability_ = result._array("stability")[:, 0]
+    return result

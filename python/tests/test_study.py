@@ -1,0 +1,80 @@
+"""rarebit.modules, select and consensus: those of the library, by Python's names."""
+
+import os
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+import rarebit
+
+from test_scanpy import planted
+
+TOOL = os.environ.get("RAREBIT", "")
+
+
+@pytest.fixture
+def table():
+    return pd.DataFrame(planted(), columns=[f"g{k}" for k in range(24)],
+                        index=[f"s{i}" for i in range(90)])
+
+
+def test_modules(table):
+    fitted = rarebit.RFN(3, random_state=1, centre="none").fit(table)
+    found = rarebit.modules(fitted, table)
+    assert len(found) == 3 and (found["information"].diff()[1:] <= 0).all()
+    members = rarebit.modules(fitted, table, members=True)
+    assert set(members["name"]) <= set(table.columns) | set(table.index)
+    planted_in = [{f"g{k}" for k in range(8 * j, 8 * j + 8)} for j in range(3)]
+    for unit in found.index:
+        rows = members[(members["unit"] == unit) & (members["kind"] == "feature")]
+        assert set(rows["name"]) in planted_in
+    top = rarebit.modules(fitted, table, rule="top:5", best=2)
+    assert top["samples"].tolist() == [5, 5]
+    with pytest.raises(ValueError, match="rule"):
+        rarebit.modules(fitted, table, rule="largest")
+
+
+def test_permutations(table):
+    fitted = rarebit.RFN(3, random_state=1, iterations=30).fit(table)
+    found = rarebit.modules(fitted, table, permutations=19)
+    assert found["p"].tolist() == pytest.approx([1 / 20] * 3, abs=0.1)
+    assert {"p", "p_family", "fdr"} <= set(found.columns)
+
+
+def test_select(table, tmp_path):
+    estimator = rarebit.RFN(random_state=1, iterations=40, n_jobs=2, centre="none")
+    found = rarebit.select(estimator, table, range(1, 7), restarts=3, folds=3,
+                           checkpoint=str(tmp_path / "journal"))
+    assert found.table.index.tolist() == [1, 2, 3, 4, 5, 6] and found.n_components == 3
+    assert found.low <= 3 <= found.high and "3" in str(found)
+    same = rarebit.select(estimator, table, "1:6", restarts=3, folds=3)
+    pd.testing.assert_frame_equal(same.table, found.table)
+    assert not hasattr(estimator, "model_")
+
+
+@pytest.mark.skipif(not TOOL, reason="RAREBIT names no program")
+def test_select_is_that_of_the_program(table, tmp_path):
+    table.to_csv(tmp_path / "x.tsv", sep="\t")
+    subprocess.run([TOOL, "select", "rfn", tmp_path / "x.tsv", "--units", "2:4", "--restarts", "2",
+                    "--folds", "3", "--seed", "5", "--iterations", "20", "-q", "-o",
+                    tmp_path / "s.tsv"], check=True)
+    wanted = pd.read_csv(tmp_path / "s.tsv", sep="\t", index_col="units", comment="#")
+    read = pd.read_csv(tmp_path / "x.tsv", sep="\t", index_col=0)
+    got = rarebit.select(rarebit.RFN(random_state=5, iterations=20), read, "2:4", restarts=2,
+                         folds=3).table
+    shared = [name for name in wanted.columns if name in got.columns]
+    assert len(shared) > 5
+    np.testing.assert_allclose(got[shared], wanted[shared], rtol=1e-5)
+
+
+def test_consensus(table):
+    estimator = rarebit.RFN(3, random_state=1, iterations=100, centre="none")
+    found = rarebit.consensus(estimator, table, restarts=4)
+    assert not hasattr(estimator, "model_")
+    assert found.stability_.shape == (found.components_.shape[0],) and found.stability_[0] > 0.9
+    assert found.transform(table).shape == (90, len(found.stability_))
+    assert found.model_.feature_names == list(table.columns)
+    assert "stability" in rarebit.modules(found, table)
+    with pytest.raises(ValueError, match="stability"):
+        rarebit.consensus(estimator, table, restarts=2, stability=2)
