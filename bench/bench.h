@@ -64,6 +64,9 @@ void bench_esteps(rb_context *ctx, const char *letters);
 /* Case j: a pass in batches beside one with all samples at once. */
 void bench_batches(rb_context *ctx, const char *letters);
 
+/* Case l: an epoch of a net. */
+void bench_nets(rb_context *ctx, const char *letters, bench_peaks *peaks);
+
 /* Case k: one sample by a coder that is open. */
 void bench_coder(rb_context *ctx, const char *letters);
 

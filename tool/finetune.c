@@ -212,8 +212,7 @@ const command finetune_command = {
         "against the gradient of the loss in batches. With --valid the net of the epoch with the "
         "fewest errors there is kept, and training ends when --patience epochs were no better. "
         "Ctrl-C gives the best net so far; with --checkpoint the same command goes on.",
-    .arguments = {{"START", "a model of rfn, dae, rbm, pca or finetune to start from, or none",
-                   false},
+    .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,
     .output = "NET",

@@ -54,9 +54,9 @@ typedef struct deep_factors {
 rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *factors, deep_filter filter,
                                  deep_layers *layers);
 
-/* The layers of a model of any method that has some: rfn, dae, rbm, pca, net; of a method whose
- * models are stacks, by the line of its function in net_start.c. RB_ERROR_UNSUPPORTED: a model of
- * which no layer can be made. To be freed in any case. */
+/* The layers of a model of any method that has some: rfn, dae, rbm, pca, net,
+ * stack: of the last one all layers. RB_ERROR_UNSUPPORTED: a model of which no layer can be made. To
+ * be freed in any case. */
 rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
                               deep_layers *layers);
 

@@ -7,6 +7,7 @@
  * (Clevert et al. 2015, E-step), which is a layer of rectified units; a scale above 0 goes into
  * both. */
 #include "net.h"
+#include "stack.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,15 +193,36 @@ static rb_error of_net(rb_context *ctx, const rb_model *model, deep_filter filte
     return err;
 }
 
+/* What a layer above the first subtracts from the codes below it, and divides them by. */
+static void fold_input(const rb_preprocess *p, deep_layer *layer) {
+    for (int64_t j = 0; j < layer->out; j++) {
+        double *w = layer->weights + j * layer->in;
+        for (int64_t k = 0; k < layer->in; k++) {
+            w[k] /= p->scale[k];
+            layer->bias[j] -= w[k] * p->centre[k];
+        }
+    }
+}
+
+static rb_error of_stack(rb_context *ctx, const rb_model *stack, deep_filter filter,
+                         deep_layers *layers) {
+    rb_error err = RB_OK;
+    for (int64_t k = 1; !err && k <= rb_stack_layers(stack); k++) {
+        rb_model *layer = NULL;
+        err = rb_stack_layer(ctx, stack, k, &layer);
+        err = err ? err : deep_layers_of_model(ctx, layer, filter, layers);
+        if (!err && k > 1) fold_input(layer->preprocess, &layers->list[layers->count - 1]);
+        rb_model_free(layer);
+    }
+    return err;
+}
+
 static const struct {
     const char *method;
     rb_error (*layers)(rb_context *ctx, const rb_model *model, deep_filter filter,
                        deep_layers *layers);
-} makers[] = {{"rfn", of_rfn},
-              {"dae", of_weights},
-              {"rbm", of_weights},
-              {"pca", of_weights},
-              {"net", of_net}};
+} makers[] = {{"rfn", of_rfn},     {"dae", of_weights}, {"rbm", of_weights},
+              {"pca", of_weights}, {"net", of_net},     {"stack", of_stack}};
 
 rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
                               deep_layers *layers) {
@@ -210,6 +232,6 @@ rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filte
             return makers[i].layers(ctx, model, filter, layers);
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "no layer can be made of a model of method '%s'; start from rfn, dae, rbm, pca, "
-                   "a net or none",
+                   "a stack of them, a net or none",
                    method);
 }

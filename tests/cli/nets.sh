@@ -1,0 +1,121 @@
+# Nets: training, predictions and error rates from files, what goes on after an interruption, and what
+# is refused.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+# 90 samples of two classes by the sign of the first feature, with names; 60 and 30 of them.
+awk 'BEGIN {
+    srand(7)
+    for (i = 0; i < 90; i++) {
+        part = i < 60 ? "train" : "valid"
+        if (i == 0 || i == 60) { print "\tf0\tf1\tf2" >(part ".tsv"); print "sample\tclass" >(part "-y.tsv") }
+        a = 2 * rand() - 1; b = rand(); c = rand()
+        print "s" i "\t" a "\t" b "\t" c >(part ".tsv")
+        print "s" i "\t" (a > 0 ? "up" : "down") >(part "-y.tsv")
+        print (a > 0 ? 1 : 0) >(part "-numbers.txt")
+        print "s" i "\t" 2 * a >(part "-values.rows")
+    }
+}' </dev/null
+for part in train valid; do
+    (printf '\ttwice\n'; cat $part-values.rows) >$part-values.tsv
+done
+data="train.tsv --labels train-y.tsv --valid valid.tsv --valid-labels valid-y.tsv"
+small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
+
+# shellcheck disable=SC2086
+{
+    expect 0 finetune none $data $small -o net.h5 --log-json log.jsonl
+    says "errors on the validation samples"
+    says "next: rarebit evaluate net.h5"
+    grep -q '"valid_error"' log.jsonl || fail "the log lacks valid_error"
+    expect 0 finetune none $data $small -o again.h5 --threads 1 -q
+    expect 0 info net.h5
+    for word in weights1 bias2 "net"; do tells "$word"; done
+
+    # What it says.
+    expect 0 predict net.h5 valid.tsv -o classes.tsv
+    [ "$(head -1 classes.tsv)" = "sample	class	probability" ] || fail "classes.tsv has another header"
+    [ "$(wc -l <classes.tsv)" -eq 31 ] || fail "classes.tsv has not 31 lines"
+    errors=$(tail -n +2 classes.tsv | cut -f 2 >said; tail -n +2 valid-y.tsv | cut -f 2 | paste - said |
+        awk '$1 != $2' | wc -l)
+    [ "$errors" -le 4 ] || fail "the net has $errors errors of 30"
+    expect 0 evaluate net.h5 valid.tsv --labels valid-y.tsv -q
+    tells "$errors of 30; 95 % interval"
+    tells "log loss"
+    tells "calibration error"
+    tells "down"
+    expect 0 evaluate net.h5 valid.tsv --labels valid-y.tsv --json -q
+    tells "\"errors\": $errors"
+    tells '"confusion": [['
+    expect 0 predict net.h5 valid.tsv --probabilities -o p.tsv -q
+    [ "$(head -1 p.tsv | tr -d '\r')" = "$(printf '\tdown\tup')" ] || fail "p.tsv has another header: $(head -1 p.tsv)"
+    expect 0 predict net.h5 valid.tsv -o classes.json -q
+    expect 0 encode net.h5 valid.tsv -o codes.npy -q
+
+    # From an rfn, from a net, and with values.
+    expect 0 fit rfn train.tsv -k 2 --iterations 20 --seed 1 -o rfn.h5 -q
+    expect 0 finetune rfn.h5 $data --epochs 5 -o deep.h5 -q
+    expect 0 finetune rfn.h5 $data --epochs 5 --filter plain --layers 4 -o deep.h5 -q
+    expect 0 finetune net.h5 $data --epochs 2 --rate 0.001 -o more.h5 -q
+    expect 0 finetune none train.tsv --targets train-values.tsv --outputs linear --layers 8 --epochs 60 \
+        --rate 0.02 -o values.h5 -q
+    expect 0 evaluate values.h5 valid.tsv --targets valid-values.tsv -q
+    tells "mean squared error"
+    expect 0 predict values.h5 valid.tsv -o values.npy -q
+
+    expect 0 stack train.tsv --units 3,2 --iterations 20 --seed 1 -o stack.h5 -q
+    expect 0 finetune stack.h5 $data --epochs 5 -o deep.h5 -q
+    expect 0 info deep.h5
+    tells "weights3"
+
+    # Labels a line each, by position.
+    expect 0 finetune none train.tsv --labels train-numbers.txt $small -o numbers.h5
+    says "taken by position"
+
+    # Ctrl-C, or no more time: the same command goes on, with the same result.
+    expect 0 finetune none $data $small --patience 0 -o whole.h5 -q
+    expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt --max-time 0.000001s -o part.h5 -q
+    [ -e c.ckpt ] || fail "$command: no checkpoint stays"
+    expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt -o rest.h5 -q
+    [ -e c.ckpt ] && fail "$command: the checkpoint stays"
+    for net in whole rest; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
+    cmp -s whole.npy rest.npy || fail "a training that went on gives another net"
+
+    # Wrong usage, wrong files.
+    refuses "START is missing" finetune
+    refuses "the samples need --labels" finetune none train.tsv -o x.h5
+    refuses "--valid needs --valid-labels" finetune none train.tsv --labels train-y.tsv --valid valid.tsv -o x.h5
+    refuses "--targets is given, but --outputs softmax" finetune none train.tsv --targets train-values.tsv -o x.h5
+    refuses "patience" finetune none train.tsv --labels train-y.tsv --patience 3 -o x.h5 -q
+    refuses "would write over" finetune none train.tsv --labels train-y.tsv -o train-y.tsv
+}
+fails() {
+    sentence=$1
+    shift
+    expect 1 "$@" -q
+    says "$sentence"
+    silent
+    [ -e x.h5 ] && fail "$command: left a net"
+}
+head -40 train-numbers.txt >short.txt
+printf 'sample\tclass\ns60\tleft\ns61\tup\n' >other.tsv
+sed 's/^s5	[^	]*/s5	nan/' train.tsv >holes.tsv
+printf 'x\ty\n' >wide.tsv
+fails "40 lines for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
+fails "does not know" finetune none train.tsv --labels train-y.tsv --valid valid.tsv --valid-labels other.tsv -o x.h5
+fails "does not know" evaluate net.h5 valid.tsv --labels other.tsv
+fails "missing" finetune none holes.tsv --labels train-y.tsv -o x.h5
+fails "targets for 30 samples" finetune none train.tsv --targets valid-values.tsv --outputs linear -o x.h5
+fails "must be 0 to 1" finetune none train.tsv --targets train-values.tsv --outputs logistic -o x.h5
+fails "take a smaller --rate" finetune none train.tsv --labels train-y.tsv --layers 8 --rate 1e5 --optimizer sgd -o x.h5
+expect 2 evaluate net.h5 valid.tsv -q
+says "give --labels"
+expect 2 evaluate rfn.h5 valid.tsv --labels valid-y.tsv -q
+says "are for nets"
+expect 2 predict rfn.h5 valid.tsv -o y.tsv -q
+says "is of method 'rfn'"
+expect 2 predict net.h5 valid.tsv -o y.npy -q
+says "classes are written as .tsv or .json"
+fails "no way back" reconstruct net.h5 valid.tsv -o y.npy
+head -c 3000 net.h5 >cut.h5
+fails "cut.h5" predict cut.h5 valid.tsv -o y.tsv
+finish
