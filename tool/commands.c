@@ -7,9 +7,9 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
+    &merge_command,
     &finetune_command,
     &predict_command,
-    &merge_command,
     &encode_command,
     &reconstruct_command,
     &denoise_command,
