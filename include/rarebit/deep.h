@@ -24,8 +24,8 @@ typedef struct rb_labelled {
     int64_t n_values;
 } rb_labelled;
 
-/* The options of rb_finetune, of preprocessing and of checkpoints, in a handle. rb_options_row lists
- * them: layers, filter, outputs, epochs, batch-size, optimizer, rate, momentum, schedule,
+/* The options of rb_finetune, of preprocessing and of checkpoints, in a handle. rb_options_row
+ * lists them: layers, filter, outputs, epochs, batch-size, optimizer, rate, momentum, schedule,
  * rate-decay, rate-step, dropout, masking, weight-decay, class-weights, patience, max-time, seed,
  * precision. RB_ERROR_MEMORY. */
 RB_API rb_error rb_finetune_options_new(rb_context *context, rb_options **options);

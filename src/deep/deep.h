@@ -1,4 +1,4 @@
-/* The face of src/deep: nets of dense layers, and the layers that other models hand over to them. */
+/* The face of src/deep: stacks, nets of dense layers, and the layers that models hand over. */
 #ifndef RB_DEEP_INTERNAL_H
 #define RB_DEEP_INTERNAL_H
 
@@ -54,9 +54,9 @@ typedef struct deep_factors {
 rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *factors, deep_filter filter,
                                  deep_layers *layers);
 
-/* The layers of a model of any method that has some: rfn, dae, rbm, pca, net,
- * stack: of the last one all layers. RB_ERROR_UNSUPPORTED: a model of which no layer can be made. To
- * be freed in any case. */
+/* The layers of a model of any method that has some: rfn, dae, rbm, pca, net, and all
+ * layers of a stack. RB_ERROR_UNSUPPORTED: a model of which no layer can be made. To be freed in
+ * any case. */
 rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
                               deep_layers *layers);
 

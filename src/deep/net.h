@@ -1,7 +1,7 @@
 /* A net of dense layers: its numbers, and the passes forward and backward over a few samples.
  * Private to src/deep.
  *
- *   a_0 = x,   z_k = a_(k-1) W_k' + b_k,   a_k = max(0, z_k),   the last one: z, or the output of it
+ *   a_0 = x,   z_k = a_(k-1) W_k' + b_k,   a_k = max(0, z_k),   the last one: its output
  *
  * W_k is out x in. All W_k and b_k lie one after the other in a vector, as do gradients and what an
  * optimiser keeps: so that steps, copies and checkpoints know nothing of layers. */

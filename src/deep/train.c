@@ -1,8 +1,9 @@
 /* rb_finetune: minibatches against the gradient, and the best net by the validation samples.
  *
- * Random numbers are functions of seed, epoch and sample: neither threads nor an interruption change
- * them. Weights begin as normal numbers with variance 2 / inputs below rectified units (K. He et
- * al., "Delving deep into rectifiers", 2015), 1 / inputs below the outputs; biases as 0. */
+ * Random numbers are functions of seed, epoch and sample: neither threads nor an interruption
+ * change them. Weights begin as normal numbers with variance 2 / inputs below rectified units
+ * (K. He et al., "Delving deep into rectifiers", 2015), 1 / inputs below the outputs; biases as 0.
+ */
 #include "train.h"
 
 #include <rarebit/version.h>
@@ -143,8 +144,8 @@ static rb_error check_preprocess(rb_context *ctx, const rb_options *options) {
     return RB_OK;
 }
 
-/* The root mean square of all values of the samples as the preprocessing gives them; 1: not known, or
- * all are 0. */
+/* The root mean square of all values of the samples as the preprocessing gives them; 1: not known,
+ * or all are 0. */
 static double input_size(const rb_preprocess *p) {
     double sum = 0;
     if (!p->moments || p->regress) return 1;

@@ -54,7 +54,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     # From an rfn, from a net, and with values.
     expect 0 fit rfn train.tsv -k 2 --iterations 20 --seed 1 -o rfn.h5 -q
     expect 0 finetune rfn.h5 $data --epochs 5 -o deep.h5 -q
-    expect 0 finetune rfn.h5 $data --epochs 5 --filter plain --layers 4 -o deep.h5 -q
+    expect 0 finetune rfn.h5 $data --epochs 5 --filter posterior --layers 4 -o deep.h5 -q
     expect 0 finetune net.h5 $data --epochs 2 --rate 0.001 -o more.h5 -q
     expect 0 finetune none train.tsv --targets train-values.tsv --outputs linear --layers 8 --epochs 60 \
         --rate 0.02 -o values.h5 -q
