@@ -20,6 +20,10 @@ typedef struct rb_names {
 /* Copies; NULL and a message when memory is out. */
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
 void rb_names_free(rb_names *names);
+/* Names in place of those that are there, NULL: none. RB_ERROR_ARGUMENT: there must be `expected`
+ * of them. */
+rb_error rb_names_set(rb_context *ctx, rb_names **names, const char *const *text, int64_t count,
+                      int64_t expected, const char *what);
 /* Warns when a name stands more than once (NULL: there are none):
  * "2 of 9 WHAT stand more than once ('A' for one): THEN". */
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
@@ -117,9 +121,10 @@ struct rb_source {
     int64_t n_samples, n_features;
     rb_type type;
     bool sparse;
-    const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
-    char *path;                                   /* of the file, for messages; NULL: none */
-    const char *format;                           /* of the file: "npy"; NULL: no file */
+    const rb_names *sample_names, *feature_names;   /* NULL: none; owned by `state` */
+    rb_names *own_sample_names, *own_feature_names; /* the same where this source frees them */
+    char *path;                                     /* of the file, for messages; NULL: none */
+    const char *format;                             /* of the file: "npy"; NULL: no file */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
     /* Reading takes long, and may be done by another thread while the block before is worked on:
@@ -381,6 +386,9 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals are restored. */
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows);
+/* The same of samples of which nothing else is known: totals are those of the option, and
+ * covariates what they were on average. */
+void rb_preprocess_inverse(const rb_preprocess *p, rb_dense rows);
 /* Into such rows, once they are on the scale of the data: all values that the source has. */
 void rb_feed_keep(const rb_feed *feed, rb_dense rows);
 

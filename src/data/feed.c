@@ -424,6 +424,16 @@ void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
     }
 }
 
+void rb_preprocess_inverse(const rb_preprocess *p, rb_dense rows) {
+    for (int64_t i = 0; i < rows.rows; i++) {
+        void *row = rb_dense_row(rows, i);
+        for (int64_t k = 0; k < rows.cols; k++) {
+            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            rb_put(rows.type, row, k, p->options.log1p ? expm1(x) : x);
+        }
+    }
+}
+
 void rb_feed_keep(const rb_feed *feed, rb_dense rows) {
     int64_t inputs = feed->source->n_features;
     for (int64_t i = 0; i < rows.rows; i++) {

@@ -289,30 +289,14 @@ double rb_matrix_at(const rb_matrix *m, int64_t sample, int64_t feature) {
     return 0;
 }
 
-static rb_error set_names(rb_context *ctx, rb_names **names, const char *const *text, int64_t count,
-                          int64_t expected, const char *what) {
-    rb_names *copy = NULL;
-    if (text) {
-        if (count != expected) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %lld names for %lld %s",
-                           (long long)count, (long long)expected, what);
-        }
-        copy = rb_names_copy(ctx, text, count);
-        if (!copy) return RB_ERROR_MEMORY;
-    }
-    rb_names_free(*names);
-    *names = copy;
-    return RB_OK;
-}
-
 rb_error rb_matrix_set_sample_names(rb_context *ctx, rb_matrix *m, const char *const *names,
                                     int64_t count) {
-    return set_names(ctx, &m->sample_names, names, count, m->n_samples, "samples");
+    return rb_names_set(ctx, &m->sample_names, names, count, m->n_samples, "samples");
 }
 
 rb_error rb_matrix_set_feature_names(rb_context *ctx, rb_matrix *m, const char *const *names,
                                      int64_t count) {
-    return set_names(ctx, &m->feature_names, names, count, m->n_features, "features");
+    return rb_names_set(ctx, &m->feature_names, names, count, m->n_features, "features");
 }
 
 const char *rb_matrix_sample_name(const rb_matrix *m, int64_t sample) {

@@ -35,6 +35,22 @@ void rb_names_free(rb_names *names) {
     }
 }
 
+rb_error rb_names_set(rb_context *ctx, rb_names **names, const char *const *text, int64_t count,
+                      int64_t expected, const char *what) {
+    rb_names *copy = NULL;
+    if (text) {
+        if (count != expected) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %lld names for %lld %s",
+                           (long long)count, (long long)expected, what);
+        }
+        copy = rb_names_copy(ctx, text, count);
+        if (!copy) return RB_ERROR_MEMORY;
+    }
+    rb_names_free(*names);
+    *names = copy;
+    return RB_OK;
+}
+
 static int by_text(const void *a, const void *b) {
     const rb_named *x = a, *y = b;
     int order = strcmp(x->text, y->text);

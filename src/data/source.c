@@ -11,6 +11,8 @@ void rb_source_free(rb_source *source) {
     if (source) {
         if (source->close) source->close(source);
         rb_source_covariates_free(source->own_covariates);
+        rb_names_free(source->own_sample_names);
+        rb_names_free(source->own_feature_names);
         rb_free(source->path);
         rb_free(source);
     }
@@ -29,6 +31,7 @@ rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *stat
     memcpy(kept, state, size);
     **out = *like;
     (*out)->own_covariates = NULL;
+    (*out)->own_sample_names = (*out)->own_feature_names = NULL;
     (*out)->state = kept;
     return RB_OK;
 }
@@ -257,4 +260,20 @@ const char *rb_source_sample_name(const rb_source *source, int64_t sample) {
 
 const char *rb_source_feature_name(const rb_source *source, int64_t feature) {
     return source->feature_names ? source->feature_names->text[feature] : NULL;
+}
+
+rb_error rb_source_set_sample_names(rb_context *ctx, rb_source *source, const char *const *names,
+                                    int64_t count) {
+    rb_error err =
+        rb_names_set(ctx, &source->own_sample_names, names, count, source->n_samples, "samples");
+    if (!err) source->sample_names = source->own_sample_names;
+    return err;
+}
+
+rb_error rb_source_set_feature_names(rb_context *ctx, rb_source *source, const char *const *names,
+                                     int64_t count) {
+    rb_error err =
+        rb_names_set(ctx, &source->own_feature_names, names, count, source->n_features, "features");
+    if (!err) source->feature_names = source->own_feature_names;
+    return err;
 }

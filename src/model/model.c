@@ -214,6 +214,10 @@ int64_t rb_model_features(const rb_model *model) {
     return model->preprocess->n_features;
 }
 
+int64_t rb_model_inputs(const rb_model *model) {
+    return model->preprocess->n_input;
+}
+
 int64_t rb_model_units(const rb_model *model) {
     const rb_array *loadings = find_array(model, "loadings");
     return loadings ? loadings->columns : 0;

@@ -246,6 +246,58 @@ rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *
     return err ? err : walk(ctx, model, source, copy_rows, &to, REBUILT);
 }
 
+/* ---- samples from codes alone ---- */
+
+static rb_error check_codes(rb_context *ctx, const rb_model *model, const rb_matrix *codes) {
+    int64_t units = rb_model_units(model);
+    if (codes->n_features == units) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_DATA, "there are codes of %lld units, but the model has %lld",
+                   (long long)codes->n_features, (long long)units);
+}
+
+/* Samples of so many codes, from the first on: into the rows of the coder. */
+static rb_error decode_block(rb_context *ctx, rb_coder *coder, const rb_matrix *codes,
+                             int64_t first, int64_t count) {
+    const rb_method *method = coder->model->method;
+    const rb_matrix part = rb_matrix_part(codes, first, count);
+    rb_dense to = coder->codes, rows = rb_dense_rows(coder->rows, 0, count);
+    rb_matrix_copy(&part, 0, &(rb_target){to.type, to.data, to.ld, 1});
+    rb_error err = check_finite(ctx, first, rb_dense_rows(to, 0, count), "codes");
+    if (err) return err;
+    err = method->decode ? method->decode(ctx, coder->own, count, to.data, rows.data)
+                         : add_loadings(ctx, coder, count);
+    if (err) return err;
+    rb_preprocess_inverse(coder->model->preprocess, rows);
+    return check_finite(ctx, first, rows, "rebuilt values");
+}
+
+rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix *codes,
+                        rb_type type, void *rows, int64_t row_stride, int64_t column_stride) {
+    rb_target to = {type, rows, row_stride, column_stride};
+    rb_coder coder = {0};
+    int64_t n = codes->n_samples;
+    rb_error err = rb_check_type(ctx, type);
+    err = err ? err : check_codes(ctx, model, codes);
+    if (err) return err;
+    err = start_coder(ctx, &coder, model, n, true);
+    int64_t size = coder.block_samples;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        int64_t count = n - first < size ? n - first : size;
+        err = rb_check_stop(ctx);
+        err = err ? err : decode_block(ctx, &coder, codes, first, count);
+        rb_dense made = coder.rows;
+        rb_matrix view = {.n_samples = count,
+                          .n_features = made.cols,
+                          .type = made.type,
+                          .values = made.data,
+                          .row_stride = made.ld,
+                          .column_stride = 1};
+        if (!err) rb_matrix_copy(&view, first, &to);
+    }
+    clear_coder(&coder);
+    return err;
+}
+
 /* ---- coders ---- */
 
 rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {

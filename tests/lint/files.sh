@@ -3,7 +3,7 @@
 set -eu
 cd "$SOURCE"
 status=0
-for file in $(find include src tool tests bench fuzz examples -name '*.[ch]' -o -name '*.inc'); do
+for file in $(find include src tool tests bench fuzz examples r -name '*.[ch]' -o -name '*.inc'); do
     if [ "$(wc -l <"$file")" -gt 700 ]; then
         echo "$file: $(wc -l <"$file") lines: is it still one idea?" >&2
         status=1
@@ -11,7 +11,7 @@ for file in $(find include src tool tests bench fuzz examples -name '*.[ch]' -o 
     awk -v file="$file" 'length > 100 { print file ":" FNR ": longer than 100 columns"; bad = 1 }
         END { exit bad }' "$file" >&2 || status=1
 done
-for folder in src src/*/ include tool tests bench fuzz docs examples cmake; do
+for folder in src src/*/ include tool tests bench fuzz docs examples cmake r; do
     if [ -d "$folder" ] && [ ! -f "$folder/README.md" ]; then
         echo "$folder: no README.md" >&2
         status=1

@@ -39,6 +39,18 @@ static void expand(double out[N * M]) {
             out[i * M + columns[e]] = (double)values[e];
 }
 
+/* The same numbers by columns. */
+static const int64_t column_starts[M + 1] = {0, 2, 4, 5, 7, 9};
+static const int32_t rows_of[STORED] = {0, 4, 1, 6, 3, 0, 5, 3, 6};
+static const float by_columns[STORED] = {1, 6, 3, 8, 4, 2, 7, 5, 9};
+
+static rb_source *column_source(rb_context *ctx) {
+    rb_source *source;
+    assert_ok(ctx, rb_source_from_csc(ctx, RB_FLOAT32, N, M, column_starts, rows_of, by_columns,
+                                      &source));
+    return source;
+}
+
 /* ---- bulk access ---- */
 
 static void a_matrix_gives_its_arrays(void **state) {
@@ -276,6 +288,102 @@ static void a_callback_s_message_stays(void **state) {
     }
 }
 
+/* ---- compressed columns ---- */
+
+static void assert_rows(rb_context *ctx, rb_source *source, int64_t first, int64_t count) {
+    rb_matrix *matrix = sparse_matrix(ctx);
+    rb_matrix part = rb_matrix_part(matrix, first, count), view;
+    assert_ok(ctx, rb_source_read(ctx, source, first, count, &view));
+    assert_true(view.sparse && view.n_samples == count && view.n_features == M);
+    assert_int_equal(view.starts[0], 0);
+    for (int64_t i = 0; i <= count; i++)
+        assert_int_equal(view.starts[i], part.starts[i] - part.starts[0]);
+    for (int64_t e = 0; e < view.starts[count]; e++) {
+        assert_int_equal(view.columns[e], part.columns[e]);
+        assert_true(rb_get(RB_FLOAT32, view.values, e) == rb_get(RB_FLOAT32, part.values, e));
+    }
+    rb_matrix_free(matrix);
+}
+
+/* Blocks in order, again, backwards, and slices are the compressed rows of the same numbers. */
+static void columns_are_read_as_rows(void **state) {
+    rb_context *ctx = *state;
+    rb_source *source = column_source(ctx);
+    for (int64_t size = 1; size <= N; size++)
+        for (int64_t first = 0; first < N; first += size)
+            assert_rows(ctx, source, first, N - first < size ? N - first : size);
+    for (int64_t first = N - 2; first >= 0; first--)
+        assert_rows(ctx, source, first, 2);
+    uint32_t of_columns, of_rows;
+    rb_matrix *matrix = sparse_matrix(ctx);
+    rb_source *plain = source_of(ctx, matrix);
+    assert_ok(ctx, rb_source_checksum(ctx, source, &of_columns));
+    assert_ok(ctx, rb_source_checksum(ctx, plain, &of_rows));
+    assert_int_equal(of_columns, of_rows);
+    rb_source_free(plain);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+static void wrong_columns_are_refused(void **state) {
+    rb_context *ctx = *state;
+    rb_source *source;
+    const int64_t falls[M + 1] = {0, 2, 1, 5, 7, 9};
+    const int32_t twice[STORED] = {0, 0, 1, 6, 3, 0, 5, 3, 6};
+    const int32_t beyond[STORED] = {0, N, 1, 6, 3, 0, 5, 3, 6};
+    assert_int_equal(rb_source_from_csc(ctx, RB_FLOAT32, N, M, falls, rows_of, values, &source),
+                     RB_ERROR_FORMAT);
+    assert_int_equal(
+        rb_source_from_csc(ctx, RB_FLOAT32, N, M, column_starts, twice, values, &source),
+        RB_ERROR_FORMAT);
+    assert_int_equal(
+        rb_source_from_csc(ctx, RB_FLOAT32, N, M, column_starts, beyond, values, &source),
+        RB_ERROR_FORMAT);
+    assert_non_null(strstr(rb_context_error(ctx), "rows and columns exchanged"));
+    assert_int_equal(
+        rb_source_from_csc(ctx, RB_FLOAT32, -1, M, column_starts, rows_of, values, &source),
+        RB_ERROR_ARGUMENT);
+    assert_null(source);
+}
+
+static void columns_without_memory(void **state) {
+    rb_context *ctx = *state;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t allowed = 0; err; allowed++) {
+        rb_source *source = NULL;
+        rb_matrix view;
+        ctx->allocations_left = allowed;
+        err =
+            rb_source_from_csc(ctx, RB_FLOAT32, N, M, column_starts, rows_of, by_columns, &source);
+        err = err ? err : rb_source_read(ctx, source, 0, N, &view);
+        ctx->allocations_left = -1;
+        assert_true(!err || err == RB_ERROR_MEMORY);
+        if (source) assert_rows(ctx, source, 1, 4); /* a source that failed once goes on */
+        rb_source_free(source);
+    }
+}
+
+/* ---- names ---- */
+
+static void a_source_has_names_of_its_own(void **state) {
+    rb_context *ctx = *state;
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    rb_source *source = column_source(ctx), *slice;
+    assert_null(rb_source_feature_name(source, 0));
+    assert_int_equal(rb_source_set_feature_names(ctx, source, names, N), RB_ERROR_ARGUMENT);
+    assert_null(rb_source_feature_name(source, 0));
+    assert_ok(ctx, rb_source_set_feature_names(ctx, source, names, M));
+    assert_ok(ctx, rb_source_set_sample_names(ctx, source, names, N));
+    assert_ok(ctx, rb_source_slice(ctx, source, 2, 3, &slice));
+    assert_string_equal(rb_source_feature_name(slice, 4), "e");
+    assert_string_equal(rb_source_sample_name(slice, 0), "c");
+    rb_source_free(slice);
+    assert_ok(ctx, rb_source_set_feature_names(ctx, source, NULL, M));
+    assert_null(rb_source_feature_name(source, 0));
+    assert_string_equal(rb_source_sample_name(source, 6), "g");
+    rb_source_free(source);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_matrix_gives_its_arrays, setup, teardown),
@@ -287,6 +395,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_fit_of_sparse_callbacks, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_rows_of_a_callback_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_callback_s_message_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(columns_are_read_as_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_columns_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(columns_without_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_has_names_of_its_own, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,75 @@ static void rebuilt_samples_too(void **state) {
         assert_true(backwards[N * M - 1 - i] == rows[i]);
 }
 
+/* Samples from codes are those that are rebuilt where codes say all. */
+static void samples_come_from_codes(void **state) {
+    struct fitted *f = *state;
+    static const char *const methods[] = {"rfn", "linca", "pca", "nmf", "dae", "rbm", "kmeans"};
+    static double rebuilt[N * M], decoded[N * M + 1];
+    for (int i = 0; i < N * M; i++)
+        f->values[i] = fabs(f->values[i]);
+    for (size_t which = 0; which < sizeof methods / sizeof *methods; which++) {
+        rb_options *options;
+        rb_model *model;
+        rb_matrix *codes;
+        assert_ok(f->ctx, rb_options_new(f->ctx, methods[which], &options));
+        assert_ok(f->ctx, rb_options_set_all(f->ctx, options,
+                                             "units=3 iterations=3 log1p=true "
+                                             "precision=float64"));
+        assert_ok(f->ctx, rb_fit(f->ctx, options, f->source, NULL, &model));
+        double *values = fixture_codes(f->ctx, model, f->source);
+        assert_ok(f->ctx, rb_matrix_dense(f->ctx, RB_FLOAT64, N, UNITS, values, UNITS, 1, &codes));
+        assert_ok(f->ctx, rb_reconstruct_into(f->ctx, model, f->source, RB_FLOAT64, rebuilt, M, 1));
+        decoded[N * M] = -1;
+        assert_ok(f->ctx, rb_decode_into(f->ctx, model, codes, RB_FLOAT64, decoded, M, 1));
+        for (int i = 0; i < N * M; i++)
+            assert_close(decoded[i], rebuilt[i], 1e-9);
+        assert_true(decoded[N * M] == -1);
+        assert_int_equal(rb_decode_into(f->ctx, model, f->matrix, RB_FLOAT64, decoded, M, 1),
+                         RB_ERROR_DATA);
+        values[4] = NAN;
+        assert_int_equal(rb_decode_into(f->ctx, model, codes, RB_FLOAT64, decoded, M, 1),
+                         RB_ERROR_NUMERIC);
+        rb_matrix_free(codes);
+        free(values);
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+}
+
+/* With features selected and totals scaled: samples have the total asked for. */
+static void samples_from_codes_have_the_total(void **state) {
+    struct fitted *f = *state;
+    rb_options *options;
+    rb_model *model;
+    rb_matrix *codes;
+    static double decoded[N * M];
+    for (int i = 0; i < N * M; i++)
+        f->values[i] = 1 + fabs(f->values[i]);
+    assert_ok(f->ctx, rb_options_new(f->ctx, "pca", &options));
+    assert_ok(f->ctx, rb_options_set_all(f->ctx, options, "units=6 totals=100"));
+    assert_ok(f->ctx, rb_fit(f->ctx, options, f->source, NULL, &model));
+    assert_int_equal(rb_model_inputs(model), M);
+    double *values = fixture_codes(f->ctx, model, f->source);
+    assert_ok(f->ctx, rb_matrix_dense(f->ctx, RB_FLOAT64, N, M, values, M, 1, &codes));
+    assert_ok(f->ctx, rb_decode_into(f->ctx, model, codes, RB_FLOAT64, decoded, M, 1));
+    for (int i = 0; i < N; i++) {
+        double total = 0;
+        for (int k = 0; k < M; k++)
+            total += decoded[i * M + k];
+        assert_close(total, 100, 1e-3);
+    }
+    rb_matrix_free(codes);
+    free(values);
+    rb_model_free(model);
+    assert_ok(f->ctx, rb_options_set_all(f->ctx, options, "units=2 top-variance=4"));
+    assert_ok(f->ctx, rb_fit(f->ctx, options, f->source, NULL, &model));
+    assert_int_equal(rb_model_inputs(model), M);
+    assert_int_equal(rb_model_features(model), 4);
+    rb_model_free(model);
+    rb_options_free(options);
+}
+
 /* ---- coders ---- */
 
 static rb_matrix *view(rb_context *ctx, const double *values, int64_t count) {
@@ -487,6 +556,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fits_end_as_the_callback_says, setup, teardown),
         cmocka_unit_test_setup_teardown(tasks_run_once_each, setup, teardown),
         cmocka_unit_test_setup_teardown(a_forked_child_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_from_codes_have_the_total, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_come_from_codes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,21 @@
+"""rarebit: finds the few hidden causes behind data.
+
+Estimators in scikit-learn's way, one for each method of the library: RFN, LinCA, NMFET, MCA, and
+those to compare with.
+
+    from rarebit import RFN
+    rfn = RFN(10).fit(X)
+    codes = rfn.transform(X)
+"""
+
+from ._context import Progress
+from ._estimators import Estimator
+from ._library import build_info, version as library_version
+from ._methods import *  # noqa: F401,F403
+from ._methods import __all__ as _methods
+from ._model import Model
+from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
+
+__version__ = library_version()
+__all__ = ["Estimator", "Model", "Progress", "Source", "build_info", "library_version", "stream",
+           *(name for name in _methods if name != "CLASSES")]

@@ -1,0 +1,260 @@
+"""Calls of the library: errors as exceptions, progress, log messages, Ctrl-C."""
+
+from __future__ import annotations
+
+import _thread
+import queue
+import re
+import threading
+import time
+import warnings
+from collections import deque
+from ctypes import byref, c_void_p
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+from ._library import Error, LogFn, ProgressFn, core, text
+
+EXCEPTIONS: dict[int, type[Exception]] = {
+    Error.MEMORY: MemoryError,
+    Error.FILE: OSError,
+    Error.NUMERIC: FloatingPointError,
+    Error.UNSUPPORTED: NotImplementedError,
+}  # all others: ValueError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands after an iteration."""
+
+    iteration: int
+    """From 1."""
+    iterations: int
+    """How many were asked for."""
+    objective: float
+    """To be maximised."""
+    estep_objective: float
+    """To be minimised; NaN unless the option trace is set."""
+    seconds: float
+    """Of this iteration."""
+    elapsed: float
+    """Seconds since the fit began."""
+    remaining: float
+    """Estimated seconds until the last iteration."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """What else the method tells of an iteration."""
+    what: str = "iteration"
+    """What is counted: "iteration", or "fit"."""
+
+
+Callback = Callable[[Progress], Optional[bool]]
+
+
+def _progress(c: Any) -> Progress:
+    metrics = {}
+    k = 0
+    while c.metric_names and c.metric_names[k]:
+        metrics[c.metric_names[k].decode()] = c.metrics[k]
+        k += 1
+    return Progress(c.iteration, c.iterations, c.objective, c.estep_objective, c.seconds,
+                    c.elapsed, c.remaining, metrics, text(c.what) or "iteration")
+
+
+def _line(p: Progress) -> str:
+    line = f"{p.what} {p.iteration} of {p.iterations}, {p.elapsed:.1f} s"
+    if p.objective == p.objective:
+        line += f", objective {p.objective:.8g}"
+    return line
+
+
+HYPHENATED: set[str] = set()  # options of that kind of name, filled from the option tables
+
+
+def python_names(message: str) -> str:
+    """A message of the library with the names that options have here."""
+    message = re.sub(r"(?<![\w-])--([a-z0-9]+(?:-[a-z0-9]+)*)",
+                     lambda m: python_name(m.group(1)), message)
+    message = re.sub(r"(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*)(?= is |=)",
+                     lambda m: python_name(m.group(1)) if _is_option(m.group(1)) else m.group(1),
+                     message)
+    return re.sub(r"(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w./-])",
+                  lambda m: python_name(m.group()) if m.group() in HYPHENATED else m.group(),
+                  message)
+
+
+def _is_option(word: str) -> bool:
+    return word in _RENAMED or word in HYPHENATED
+
+
+_RENAMED = {"units": "n_components", "seed": "random_state", "threads": "n_jobs"}
+_KEYWORDS = {v: k for k, v in _RENAMED.items()}
+
+
+def python_name(option: str) -> str:
+    """The parameter that an option of the library is."""
+    return _RENAMED.get(option, option.replace("-", "_"))
+
+
+def option_name(parameter: str) -> str:
+    """The option of the library that a parameter is."""
+    return _KEYWORDS.get(parameter, parameter.replace("_", "-"))
+
+
+
+class _Desk:
+    """Where a thread that waits for a call is given things to do."""
+
+    def __init__(self) -> None:
+        self.wake: "queue.SimpleQueue[None]" = queue.SimpleQueue()
+        self.tasks: "deque[tuple[Callable[[], Any], Any]]" = deque()
+
+
+class Context:
+    """One piece of work of the library, with a context of its own.
+
+    `threads`: 0 is one per processor. `callback` and what `verbose` prints (1: a line a second,
+    2: each iteration) are called on the thread that makes the calls.
+    """
+
+    def __init__(self, threads: int = 1, verbose: int = 0,
+                 callback: Optional[Callback] = None) -> None:
+        self._pointer = c_void_p()
+        if core.rb_context_new(byref(self._pointer)):
+            raise MemoryError("there is no memory for a context of rarebit")
+        self._raised: Optional[BaseException] = None
+        self._interrupted = False
+        self._desk: Optional[_Desk] = None
+        self._messages: list[str] = []
+        self._verbose, self._callback, self._told = verbose, callback, float("-inf")
+        self._on_log = LogFn(self._log)  # kept: the library calls them
+        self._on_progress = ProgressFn(self._iteration)
+        core.rb_context_on_log(self._pointer, self._on_log, None)
+        if verbose or callback is not None:
+            core.rb_context_on_progress(self._pointer, self._on_progress, None)
+        if threads != 1:
+            try:
+                self.call(core.rb_context_set_threads, threads)
+            except BaseException:
+                core.rb_context_free(self._pointer)
+                raise
+
+    def __enter__(self) -> "Context":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        core.rb_context_free(self._pointer)
+        self._pointer = c_void_p()
+        for message in self._messages:
+            warnings.warn(message, UserWarning, stacklevel=4)
+        self._messages = []
+
+    # -- callbacks, on whatever thread the library calls them
+
+    def _log(self, level: int, message: bytes, _: Any) -> None:
+        said = python_names(message.decode("utf-8", "replace"))
+        if level == 0:
+            self._messages.append(said)
+        elif self._verbose:
+            self.on_caller(lambda: print(f"rarebit: {said}"))
+
+    def _iteration(self, c: Any, _: Any) -> int:
+        progress = _progress(c.contents)
+        if self._callback is None and not self._due(progress):
+            return Error.OK
+        return Error.INTERRUPTED if self.on_caller(lambda: self._tell(progress)) else Error.OK
+
+    def _due(self, p: Progress) -> bool:
+        return bool(self._verbose) and (self._verbose > 1 or p.iteration >= p.iterations
+                                        or time.monotonic() - self._told >= 1)
+
+    def _tell(self, progress: Progress) -> bool:
+        if self._due(progress):
+            self._told = time.monotonic()
+            print(f"rarebit: {_line(progress)}")
+        return self._callback is not None and self._callback(progress) is True
+
+    def on_caller(self, task: Callable[[], Any]) -> Any:
+        """Does something on the thread that made the call; True if it could not be done."""
+        if self._desk is None:
+            return self._attempt(task)
+        done: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._desk.tasks.append((task, done))
+        self._desk.wake.put(None)
+        return done.get()
+
+    def _attempt(self, task: Callable[[], Any]) -> Any:
+        try:
+            return task()
+        except BaseException as error:  # goes on where the call ends
+            self.raise_later(error)
+            return True
+
+    def raise_later(self, error: BaseException) -> None:
+        """Ends the call at hand with an exception."""
+        if isinstance(error, KeyboardInterrupt):
+            self._interrupted = True
+        elif self._raised is None:
+            self._raised = error
+        core.rb_context_stop(self._pointer)
+
+    # -- calls
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        """Calls a function that takes the context first and gives an rb_error."""
+        self._check(function(self._pointer, *arguments))
+
+    def run(self, function: Any, *arguments: Any, keeps: bool = False) -> bool:
+        """The same for what takes time: Ctrl-C ends it. With `keeps`, a call that was ended by
+        Ctrl-C and has a result nonetheless is no error: True."""
+        if threading.current_thread() is threading.main_thread():
+            error = self._wait(function, *arguments)
+        else:
+            error = function(self._pointer, *arguments)
+        if self._raised is None and self._interrupted and not (keeps and error == Error.OK):
+            raise KeyboardInterrupt
+        self._check(error)
+        return self._interrupted
+
+    def _wait(self, function: Any, *arguments: Any) -> int:
+        """Calls on another thread: Python handles signals on the main one alone, and only while
+        that is not inside of a call."""
+        desk = _Desk()
+        once, result = threading.Lock(), []
+
+        def work() -> None:
+            if once.acquire(blocking=False):
+                result.append(function(self._pointer, *arguments))
+                desk.wake.put(None)
+
+        self._desk = desk
+        started = False
+        while not result:  # what is waited for is looked at first: a wake may be lost to a signal
+            try:
+                if not started:
+                    self._start(work)
+                    started = True
+                if not result and not desk.tasks:
+                    desk.wake.get()
+                while desk.tasks:
+                    task, done = desk.tasks[0]
+                    done.put(self._attempt(task))
+                    desk.tasks.popleft()
+            except BaseException as error:  # what a signal's handler raised
+                self.raise_later(error)
+        self._desk = None
+        return int(result[0])
+
+    def _start(self, work: Callable[[], None]) -> None:
+        try:
+            _thread.start_new_thread(work, ())
+        except RuntimeError:  # there can be no more threads: signals wait
+            self._desk = None
+            work()
+
+    def _check(self, error: int) -> None:
+        if self._raised is not None:
+            raised, self._raised = self._raised, None
+            raise raised
+        if error:
+            message = python_names(text(core.rb_context_error(self._pointer)) or "")
+            raise EXCEPTIONS.get(error, ValueError)(message)

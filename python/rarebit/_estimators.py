@@ -1,0 +1,369 @@
+"""Estimators in scikit-learn's way: what those of all methods share, and how they are made."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+import time
+import warnings
+from typing import Any, Mapping, Optional, TypeVar, Union
+
+import numpy as np
+
+from ._model import Array, Model
+from ._options import Option, options_of
+from ._registry import Method
+from ._sklearn import BaseEstimator, ConvergenceWarning, TransformerMixin, check_is_fitted, \
+    check_random_state, validate
+from ._sources import ArraySource, Source, source_of
+
+Self = TypeVar("Self", bound="Estimator")
+
+# What classes are called; others after the name of their method.
+NAMES = {"rfn": "RFN", "linca": "LinCA", "nmf-et": "NMFET", "mca": "MCA", "pca": "PCA",
+         "ica": "ICA", "fa": "FA", "sfa": "SFA", "fa-laplace": "FALaplace",
+         "fa-jeffreys": "FAJeffreys", "fabia": "FABIA", "nmf": "NMF", "kmeans": "KMeans",
+         "dae": "DAE", "rbm": "RBM"}
+
+# Methods of which components are directions: no more than the data have.
+BY_RANK = ("pca", "ica")
+
+# Methods that refuse values below 0.
+NON_NEGATIVE = ("nmf",)
+
+# Parameters that are no options of the library: default, type, what they do.
+OWN = {
+    "n_jobs": (None, "int", "Threads; -1 is one per processor. Results are the same bits for any "
+               "number."),
+    "verbose": (0, "int", "1 prints a line a second, and what the library says of the fit; 2 a "
+                "line an iteration."),
+    "callback": (None, "Callable[[Progress], bool | None]", "Called after each iteration with a "
+                 "rarebit.Progress; when it gives True the fit ends, with a usable model."),
+}
+
+# Seconds within which a second Ctrl-C ends more than the fit.
+AGAIN = 2.0
+
+
+def class_name(method: str) -> str:
+    """The class of a method: "fa-laplace" is FALaplace."""
+    return NAMES.get(method) or "".join(part.title() for part in method.split("-"))
+
+
+class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the estimators of all methods share."""
+
+    _method: str = ""
+    _options: tuple[Option, ...] = ()
+    _parameters: tuple[str, ...] = ()
+    _interrupted = float("-inf")  # when Ctrl-C last ended a fit
+
+    model_: Model
+    n_features_in_: int
+    feature_names_in_: Array
+    n_iter_: int
+    status_: str
+
+    # -- fitting and using
+
+    def fit(self: Self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
+            start: Union["Estimator", Model, None] = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, AnnData, file name, or rarebit.Source
+            Samples x features. Arrays of float32 and float64 (any strides), and compressed rows
+            and columns, are not copied. AnnData that are backed, and files that allow it, are
+            read block by block.
+        y : ignored
+        covariates : mapping or data frame, optional
+            The columns that `regress` names, one value for each sample. Of AnnData they are found
+            in `obs`.
+        start : fitted estimator or Model, optional
+            To go on from; of the same method.
+
+        Ctrl-C ends a fit within half a second. The model is then that of the last complete
+        iteration, `status_` is "stopped", and a ConvergenceWarning says so; before the first
+        iteration is complete, and when Ctrl-C follows Ctrl-C within two seconds, it is the
+        KeyboardInterrupt that it always is.
+        """
+        source = self._source(X, covariates, reset=True)
+        parameters = {name: getattr(self, name) for name in self._parameters}
+        parameters["random_state"] = _seed(self.random_state)
+        if self.n_components is None and self._method in BY_RANK:
+            parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
+        model, stopped = Model.fit(
+            self._method, source, parameters, threads=_threads(self.n_jobs),
+            verbose=int(self.verbose), callback=self.callback,
+            start=start.model_ if isinstance(start, Estimator) else start)
+        self._keep(model)
+        if stopped:
+            self._tell_of_stop()
+        return self
+
+    def _tell_of_stop(self) -> None:
+        now, before = time.monotonic(), Estimator._interrupted
+        Estimator._interrupted = now
+        if now - before < AGAIN:
+            raise KeyboardInterrupt
+        warnings.warn(f"the fit was stopped by Ctrl-C after {self.n_iter_} iterations: the model "
+                      "is that of the last complete one", ConvergenceWarning, stacklevel=3)
+
+    def _keep(self, model: Model) -> None:
+        self.model_ = model
+        self.n_features_in_ = model.n_inputs
+        self.n_iter_ = model.n_iter
+        self.status_ = model.status
+
+    def transform(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """Codes of samples.
+
+        Parameters
+        ----------
+        X, covariates : as of fit
+
+        Returns
+        -------
+        array of n_samples x n_components, of the type of X
+        """
+        check_is_fitted(self)
+        source = self._source(X, covariates, reset=False)
+        return self.model_.encode(source, source.dtype, _threads(self.n_jobs))
+
+    def inverse_transform(self, Z: Any) -> Array:
+        """Samples that the model makes of codes, on the scale of the data.
+
+        Centring, scaling and log1p are undone; samples scaled to `totals` stay so; features that
+        are not in use (`top_variance`) are 0.
+        """
+        check_is_fitted(self)
+        codes = ArraySource(np.asarray(Z))
+        if len(np.shape(Z)) != 2:
+            raise ValueError(f"codes have {len(np.shape(Z))} dimensions, but must have 2")
+        return self._widen(self.model_.decode(Z, codes.dtype, _threads(self.n_jobs)))
+
+    def reconstruct(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """Samples rebuilt from their codes, on the scale of the data: also the totals of samples
+        and the effects of covariates are restored."""
+        check_is_fitted(self)
+        source = self._source(X, covariates, reset=False)
+        return self._widen(self.model_.reconstruct(source, source.dtype, _threads(self.n_jobs)))
+
+    def evaluate(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None
+                 ) -> dict[str, float]:
+        """What can be measured of the model on samples, by name."""
+        check_is_fitted(self)
+        source = self._source(X, covariates, reset=False)
+        return self.model_.evaluate(source, _threads(self.n_jobs))
+
+    def score(self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None
+              ) -> float:
+        """The mean log likelihood of a sample (of variational methods its bound); of methods that
+        have none the share of the variance that is explained. Larger is better."""
+        metrics = self.evaluate(X, covariates=covariates)
+        for name in ("log_likelihood", "log_likelihood_bound", "variance_explained"):
+            if np.isfinite(metrics.get(name, np.nan)):
+                summed = name == "log_likelihood" and "causes_used" in metrics  # rarebit/et.h
+                return metrics[name] / (metrics["samples"] if summed else 1)
+        return float("nan")
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the codes: "rfn0", "rfn1", ..."""
+        check_is_fitted(self)
+        prefix = type(self).__name__.lower()
+        return np.asarray([f"{prefix}{k}" for k in range(self.model_.n_components)], dtype=object)
+
+    # -- files
+
+    def save(self, path: Any) -> None:
+        """Writes a model file: the same as the program's. Needs librarebit-io; pickle does not."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    # -- what was found
+
+    @property
+    def components_(self) -> Array:
+        """Loadings, components x features; 0 for features that are not in use."""
+        return self._widen(self._array("loadings").T)
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Of each feature (NaN where it is not in use), or one for all features."""
+        sigma = self._fitted().array("sigma")
+        if sigma is not None:
+            return float(sigma[0, 0]) ** 2
+        return self._widen(self._array("noise").T, np.nan)[0]
+
+    @property
+    def history_(self) -> dict[str, Array]:
+        """One value for each iteration, by name: objective, seconds, ..."""
+        return self._fitted().history
+
+    def _fitted(self) -> Model:
+        if "model_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        return self.model_
+
+    def _array(self, name: str) -> Array:
+        array = self._fitted().array(name)
+        if array is None:
+            raise AttributeError(f"a {type(self).__name__} has no {name}")
+        return array
+
+    def _widen(self, rows: Array, filling: float = 0) -> Array:
+        """Features in use among all features."""
+        if rows.shape[1] == self.n_features_in_:
+            return rows
+        wide = np.full((rows.shape[0], self.n_features_in_), filling, dtype=rows.dtype)
+        wide[:, self.model_.features] = rows
+        return wide
+
+    # -- for scikit-learn
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"allow_nan": self.missing not in (None, "refuse"),
+                "requires_positive_X": self._method in NON_NEGATIVE,
+                "preserves_dtype": [np.float64, np.float32]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._method in NON_NEGATIVE
+        tags.input_tags.allow_nan = self.missing not in (None, "refuse")
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _source(self, X: Any, covariates: Optional[Mapping[str, Any]], reset: bool) -> Source:
+        source = source_of(X)
+        if source is None:
+            source = ArraySource(validate(self, X, reset))
+            if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+                source.feature_names = list(self.feature_names_in_)
+        elif reset:
+            self.n_features_in_ = source.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            if source.feature_names is not None:
+                self.feature_names_in_ = np.asarray(source.feature_names, dtype=object)
+        table = source.table if covariates is None else covariates
+        if table is not None and self.regress is not None:
+            names = [name.split(":")[0].strip() for name in self.regress.split(",")]
+            source.covariates = {name: table[name] for name in names if name in table}
+        return source
+
+
+def _seed(random_state: Any) -> Any:
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return random_state
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _threads(n_jobs: Optional[int]) -> int:
+    return 1 if n_jobs is None else max(int(n_jobs), 0)
+
+
+# -- classes from tables
+
+
+def _order(options: list[Option]) -> tuple[Option, ...]:
+    """Components first, then what is for everybody; the method's own before those of fits."""
+    return tuple(sorted(options, key=lambda o: (o.name != "units", o.level != 1)))
+
+
+def signature_of(method: str, options: tuple[Option, ...]) -> inspect.Signature:
+    """Components by position, all others by name. None is the library's default."""
+    kind = inspect.Parameter
+    parameters = [kind("self", kind.POSITIONAL_OR_KEYWORD)]
+    for option in options:
+        first = option.name == "units"
+        parameters.append(kind(option.parameter,
+                               kind.POSITIONAL_OR_KEYWORD if first else kind.KEYWORD_ONLY,
+                               default=option.value if first and method not in BY_RANK else None))
+    parameters += [kind(name, kind.KEYWORD_ONLY, default=default)
+                   for name, (default, _, _) in OWN.items()]
+    return inspect.Signature(parameters)
+
+
+def _entry(name: str, described: str, sentence: str) -> str:
+    body = textwrap.fill(sentence, 88, initial_indent="    ", subsequent_indent="    ")
+    return f"{name} : {described}\n{body}"
+
+
+def document(method: Method, options: tuple[Option, ...]) -> str:
+    """The docstring of a class, from the option tables."""
+    entries = []
+    for option in options:
+        default = "" if option.default is None else f", default {option.default}"
+        if option.name == "units" and method.name in BY_RANK:
+            default += " or what the data have"
+        entries.append(_entry(option.parameter, option.description + default, option.sentence))
+    entries += [_entry(name, f"{described}, default {default}", sentence)
+                for name, (default, described, sentence) in OWN.items()]
+    title = method.title[0].upper() + method.title[1:]
+    return f"""{title}.
+
+A parameter that is None has the library's default, which is given here; presets change some of
+them. random_state takes whole numbers, RandomState and Generator.
+
+Parameters
+----------
+{chr(10).join(entries)}
+
+Attributes
+----------
+components_ : array of n_components x n_features_in_
+    Loadings.
+noise_variance_ : array of n_features_in_, or float
+    Variance of the noise.
+n_iter_ : int
+    Iterations made.
+status_ : str
+    How the fit ended: "iterations", "converged", "stopped", "parameters", "patience" or "time".
+history_ : dict of arrays
+    One value for each iteration: objective, estep_objective, seconds, and what the method has.
+model_ : Model
+    The model: all its arrays and attributes.
+n_features_in_ : int
+    Features of the training data.
+feature_names_in_ : array of str
+    Their names, where they have names.
+"""
+
+
+def make(method: Method) -> type[Estimator]:
+    """The class of a method."""
+    options = _order(options_of(method.name))
+    signature = signature_of(method.name, options)
+
+    def __init__(*arguments: Any, **keywords: Any) -> None:
+        bound = signature.bind(*arguments, **keywords)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name != "self":
+                setattr(bound.arguments["self"], name, value)
+
+    setattr(__init__, "__signature__", signature)
+    return type(class_name(method.name), (Estimator,), {
+        "__init__": __init__, "__module__": "rarebit", "__doc__": document(method, options),
+        "_method": method.name, "_options": options,
+        "_parameters": tuple(option.parameter for option in options)})
+
+
+def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:
+    """A fitted estimator of a model, with the parameters of its fit."""
+    made = classes[class_name(model.method)]
+    attributes = model.attributes
+    parameters = {o.parameter: o.parse(attributes[o.name]) for o in made._options
+                  if attributes.get(o.name) and o.parse(attributes[o.name]) != o.value}
+    estimator = made(**parameters)
+    estimator._keep(model)
+    names = model.feature_names
+    if names is not None and len(names) == model.n_inputs:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    return estimator

@@ -1,0 +1,261 @@
+"""Finds librarebit and declares its functions.
+
+RAREBIT_LIBRARY names the library's file, or the folder that it is in; else it is the one inside
+this package, else the system's. librarebit-io (files) lies beside it, or is the system's, or is
+not there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+import sys
+from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, \
+    c_int64, c_size_t, c_uint32, c_void_p
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
+
+
+class Error:
+    """rb_error of rarebit/context.h."""
+
+    OK, MEMORY, ARGUMENT, FILE, FORMAT, DATA, NUMERIC, UNSUPPORTED, INTERRUPTED, STOPPED = range(10)
+
+
+class Kind:
+    """rb_option_kind of rarebit/options.h."""
+
+    INTEGER, NUMBER, CHOICE, FLAG, TEXT, VALUES, SECONDS = range(7)
+
+
+FLOAT32, FLOAT64 = 0, 1
+
+
+class CProgress(Structure):
+    """rb_progress."""
+
+    _fields_ = [("iteration", c_int64), ("iterations", c_int64), ("objective", c_double),
+                ("estep_objective", c_double), ("seconds", c_double), ("elapsed", c_double),
+                ("remaining", c_double), ("metric_names", POINTER(c_char_p)),
+                ("metrics", POINTER(c_double)), ("what", c_char_p)]
+
+
+class COption(Structure):
+    """rb_option."""
+
+    _fields_ = [("name", c_char_p), ("letter", c_char), ("kind", c_int), ("offset", c_size_t),
+                ("fallback", c_char_p), ("minimum", c_double), ("maximum", c_double),
+                ("choices", c_char_p), ("argument", c_char_p), ("help", c_char_p),
+                ("level", c_int), ("needs", c_char_p), ("group", c_char_p)]
+
+
+class CMethod(Structure):
+    """The beginning of rb_method."""
+
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("options", c_void_p),
+                ("options_size", c_size_t), ("own", c_void_p), ("code_name", c_char_p),
+                ("rules", c_void_p), ("start_options", c_void_p), ("takes_batches", c_bool),
+                ("centre", c_int), ("missing", c_bool), ("sparser", c_char_p),
+                ("denser", c_char_p), ("non_negative", c_bool),
+                ("before_fitting", c_void_p * 7),  # resolve to engines
+                ("state_size", c_size_t),
+                ("fitting", c_void_p * 9),  # start to objective
+                ("metric_names", POINTER(c_char_p))]
+
+
+ProgressFn = CFUNCTYPE(c_int, POINTER(CProgress), c_void_p)
+LogFn = CFUNCTYPE(None, c_int, c_char_p, c_void_p)
+SourceFn = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+CsrSourceFn = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, POINTER(c_void_p), POINTER(c_void_p),
+                        POINTER(c_void_p))
+
+P, S, I, N, F, B = c_void_p, c_char_p, c_int64, c_size_t, c_double, c_bool  # short, for the table
+ERROR = c_int
+
+# What each function gives and takes, as the public headers have it.
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "rb_version": (S, []),
+    "rb_build_info": (S, [P, S]),
+    "rb_context_new": (ERROR, [POINTER(P)]),
+    "rb_context_free": (None, [P]),
+    "rb_context_error": (S, [P]),
+    "rb_context_fail": (ERROR, [P, ERROR, S]),
+    "rb_context_set_threads": (ERROR, [P, c_int]),
+    "rb_context_on_progress": (None, [P, ProgressFn, P]),
+    "rb_context_on_log": (None, [P, LogFn, P]),
+    "rb_context_stop": (None, [P]),
+    "rb_context_method": (POINTER(CMethod), [P, I]),
+    "rb_status_name": (S, [c_int]),
+    "rb_options_new": (ERROR, [P, S, POINTER(P)]),
+    "rb_options_free": (None, [P]),
+    "rb_options_add": (ERROR, [P, P, P]),
+    "rb_options_set": (ERROR, [P, P, S, S]),
+    "rb_options_set_integer": (ERROR, [P, P, S, I]),
+    "rb_options_set_number": (ERROR, [P, P, S, F]),
+    "rb_options_set_matrix": (ERROR, [P, P, S, P]),
+    "rb_options_get": (I, [P, S, S, N]),
+    "rb_options_text": (S, [P, S]),
+    "rb_options_row": (ERROR, [P, I, POINTER(COption), N]),
+    "rb_options_range": (None, [POINTER(COption), S, N]),
+    "rb_matrix_dense": (ERROR, [P, c_int, I, I, P, I, I, POINTER(P)]),
+    "rb_matrix_csr": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
+    "rb_matrix_csr32": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
+    "rb_matrix_free": (None, [P]),
+    "rb_source_from_matrix": (ERROR, [P, P, POINTER(P)]),
+    "rb_source_from_callback": (ERROR, [P, c_int, I, I, SourceFn, P, POINTER(P)]),
+    "rb_source_from_csr_callback": (ERROR, [P, c_int, I, I, CsrSourceFn, P, POINTER(P)]),
+    "rb_source_from_csc": (ERROR, [P, c_int, I, I, P, P, P, POINTER(P)]),
+    "rb_source_set_sample_names": (ERROR, [P, P, POINTER(S), I]),
+    "rb_source_set_feature_names": (ERROR, [P, P, POINTER(S), I]),
+    "rb_source_free": (None, [P]),
+    "rb_source_samples": (I, [P]),
+    "rb_source_features": (I, [P]),
+    "rb_source_type": (c_int, [P]),
+    "rb_source_sample_name": (S, [P, I]),
+    "rb_source_feature_name": (S, [P, I]),
+    "rb_source_set_numbers": (ERROR, [P, P, S, P, I]),
+    "rb_source_set_groups": (ERROR, [P, P, S, POINTER(S), I]),
+    "rb_source_checksum": (ERROR, [P, P, POINTER(c_uint32)]),
+    "rb_fit": (ERROR, [P, P, P, P, POINTER(P)]),
+    "rb_model_free": (None, [P]),
+    "rb_model_save_memory": (ERROR, [P, P, POINTER(P), POINTER(N)]),
+    "rb_model_load_memory": (ERROR, [P, P, N, POINTER(P)]),
+    "rb_free_memory": (None, [P]),
+    "rb_model_method": (S, [P]),
+    "rb_model_features": (I, [P]),
+    "rb_model_inputs": (I, [P]),
+    "rb_model_units": (I, [P]),
+    "rb_model_type": (c_int, [P]),
+    "rb_model_status": (c_int, [P]),
+    "rb_model_feature_index": (I, [P, I]),
+    "rb_model_feature_name": (S, [P, I]),
+    "rb_model_array": (POINTER(F), [P, S, POINTER(I), POINTER(I)]),
+    "rb_model_array_name": (S, [P, I]),
+    "rb_model_attribute": (S, [P, S]),
+    "rb_model_attribute_name": (S, [P, I]),
+    "rb_model_set_attribute": (ERROR, [P, P, S, S]),
+    "rb_model_iterations": (I, [P]),
+    "rb_model_history": (ERROR, [P, I, POINTER(F), POINTER(F), POINTER(F)]),
+    "rb_model_metric": (ERROR, [P, I, S, POINTER(F)]),
+    "rb_encode_into": (ERROR, [P, P, P, c_int, P, I, I]),
+    "rb_reconstruct_into": (ERROR, [P, P, P, c_int, P, I, I]),
+    "rb_decode_into": (ERROR, [P, P, P, c_int, P, I, I]),
+    "rb_evaluate": (ERROR, [P, P, P, POINTER(P)]),
+    "rb_metrics_get": (F, [P, S]),
+    "rb_metrics_name": (S, [P, I]),
+    "rb_metrics_free": (None, [P]),
+}
+
+
+# Of librarebit-io.
+IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "rb_read_group": (P, []),
+    "rb_read": (ERROR, [P, S, P, POINTER(P)]),
+    "rb_open": (ERROR, [P, S, P, POINTER(P)]),
+    "rb_model_save": (ERROR, [P, P, S]),
+    "rb_model_load": (ERROR, [P, S, POINTER(P)]),
+    "rb_io_use": (None, [P]),
+}
+
+
+def _places(name: str) -> Iterator[str]:
+    """Where a library may be, in order; `name` is rarebit or rarebit-io."""
+    named = os.environ.get("RAREBIT_LIBRARY")
+    folder = Path(named) if named else Path(__file__).parent
+    if named and folder.is_file():
+        if name == "rarebit":
+            yield str(folder)
+        folder = folder.parent
+    for place in (folder, folder / "lib"):
+        for path in sorted(place.glob(f"lib{name}*{SUFFIX}*"), key=lambda p: len(p.name)):
+            if path.name.startswith((f"lib{name}.", f"lib{name}{SUFFIX}")):
+                yield str(path)
+    if named:
+        return
+    found = ctypes.util.find_library(name)
+    if found:
+        yield found
+
+
+def _declare(library: ctypes.CDLL, path: str, table: dict[str, tuple[Any, list[Any]]]) -> None:
+    for name, (result, arguments) in table.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{path} is of another version: it has no {name}; "
+                              "take the librarebit of this package's version") from None
+        function.restype, function.argtypes = result, arguments
+
+
+def _load(name: str, table: dict[str, tuple[Any, list[Any]]]
+          ) -> tuple[Optional[ctypes.CDLL], str]:
+    """The library and its path; None and why there is none."""
+    why = f"there is no lib{name}{SUFFIX}"
+    for path in _places(name):
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as error:
+            why = str(error)
+            continue
+        _declare(library, path, table)
+        return library, path
+    return None, why
+
+
+def _core() -> tuple[ctypes.CDLL, str]:
+    library, path = _load("rarebit", FUNCTIONS)
+    if library is None:
+        raise ImportError(f"librarebit cannot be loaded ({path}): install it, or let the "
+                          "environment variable RAREBIT_LIBRARY name its file or folder")
+    return library, path
+
+
+core, path = _core()
+
+
+@functools.lru_cache(maxsize=None)
+def _files() -> tuple[Optional[ctypes.CDLL], str]:
+    """librarebit-io, looked for when it is needed: the system's takes a while to be found."""
+    return _load("rarebit-io", IO_FUNCTIONS)
+
+
+def has_io() -> bool:
+    """Is librarebit-io there, for files?"""
+    return _files()[0] is not None
+
+
+def io() -> ctypes.CDLL:
+    """librarebit-io, or an error that says what to do."""
+    library, why = _files()
+    if library is None:
+        raise NotImplementedError(
+            f"files need librarebit-io, which cannot be loaded ({why}): install it beside "
+            "librarebit, or let RAREBIT_LIBRARY name the folder of both; arrays, pickles and "
+            "streams do without it")
+    return library
+
+
+def version() -> str:
+    """The version of librarebit."""
+    return str(core.rb_version().decode())
+
+
+def text(value: Optional[bytes]) -> Optional[str]:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def build_info() -> dict[str, str]:
+    """What computes: the library's file and version, its kernels, the BLAS.
+
+    blas_advice is the OPENBLAS_CORETYPE that suits this processor, where OpenBLAS took another
+    one: set in the environment before Python starts it makes fits faster, and their bits those of
+    the program `rarebit`.
+    """
+    found = {"library": path, "version": version(), "files": _files()[1] if has_io() else ""}
+    for name in ("compiler", "kernels", "blas", "blas_core", "blas_advice"):
+        found[name] = text(core.rb_build_info(None, name.encode())) or ""
+    return found

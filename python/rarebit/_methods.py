@@ -1,0 +1,23 @@
+"""A class for each method that the library knows, made when this is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._context import Context
+from ._estimators import Estimator, make, of_model
+from ._model import Model
+from ._registry import methods
+
+with Context() as _context:
+    CLASSES: dict[str, type[Estimator]] = {made.__name__: made
+                                           for made in map(make, methods(_context))}
+globals().update(CLASSES)
+
+
+def load(path: Any) -> Estimator:
+    """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io."""
+    return of_model(Model.load(path), CLASSES)
+
+
+__all__ = ["CLASSES", "load", *CLASSES]

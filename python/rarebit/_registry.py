@@ -1,0 +1,37 @@
+"""The methods that the library knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._context import Context
+from ._library import core, text
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the library."""
+
+    name: str
+    title: str
+    code_name: str
+    """Of its codes in AnnData."""
+    metrics: tuple[str, ...]
+    """What it tells of iterations."""
+    missing: bool
+    """Can it do without values that are missing?"""
+
+
+def methods(context: Context) -> list[Method]:
+    """In the order of the library."""
+    found: list[Method] = []
+    while True:
+        pointer = core.rb_context_method(context._pointer, len(found))
+        if not pointer:
+            return found
+        table = pointer.contents
+        metrics: list[str] = []
+        while table.metric_names and table.metric_names[len(metrics)]:
+            metrics.append(table.metric_names[len(metrics)].decode())
+        found.append(Method(text(table.name) or "", text(table.title) or "",
+                            text(table.code_name) or "", tuple(metrics), table.missing))

@@ -1,0 +1,190 @@
+"""Estimators behave as scikit-learn's do."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import rarebit
+from rarebit._methods import CLASSES
+
+quiet = pytest.mark.filterwarnings("ignore:.*:UserWarning")
+each = pytest.mark.parametrize("made", CLASSES.values(), ids=list(CLASSES))
+
+
+def test_every_method_of_the_library_has_a_class():
+    assert list(CLASSES)[:4] == ["RFN", "LinCA", "NMFET", "MCA"]
+    assert set(CLASSES) <= set(rarebit.__all__)
+    assert len(CLASSES) >= 15
+
+
+@each
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator_passes_whole(made):
+    check_estimator(made())
+
+
+@each
+@quiet
+def test_codes_and_samples(made, X):
+    estimator = made(3, iterations=8)
+    codes = estimator.fit_transform(X)
+    assert codes.shape == (120, 3) and codes.dtype == np.float64
+    assert estimator.transform(X.astype("f")).dtype == np.float32
+    assert estimator.components_.shape == (3, 12)
+    assert np.shape(estimator.noise_variance_) in ((12,), ())
+    assert np.isfinite(estimator.score(X))
+    assert list(estimator.get_feature_names_out())[2] == f"{made.__name__.lower()}2"
+    assert len(estimator.history_["objective"]) == estimator.n_iter_ <= 8
+    assert estimator.status_ in ("iterations", "converged")
+    back = estimator.inverse_transform(codes)
+    assert back.shape == X.shape
+    if made.__name__ != "MCA":  # its codes do not say all
+        np.testing.assert_allclose(back, estimator.reconstruct(X), rtol=1e-4, atol=1e-5)
+
+
+@each
+def test_signature_and_docstring_come_from_the_table(made):
+    parameters = list(inspect.signature(made).parameters.values())
+    assert parameters[0].name == "n_components"
+    assert {p.kind for p in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
+    for option in made._options:
+        assert f"\n{option.parameter} : " in made.__doc__
+        assert "--" not in option.sentence
+    assert "\nn_jobs : " in made.__doc__
+    assert made.__module__ == "rarebit"
+
+
+@quiet
+def test_options_are_the_library_s_by_default_so_that_presets_work(X):
+    rfn = rarebit.RFN(3, preset="paper", iterations=5).fit(X)
+    assert rfn.model_.attributes["eta"] == "0.1"
+    assert rarebit.RFN(3, preset="paper", iterations=5, eta=0.4).fit(X).model_.attributes[
+        "eta"] == "0.4"
+    assert rarebit.RFN(3, iterations=5).fit(X).model_.attributes["seed"] == "1"
+
+
+def test_errors_name_parameters(X):
+    with pytest.raises(ValueError, match="^n_components is '0', but must be a whole number"):
+        rarebit.RFN(0).fit(X)
+    with pytest.raises(ValueError, match="^eta_every is given, but does nothing without eta_sched"):
+        rarebit.RFN(3, eta_every=3).fit(X)
+    with pytest.raises(ValueError, match="^n_components is 13, but 120 samples of 12 features"):
+        rarebit.PCA(13).fit(X)
+    with pytest.raises(ValueError, match="^n_jobs is 5000"):
+        rarebit.RFN(3, n_jobs=5000).fit(X)
+    with pytest.raises(TypeError, match="units"):
+        rarebit.RFN(units=3)
+    with pytest.raises(ValueError, match="is missing"):
+        rarebit.RFN(3).fit(np.full((5, 4), np.nan))
+    with pytest.raises(OSError, match="no such file"):
+        rarebit.RFN(3).fit("none.tsv")
+
+
+def test_missing_values_where_asked_for(X):
+    X[3, 4] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        rfn = rarebit.RFN(3, missing="model", iterations=5).fit(X)
+    assert np.isfinite(rfn.transform(X)).all()
+
+
+def test_arrays_as_options(X):
+    fits = [rarebit.RFN(3, iterations=5, sparse_loadings=0, prior_mean=mean).fit(X).components_
+            for mean in (-0.25, [-0.25, -0.25, -0.25], np.array([-0.25, -0.5, -0.25]))]
+    assert np.array_equal(fits[0], fits[1]) and not np.array_equal(fits[0], fits[2])
+
+
+@quiet
+def test_a_file_of_values_as_an_option(X, tmp_path):
+    np.save(tmp_path / "mean.npy", np.array([-0.25, -0.5, -0.25]))
+    by_file, by_array = (rarebit.RFN(3, iterations=5, sparse_loadings=0, prior_mean=mean).fit(X)
+                         for mean in (str(tmp_path / "mean.npy"), [-0.25, -0.5, -0.25]))
+    assert np.array_equal(by_file.components_, by_array.components_)
+    assert by_file.model_.attributes["prior-mean"] == str(tmp_path / "mean.npy")
+
+
+@quiet
+def test_random_state(X):
+    def fit(state):
+        return rarebit.RFN(3, iterations=5, random_state=state).fit(X).components_
+
+    assert np.array_equal(fit(None), fit(1)) and not np.array_equal(fit(1), fit(2))
+    assert np.array_equal(fit(np.random.RandomState(3)), fit(np.random.RandomState(3)))
+    assert np.array_equal(fit(np.random.default_rng(3)), fit(np.random.default_rng(3)))
+
+
+@each
+@quiet
+def test_pickles_copies_and_clones(made, X):
+    fitted = made(3, iterations=5).fit(X)
+    for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert np.array_equal(other.transform(X), fitted.transform(X))
+        assert np.array_equal(other.components_, fitted.components_)
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params() and not hasattr(fresh, "model_")
+    with pytest.raises(Exception, match="not fitted"):
+        fresh.transform(X)
+    assert not hasattr(fresh, "components_")
+
+
+@quiet
+def test_pipeline_grid_search_and_data_frames(X):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=[f"gene{k}" for k in range(12)])
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"),
+                             rarebit.RFN(iterations=5).set_output(transform="pandas"))
+    search = GridSearchCV(pipeline, {"rfn__n_components": [2, 3]}, cv=2, n_jobs=2)
+    search.fit(table)
+    codes = search.best_estimator_.transform(table)
+    assert list(codes.columns)[:2] == ["rfn0", "rfn1"]
+    rfn = search.best_estimator_[-1]
+    assert list(rfn.feature_names_in_) == list(table.columns)
+    assert rfn.model_.feature_names == list(table.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        rfn.transform(table[table.columns[::-1]])
+
+
+def test_selected_features_lie_among_all(X):
+    rfn = rarebit.RFN(2, top_variance=5, iterations=5).fit(X)
+    unused = np.setdiff1d(np.arange(12), rfn.model_.features)
+    assert rfn.components_.shape == (2, 12) and not rfn.components_[:, unused].any()
+    assert np.isnan(rfn.noise_variance_[unused]).all()
+    assert not rfn.inverse_transform(rfn.transform(X))[:, unused].any()
+
+
+def test_score_is_the_mean_log_likelihood(X):
+    pca = rarebit.PCA(2, precision="float64").fit(X)
+    from sklearn.decomposition import PCA
+    # The noise has maximum likelihood here, and is unbiased there.
+    assert pca.score(X) == pytest.approx(PCA(2).fit(X).score(X), abs=0.01)
+    linca = rarebit.LinCA(2, iterations=5).fit(X)
+    assert linca.score(X) == pytest.approx(linca.evaluate(X)["log_likelihood"] / 120)
+
+
+def test_a_fit_goes_on_from_another(X):
+    first = rarebit.RFN(3, iterations=20).fit(X)
+    on = rarebit.RFN(3, iterations=1).fit(X, start=first)
+    assert on.history_["objective"][0] > first.history_["objective"][0]
+    with pytest.raises(ValueError, match="linca"):
+        rarebit.RFN(3).fit(X, start=rarebit.LinCA(3, iterations=2).fit(X))
+
+
+def test_covariates_are_taken_out(X):
+    batch = np.where(np.arange(120) % 2, "a", "b")
+    shifted = X + 5 * (batch == "a")[:, None]
+    pca = rarebit.PCA(3, regress="batch").fit(shifted, covariates={"batch": batch})
+    codes = pca.transform(shifted, covariates={"batch": batch})
+    assert abs(codes[batch == "a"].mean(0) - codes[batch == "b"].mean(0)).max() < 1e-4
+    with pytest.raises(ValueError, match="batch"):
+        pca.transform(shifted)

@@ -1,0 +1,93 @@
+"""Model files, and the same bits from program and package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rarebit
+
+quiet = pytest.mark.filterwarnings("ignore:.*:UserWarning")
+
+
+@quiet
+@pytest.mark.parametrize("method, made", [("rfn", rarebit.RFN), ("mca", rarebit.MCA),
+                                          ("fa", rarebit.FA)])
+def test_program_and_package_agree_bit_by_bit(method, made, X, program, tmp_path):
+    data, model, codes = (tmp_path / name for name in ("x.npy", "m.h5", "codes.npy"))
+    np.save(data, X)
+    program("fit", data, "--method", method, "-k", 3, "--iterations", 30, "--seed", 7, "--centre",
+            "none", "-o", model, "-q")
+    program("encode", model, data, "-o", codes, "-q")
+    here = made(3, iterations=30, random_state=7, centre="none").fit(X)
+    there = rarebit.load(model)
+    assert type(there) is made and there.n_iter_ == 30 and there.n_features_in_ == 12
+    arrays = there.model_.arrays
+    for name, array in here.model_.arrays.items():
+        assert np.array_equal(array, arrays[name]), name
+    for name, column in here.history_.items():
+        assert name == "seconds" or np.array_equal(column, there.history_[name], equal_nan=True)
+    assert np.array_equal(np.load(codes), here.transform(X).astype("f"))
+    assert here.model_.attributes["data_checksum"] == there.model_.attributes["data_checksum"]
+    # And back: what the package wrote the program reads.
+    here.save(tmp_path / "n.h5")
+    program("encode", tmp_path / "n.h5", data, "-o", tmp_path / "again.npy", "-q")
+    assert (tmp_path / "again.npy").read_bytes() == codes.read_bytes()
+    assert "the same bits" in program("rerun", tmp_path / "n.h5", data)
+
+
+@quiet
+def test_a_model_knows_its_file(X, program, tmp_path):
+    np.savetxt(tmp_path / "x.csv", X.T, delimiter=",")
+    source = rarebit.open(tmp_path / "x.csv", transpose=True, header="no")
+    rarebit.RFN(2, iterations=4).fit(source).save(tmp_path / "m.h5")
+    assert "the same bits" in program("rerun", tmp_path / "m.h5")
+
+
+@quiet
+def test_what_is_loaded_has_its_parameters(X, tmp_path):
+    import pandas
+    table = pandas.DataFrame(X, columns=list("abcdefghijkl"))
+    fitted = rarebit.RFN(3, iterations=6, eta=0.25, log1p=True, missing="mean").fit(table)
+    fitted.save(tmp_path / "m.h5")
+    loaded = rarebit.load(tmp_path / "m.h5")
+    assert (loaded.n_components, loaded.iterations, loaded.eta) == (3, 6, 0.25)
+    assert loaded.log1p is True and loaded.missing == "mean" and loaded.psi_min is None
+    assert list(loaded.feature_names_in_) == list(table.columns)
+    assert np.array_equal(loaded.transform(table), fitted.transform(table))
+    again = loaded.fit(table)
+    assert np.array_equal(again.components_, fitted.components_)
+
+
+def test_files_that_are_no_models(tmp_path):
+    (tmp_path / "m.h5").write_text("no model")
+    with pytest.raises(ValueError, match="m.h5"):
+        rarebit.load(tmp_path / "m.h5")
+    with pytest.raises(OSError, match="there is no such"):
+        rarebit.load(tmp_path / "none.h5")
+    with pytest.raises(ValueError, match="no model"):
+        rarebit.Model.from_bytes(b"no model")
+
+
+@quiet
+def test_a_model_has_arrays_and_attributes(X):
+    model = rarebit.LinCA(3, iterations=4).fit(X).model_
+    assert model.method == "linca" and model.n_components == 3 and model.dtype == np.float32
+    assert model.array("loadings").shape == (12, 3) and model.array("none such") is None
+    assert model.attributes["units"] == "3"
+    assert {"loadings", "sigma", "prior"} <= set(model.arrays)
+    assert len(model.history["temperature"]) == 4
+
+
+@quiet
+def test_checkpoints(X, tmp_path):
+    whole = rarebit.RFN(3, iterations=30).fit(X)
+    options = {"checkpoint": tmp_path / "c", "checkpoint_every": "10"}
+    stopped = rarebit.RFN(3, iterations=30, callback=lambda progress: progress.iteration == 17,
+                          **options).fit(X)
+    assert stopped.n_iter_ == 17 and (tmp_path / "c").exists()
+    on = rarebit.RFN(3, iterations=30, **options).fit(X)
+    assert np.array_equal(on.components_, whole.components_)

@@ -1,0 +1,109 @@
+"""Finding the library, its functions, the stub, and doing without what need not be there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rarebit
+from rarebit import _library, _stub
+
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+def run(code, **environment):
+    done = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", code], capture_output=True,
+                          text=True, env={**os.environ, **environment})
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_stub_is_that_of_the_tables():
+    stub = Path(_stub.__file__).with_name("_methods.pyi").read_text()
+    assert stub == _stub.stub(), "python3 -m rarebit._stub > rarebit/_methods.pyi"
+
+
+def declarations():
+    """Of the public headers: name, result and how many arguments."""
+    for header in (SOURCE / "include/rarebit").glob("*.h"):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        for result, name, arguments in re.findall(r"RB_API ([\w\s\*]*?)\s*(rb_\w+)\(([^;]*)\);",
+                                                  text):
+            arguments = arguments.rsplit(") RB_PRINTF", 1)[0].strip()
+            count = 0 if arguments == "void" else arguments.count(",") + 1
+            yield name, result.strip(), count
+
+
+def test_functions_are_declared_as_the_headers_have_them():
+    if not (SOURCE / "include/rarebit").is_dir():
+        pytest.skip("the headers are not here")
+    promised = {name: (result, count) for name, result, count in declarations()}
+    results = {"rb_error": _library.c_int, "void": None, "int64_t": _library.c_int64,
+               "double": _library.c_double, "const char *": _library.c_char_p}
+    for name, (result, arguments) in {**_library.FUNCTIONS, **_library.IO_FUNCTIONS}.items():
+        assert len(arguments) == promised[name][1], name
+        if promised[name][0] in results:
+            assert result is results[promised[name][0]], name
+
+
+CORE = os.path.realpath(_library.path)
+
+
+def test_the_core_alone_tells_what_needs_files(tmp_path):
+    shutil.copy(CORE, tmp_path / "librarebit.so")
+    code = ("import numpy as np, pickle, rarebit\n"
+            "m = rarebit.RFN(2, iterations=3).fit(np.random.rand(30, 4))\n"
+            "assert pickle.loads(pickle.dumps(m)).n_iter_ == 3\n"
+            "print(rarebit.build_info()['library'])\n"
+            "m.save('m.h5')")
+    for place in (tmp_path, tmp_path / "librarebit.so"):
+        status, said = run(code, RAREBIT_LIBRARY=str(place))
+        assert status == 1 and str(tmp_path / "librarebit.so") in said
+        assert "files need librarebit-io" in said and "install it beside" in said
+
+
+def test_no_library_is_an_import_error(tmp_path):
+    for place in (tmp_path, tmp_path / "none.so"):
+        status, said = run("import rarebit", RAREBIT_LIBRARY=str(place))
+        assert status == 1 and "ImportError: librarebit cannot be loaded" in said
+        assert "RAREBIT_LIBRARY" in said
+    (tmp_path / "librarebit.so").write_text("no library")
+    status, said = run("import rarebit", RAREBIT_LIBRARY=str(tmp_path))
+    assert status == 1 and "ImportError: librarebit cannot be loaded" in said
+
+
+def test_without_scikit_learn():
+    code = ("import sys\n"
+            "sys.modules['sklearn'] = sys.modules['sklearn.base'] = None\n"
+            "sys.modules['scipy'] = sys.modules['pandas'] = None\n"
+            "import numpy as np, pickle, rarebit\n"
+            "X = np.random.RandomState(0).rand(30, 4)\n"
+            "m = rarebit.RFN(2, iterations=3)\n"
+            "try: m.transform(X)\n"
+            "except AttributeError as e: assert 'not fitted' in str(e)\n"
+            "assert m.fit_transform(X).shape == (30, 2)\n"
+            "assert m.get_params()['iterations'] == 3 and m.set_params(eta=0.2).eta == 0.2\n"
+            "assert repr(m) == 'RFN(eta=0.2, iterations=3, n_components=2)', repr(m)\n"
+            "try: m.transform(X[:, 1:])\n"
+            "except ValueError as e: assert '3 features' in str(e)\n"
+            "pickle.loads(pickle.dumps(m)).inverse_transform(m.transform(X))\n")
+    status, said = run(code)
+    assert status == 0, said
+
+
+def test_imports_are_quick_and_few():
+    code = ("import sys, rarebit\n"
+            "assert not {'pandas', 'anndata', 'matplotlib', 'h5py'} & set(sys.modules)")
+    status, said = run(code)
+    assert status == 0, said
+
+
+def test_build_info():
+    info = rarebit.build_info()
+    assert info["version"] == rarebit.library_version() == rarebit.__version__
+    assert info["kernels"] in ("ref", "avx2", "avx512")

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Makes the source of the R package: what stands in r/rarebit, the demo's cells, and the core of the library,
+# which is compiled where no librarebit is installed. git keeps no copy of these.
+#
+#   sh r/build.sh FOLDER            the tarball, FOLDER/rarebit_x.y.z.tar.gz
+#   sh r/build.sh --folder FOLDER   the unpacked source, FOLDER/rarebit
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+only_folder=
+if [ "${1:-}" = --folder ]; then
+    only_folder=yes
+    shift
+fi
+if [ $# -ne 1 ]; then
+    echo "usage: sh r/build.sh [--folder] FOLDER" >&2
+    exit 2
+fi
+mkdir -p "$1"
+to=$(cd "$1" && pwd)
+source=$to/rarebit
+rm -rf "$source"
+cp -R "$here/r/rarebit" "$source"
+mkdir -p "$source/inst/extdata" "$source/src/core/include/rarebit"
+cp "$here/examples/data/pbmc700/expr.tsv.gz" "$source/inst/extdata/cells.tsv.gz"
+cp "$here/examples/data/pbmc700/labels.tsv" "$source/inst/extdata/labels.tsv"
+
+# ---- the core: all rooms but files and plots ----
+
+core=$source/src/core
+cp "$here"/include/rarebit/*.h "$core/include/rarebit"
+(cd "$core/include/rarebit" && rm -f denoise.h io.h patches.h segments.h plot.h)
+(cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE '^src/(io|plot)/' | while read -r file; do
+    mkdir -p "$core/$(dirname "$file")"
+    cp "$here/$file" "$core/$file"
+done
+
+# As cmake/Kernels.cmake does it, by pragmas where the compiler knows them.
+kernels() {
+    cat <<END
+/* The kernels for $1. */
+#ifndef __clang__
+#pragma GCC optimize("O3", "no-math-errno")
+$2
+#endif
+#define RB_ISA $1
+#include "$3"
+END
+}
+for path in linalg/isa/kernels_isa.c et/isa/et_kernels.c; do
+    name=$(basename "$path" .c)
+    kernels ref "" "$path" >"$core/src/${name}_ref.c"
+    kernels avx2 '#pragma GCC target("avx2,fma")' "$path" >"$core/src/${name}_avx2.c"
+    kernels avx512 '#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,fma,prefer-vector-width=512")' \
+        "$path" >"$core/src/${name}_avx512.c"
+done
+
+[ -z "$only_folder" ] || exit 0
+cd "$to"
+R CMD build --no-manual rarebit
+rm -rf "$source"

@@ -1,0 +1,90 @@
+# Samples, as the library reads them: views of matrices, and files.
+
+# What a call reads: the library's handle, the names of samples and features, how many samples.
+samples_of <- function(handle, sample_names, feature_names, n)
+  list(handle = handle, sample_names = sample_names, feature_names = feature_names, n = n)
+
+dense_samples <- function(x, columns) {
+  if (!is.numeric(x) && !is.logical(x)) stop("x is no matrix of numbers", call. = FALSE)
+  if (!is.double(x)) storage.mode(x) <- "double"
+  samples <- if (columns) colnames(x) else rownames(x)
+  features <- if (columns) rownames(x) else colnames(x)
+  handle <- .Call(C_data, x, columns, samples, features)
+  samples_of(handle, samples, features, if (columns) ncol(x) else nrow(x))
+}
+
+# Compressed columns, as they are, whether these are samples or features.
+sparse_samples <- function(columns, p, i, x, dim, dimnames) {
+  names <- if (columns) rev(dimnames) else dimnames
+  handle <- .Call(C_data, list(p = p, i = i, x = x, dim = dim), columns, names[[1]], names[[2]])
+  samples_of(handle, names[[1]], names[[2]], if (columns) dim[2] else dim[1])
+}
+
+setGeneric("as_samples", function(x, samples = "rows", ...) standardGeneric("as_samples"))
+
+are_columns <- function(samples) match.arg(samples, c("rows", "columns")) == "columns"
+
+setMethod("as_samples", "ANY", function(x, samples = "rows", ...)
+  stop("x is a ", class(x)[1], "; a matrix, a dgCMatrix, a SummarizedExperiment or the name of a ",
+       "file is wanted", call. = FALSE))
+
+setMethod("as_samples", "matrix", function(x, samples = "rows", ...)
+  dense_samples(x, are_columns(samples)))
+
+setMethod("as_samples", "data.frame", function(x, samples = "rows", ...)
+  dense_samples(as.matrix(x), are_columns(samples)))
+
+setMethod("as_samples", "character", function(x, samples = "rows", reading = list(), ...) {
+  if (length(x) != 1) stop("the name of one file is wanted", call. = FALSE)
+  if (are_columns(samples)) reading$transpose <- TRUE
+  handle <- said(.Call(C_open, path.expand(x), make_options("read", reading)))
+  info <- .Call(C_data_info, handle)
+  samples_of(handle, info$sample_names, info$feature_names, info$samples)
+})
+
+# Classes of other packages: their methods wait by name until the package is there.
+suppressMessages({
+  setMethod("as_samples", "dgCMatrix", function(x, samples = "rows", ...)
+    sparse_samples(are_columns(samples), x@p, x@i, x@x, x@Dim, x@Dimnames))
+
+  setMethod("as_samples", "dgRMatrix", function(x, samples = "rows", ...)
+    sparse_samples(!are_columns(samples), x@p, x@j, x@x, rev(x@Dim), rev(x@Dimnames)))
+
+  # Columns are samples there.
+  setMethod("as_samples", "SummarizedExperiment", function(x, samples = "columns", assay = NULL, ...) {
+    values <- assay_of(x, assay)
+    as_samples(values, samples = "columns")
+  })
+})
+
+# The assay that a fit takes unless one is named: logcounts where there are some, else the first.
+assay_of <- function(x, assay) {
+  there <- SummarizedExperiment::assayNames(x)
+  if (is.null(assay)) assay <- if ("logcounts" %in% there) "logcounts" else 1L
+  values <- SummarizedExperiment::assay(x, assay, withDimnames = TRUE)
+  if (is.matrix(values) || is(values, "dgCMatrix") || is(values, "dgRMatrix")) values
+  else as.matrix(values)
+}
+
+# What is known of each sample, for the option regress.
+bind_covariates <- function(data, covariates) {
+  if (is.null(covariates)) return(data)
+  columns <- lapply(as.list(covariates), function(v) {
+    if (is.numeric(v)) as.double(v) else as.character(v)
+  })
+  .Call(C_covariates, data$handle, columns)
+  data
+}
+
+# The covariates that `regress` names, from the columns' own table where none is given.
+covariates_for <- function(x, covariates, regress) {
+  if (!is.null(covariates) || is.null(regress) || !is(x, "SummarizedExperiment")) return(covariates)
+  names <- sub(":(groups|numbers)$", "", strsplit(regress, ",", fixed = TRUE)[[1]])
+  table <- SummarizedExperiment::colData(x)
+  as.list(table)[intersect(names, colnames(table))]
+}
+
+read_samples <- function(x, samples, assay, reading, covariates, regress = NULL) {
+  data <- as_samples(x, samples = samples, assay = assay, reading = reading)
+  bind_covariates(data, covariates_for(x, covariates, regress))
+}

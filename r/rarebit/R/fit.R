@@ -1,0 +1,75 @@
+# Fits: any method that the library knows, with its options by name.
+
+setGeneric("rarebit", function(x, ...) standardGeneric("rarebit"))
+
+setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples = "rows",
+                                     assay = NULL, reading = list(), covariates = NULL,
+                                     start = NULL, threads = default_threads(),
+                                     callback = NULL, verbose = FALSE) {
+  asked <- list(...)
+  method <- gsub("[._]", "-", method)
+  options <- make_options(method, c(if (!is.null(k)) list(units = k), asked))
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  watch <- new_watch(callback, verbose)
+  pointer <- said(.Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
+                        as.integer(threads), watch$each))
+  if (!is.null(watch$failed)) stop(watch$failed)
+  if (is.character(x)) .Call(C_set_attribute, pointer, "data_path", x)
+  new_model(pointer, data)
+})
+
+# The cells are the samples; the codes become a reduced dimension, which keeps the model.
+suppressMessages(
+  setMethod("rarebit", "SingleCellExperiment", function(x, k = NULL, method = "rfn", ...,
+                                                        name = NULL, threads = default_threads()) {
+    model <- callNextMethod(x, k = k, method = method, ..., threads = threads)
+    if (is.null(name)) name <- code_name(model$method)
+    codes <- predict(model, threads = threads)
+    loadings <- coef(model)
+    # the model of the object keeps no samples: they are in it
+    model <- new_model(.Call(C_model_of_bytes, model$bytes), NULL, model$bytes)
+    SingleCellExperiment::reducedDim(x, name) <- SingleCellExperiment::LinearEmbeddingMatrix(
+      sampleFactors = codes, featureLoadings = loadings,
+      factorData = S4Vectors::DataFrame(row.names = colnames(codes)),
+      metadata = list(model = model))
+    x
+  })
+)
+
+rfn <- function(x, k = NULL, ...) rarebit(x, k = k, method = "rfn", ...)
+
+et <- function(x, k = NULL, model = c("nmf-et", "linca", "mca"), ...) {
+  model <- match.arg(gsub("[._]", "-", model), c("nmf-et", "linca", "mca"), several.ok = TRUE)
+  rarebit(x, k = k, method = model[1], ...)
+}
+
+code_name <- function(method) gsub("-", "_", toupper(method), fixed = TRUE)
+
+# What is called after each iteration: R code, whose errors wait until the library has returned.
+new_watch <- function(callback, verbose) {
+  watch <- new.env(parent = emptyenv())
+  if (is.null(callback) && !verbose) return(watch)
+  last <- -Inf
+  watch$each <- function(p) {
+    now <- p$elapsed
+    if (verbose && (now - last >= 1 || p$iteration == p$iterations)) {
+      cat(sprintf("iteration %.0f of %.0f, objective %.6g, %.0f s\n", p$iteration, p$iterations,
+                  p$objective, p$elapsed), file = stderr())
+      last <<- now
+    }
+    if (is.null(callback)) return(TRUE)
+    tryCatch(!identical(callback(p), FALSE), error = function(e) {
+      watch$failed <- e
+      FALSE
+    })
+  }
+  watch
+}
+
+embedded_model <- function(x, name = "RFN") {
+  embedded <- SingleCellExperiment::reducedDim(x, name)
+  model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
+  if (!inherits(model, "rarebit"))
+    stop("reducedDim(x, \"", name, "\") was not made by rarebit", call. = FALSE)
+  model
+}

@@ -1,0 +1,64 @@
+# Calls of the library, whose log messages become warnings and messages; what it knows.
+
+tell <- function() {
+  said <- .Call(C_messages)
+  for (i in seq_along(said)) {
+    if (names(said)[i] == "warning") warning(said[[i]], call. = FALSE) else message(said[[i]])
+  }
+}
+
+# Evaluates a .Call, and says afterwards what the library had to say, also where it failed.
+said <- function(value) {
+  on.exit(tell())
+  value
+}
+
+default_threads <- function() getOption("rarebit.threads", 1L)
+
+rarebit_info <- function() {
+  info <- .Call(C_build)
+  info[!vapply(info, anyNA, NA)]
+}
+
+rarebit_methods <- function() .Call(C_methods)
+
+rarebit_options <- function(method = "rfn", level = c("all", "common", "tuning", "research")) {
+  level <- match.arg(level)
+  table <- as.data.frame(.Call(C_option_table, method), stringsAsFactors = FALSE)
+  table$name <- gsub("-", "_", table$name, fixed = TRUE)
+  table$help <- in_r(table$help)
+  if (level == "all") table else table[table$level == level, , drop = FALSE]
+}
+
+# Help of the library names options as its tool does: --prior-mean is prior_mean here.
+in_r <- function(text) {
+  at <- gregexpr("--[a-z0-9-]+", text)
+  regmatches(text, at) <- lapply(regmatches(text, at), function(names)
+    gsub("-", "_", sub("^--", "", names), fixed = TRUE))
+  text
+}
+
+# The options of a method for its help page, from the table of the library.
+rd_options <- function(method, level) {
+  table <- rarebit_options(method, level)
+  escape <- function(text) gsub("([%\\\\{}])", "\\\\\\1", text)
+  fallback <- ifelse(is.na(table$default), "", paste0("; default ", table$default))
+  items <- sprintf("\\item{\\code{%s}}{%s (%s%s).}", escape(table$name), escape(table$help),
+                   escape(table$range), escape(fallback))
+  paste(c("\\describe{", items, "}"), collapse = "\n")
+}
+
+# list(eta_psi = 1) as options of a method, of "modules" or of "read".
+make_options <- function(what, values) {
+  values <- values[!vapply(values, is.null, NA)]
+  keys <- names(values)
+  if (length(values) && (is.null(keys) || any(keys == "")))
+    stop("options are given by name: eta = 0.1", call. = FALSE)
+  if (anyDuplicated(keys)) stop("option ", keys[anyDuplicated(keys)], " is given twice", call. = FALSE)
+  values <- lapply(values, function(v) {
+    if (is.factor(v)) v <- as.character(v)
+    if (is.integer(v)) storage.mode(v) <- "double"
+    v
+  })
+  .Call(C_options, what, gsub("[._]", "-", as.character(keys)), unname(values))
+}

@@ -1,0 +1,143 @@
+# Models: the library's own, and its bytes, from which it is made again after readRDS.
+
+new_model <- function(pointer, data, bytes = .Call(C_model_bytes, pointer)) {
+  state <- new.env(parent = emptyenv())
+  state$pointer <- pointer
+  if (!is.null(data)) .Call(C_keep, pointer, data)
+  structure(list(method = .Call(C_model_info, pointer)$method, bytes = bytes, state = state),
+            class = "rarebit")
+}
+
+pointer_of <- function(model) {
+  if (!inherits(model, "rarebit")) stop("this is no model of rarebit", call. = FALSE)
+  if (!.Call(C_is_there, model$state$pointer))
+    model$state$pointer <- .Call(C_model_of_bytes, model$bytes)
+  model$state$pointer
+}
+
+info_of <- function(model) .Call(C_model_info, pointer_of(model))
+
+unit_names <- function(info) {
+  if (info$units == 0) return(character())
+  paste0(code_name(info$method), seq_len(info$units))
+}
+
+with_names <- function(matrix, rows, columns) {
+  if (!is.null(rows) || !is.null(columns)) dimnames(matrix) <- list(rows, columns)
+  matrix
+}
+
+# The samples that a function is to look at: new ones, or those of the fit.
+given_samples <- function(model, newdata, samples, assay, reading, covariates) {
+  if (!is.null(newdata)) {
+    regress <- attribute_of(model, "regress")
+    return(read_samples(newdata, samples, assay, reading, covariates, regress))
+  }
+  data <- .Call(C_kept, pointer_of(model))
+  if (is.null(data))
+    stop("the model does not have its samples, as after readRDS or load_model: give newdata",
+         call. = FALSE)
+  data
+}
+
+attribute_of <- function(model, name) {
+  all <- .Call(C_model_attributes, pointer_of(model))
+  if (name %in% names(all) && nzchar(all[[name]])) all[[name]]
+}
+
+predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
+                            reading = list(), covariates = NULL, threads = default_threads(), ...) {
+  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  codes <- said(.Call(C_encode, pointer_of(object), data$handle, as.integer(threads)))
+  with_names(codes, data$sample_names, unit_names(info_of(object)))
+}
+
+fitted.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
+                           reading = list(), covariates = NULL, threads = default_threads(), ...) {
+  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
+  with_names(rows, data$sample_names, info_of(object)$feature_names)
+}
+
+residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
+                              reading = list(), covariates = NULL, threads = default_threads(),
+                              ...) {
+  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
+  there <- .Call(C_read, data$handle)
+  columns <- columns_in_use(object, data, ncol(there))
+  with_names(there[, columns, drop = FALSE] - rows, data$sample_names,
+             info_of(object)$feature_names)
+}
+
+# Where the features of the model are in the samples: by name where both have names.
+columns_in_use <- function(model, data, n) {
+  info <- info_of(model)
+  if (!is.null(info$feature_names) && !is.null(data$feature_names))
+    return(match(info$feature_names, data$feature_names))
+  if (n == info$features) seq_len(n) else info$feature_index
+}
+
+coef.rarebit <- function(object, ...) {
+  info <- info_of(object)
+  loadings <- .Call(C_model_array, pointer_of(object), "loadings")
+  with_names(loadings, info$feature_names, unit_names(info))
+}
+
+model_array <- function(model, name = NULL) {
+  pointer <- pointer_of(model)
+  if (is.null(name)) return(.Call(C_model_array_names, pointer))
+  array <- .Call(C_model_array, pointer, name)
+  if (is.null(array))
+    stop("the model has no array ", name, "; it has ",
+         paste(.Call(C_model_array_names, pointer), collapse = ", "), call. = FALSE)
+  if (ncol(array) == 1) as.vector(array) else array
+}
+
+fit_history <- function(model) {
+  history <- .Call(C_model_history, pointer_of(model))
+  data.frame(iteration = seq_len(nrow(history)), objective = history[, 1],
+             estep_objective = history[, 2], seconds = history[, 3])
+}
+
+evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, reading = list(),
+                     covariates = NULL, threads = default_threads()) {
+  data <- given_samples(model, newdata, samples, assay, reading, covariates)
+  said(.Call(C_evaluate, pointer_of(model), data$handle, as.integer(threads)))
+}
+
+print.rarebit <- function(x, ...) {
+  info <- info_of(x)
+  dead <- if ("dead" %in% model_array(x)) sum(model_array(x, "dead")) else 0
+  objective <- fit_history(x)$objective
+  cat(info$method, ": ", info$units, " units of ", info$features, " features; ", dead, " dead; ",
+      info$iterations, " iterations", if (length(objective)) sprintf(", objective %.6g",
+      objective[length(objective)]), "\n", sep = "")
+  invisible(x)
+}
+
+summary.rarebit <- function(object, newdata = NULL, ...) {
+  there <- !is.null(newdata) || !is.null(.Call(C_kept, pointer_of(object)))
+  structure(list(model = object, status = info_of(object)$status,
+                 metrics = if (there) evaluate(object, newdata, ...),
+                 attributes = .Call(C_model_attributes, pointer_of(object))),
+            class = "summary.rarebit")
+}
+
+print.summary.rarebit <- function(x, ...) {
+  print(x$model)
+  cat("status: ", x$status, ", seed ", x$attributes["seed"], ", ",
+      info_of(x$model)$precision, "\n", sep = "")
+  known <- x$metrics[!is.na(x$metrics)]
+  if (length(known))
+    cat(paste0(format(names(known)), "  ", format(known, digits = 6, justify = "left"),
+               collapse = "\n"), "\n", sep = "")
+  invisible(x)
+}
+
+save_model <- function(model, file) {
+  said(.Call(C_save, pointer_of(model), path.expand(file)))
+  invisible(file)
+}
+
+load_model <- function(file) new_model(said(.Call(C_load, path.expand(file))), NULL)

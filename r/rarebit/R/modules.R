@@ -1,0 +1,47 @@
+# Modules: per unit the samples and features that belong to it.
+
+modules <- function(model, newdata = NULL, ..., samples = "rows", assay = NULL, reading = list(),
+                    covariates = NULL, threads = default_threads()) {
+  if (is(model, "SingleCellExperiment")) {
+    newdata <- model
+    model <- embedded_model(model)
+  }
+  data <- given_samples(model, newdata, samples, assay, reading, covariates)
+  found <- said(.Call(C_modules, pointer_of(model), data$handle,
+                      make_options("modules", list(...)), as.integer(threads)))
+  info <- info_of(model)
+  structure(lapply(found$modules, name_members, info, data), rule = found$rule,
+            class = "rarebit_modules")
+}
+
+# Samples by row, features by column of the data, as the model has them.
+name_members <- function(module, info, data) {
+  module$samples <- data.frame(name = chosen(data$sample_names, module$samples$index),
+                               index = module$samples$index, weight = module$samples$weight)
+  at <- module$features$index
+  module$features <- data.frame(name = chosen(info$feature_names, at),
+                                index = info$feature_index[at], weight = module$features$weight)
+  module
+}
+
+chosen <- function(names, index) if (is.null(names)) as.character(index) else names[index]
+
+top_features <- function(features, sign, n) {
+  names <- features$name[sign * features$weight > 0]
+  paste(names[seq_len(min(n, length(names)))], collapse = " ")
+}
+
+as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE, top = 4, ...) {
+  one <- function(f, kind) vapply(unclass(x), f, kind)
+  data.frame(unit = one(function(m) m$unit, 1L), information = one(function(m) m$information, 1),
+             samples = one(function(m) nrow(m$samples), 1L),
+             features = one(function(m) nrow(m$features), 1L),
+             up = one(function(m) top_features(m$features, 1, top), ""),
+             down = one(function(m) top_features(m$features, -1, top), ""), row.names = row.names)
+}
+
+print.rarebit_modules <- function(x, ...) {
+  cat(length(x), " modules by rule ", attr(x, "rule"), "\n", sep = "")
+  if (length(x)) print(as.data.frame(x), digits = 4, row.names = FALSE, right = FALSE)
+  invisible(x)
+}

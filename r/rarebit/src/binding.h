@@ -1,0 +1,74 @@
+/* The binding: librarebit for R, by its public headers.
+ *
+ * Nothing of R that may jump is called while the library is inside a call or while something is
+ * held that only this code would free: what outlives a function belongs to an external pointer. */
+#ifndef RAREBIT_BINDING_H
+#define RAREBIT_BINDING_H
+
+#include <rarebit/rarebit.h>
+
+#define R_NO_REMAP
+#include <R.h>
+#include <Rinternals.h>
+
+/* ---- session.c: the context, errors, log messages, interrupts ---- */
+
+/* The context of the session, made at the first call. */
+rb_context *context(void);
+
+/* Around a call that takes time: begin, the call, end. Between them nothing of R is called. `each`
+ * is NULL or a function of R that is told of each iteration. */
+void call_begin(int threads, SEXP each);
+void call_end(void);
+
+/* Raises the interrupt that came during the last call; then, if it failed, the error. */
+void check(rb_error err);
+/* An error of the binding itself. */
+NORET void refuse(const char *sentence);
+
+/* ---- objects.c: external pointers ---- */
+
+typedef enum { IS_DATA, IS_OPTIONS, IS_MODEL } object_kind;
+
+typedef struct data_object {
+    rb_matrix *matrix;
+    rb_source *source;
+    int64_t *starts; /* of compressed columns */
+} data_object;
+
+typedef struct options_object {
+    rb_options *options;
+    rb_matrix **values; /* of options that are matrices */
+    int n_values;
+} options_object;
+
+typedef struct model_object {
+    rb_model *model;
+    SEXP data; /* samples of the fit, preserved; or NULL */
+} model_object;
+
+/* An empty object; `keep` stays as long as it does. */
+SEXP object_new(object_kind kind, SEXP keep);
+/* What a pointer of that kind points to; an error for anything else, and after readRDS. */
+void *object_of(object_kind kind, SEXP pointer);
+
+static inline data_object *data_of(SEXP pointer) {
+    return object_of(IS_DATA, pointer);
+}
+static inline options_object *options_of(SEXP pointer) {
+    return object_of(IS_OPTIONS, pointer);
+}
+static inline rb_model *model_of(SEXP pointer) {
+    return ((model_object *)object_of(IS_MODEL, pointer))->model;
+}
+
+/* ---- values of R ---- */
+
+/* Texts in UTF-8, which live until the call of R returns; NULL for R's NULL. */
+const char **texts_of(SEXP strings);
+const char *text_of(SEXP string);
+SEXP text_to(const char *text); /* NA for NULL */
+/* A list of n elements by names; protected by the caller. */
+SEXP named_list(const char *const *names, int n);
+
+#endif

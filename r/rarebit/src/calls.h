@@ -1,0 +1,48 @@
+/* What R calls by .Call, registered in register.c. */
+#ifndef RAREBIT_CALLS_H
+#define RAREBIT_CALLS_H
+
+#include "binding.h"
+
+SEXP binding_messages(void);
+SEXP binding_build(void);
+SEXP binding_methods(void);
+SEXP binding_set_kernels(SEXP name);
+
+SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names);
+SEXP binding_covariates(SEXP data, SEXP covariates);
+SEXP binding_data_info(SEXP data);
+SEXP binding_read(SEXP data);
+
+SEXP binding_options(SEXP what, SEXP names, SEXP values);
+SEXP binding_option_table(SEXP what);
+
+SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each);
+SEXP binding_model_bytes(SEXP model);
+SEXP binding_model_of_bytes(SEXP raw);
+SEXP binding_keep(SEXP model, SEXP data);
+SEXP binding_kept(SEXP model);
+SEXP binding_is_there(SEXP pointer);
+SEXP binding_model_info(SEXP model);
+SEXP binding_model_array(SEXP model, SEXP name);
+SEXP binding_model_array_names(SEXP model);
+SEXP binding_model_attributes(SEXP model);
+SEXP binding_set_attribute(SEXP model, SEXP name, SEXP value);
+SEXP binding_model_history(SEXP model);
+SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
+SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);
+SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
+SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP threads);
+
+SEXP binding_open(SEXP path, SEXP options);
+SEXP binding_save(SEXP model, SEXP path);
+SEXP binding_load(SEXP path);
+
+/* Finalizers of what is held while values of R are made of it. */
+void binding_free_bytes(SEXP holder);
+void binding_free_metrics(SEXP holder);
+void binding_free_modules(SEXP holder);
+
+void binding_use_files(rb_context *context);
+
+#endif

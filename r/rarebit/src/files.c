@@ -1,0 +1,62 @@
+/* Files, where librarebit-io is there. */
+#include "binding.h"
+
+#include "calls.h"
+
+#ifdef RAREBIT_IO
+#include <rarebit/io.h>
+
+void binding_use_files(rb_context *ctx) {
+    rb_io_use(ctx);
+}
+
+SEXP binding_open(SEXP path, SEXP options) {
+    SEXP pointer = PROTECT(object_new(IS_DATA, options));
+    data_object *data = data_of(pointer);
+    const char *name = text_of(path);
+    const rb_options *wanted = options_of(options)->options;
+    call_begin(rb_context_threads(context()), R_NilValue);
+    rb_error err = rb_open(context(), name, wanted, &data->source);
+    call_end();
+    check(err);
+    UNPROTECT(1);
+    return pointer;
+}
+
+SEXP binding_save(SEXP pointer, SEXP path) {
+    check(rb_model_save(context(), model_of(pointer), text_of(path)));
+    return R_NilValue;
+}
+
+SEXP binding_load(SEXP path) {
+    SEXP pointer = PROTECT(object_new(IS_MODEL, R_NilValue));
+    model_object *made = object_of(IS_MODEL, pointer);
+    check(rb_model_load(context(), text_of(path), &made->model));
+    UNPROTECT(1);
+    return pointer;
+}
+
+#else
+
+static SEXP no_files(void) {
+    refuse("this rarebit was built without librarebit-io: it reads and writes no files; saveRDS "
+           "keeps models");
+    return R_NilValue;
+}
+
+SEXP binding_open(SEXP path, SEXP options) {
+    (void)path, (void)options;
+    return no_files();
+}
+
+SEXP binding_save(SEXP pointer, SEXP path) {
+    (void)pointer, (void)path;
+    return no_files();
+}
+
+SEXP binding_load(SEXP path) {
+    (void)path;
+    return no_files();
+}
+
+#endif

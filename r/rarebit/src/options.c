@@ -1,0 +1,108 @@
+/* Options by name: values of R as the texts of the library. */
+#include "binding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+#ifdef RAREBIT_IO
+#include <rarebit/io.h>
+#endif
+
+/* "read" and "modules" are groups of their own; anything else is a method. */
+static rb_error make(const char *what, rb_options **options) {
+    const rb_option_group *group = NULL;
+    if (!strcmp(what, "modules")) group = rb_modules_group();
+#ifdef RAREBIT_IO
+    if (!strcmp(what, "read")) group = rb_read_group();
+#endif
+    rb_error err = rb_options_new(context(), group ? NULL : what, options);
+    return !err && group ? rb_options_add(context(), *options, group) : err;
+}
+
+static rb_error set_matrix(options_object *o, const char *name, SEXP value) {
+    SEXP dim = Rf_getAttrib(value, R_DimSymbol);
+    bool is_matrix = TYPEOF(dim) == INTSXP && XLENGTH(dim) == 2;
+    int64_t rows = is_matrix ? INTEGER(dim)[0] : XLENGTH(value);
+    int64_t columns = is_matrix ? INTEGER(dim)[1] : 1;
+    rb_matrix **more = realloc(o->values, ((size_t)o->n_values + 1) * sizeof *more);
+    if (!more) refuse("out of memory");
+    o->values = more;
+    rb_matrix **matrix = &o->values[o->n_values];
+    rb_error err =
+        rb_matrix_dense(context(), RB_FLOAT64, rows, columns, REAL(value), 1, rows, matrix);
+    if (!err) o->n_values++;
+    return err ? err : rb_options_set_matrix(context(), o->options, name, *matrix);
+}
+
+static rb_error set(options_object *o, const char *name, SEXP value) {
+    char number[64];
+    const char *text = number;
+    bool one = XLENGTH(value) == 1;
+    if (TYPEOF(value) == REALSXP && !one) return set_matrix(o, name, value);
+    if (TYPEOF(value) == STRSXP && one)
+        text = text_of(value);
+    else if (TYPEOF(value) == LGLSXP && one && LOGICAL(value)[0] != NA_LOGICAL)
+        text = LOGICAL(value)[0] ? "true" : "false";
+    else if (TYPEOF(value) == REALSXP && one)
+        snprintf(number, sizeof number, "%.17g", REAL(value)[0]);
+    else
+        Rf_errorcall(R_NilValue,
+                     "option %s: a number, a text, TRUE or FALSE, or a matrix of "
+                     "numbers is wanted",
+                     name);
+    return rb_options_set(context(), o->options, name, text);
+}
+
+/* values: a list; its elements live as long as the options. */
+SEXP binding_options(SEXP what, SEXP names, SEXP values) {
+    SEXP pointer = PROTECT(object_new(IS_OPTIONS, values));
+    options_object *o = options_of(pointer);
+    const char **keys = texts_of(names);
+    check(make(text_of(what), &o->options));
+    for (R_xlen_t i = 0; i < XLENGTH(values); i++)
+        check(set(o, keys[i], VECTOR_ELT(values, i)));
+    UNPROTECT(1);
+    return pointer;
+}
+
+static const char *kind_of(rb_option_kind kind) {
+    static const char *const names[] = {"integer", "number", "choice", "flag",
+                                        "text",    "values", "seconds"};
+    return kind <= RB_OPTION_SECONDS ? names[kind] : "text";
+}
+
+static const char *level_of(rb_option_level level) {
+    return level == RB_OPTION_COMMON ? "common" : level == RB_OPTION_TUNING ? "tuning" : "research";
+}
+
+/* The table: a list of columns. */
+SEXP binding_option_table(SEXP what) {
+    static const char *const names[] = {"name", "kind",  "default", "range",
+                                        "help", "level", "group",   "needs"};
+    enum { COLUMNS = 8 };
+    SEXP pointer = PROTECT(object_new(IS_OPTIONS, R_NilValue));
+    options_object *o = options_of(pointer);
+    check(make(text_of(what), &o->options));
+    rb_option row;
+    int n = 0;
+    while (!rb_options_row(o->options, n, &row, sizeof row))
+        n++;
+    SEXP list = PROTECT(named_list(names, COLUMNS));
+    for (int c = 0; c < COLUMNS; c++)
+        SET_VECTOR_ELT(list, c, Rf_allocVector(STRSXP, n));
+    for (int i = 0; i < n; i++) {
+        char range[512];
+        rb_options_row(o->options, i, &row, sizeof row);
+        rb_options_range(&row, range, sizeof range);
+        const char *texts[COLUMNS] = {row.name, kind_of(row.kind),   row.fallback, range,
+                                      row.help, level_of(row.level), row.group,    row.needs};
+        for (int c = 0; c < COLUMNS; c++)
+            SET_STRING_ELT(VECTOR_ELT(list, c), i,
+                           texts[c] ? Rf_mkCharCE(texts[c], CE_UTF8) : NA_STRING);
+    }
+    UNPROTECT(2);
+    return list;
+}

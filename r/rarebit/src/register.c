@@ -1,0 +1,50 @@
+/* The functions that R may call, for loader.c. */
+#include "binding.h"
+
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+
+#include "calls.h"
+
+RB_API extern const R_CallMethodDef binding_calls[];
+
+const R_CallMethodDef binding_calls[] = {
+    {"C_messages", (DL_FUNC)&binding_messages, 0},
+    {"C_build", (DL_FUNC)&binding_build, 0},
+    {"C_methods", (DL_FUNC)&binding_methods, 0},
+    {"C_set_kernels", (DL_FUNC)&binding_set_kernels, 1},
+    {"C_data", (DL_FUNC)&binding_data, 4},
+    {"C_covariates", (DL_FUNC)&binding_covariates, 2},
+    {"C_data_info", (DL_FUNC)&binding_data_info, 1},
+    {"C_options", (DL_FUNC)&binding_options, 3},
+    {"C_option_table", (DL_FUNC)&binding_option_table, 1},
+    {"C_fit", (DL_FUNC)&binding_fit, 5},
+    {"C_model_bytes", (DL_FUNC)&binding_model_bytes, 1},
+    {"C_model_of_bytes", (DL_FUNC)&binding_model_of_bytes, 1},
+    {"C_is_there", (DL_FUNC)&binding_is_there, 1},
+    {"C_model_info", (DL_FUNC)&binding_model_info, 1},
+    {"C_model_array", (DL_FUNC)&binding_model_array, 2},
+    {"C_model_array_names", (DL_FUNC)&binding_model_array_names, 1},
+    {"C_model_attributes", (DL_FUNC)&binding_model_attributes, 1},
+    {"C_set_attribute", (DL_FUNC)&binding_set_attribute, 3},
+    {"C_model_history", (DL_FUNC)&binding_model_history, 1},
+    {"C_encode", (DL_FUNC)&binding_encode, 3},
+    {"C_reconstruct", (DL_FUNC)&binding_reconstruct, 3},
+    {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
+    {"C_modules", (DL_FUNC)&binding_modules, 4},
+    {"C_read", (DL_FUNC)&binding_read, 1},
+    {"C_keep", (DL_FUNC)&binding_keep, 2},
+    {"C_kept", (DL_FUNC)&binding_kept, 1},
+    {"C_open", (DL_FUNC)&binding_open, 2},
+    {"C_save", (DL_FUNC)&binding_save, 2},
+    {"C_load", (DL_FUNC)&binding_load, 1},
+    {NULL, NULL, 0},
+};
+
+/* For R that loads the binding itself, without the loader. */
+attribute_visible void R_init_binding(DllInfo *dll);
+
+void R_init_binding(DllInfo *dll) {
+    R_registerRoutines(dll, NULL, binding_calls, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
+}

@@ -1,0 +1,179 @@
+/* The context of the session; errors, log messages and interrupts as R has them. */
+#include "binding.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+typedef struct log_entry {
+    rb_log_level level;
+    char *text;
+} log_entry;
+
+static rb_context *session;
+static struct {
+    log_entry *entries;
+    int count, room;
+} messages;
+static struct sigaction before;
+static volatile sig_atomic_t signalled; /* SIGINT came */
+static int interrupted;                 /* R itself found an interrupt */
+static SEXP each_iteration;
+
+/* Out of memory: the message is lost, the call is not. */
+static void on_log(rb_log_level level, const char *text, void *user) {
+    (void)user;
+    if (messages.count == messages.room) {
+        int room = messages.room ? 2 * messages.room : 8;
+        log_entry *more = realloc(messages.entries, (size_t)room * sizeof *more);
+        if (!more) return;
+        messages.entries = more;
+        messages.room = room;
+    }
+    char *copy = malloc(strlen(text) + 1);
+    if (!copy) return;
+    strcpy(copy, text);
+    messages.entries[messages.count++] = (log_entry){level, copy};
+}
+
+rb_context *context(void) {
+    if (session) return session;
+    if (rb_context_new(&session)) refuse("out of memory");
+    rb_context_on_log(session, on_log, NULL);
+#ifdef RAREBIT_IO
+    binding_use_files(session);
+#endif
+    return session;
+}
+
+/* ---- interrupts ---- */
+
+static void on_signal(int number) {
+    (void)number;
+    signalled = 1;
+    rb_context_stop(session);
+}
+
+static SEXP progress_list(const rb_progress *p) {
+    static const char *const names[] = {"iteration", "iterations", "objective",
+                                        "seconds",   "elapsed",    "remaining"};
+    double values[] = {(double)p->iteration, (double)p->iterations, p->objective, p->seconds,
+                       p->elapsed,           p->remaining};
+    SEXP list = PROTECT(named_list(names, 6));
+    for (int i = 0; i < 6; i++)
+        SET_VECTOR_ELT(list, i, Rf_ScalarReal(values[i]));
+    UNPROTECT(1);
+    return list;
+}
+
+typedef struct told {
+    const rb_progress *progress;
+    int stop;
+} told;
+
+/* May jump: only within R_ToplevelExec. Graphical consoles have interrupts without a signal. */
+static void tell(void *user) {
+    told *t = user;
+    R_CheckUserInterrupt();
+    if (each_iteration == R_NilValue) return;
+    SEXP progress = PROTECT(progress_list(t->progress));
+    SEXP call = PROTECT(Rf_lang2(each_iteration, progress));
+    SEXP answer = PROTECT(Rf_eval(call, R_GlobalEnv));
+    t->stop = TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == FALSE;
+    UNPROTECT(3);
+}
+
+static rb_error on_progress(const rb_progress *progress, void *user) {
+    (void)user;
+    told t = {progress, 0};
+    if (!R_ToplevelExec(tell, &t)) interrupted = 1;
+    return interrupted || t.stop ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+void call_begin(int threads, SEXP each) {
+    struct sigaction action = {.sa_handler = on_signal};
+    rb_context *ctx = context();
+    if (threads != rb_context_threads(ctx)) check(rb_context_set_threads(ctx, threads));
+    rb_context_clear_stop(ctx);
+    rb_context_on_progress(ctx, on_progress, NULL);
+    each_iteration = each;
+    signalled = interrupted = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &before);
+}
+
+void call_end(void) {
+    sigaction(SIGINT, &before, NULL);
+}
+
+void check(rb_error err) {
+    if (signalled || interrupted) {
+        signalled = interrupted = 0;
+        raise(SIGINT); /* R's own handler notes it */
+        R_CheckUserInterrupt();
+    }
+    if (err) Rf_errorcall(R_NilValue, "%s", rb_context_error(session));
+}
+
+void refuse(const char *sentence) {
+    Rf_errorcall(R_NilValue, "%s", sentence);
+}
+
+/* ---- for R ---- */
+
+/* The messages since the last time: their texts, with the names "warning" and "info". */
+SEXP binding_messages(void) {
+    int n = messages.count;
+    SEXP texts = PROTECT(Rf_allocVector(STRSXP, n)), levels = PROTECT(Rf_allocVector(STRSXP, n));
+    for (int i = 0; i < n; i++) {
+        log_entry *m = &messages.entries[i];
+        SET_STRING_ELT(texts, i, Rf_mkCharCE(m->text, CE_UTF8));
+        SET_STRING_ELT(levels, i, Rf_mkChar(m->level == RB_LOG_WARNING ? "warning" : "info"));
+    }
+    for (int i = 0; i < n; i++)
+        free(messages.entries[i].text);
+    messages.count = 0;
+    Rf_setAttrib(texts, R_NamesSymbol, levels);
+    UNPROTECT(2);
+    return texts;
+}
+
+/* What computes, as rb_build_info has it. */
+SEXP binding_build(void) {
+    static const char *const names[] = {"version",   "compiler",    "kernels", "blas",
+                                        "blas_core", "blas_advice", "files"};
+    SEXP list = PROTECT(named_list(names, 7));
+    SET_VECTOR_ELT(list, 0, text_to(rb_version()));
+    for (int i = 1; i < 6; i++)
+        SET_VECTOR_ELT(list, i, text_to(rb_build_info(context(), names[i])));
+#ifdef RAREBIT_IO
+    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(TRUE));
+#else
+    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(FALSE));
+#endif
+    UNPROTECT(1);
+    return list;
+}
+
+SEXP binding_set_kernels(SEXP name) {
+    check(rb_context_set_kernels(context(), text_of(name)));
+    return R_NilValue;
+}
+
+SEXP binding_methods(void) {
+    rb_context *ctx = context();
+    int n = 0;
+    while (rb_context_method(ctx, n))
+        n++;
+    SEXP titles = PROTECT(Rf_allocVector(STRSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));
+    for (int i = 0; i < n; i++) {
+        SET_STRING_ELT(titles, i, Rf_mkChar(rb_context_method(ctx, i)->title));
+        SET_STRING_ELT(names, i, Rf_mkChar(rb_context_method(ctx, i)->name));
+    }
+    Rf_setAttrib(titles, R_NamesSymbol, names);
+    UNPROTECT(2);
+    return titles;
+}

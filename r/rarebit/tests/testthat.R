@@ -1,0 +1,4 @@
+library(testthat)
+library(rarebit)
+
+test_check("rarebit")

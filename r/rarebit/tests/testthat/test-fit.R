@@ -1,0 +1,127 @@
+test_that("samples are the rows of a matrix, or its columns", {
+  x <- planted()
+  a <- fit(x)
+  b <- fit(t(x), samples = "columns")
+  expect_identical(arrays(a), arrays(b))
+  expect_identical(dim(coef(a)), c(24L, 3L))
+  expect_identical(dimnames(coef(a)), list(colnames(x), c("RFN1", "RFN2", "RFN3")))
+  expect_identical(predict(a), predict(b))
+})
+
+test_that("groups that were planted are found", {
+  codes <- predict(fit())
+  strongest <- max.col(codes)
+  groups <- rep(1:3, each = 20)
+  expect_equal(sum(apply(table(strongest, groups), 2, max)), 60)
+})
+
+test_that("sparse matrices give the bits of each other, by rows and by columns", {
+  skip_if_not_installed("Matrix")
+  x <- counts()
+  s <- methods::as(x, "dgCMatrix")
+  rows <- methods::as(s, "RsparseMatrix")
+  a <- fit(s)
+  expect_identical(arrays(a), arrays(fit(Matrix::t(s), samples = "columns")))
+  expect_identical(arrays(a), arrays(fit(rows)))
+  expect_identical(arrays(a), arrays(fit(Matrix::t(rows), samples = "columns")))
+  expect_equal(coef(a), coef(fit(x)), tolerance = 1e-3)
+  expect_identical(rownames(predict(a)), rownames(x))
+})
+
+test_that("integers, logicals and data frames are matrices", {
+  x <- counts()
+  i <- x
+  storage.mode(i) <- "integer"
+  expect_identical(arrays(fit(x)), arrays(fit(i)))
+  expect_identical(arrays(fit(x)), arrays(fit(as.data.frame(x))))
+  expect_s3_class(fit(x > 2), "rarebit")
+  expect_error(fit(matrix("a", 3, 3)), "no matrix of numbers")
+  expect_error(fit(list(1)), "is a list; a matrix")
+})
+
+test_that("every method that the library knows can be fitted and used", {
+  x <- counts()
+  for (method in names(rarebit_methods())) {
+    model <- quiet(rarebit(x, 3, method = method, iterations = if (method == "pca") NULL else 20))
+    expect_identical(model$method, method)
+    expect_identical(dim(predict(model)), c(60L, 3L))
+    expect_identical(dim(quiet(fitted(model))), c(60L, 24L))
+    expect_true(all(is.finite(predict(model))))
+  }
+})
+
+test_that("et takes its models by name", {
+  expect_identical(quiet(et(counts(), 3, iterations = 5))$method, "nmf-et")
+  expect_identical(quiet(et(counts(), 3, model = "nmf_et", iterations = 5))$method, "nmf-et")
+  expect_identical(quiet(et(counts(), 3, model = "mca", iterations = 5))$method, "mca")
+  expect_error(et(counts(), 3, model = "rfn"))
+})
+
+test_that("options are those of the table, with underscores or dots", {
+  x <- planted()
+  expect_identical(arrays(fit(x, prior_mean = -1)), arrays(fit(x, prior.mean = -1)))
+  expect_false(identical(arrays(fit(x, eta = 0.1)), arrays(fit(x))))
+  expect_identical(arrays(fit(x, prior_mean = rep(-1, 3))), arrays(fit(x, prior_mean = -1)))
+  expect_identical(arrays(fit(x, estep = "newton", trace = TRUE))$loadings,
+                   arrays(fit(x, estep = "newton"))$loadings)
+  expect_error(fit(x, etaa = 1), "there is no option 'etaa'")
+  expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
+  expect_error(fit(x, eta = c("a", "b")), "option eta")
+  expect_error(rfn(x, 3, eta = 0.1, eta = 0.2))
+  expect_error(rarebit(x, 3, "rfn", 5), "given by name")
+  expect_error(rarebit(x, 3, method = "nothing"), "nothing")
+  table <- rarebit_options("rfn")
+  expect_true(all(c("units", "eta", "prior_mean", "max_time") %in% table$name))
+  expect_false(anyNA(table$help))
+})
+
+test_that("bits do not depend on threads, and a seed gives the same ones", {
+  x <- planted()
+  expect_identical(arrays(fit(x, threads = 2)), arrays(fit(x)))
+  expect_identical(arrays(fit(x, seed = 5)), arrays(fit(x, seed = 5)))
+  expect_false(identical(arrays(fit(x, seed = 5)), arrays(fit(x))))
+})
+
+test_that("missing values are refused, or left to the model", {
+  x <- planted()
+  x[5, 7] <- NA
+  expect_error(rfn(x, 3), "missing")
+  model <- fit(x, missing = "model")
+  expect_false(anyNA(fitted(model)))
+})
+
+test_that("a fit goes on from a model", {
+  first <- fit(iterations = 60)
+  second <- fit(start = first, iterations = 5)
+  expect_identical(nrow(fit_history(second)), 5L)
+  expect_gt(fit_history(second)$objective[1], fit_history(first)$objective[1])
+})
+
+test_that("covariates are taken out", {
+  x <- planted()
+  batch <- rep(c("a", "b"), 30)
+  x[batch == "b", ] <- x[batch == "b", ] + 5
+  expect_error(fit(x, regress = "batch"), "batch")
+  model <- fit(x, regress = "batch", covariates = list(batch = batch))
+  expect_equal(dim(predict(model, x, covariates = data.frame(batch = batch))), c(60, 3))
+})
+
+test_that("what the library says becomes warnings and messages", {
+  x <- planted()
+  expect_message(suppressWarnings(rfn(x, 3, iterations = 60)), "iterations 51 to 100")
+  expect_warning(predict(fit(x), x[, 1:3]), "21 of the model's 24 features")
+})
+
+test_that("the fit tells how it goes, and ends when the callback says so", {
+  seen <- NULL
+  model <- fit(callback = function(p) {
+    seen <<- c(seen, p$iteration)
+    p$iteration < 7
+  })
+  expect_identical(seen, as.numeric(1:7))
+  expect_identical(nrow(fit_history(model)), 7L)
+  expect_match(quiet(summary(model))$status, "stopped")
+  expect_error(fit(callback = function(p) stop("mine")), "mine")
+  expect_match(child("m <- rfn(matrix(sin(1:400), 40), 2, iterations = 3, verbose = TRUE)"),
+               "iteration 3 of 3, objective", all = FALSE)
+})

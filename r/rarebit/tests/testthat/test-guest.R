@@ -1,0 +1,74 @@
+test_that("random numbers of R stay as they are", {
+  set.seed(1)
+  before <- .Random.seed
+  model <- fit()
+  predict(model)
+  expect_identical(.Random.seed, before)
+  rm(.Random.seed, envir = globalenv())
+  fit()
+  expect_false(exists(".Random.seed", globalenv()))
+})
+
+test_that("R's BLAS computes as before", {
+  x <- planted()
+  before <- list(crossprod(x), solve(crossprod(x) + diag(24)), extSoftVersion()[["BLAS"]])
+  fit(x, threads = 2)
+  expect_identical(list(crossprod(x), solve(crossprod(x) + diag(24)), extSoftVersion()[["BLAS"]]),
+                   before)
+})
+
+test_that("the library's BLAS is its own, whatever R stands on", {
+  reference <- Sys.glob("/usr/lib/*/blas/libblas.so.3")
+  skip_if(length(reference) == 0, "no reference BLAS beside R's")
+  lapack <- file.path(dirname(dirname(reference[1])), "lapack")
+  code <- c("x <- matrix(sin(1:40000), 200); m <- suppressMessages(rfn(x, 10, iterations = 20))",
+            "cat(extSoftVersion()[['BLAS']], '\\n', format(sum(abs(coef(m))), digits = 17), '\\n')")
+  own <- child(code)
+  with_reference <- child(code, sprintf("R_LD_LIBRARY_PATH=%s:%s:%s", dirname(reference[1]), lapack,
+                                        file.path(R.home(), "lib")))
+  expect_match(with_reference[1], dirname(reference[1]), fixed = TRUE)
+  expect_identical(with_reference[2], own[2])
+})
+
+test_that("data are not copied", {
+  skip_if_not(capabilities("profmem"))
+  x <- planted()
+  copies <- capture.output({
+    tracemem(x)
+    model <- fit(x)
+    predict(model, x)
+    fit(x, samples = "columns")
+    untracemem(x)
+  })
+  expect_false(any(grepl("tracemem[", copies[-1], fixed = TRUE)))
+})
+
+test_that("memory grows by less than the data", {
+  skip_if_not(file.exists("/proc/self/status"))
+  peak <- "peak <- function() as.numeric(gsub('\\\\D', '', grep('VmHWM', readLines('/proc/self/status'), value = TRUE)))"
+  out <- child(c(peak, "x <- matrix(0.5, 4000, 4000); x[seq(1, 4000 * 4000, 7)] <- 1; invisible(gc())",
+                 "m <- suppressMessages(rfn(x[1:10, 1:10], 2, iterations = 1))",
+                 "before <- peak()",
+                 "m <- suppressMessages(rfn(x, 2, iterations = 2, samples = 'columns', estep = 'newton'))",
+                 "cat(peak() - before)"))
+  grown <- as.numeric(out[length(out)]) # kB; the data have 125000
+  expect_lt(grown, 60000)
+})
+
+test_that("an interrupt ends a fit as it ends any other call of R", {
+  skip_on_os("windows")
+  out <- child(c(
+    "x <- matrix(sin(seq_len(1e6)), 1000)",
+    "system(sprintf('(sleep 1; kill -INT %d) &', Sys.getpid()))",
+    "began <- Sys.time()",
+    "how <- tryCatch({ rfn(x, 100, iterations = 1e9); 'done' }, interrupt = function(i) 'interrupted')",
+    "cat(how, as.numeric(Sys.time() - began, units = 'secs') < 10, '\\n')",
+    "cat(suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 200))$method, '\\n')"))
+  expect_identical(trimws(utils::tail(out, 2)), c("interrupted TRUE", "rfn"))
+})
+
+test_that("objects of other kinds are refused", {
+  x <- planted()
+  expect_error(predict(structure(list(), class = "rarebit")))
+  expect_error(rfn(x, 3, start = 5), "no model")
+})
