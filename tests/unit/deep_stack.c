@@ -325,6 +325,7 @@ static void options_are_checked(void **state) {
     assert_ok(s.ctx, rb_options_new(s.ctx, "rfn", &plain));
     assert_int_equal(rb_options_set(s.ctx, plain, "units", "9,5"), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_stack_check(s.ctx, plain), RB_ERROR_ARGUMENT);
+    rb_options_free(plain);
     assert_int_equal(rb_options_new(s.ctx, "stack", &plain), RB_ERROR_ARGUMENT);
     rb_options_free(options);
     end(&s);
