@@ -294,7 +294,7 @@ rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix 
                           .column_stride = 1};
         if (!err) rb_matrix_copy(&view, first, &to);
     }
-    clear_coder(&coder);
+    rb_coder_clear(&coder);
     return err;
 }
 

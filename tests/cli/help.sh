@@ -90,7 +90,8 @@ END
     completes "fit finetune" rarebit "fi"
     completes "rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
     completes "history codes filters modules fields quality evidence" rarebit plot ""
-    completes "biclusters bars cells rectangles rectangles-image convex mnist-basic mnist-rand mnist-img mnist-rot" rarebit help simulate ""
+    completes "biclusters bars cells rectangles rectangles-image convex mnist-basic mnist-rand mnist-img mnist-rot" \
+        rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi

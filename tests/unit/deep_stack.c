@@ -198,6 +198,13 @@ static void every_form_keeps_it(void **state) {
     assert_ok(s.ctx, rb_reconstruct_into(s.ctx, stack, s.source, RB_FLOAT64, rows, M, 1));
     assert_ok(s.ctx, rb_reconstruct_into(s.ctx, back, s.source, RB_FLOAT64, again, M, 1));
     assert_memory_equal(rows, again, sizeof rows);
+    float top[N * SECOND]; /* from codes alone, too */
+    rb_matrix *codes;
+    assert_ok(s.ctx, rb_encode_into(s.ctx, stack, s.source, RB_FLOAT32, top, SECOND, 1));
+    assert_ok(s.ctx, rb_matrix_dense(s.ctx, RB_FLOAT32, N, SECOND, top, SECOND, 1, &codes));
+    assert_ok(s.ctx, rb_decode_into(s.ctx, stack, codes, RB_FLOAT64, again, M, 1));
+    assert_memory_equal(rows, again, sizeof rows);
+    rb_matrix_free(codes);
     assert_ok(s.ctx, rb_stack_cut(s.ctx, back, 1, &cut));
     assert_ok(s.ctx, rb_stack_layer(s.ctx, stack, 1, &first));
     assert_string_equal(rb_model_method(cut), "rfn");
@@ -318,6 +325,7 @@ static void options_are_checked(void **state) {
     assert_ok(s.ctx, rb_options_new(s.ctx, "rfn", &plain));
     assert_int_equal(rb_options_set(s.ctx, plain, "units", "9,5"), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_stack_check(s.ctx, plain), RB_ERROR_ARGUMENT);
+    rb_options_free(plain);
     assert_int_equal(rb_options_new(s.ctx, "stack", &plain), RB_ERROR_ARGUMENT);
     rb_options_free(options);
     end(&s);
