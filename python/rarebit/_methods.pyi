@@ -833,7 +833,7 @@ class NMF(Estimator):
     log1p: Any
     top_variance: Any
     regress: Any
-    algorithm: Any
+    solver: Any
     sweeps: Any
     tolerance: Any
     patience: Any
@@ -859,7 +859,7 @@ class NMF(Estimator):
         log1p: Optional[bool] = None,
         top_variance: Optional[int] = None,
         regress: Optional[str] = None,
-        algorithm: Optional[Literal["hals", "multiplicative"]] = None,
+        solver: Optional[Literal["hals", "multiplicative"]] = None,
         sweeps: Optional[int] = None,
         tolerance: Optional[float] = None,
         patience: Optional[int] = None,

@@ -46,8 +46,11 @@ RB_API rb_error rb_consensus(rb_context *context, const rb_model *const *models,
  *          `checkpoint` each fit is kept in that file once it is made, and the same call goes on
  *          from there. max-time must not be set
  *
- * A progress callback is told of fits: its `what` is "fit". RB_ERROR_STOPPED: the program asked to
- * stop; other errors are those of rb_fit and rb_consensus. */
+ * A progress callback is told of fits: its `what` is "fit". When the program asks to stop, by it or
+ * by rb_context_stop, and two fits or more are done, the model is the consensus of these, of status
+ * RB_STATUS_STOPPED and without a refit; with fewer it is RB_ERROR_STOPPED. RB_ERROR_UNSUPPORTED:
+ * `refit`, and a method that no fit can start from a model of; other errors are those of rb_fit and
+ * rb_consensus. */
 RB_API rb_error rb_fit_consensus(rb_context *context, const rb_options *options, rb_source *source,
                                  rb_model **model);
 

@@ -124,9 +124,10 @@ RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
  * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
  * varm <method>, matched with the variables by name, else by position (zeros for variables not in
- * use), and the attributes of the model under uns <method>. Older results of the same names are
- * replaced, all else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other
- * observations or variables), RB_ERROR_FILE. */
+ * use), and under uns <method> the attributes of the model as `settings` and the model itself as
+ * `model`, the bytes of rb_model_save_memory. Older results of the same names are replaced, all
+ * else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or
+ * variables), RB_ERROR_FILE. */
 RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
                                   const rb_matrix *codes, const char *h5ad_in,
                                   const char *h5ad_out);
@@ -217,8 +218,9 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
  * ignored, with a log message, or of the class alone on each line, with or without a header;
  * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
- * AnnData file; "obs:COLUMN" of the source's own file. Samples are found by name; by position,
- * with a log message, where labels or source have no names.
+ * AnnData file; "obs:COLUMN" of the source's own file; a .npy or IDX file of a number each,
+ * or the last column of a .amat file. Samples
+ * are found by name; by position, with a log message, where labels or source have no names.
  *
  * The model, for the best units, is the one of the modules; NULL: without them. With it the source
  * is read once, and memory is that of a float for each labelled sample and unit.
@@ -258,9 +260,9 @@ RB_API int64_t rb_labels_file(const char *labels);
 RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
 
 /* Makes the covariates of the samples of a source from a table of text (plain or .gz; tabs, commas
- * or semicolons) with a header and the names of samples in its first column, or from columns of
- * the observations of an AnnData file, "FILE.h5ad:batch,age", or of the source's own,
- * "obs:batch,age".
+ * or semicolons) with a header and the names of samples in its first column, all columns or some,
+ * "table.tsv:batch,age", or from columns of the observations of an AnnData file,
+ * "FILE.h5ad:batch,age", or of the source's own, "obs:batch,age".
  *
  * Samples are found by name; by position, with a log message, where the source has no names. A
  * column is numbers when all its values are, and groups else, when it is categorical, or when

@@ -117,6 +117,15 @@ RB_API rb_error rb_source_from_csr_callback(rb_context *context, rb_type type, i
                                             int64_t n_features, rb_csr_source_fn fn, void *user,
                                             rb_source **source);
 
+/* A source of compressed sparse columns, as scipy and R have them: the values of feature k are
+ * values[starts[k] .. starts[k + 1] - 1], their samples rows[...], ascending, each at most once in
+ * a column. starts has n_features + 1 entries, starts[0] = 0. Nothing is copied: a block of samples
+ * is made as compressed rows when it is read, by one look at each of its entries where samples are
+ * read in order. The arrays must outlive the source. RB_ERROR_FORMAT as rb_matrix_csr. */
+RB_API rb_error rb_source_from_csc(rb_context *context, rb_type type, int64_t n_samples,
+                                   int64_t n_features, const int64_t *starts, const int32_t *rows,
+                                   const void *values, rb_source **source);
+
 /* Samples first .. first + count - 1 of a source as a source of their own, counted from 0: for
  * folds and shards. Nothing is read or copied. It reads from the other source, which must outlive
  * it; the two count as one object for threads. RB_ERROR_ARGUMENT: there are no such samples. */
@@ -150,6 +159,13 @@ RB_API rb_type rb_source_type(const rb_source *source);
 RB_API int64_t rb_source_unpacked(const rb_source *source);
 RB_API const char *rb_source_sample_name(const rb_source *source, int64_t sample);
 RB_API const char *rb_source_feature_name(const rb_source *source, int64_t feature);
+/* Gives a source names of its own, copied; count must be the number of samples or features. NULL
+ * takes all names away. Slices that are made afterwards have them. To be called while nothing uses
+ * the source, and before slices are made of it. RB_ERROR_ARGUMENT: another number of names. */
+RB_API rb_error rb_source_set_sample_names(rb_context *context, rb_source *source,
+                                           const char *const *names, int64_t count);
+RB_API rb_error rb_source_set_feature_names(rb_context *context, rb_source *source,
+                                            const char *const *names, int64_t count);
 
 #ifdef __cplusplus
 }

@@ -289,6 +289,13 @@ typedef struct rb_method {
     /* Does the pass at hand, of the E-step, look at values? If not, its blocks have a place and a
      * shape alone, and the data are not read. NULL: every pass does. */
     bool (*reads)(const void *state);
+    /* Begins anew always: rb_fit refuses a model to start from. */
+    bool no_start;
+    /* Of a model whose last layer encodes codes of those below it: that layer as a model of its
+     * own, and what it encodes, of these samples. Both are freed by the library, the codes first;
+     * the model at hand and `samples` outlive them. NULL: it encodes samples itself. */
+    rb_error (*top)(rb_context *context, const rb_model *model, rb_source *samples,
+                    rb_model **layer, rb_source **codes);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

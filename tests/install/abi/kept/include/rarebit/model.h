@@ -29,6 +29,7 @@ RB_API rb_error rb_model_load_memory(rb_context *context, const void *bytes, siz
 /* The name of its method, such as "rfn". Valid as long as the model. */
 RB_API const char *rb_model_method(const rb_model *model);
 RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
+RB_API int64_t rb_model_inputs(const rb_model *model);   /* before: those of the training data */
 RB_API int64_t rb_model_units(const rb_model *model);
 RB_API rb_type rb_model_type(const rb_model *model); /* its precision: that of its codes */
 RB_API rb_status rb_model_status(const rb_model *model);
@@ -107,6 +108,16 @@ RB_API rb_error rb_encode_into(rb_context *context, const rb_model *model, rb_so
 RB_API rb_error rb_reconstruct_into(rb_context *context, const rb_model *model, rb_source *source,
                                     rb_type type, void *rows, int64_t row_stride,
                                     int64_t column_stride);
+
+/* Samples that a model makes of codes (units of the model, any numbers), on the scale of the data
+ * before preprocessing: as rb_reconstruct_into, of samples of which nothing else is known. Where
+ * totals were scaled they are those of the option, and where effects of covariates were taken out
+ * samples are those of average covariates. Where codes do not say all, as of mca, it is the
+ * superposition of the fields, each as far as its cause is active. RB_ERROR_DATA (codes of another
+ * number of units), RB_ERROR_NUMERIC (codes, or samples, that are not finite), RB_ERROR_FORMAT (an
+ * array of the model is missing). */
+RB_API rb_error rb_decode_into(rb_context *context, const rb_model *model, const rb_matrix *codes,
+                               rb_type type, void *rows, int64_t row_stride, int64_t column_stride);
 
 /* Encodes samples that come one by one, or a few at a time: what is computed from the model alone
  * is computed once. It keeps the model, which must outlive it. One thread at a time. A model that

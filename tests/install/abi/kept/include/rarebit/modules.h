@@ -13,7 +13,8 @@ extern "C" {
  *                      for binary causes; for sparse loadings, for codes with signs, and for codes
  *                      that are mostly above 0 where the method promises no others "test" from 100
  *                      features on, where no value is missing, there are samples enough and no
- *                      threshold is given, else "fabia"; for other models "nonzero"
+ *                      threshold is given, else "fabia" ("active" for rbm); for other models
+ *                      "nonzero"
  *   sample-threshold   fabia rule: a sample belongs when |z| is above it, with the sign
  *                      of which such |z| have the larger sum
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more

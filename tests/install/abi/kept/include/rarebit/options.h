@@ -124,7 +124,8 @@ typedef struct rb_values {
 } rb_values;
 
 /* Of options that were not set: where `when` holds ("preset=paper", or "target-sparseness": other
- * than 0 and not empty) the others of `then` get their values ("eta=0.1 iterations=1000"). */
+ * than 0 and not empty) the others of `then` get their values ("eta=0.1 iterations=1000"). One with
+ * a dash before it ("-tolerance") does nothing there, and is refused where it is set. */
 typedef struct rb_option_rule {
     const char *when; /* NULL: the end */
     const char *then;

@@ -26,6 +26,11 @@ RB_API const rb_option_group *rb_patches_group(void);
 RB_API rb_error rb_patches(rb_context *context, const char *const *paths, int64_t n_paths,
                            const rb_options *options, rb_source **source);
 
+/* Reads a picture, as rb_patches does, as a matrix of height x width, float32; the channels of a
+ * coloured one become their mean. Errors: the file cannot be read or is no picture; a value is
+ * missing or infinite. */
+RB_API rb_error rb_picture_matrix(rb_context *context, const char *path, rb_matrix **matrix);
+
 #ifdef __cplusplus
 }
 #endif

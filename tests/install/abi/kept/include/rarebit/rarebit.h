@@ -20,6 +20,7 @@
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
+#include <rarebit/deep.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
@@ -37,6 +38,7 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/stack.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 

@@ -1,0 +1,91 @@
+/* Nets: layers of rectified units under an output, fine-tuned on labelled samples.
+ *
+ * A net is a model (rarebit/model.h) of the method "net": rb_encode gives its outputs, which are
+ * probabilities of the classes, or of each target, or predicted values. rb_fit makes none. */
+#ifndef RAREBIT_DEEP_H
+#define RAREBIT_DEEP_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Samples with what a net is to give for them: classes, or values. The program owns all of it. */
+typedef struct rb_labelled {
+    size_t size; /* sizeof(rb_labelled), set by the caller */
+    rb_source *source;
+    /* Of output softmax: */
+    int64_t n_classes;
+    const int64_t *class_of;  /* one per sample: 0 .. n_classes - 1, or -1: none, left out */
+    const char *const *names; /* of the classes; NULL: the numbers 0, 1, ... */
+    /* Of the others: */
+    const double *values; /* samples x n_values, row-major; of output logistic 0 .. 1 */
+    int64_t n_values;
+} rb_labelled;
+
+/* The options of rb_finetune, of preprocessing and of checkpoints, in a handle. rb_options_row
+ * lists them: layers, filter, outputs, epochs, batch-size, optimizer, rate, momentum, schedule,
+ * rate-decay, rate-step, dropout, masking, weight-decay, class-weights, patience, max-time, seed,
+ * precision. RB_ERROR_MEMORY. */
+RB_API rb_error rb_finetune_options_new(rb_context *context, rb_options **options);
+
+/* Trains a net by minibatches against the gradient of its loss.
+ *
+ * options  from rb_finetune_options_new
+ * start    the layers to start from, with their preprocessing: a model of rfn (its codes are the
+ *          first layer), dae, rbm, pca, a stack, or a net, whose output layer is taken as well
+ *          where classes and outputs are the same; NULL: random layers, as the option layers says.
+ *          Layers that the option names are added above those of the start
+ * train    the samples to learn from
+ * valid    samples that say when to stop: the net of the epoch with the smallest error on them is
+ *          kept. NULL: that of the last epoch is
+ * net      the result; free with rb_model_free; NULL on failure
+ *
+ * The same bits for any number of threads, and for sources in memory or streamed at random; a fit
+ * that goes on from a checkpoint gives those of one that was never interrupted. rb_context_stop
+ * and a callback that stops give the best net so far, and RB_ERROR_STOPPED before the first epoch
+ * is complete. Sources are not to be read by others during the call.
+ *
+ * RB_ERROR_ARGUMENT (an option; layers and outputs that contradict the start), RB_ERROR_DATA (no
+ * samples, classes that are out of range, unknown in the training samples, or values that are not
+ * finite), RB_ERROR_NUMERIC (the loss became infinite: the message says in which epoch),
+ * RB_ERROR_UNSUPPORTED (a start of which no layer can be made), and those of rb_fit about data and
+ * checkpoints. */
+RB_API rb_error rb_finetune(rb_context *context, const rb_options *options, const rb_model *start,
+                            const rb_labelled *train, const rb_labelled *valid, rb_model **net);
+
+/* The name of output k of a net, a class or a number, always terminated. Returns the length of the
+ * whole name, of which the buffer gets what fits; -1: there is no such output, or no net. */
+RB_API int64_t rb_net_output_name(const rb_model *net, int64_t output, char *buffer, size_t size);
+/* "softmax", "logistic" or "linear"; NULL: it is no net. Valid as long as the model. */
+RB_API const char *rb_net_outputs(const rb_model *net);
+
+/* How good a net is on labelled samples. */
+typedef struct rb_net_scores {
+    size_t size;       /* sizeof(rb_net_scores), set by the caller */
+    int64_t n_outputs; /* classes, or values */
+    int64_t samples;   /* that have a class, or all */
+    int64_t errors;    /* whose most probable class is another; of values: 0 */
+    double error_rate; /* errors / samples; NaN of linear and logistic outputs */
+    double low, high;  /* its 95 % interval (E. B. Wilson, 1927) */
+    double log_loss;   /* mean of - log of the probability of the class; logistic: summed over
+                        * outputs; NaN of linear ones */
+    double calibration_error;  /* ECE: mean distance of confidence and accuracy, 15 bins of equal
+                                * width (C. Guo et al. 2017); NaN unless softmax */
+    double mean_squared_error; /* per value; of classes the Brier score over all of them */
+    int64_t *confusion;        /* n_outputs x n_outputs: samples of a class (row) by what the net
+                                * says (column); NULL unless softmax */
+} rb_net_scores;
+
+/* Measures a net. Classes are matched by name where net and labels have names. To be cleared.
+ * RB_ERROR_ARGUMENT (no net, or labels of another kind), RB_ERROR_DATA (no labelled sample, a class
+ * that the net does not know), and the errors of rb_encode. */
+RB_API rb_error rb_net_score(rb_context *context, const rb_model *net, const rb_labelled *data,
+                             rb_net_scores *scores);
+RB_API void rb_net_scores_clear(rb_net_scores *scores);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
