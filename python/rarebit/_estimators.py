@@ -6,7 +6,8 @@ import inspect
 import textwrap
 import time
 import warnings
-from typing import Any, Mapping, Optional, TypeVar, Union
+from contextlib import contextmanager
+from typing import Any, Container, Iterable, Iterator, Mapping, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ._options import Option, options_of
 from ._registry import Method
 from ._sklearn import BaseEstimator, ConvergenceWarning, TransformerMixin, check_is_fitted, \
     check_random_state, validate
-from ._sources import ArraySource, Source, source_of
+from ._sources import ArraySource, Source, checked, source_of
 
 Self = TypeVar("Self", bound="Estimator")
 
@@ -40,6 +41,14 @@ OWN = {
     "callback": (None, "Callable[[Progress], bool | None]", "Called after each iteration with a "
                  "rarebit.Progress; when it gives True the fit ends, with a usable model."),
 }
+
+# What parameters are called elsewhere.
+ELSEWHERE = {"units": "n_components", "n_comps": "n_components", "k": "n_components",
+             "n_clusters": "n_components", "max_iter": "iterations", "n_iter": "iterations",
+             "seed": "random_state", "threads": "n_jobs", "n_init": "restarts"}
+
+# Of an estimator, what fit learns of the data before the fit.
+LEARNT = ("n_features_in_", "feature_names_in_")
 
 # Seconds within which a second Ctrl-C ends more than the fit.
 AGAIN = 2.0
@@ -88,19 +97,31 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         iteration is complete, and when Ctrl-C follows Ctrl-C within two seconds, it is the
         KeyboardInterrupt that it always is.
         """
-        source = self._source(X, covariates, reset=True)
-        parameters = {name: getattr(self, name) for name in self._parameters}
-        parameters["random_state"] = _seed(self.random_state)
-        if self.n_components is None and self._method in BY_RANK:
-            parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
-        model, stopped = Model.fit(
-            self._method, source, parameters, threads=_threads(self.n_jobs),
-            verbose=int(self.verbose), callback=self.callback,
-            start=start.model_ if isinstance(start, Estimator) else start)
+        with self._kept_on_failure():
+            source = self._source(X, covariates, reset=True)
+            parameters = {name: getattr(self, name) for name in self._parameters}
+            parameters["random_state"] = _seed(self.random_state)
+            if self.n_components is None and self._method in BY_RANK:
+                parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
+            model, stopped = Model.fit(
+                self._method, source, parameters, threads=_threads(self.n_jobs),
+                verbose=int(self.verbose), callback=self.callback,
+                start=None if start is None else _model_of(start))
         self._keep(model)
         if stopped:
             self._tell_of_stop()
         return self
+
+    @contextmanager
+    def _kept_on_failure(self) -> Iterator[None]:
+        before = {name: self.__dict__[name] for name in LEARNT if name in self.__dict__}
+        try:
+            yield
+        except BaseException:
+            for name in LEARNT:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(before)
+            raise
 
     def _tell_of_stop(self) -> None:
         now, before = time.monotonic(), Estimator._interrupted
@@ -241,6 +262,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _source(self, X: Any, covariates: Optional[Mapping[str, Any]], reset: bool) -> Source:
         source = source_of(X)
         if source is None:
+            X = checked(X)
             source = ArraySource(validate(self, X, reset))
             if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
                 source.feature_names = list(self.feature_names_in_)
@@ -256,6 +278,19 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return source
 
 
+class Clusters(Estimator):
+    """An estimator whose codes are 1 for one unit and 0 for the others."""
+
+    def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """The unit of each sample, from 0."""
+        return np.asarray(self.transform(X, covariates=covariates).argmax(axis=1))
+
+    @property
+    def cluster_centers_(self) -> Array:
+        """n_components x features, on the scale of the data."""
+        return self.inverse_transform(np.eye(self._fitted().n_components))
+
+
 def _seed(random_state: Any) -> Any:
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return random_state
@@ -265,7 +300,28 @@ def _seed(random_state: Any) -> Any:
 
 
 def _threads(n_jobs: Optional[int]) -> int:
+    if n_jobs is not None and n_jobs >= 2**31:  # more than a call can say
+        raise ValueError(f"n_jobs is {n_jobs}, but must be -1 to 1024")
     return 1 if n_jobs is None else max(int(n_jobs), 0)
+
+
+def _model_of(fitted: Any) -> Model:
+    if isinstance(fitted, Estimator):
+        check_is_fitted(fitted)
+        return fitted.model_
+    if not isinstance(fitted, Model):
+        raise TypeError("a fitted estimator or a rarebit.Model is needed, but this is of type "
+                        f"{type(fitted).__name__}")
+    return fitted
+
+
+def refuse_unknown(who: str, keywords: Iterable[str], known: Container[str]) -> None:
+    """Names what a parameter is called here that has another name elsewhere."""
+    for name in keywords:
+        if name not in known:
+            here = ELSEWHERE.get(name, "")
+            hint = f": it is called {here}" if here in known else f"; help(rarebit.{who}) has all"
+            raise TypeError(f"{who} has no parameter '{name}'{hint}")
 
 
 # -- classes from tables
@@ -342,6 +398,7 @@ def make(method: Method) -> type[Estimator]:
     signature = signature_of(method.name, options)
 
     def __init__(*arguments: Any, **keywords: Any) -> None:
+        refuse_unknown(class_name(method.name), keywords, signature.parameters)
         bound = signature.bind(*arguments, **keywords)
         bound.apply_defaults()
         for name, value in bound.arguments.items():
@@ -349,7 +406,8 @@ def make(method: Method) -> type[Estimator]:
                 setattr(bound.arguments["self"], name, value)
 
     setattr(__init__, "__signature__", signature)
-    return type(class_name(method.name), (Estimator,), {
+    base = Clusters if method.name == "kmeans" else Estimator
+    return type(class_name(method.name), (base,), {
         "__init__": __init__, "__module__": "rarebit", "__doc__": document(method, options),
         "_method": method.name, "_options": options,
         "_parameters": tuple(option.parameter for option in options)})

@@ -239,9 +239,9 @@ def io() -> ctypes.CDLL:
     library, why = _files()
     if library is None:
         raise NotImplementedError(
-            f"files need librarebit-io, which cannot be loaded ({why}): install it beside "
-            "librarebit, or let RAREBIT_LIBRARY name the folder of both; arrays, pickles and "
-            "streams do without it")
+            f"files need librarebit-io, which cannot be loaded ({why}): install the "
+            "library by `cmake --install`, or let RAREBIT_LIBRARY name the folder in which it was "
+            "built; arrays, pickles and streams do without it")
     return library
 
 

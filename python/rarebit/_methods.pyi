@@ -7,7 +7,7 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
 from ._context import Progress
-from ._estimators import Estimator
+from ._estimators import Clusters, Estimator
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -131,7 +131,7 @@ class RFN(Estimator):
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -224,7 +224,7 @@ class LinCA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -323,7 +323,7 @@ class NMFET(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -420,7 +420,7 @@ class MCA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -473,7 +473,7 @@ class PCA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -530,7 +530,7 @@ class ICA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -589,7 +589,7 @@ class FA(Estimator):
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -646,7 +646,7 @@ class SFA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -701,7 +701,7 @@ class FALaplace(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -756,7 +756,7 @@ class FAJeffreys(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -813,7 +813,7 @@ class FABIA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -868,7 +868,7 @@ class NMF(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -877,7 +877,7 @@ class NMF(Estimator):
     ) -> None: ...
 
 
-class KMeans(Estimator):
+class KMeans(Clusters):
     n_components: Any
     iterations: Any
     random_state: Any
@@ -917,7 +917,7 @@ class KMeans(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -982,7 +982,7 @@ class DAE(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1045,7 +1045,7 @@ class RBM(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
-        checkpoint_every: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,

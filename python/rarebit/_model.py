@@ -23,7 +23,11 @@ STATUSES = ("iterations", "converged", "stopped", "parameters", "patience", "tim
 class Model:
     """A fitted model of any method: named arrays and attributes, and what is made with them."""
 
+    _pointer = c_void_p()  # until there is one
+
     def __init__(self, pointer: c_void_p) -> None:
+        if not isinstance(pointer, c_void_p):
+            raise TypeError("a Model comes from a fit, Model.load or Model.from_bytes")
         self._pointer = pointer
 
     def __del__(self, free: Callable[[Any], Any] = core.rb_model_free) -> None:

@@ -14,6 +14,10 @@ from ._context import HYPHENATED, Context, option_name, python_name, python_name
 from ._library import COption, Kind, core, io, text
 
 
+# Options that are texts in the library, because they may have a unit, and take plain numbers too.
+COUNTS = ("checkpoint_every",)
+
+
 @dataclass(frozen=True)
 class Option:
     """A row of an option table."""
@@ -54,14 +58,19 @@ class Option:
         """What a value may be, as an annotation."""
         if self.kind == Kind.CHOICE:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
+        if self.parameter in COUNTS:
+            return "Union[int, str]"
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
-                Kind.VALUES: "Union[float, ArrayLike]", Kind.SECONDS: "Union[float, str]"}[self.kind]
+                Kind.VALUES: "Union[float, ArrayLike]",
+                Kind.SECONDS: "Union[float, str]"}[self.kind]
 
     @property
     def description(self) -> str:
         """The type of a value, for docstrings."""
         if self.kind == Kind.CHOICE:
             return "{" + ", ".join(f'"{choice}"' for choice in self.choices) + "}"
+        if self.parameter in COUNTS:
+            return "int, or a text"
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
                 Kind.VALUES: "float or array", Kind.SECONDS: "seconds, or a text"}[self.kind]
 
@@ -116,6 +125,9 @@ class Options:
         call = self._context.call
         if isinstance(value, (bool, np.bool_)):
             call(core.rb_options_set, self.pointer, name, b"true" if value else b"false")
+        elif parameter in COUNTS or (isinstance(value, (int, np.integer))
+                                     and not -2**63 <= value < 2**63):  # refused as a text
+            call(core.rb_options_set, self.pointer, name, str(value).encode())
         elif isinstance(value, (int, np.integer)):
             call(core.rb_options_set_integer, self.pointer, name, int(value))
         elif isinstance(value, (float, np.floating)):

@@ -140,8 +140,35 @@ class ArraySource(Source):
             context.call(core.rb_source_from_matrix, kept.matrix, byref(source))
 
 
+def unmasked(X: Any) -> Any:
+    """Values that a mask hides are missing: NaN."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    hidden, dtype = np.asarray(X.mask), X.dtype if X.dtype in TYPES else np.float64
+    return np.where(hidden, np.nan, X.data).astype(dtype) if hidden.any() else X.data
+
+
+def refuse_times(X: Any) -> None:
+    """Dates and durations would become numbers silently."""
+    types = getattr(X, "dtypes", None)  # of a data frame, by column
+    if types is None or not hasattr(types, "items"):
+        types = {None: getattr(X, "dtype", None)}
+    for column, dtype in types.items():
+        if getattr(dtype, "kind", "") in ("m", "M"):
+            where = "X" if column is None else f"column {column}"
+            raise ValueError(f"{where} has values of type {dtype}, but must have numbers")
+
+
+def checked(X: Any) -> Any:
+    """What can be looked at, or into, before other packages do."""
+    refuse_times(X)
+    if getattr(X, "format", None) in ("csr", "csc"):
+        _check_compressed(X)
+    return unmasked(X)
+
+
 def _dense(X: Any) -> Any:
-    X = np.asarray(X)
+    X = np.asarray(checked(X))
     if X.dtype.newbyteorder("=") not in TYPES:
         X = X.astype(np.float64)
     viewable = X.dtype.isnative and X.flags.aligned and all(s % X.itemsize == 0 for s in X.strides)
@@ -151,19 +178,42 @@ def _dense(X: Any) -> Any:
 def _sparse(X: Any) -> Any:
     """Compressed rows or columns as the library takes them: indices ascend, each once."""
     X = X if X.format in ("csr", "csc") else X.tocsr()
+    _check_compressed(X)
     if X.dtype not in TYPES:
         X = X.astype(np.float64)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    if X.indices.dtype != np.int32:
-        if max(X.shape) > np.iinfo(np.int32).max:
-            raise ValueError(f"a sparse matrix of shape {X.shape} is too large: 2147483647 rows or "
-                             "columns at most")
-        narrow = type(X)(X.shape, dtype=X.dtype)
-        narrow.data, narrow.indices, narrow.indptr = X.data, X.indices.astype(np.int32), X.indptr
-        return narrow
-    return X
+    starts = X.indptr.dtype if X.indptr.dtype in (np.int32, np.int64) else np.int64
+    plain = [np.ascontiguousarray(array, dtype) for array, dtype in
+             ((X.data, X.dtype), (X.indices, np.int32), (X.indptr, starts))]
+    if all(a is b for a, b in zip(plain, (X.data, X.indices, X.indptr))):
+        return X
+    narrow = type(X)(X.shape, dtype=X.dtype)
+    narrow.data, narrow.indices, narrow.indptr = plain
+    return narrow
+
+
+def _check_compressed(X: Any) -> None:
+    """What scipy does not look at when the arrays of a matrix are replaced, and what would have
+    memory read that is not the matrix's."""
+    lines, across = X.shape if X.format == "csr" else X.shape[::-1]
+    starts, count = X.indptr, len(X.indptr)
+    if count != lines + 1:
+        raise ValueError(f"indptr of the sparse matrix has {count} values, but must have "
+                         f"{lines + 1}")
+    if starts[0] < 0 or (starts[1:] < starts[:-1]).any():
+        raise ValueError("indptr of the sparse matrix must begin at 0 and never descend")
+    for name in ("indices", "data"):
+        if len(getattr(X, name)) < starts[-1]:
+            raise ValueError(f"{name} of the sparse matrix has {len(getattr(X, name))} values, but "
+                             f"indptr ends at {starts[-1]}")
+    if across > np.iinfo(np.int32).max:
+        raise ValueError(f"a sparse matrix of shape {X.shape} is too large: 2147483647 rows or "
+                         "columns at most")
+    used = X.indices[:starts[-1]]
+    if len(used) and (used.min() < 0 or used.max() >= across):
+        raise ValueError(f"indices of the sparse matrix must be 0 to {across - 1}")
 
 
 class FileSource(Source):
@@ -217,6 +267,9 @@ class FunctionSource(Source):
 
     def __init__(self, fn: Callable[[int, int], Any], n_samples: int, n_features: int,
                  dtype: Any = np.float32, sparse: bool = False) -> None:
+        for name, count in (("n_samples", n_samples), ("n_features", n_features)):
+            if not isinstance(count, (int, np.integer)) or not 0 <= count < 2**63:
+                raise ValueError(f"{name} is {count!r}, but must be a whole number from 0 on")
         super().__init__(n_samples, n_features, dtype)
         if self.dtype not in TYPES:
             raise ValueError(f"dtype is {self.dtype}, but must be float32 or float64")
@@ -248,8 +301,11 @@ class FunctionSource(Source):
         context.call(make, TYPES[self.dtype], *self.shape, called, None, byref(source))
 
     def _block(self, first: int, count: int) -> Any:
-        block = self._fn(first, count)
+        block = checked(self._fn(first, count))
         if self._is_sparse:
+            if not hasattr(block, "tocsr"):
+                raise ValueError("a stream with sparse=True gave no sparse matrix for samples "
+                                 f"{first} to {first + count - 1}")
             block = _sparse(block.tocsr()).astype(self.dtype, copy=False)
         else:
             block = block.toarray() if hasattr(block, "toarray") else block

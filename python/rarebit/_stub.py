@@ -19,7 +19,7 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
 from ._context import Progress
-from ._estimators import Estimator
+from ._estimators import Clusters, Estimator
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -45,8 +45,9 @@ def stub() -> str:
             arguments.append(f"{parameter.name}: {of_type} = {default!r}")
         body = ",\n        ".join(arguments)
         members = "".join(f"    {option.parameter}: Any\n" for option in made._options)
-        parts.append(f"\n\nclass {name}(Estimator):\n{members}\n    def __init__(\n        {body},\n"
-                     "    ) -> None: ...\n")
+        base = made.__bases__[0].__name__
+        parts.append(f"\n\nclass {name}({base}):\n{members}\n    def __init__(\n"
+                     f"        {body},\n    ) -> None: ...\n")
     listed = "".join(f'    "{name}",\n' for name in __all__)
     return "".join(parts) + f"\n\n__all__ = [\n{listed}]\n"
 

@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _modules, tl
-from ._estimators import Estimator, _threads
+from ._estimators import Estimator, _model_of, _threads
 from ._model import Array, Model
 from ._modules import Module
 from ._sources import Source
@@ -24,7 +24,7 @@ INK = "#262626"
 def _model(fitted: Any, key: str) -> Model:
     if isinstance(fitted, Model):
         return fitted
-    return fitted._fitted() if isinstance(fitted, Estimator) else tl.stored(fitted, key)[0]
+    return _model_of(fitted) if isinstance(fitted, Estimator) else tl.stored(fitted, key)[0]
 
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -156,7 +156,7 @@ def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
     options : as of rarebit.modules
     """
     if isinstance(fitted, Estimator):
-        model, source = fitted._fitted(), fitted._source(X, None, reset=False)
+        model, source = _model_of(fitted), fitted._source(X, None, reset=False)
         threads = _threads(fitted.n_jobs)
     else:
         (model, source), threads = tl.stored(fitted, key), 1

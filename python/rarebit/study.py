@@ -61,8 +61,8 @@ class Selection:
     table: Any
     """A data frame with a row for each number of units that was tried; docs/select.md has the
     columns."""
-    n_components: int
-    """The number that the rule picks; 0: none."""
+    n_components: Optional[int]
+    """The number that the rule picks; None: none."""
     low: int
     """The smallest number that fits the data as well."""
     high: int
@@ -131,7 +131,7 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:2
         try:
             why = text(core.rb_selection_choice(selection, *(byref(n) for n in numbers))) or ""
             picked, low, high = (n.value for n in numbers)
-            return Selection(_table(selection), picked, low, high, why)
+            return Selection(_table(selection), picked or None, low, high, why)
         finally:
             core.rb_selection_free(selection)
 

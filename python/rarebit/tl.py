@@ -7,14 +7,14 @@ of rarebit.pl take from there.
 
 from __future__ import annotations
 
-import inspect
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 
 from . import _modules
 from ._context import Context
-from ._estimators import Estimator, _threads
+from ._estimators import Estimator, _model_of, _threads, refuse_unknown
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._registry import methods
@@ -39,8 +39,9 @@ def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = 
     layer : the layer to encode in place of X
     copy : write into a copy, and return that
     """
+    _check(adata, "rarebit.tl.add")
     adata = adata.copy() if copy else adata
-    model = fitted.model_ if isinstance(fitted, Estimator) else fitted
+    model = _model_of(fitted)
     source = _source(adata, layer, _columns(model, adata))
     _write(adata, model, source, key_added or _key(model.method), layer, _threads(n_jobs))
     return adata if copy else None
@@ -65,6 +66,7 @@ def modules(adata: Any, key: str = "rfn", members: bool = False, n_jobs: Optiona
 
 def stored(adata: Any, key: str) -> tuple[Model, Source]:
     """The model that is kept in an AnnData, and the samples as it sees them."""
+    _check(adata, "rarebit.tl")
     kept = adata.uns.get(key)
     if kept is None or "model" not in kept:
         raise KeyError(f"uns has no model of '{key}': rarebit.tl.{key} puts one there, and so do "
@@ -74,6 +76,11 @@ def stored(adata: Any, key: str) -> tuple[Model, Source]:
 
 
 # -- from AnnData, and into it
+
+
+def _check(adata: Any, who: str) -> None:
+    if not hasattr(adata, "uns") or not hasattr(adata, "var_names"):
+        raise TypeError(f"{who} takes an AnnData, but got a {type(adata).__name__}")
 
 
 def _source(adata: Any, layer: Optional[str], columns: Optional[Array]) -> Source:
@@ -171,6 +178,10 @@ def _make(name: str, estimator: type[Estimator], key: str) -> Callable[..., Any]
     def run(adata: Any, n_comps: int = 10, layer: Optional[str] = None,
             use_highly_variable: Optional[bool] = None, key_added: str = key, copy: bool = False,
             **options: Any) -> Any:
+        _check(adata, f"rarebit.tl.{name}")
+        if "n_components" in options:
+            raise TypeError(f"rarebit.tl.{name} has no n_components: it is called n_comps")
+        refuse_unknown(estimator.__name__, options, signature(estimator).parameters)
         adata = adata.copy() if copy else adata
         source = _source(adata, layer, _chosen(adata, use_highly_variable))
         fitted = estimator(n_comps, **options).fit(source)

@@ -188,3 +188,59 @@ def test_covariates_are_taken_out(X):
     assert abs(codes[batch == "a"].mean(0) - codes[batch == "b"].mean(0)).max() < 1e-4
     with pytest.raises(ValueError, match="batch"):
         pca.transform(shifted)
+
+
+def test_a_fit_that_fails_changes_nothing(X):
+    import pandas
+    table = pandas.DataFrame(X, columns=list("abcdefghijkl"))
+    pca = rarebit.PCA(3).fit(table)
+    codes = pca.transform(table)
+    for other in (X[:, :2], "none.tsv", np.full((9, 5), np.nan)):
+        with pytest.raises((ValueError, OSError)):
+            pca.fit(other)
+        assert pca.n_features_in_ == 12 and list(pca.feature_names_in_) == list(table.columns)
+        assert np.array_equal(pca.transform(table), codes)
+    new = rarebit.PCA(3)
+    with pytest.raises(ValueError, match="n_components is 3"):
+        new.fit(X[:, :2])
+    assert not hasattr(new, "n_features_in_")
+
+
+def test_whole_numbers_beyond_64_bits(X):
+    big = 2**64 + 2
+    with pytest.raises(ValueError, match=f"^n_components is '{big}', but must be a whole number"):
+        rarebit.RFN(big).fit(X)
+    with pytest.raises(ValueError, match=f"^random_state is '{big}'"):
+        rarebit.RFN(2, random_state=big).fit(X)
+    with pytest.raises(ValueError, match=f"^n_jobs is {2**32 + 1}"):
+        rarebit.RFN(2, n_jobs=2**32 + 1).fit(X)
+
+
+def test_checkpoint_every_is_a_number_or_a_text(X, tmp_path):
+    with pytest.raises(ValueError, match="^checkpoint_every is '2.5', but must be a number of it"):
+        rarebit.RFN(2, checkpoint=tmp_path / "c", checkpoint_every=2.5).fit(X)
+
+
+@pytest.mark.parametrize("wrong, right", [("max_iter", "iterations"), ("seed", "random_state"),
+                                          ("units", "n_components")])
+def test_names_of_parameters_elsewhere(wrong, right):
+    with pytest.raises(TypeError, match=f"^RFN has no parameter '{wrong}': it is called {right}$"):
+        rarebit.RFN(**{wrong: 3})
+    with pytest.raises(TypeError, match=r"no parameter 'colour'; help\(rarebit.RFN\) has all"):
+        rarebit.RFN(colour=3)
+
+
+def test_start_that_is_none(X):
+    with pytest.raises(TypeError, match="a fitted estimator or a rarebit.Model is needed"):
+        rarebit.RFN(2).fit(X, start=3)
+    with pytest.raises(ValueError, match="not fitted"):
+        rarebit.RFN(2).fit(X, start=rarebit.RFN(2))
+
+
+@quiet
+def test_clusters(X):
+    kmeans = rarebit.KMeans(3, random_state=1).fit(X)
+    unit = kmeans.predict(X)
+    assert np.array_equal(np.eye(3)[unit], kmeans.transform(X))
+    for k in range(3):
+        np.testing.assert_allclose(kmeans.cluster_centers_[k], X[unit == k].mean(0), rtol=1e-4)

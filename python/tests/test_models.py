@@ -62,6 +62,12 @@ def test_what_is_loaded_has_its_parameters(X, tmp_path):
     assert np.array_equal(again.components_, fitted.components_)
 
 
+def test_models_come_from_fits_and_files(recwarn):
+    for arguments in ((), (5,)):
+        with pytest.raises(TypeError):
+            rarebit.Model(*arguments)
+
+
 def test_files_that_are_no_models(tmp_path):
     (tmp_path / "m.h5").write_text("no model")
     with pytest.raises(ValueError, match="m.h5"):
@@ -89,5 +95,6 @@ def test_checkpoints(X, tmp_path):
     stopped = rarebit.RFN(3, iterations=30, callback=lambda progress: progress.iteration == 17,
                           **options).fit(X)
     assert stopped.n_iter_ == 17 and (tmp_path / "c").exists()
+    options["checkpoint_every"] = 10  # a number is as good as its text
     on = rarebit.RFN(3, iterations=30, **options).fit(X)
     assert np.array_equal(on.components_, whole.components_)

@@ -64,7 +64,7 @@ def test_the_core_alone_tells_what_needs_files(tmp_path):
     for place in (tmp_path, tmp_path / "librarebit.so"):
         status, said = run(code, RAREBIT_LIBRARY=str(place))
         assert status == 1 and str(tmp_path / "librarebit.so") in said
-        assert "files need librarebit-io" in said and "install it beside" in said
+        assert "files need librarebit-io" in said and "cmake --install" in said
 
 
 def test_no_library_is_an_import_error(tmp_path):

@@ -186,6 +186,22 @@ def test_results_are_written_and_read(tmp_path, adata):
     pd.testing.assert_frame_equal(tl.modules(read), tl.modules(adata))
 
 
+def test_what_is_no_anndata(adata):
+    fitted = rarebit.PCA(2).fit(adata)
+    for call in (tl.rfn, tl.modules, pl.history, pl.modules, lambda X: tl.add(X, fitted)):
+        with pytest.raises(TypeError, match="takes an AnnData, but got a ndarray"):
+            call(adata.X)
+    with pytest.raises(TypeError, match="tl.rfn has no n_components: it is called n_comps"):
+        tl.rfn(adata, n_components=3)
+    with pytest.raises(TypeError, match="'max_iter': it is called iterations"):
+        tl.rfn(adata, 3, max_iter=5)
+    for call in (pl.history, lambda f: pl.fields(f, 24), lambda f: tl.add(adata, f)):
+        with pytest.raises(ValueError, match="not fitted"):
+            call(rarebit.RFN(3))
+    with pytest.raises(TypeError, match="is needed, but this is of type int"):
+        tl.add(adata, 3)
+
+
 # -- pictures
 
 

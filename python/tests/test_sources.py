@@ -139,6 +139,74 @@ def test_hdf5_datasets(X, tmp_path):
         same(fit(file["x"]), fit(X), X)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["f", "d", "i"])
+def test_compressed_arrays_that_do_not_fit_are_refused(kind, dtype):
+    def matrix(**arrays):
+        made = sparse.random(200, 200, 0.1, kind, dtype="d", random_state=1)
+        made = (9 * made).astype(dtype)
+        for name, change in arrays.items():
+            setattr(made, name, change(getattr(made, name)))
+        return made
+
+    def jump(starts):
+        starts[7] = 1 << 30
+        return starts
+
+    broken = [{"data": lambda a: a[:5]}, {"indices": lambda a: a[:5]},
+              {"indptr": lambda a: a[:50]}, {"indptr": jump}, {"indptr": lambda a: a - 1},
+              {"indices": lambda a: a + 1}, {"indices": lambda a: a + (1 << 32)}]
+    for arrays in broken:
+        with pytest.raises(ValueError, match="of the sparse matrix"):
+            fit(matrix(**arrays))
+        with pytest.raises(ValueError, match="of the sparse matrix"):
+            fit(rarebit.stream(lambda first, count: matrix(**arrays), 200, 200, sparse=True))
+
+
+@warned
+@pytest.mark.parametrize("name", ["data", "indices", "indptr"])
+def test_compressed_arrays_of_any_stride(name):
+    rows = sparse.random(300, 40, 0.1, "csr", random_state=1)
+    strided = rows.copy()
+    setattr(strided, name, np.repeat(getattr(rows, name), 2)[::2])
+    same(fit(strided), fit(rows), rows)
+
+
+@warned
+@pytest.mark.parametrize("dtype", ["f", "d", "i"])
+def test_masked_values_are_missing(X, dtype):
+    X = (10 * X).astype(dtype)
+    masked = np.ma.masked_array(X, np.zeros(X.shape, bool))
+    same(fit(masked), fit(X))
+    masked[3, 4] = np.ma.masked
+    with pytest.raises(ValueError, match="missing"):
+        fit(masked)
+    holed = X.astype("f" if dtype == "f" else "d")
+    holed[3, 4] = np.nan
+    same(fit(masked, missing="mean"), fit(holed, missing="mean"))
+    rows = rarebit.stream(lambda first, count: masked[first:first + count], *X.shape, holed.dtype)
+    same(fit(rows, missing="mean"), fit(holed, missing="mean"))
+
+
+def test_times_are_no_numbers():
+    import pandas
+    days = np.arange(40).astype("M8[D]").reshape(10, 4)
+    with pytest.raises(ValueError, match="^X has values of type datetime64.D., but must have num"):
+        fit(days)
+    with pytest.raises(ValueError, match="type timedelta64"):
+        fit(days - days[0, 0])
+    with pytest.raises(ValueError, match="^column b has values of type datetime64"):
+        fit(pandas.DataFrame({"a": np.arange(10.0), "b": days[:, 0].astype("M8[ns]")}))
+
+
+def test_streams_of_no_shape():
+    for shape in ((-1, 3), (2.5, 3), (4, "a"), (2**64, 3)):
+        with pytest.raises(ValueError, match="but must be a whole number"):
+            rarebit.stream(lambda first, count: None, *shape)
+    with pytest.raises(ValueError, match="gave no sparse matrix for samples 0 to 2"):
+        fit(rarebit.stream(lambda first, count: np.zeros((3, 2)), 3, 2, sparse=True))
+
+
 MEASURE = """
 import sys
 import numpy as np, scipy.sparse as sparse

@@ -53,6 +53,11 @@ def test_select(table, tmp_path):
     assert not hasattr(estimator, "model_")
 
 
+def test_select_may_pick_none(table):
+    found = rarebit.select(rarebit.KMeans(iterations=5), table, "1:2", restarts=2, folds=2)
+    assert found.n_components is None and "no number is picked" in found.why
+
+
 @pytest.mark.skipif(not TOOL, reason="RAREBIT names no program")
 def test_select_is_that_of_the_program(table, tmp_path):
     table.to_csv(tmp_path / "x.tsv", sep="\t")
