@@ -221,7 +221,7 @@ async function answers(browser) {
 /* The picture of the documents: the top of the page of the demo. */
 async function picture(browser) {
   if (!pictures) return;
-  const page = await open(browser, "cells", { viewport: { width: 1060, height: 2120 }, deviceScaleFactor: 0.8 });
+  const page = await open(browser, "demo", { viewport: { width: 1200, height: 1625 }, deviceScaleFactor: 0.8 });
   await page.screenshot({ path: path.join(pictures, "report.png") });
   await page.close();
 }
