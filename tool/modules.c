@@ -284,8 +284,7 @@ const command modules_command = {
     .description =
         "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
         "with weights and signs; modules are ranked by their information content, those of the "
-        "rule "
-        "test also by that of their features. Without -o a short table is printed.",
+        "rule test also by that of their features. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
