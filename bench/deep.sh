@@ -19,7 +19,9 @@ threads=${THREADS:-0}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-big_endian() { printf "\\x$(printf %02x $(($1 >> 24 & 255)))\\x$(printf %02x $(($1 >> 16 & 255)))\\x$(printf %02x $(($1 >> 8 & 255)))\\x$(printf %02x $(($1 & 255)))"; }
+big_endian() { # NUMBER: its four bytes
+    for shift in 24 16 8 0; do printf '%b' "\\0$(printf %o $(($1 >> shift & 255)))"; done
+}
 
 cut_digits() { # NAME FIRST COUNT: images and labels of the training files
     {
