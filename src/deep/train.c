@@ -44,8 +44,9 @@ static bool same_outputs(const deep_training *t, const rb_model *start, const ch
            (!names || strcmp(before, names) == 0);
 }
 
-/* Weights of unit j, of an input of size `size`, as those of one of size 1. */
-static void fit_row(const deep_layer *layer, int64_t j, double size) {
+/* Weights of unit j, of an input of size `size`, as those of one of size 1. Gives what the unit's
+ * output was multiplied by. */
+static double fit_row(const deep_layer *layer, int64_t j, double size) {
     double *w = layer->weights + j * layer->in, squares = 0, factor = size;
     for (int64_t i = 0; i < layer->in; i++)
         squares += w[i] * w[i];
@@ -55,6 +56,12 @@ static void fit_row(const deep_layer *layer, int64_t j, double size) {
     }
     for (int64_t i = 0; i < layer->in; i++)
         w[i] *= factor;
+    return factor / size;
+}
+
+static void divide_column(const deep_layer *layer, int64_t i, double by) {
+    for (int64_t j = 0; j < layer->out; j++)
+        layer->weights[j * layer->in + i] /= by;
 }
 
 static void copy_layers(deep_training *t, const deep_layers *from) {
@@ -62,8 +69,10 @@ static void copy_layers(deep_training *t, const deep_layers *from) {
         const deep_layer *layer = &from->list[k];
         rb_dense w = {layer->weights, layer->out, layer->in, layer->in, RB_FLOAT64};
         rb_dense b = {layer->bias, 1, layer->out, layer->out, RB_FLOAT64};
-        for (int64_t j = 0; j < layer->out; j++)
-            fit_row(layer, j, k == 0 ? t->input_size : 1);
+        for (int64_t j = 0; j < layer->out; j++) {
+            double times = fit_row(layer, j, k == 0 ? t->input_size : 1);
+            if (layer->undone && k + 1 < from->count) divide_column(layer + 1, j, times);
+        }
         rb_dense_copy(w, deep_net_weights(&t->net, t->net.values, k));
         rb_dense_copy(b, deep_net_bias(&t->net, t->net.values, k));
     }

@@ -12,9 +12,10 @@ const rb_option deep_train_rows[] = {
      "units of the hidden layers that begin at random, above those of the start; without a start "
      "and without layers the outputs see the input itself",
      RB_OPTION_COMMON},
-    {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain", "HOW",
-     "how rfn becomes a layer: its codes (posterior: mean and scales), or the directions of W' "
-     "without a bias (plain)"},
+    {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain|rescaled", "HOW",
+     "how rfn becomes a layer: its codes (posterior: mean and scales), the directions of W' "
+     "without "
+     "a bias (plain), or its codes with weights of each unit as long as random ones (rescaled)"},
     {"outputs", 0, RB_OPTION_CHOICE, FIELD(outputs), "softmax", 0, 0, "softmax|logistic|linear",
      "KIND",
      "softmax: one of several classes; logistic: yes or no for each target; linear: any values",

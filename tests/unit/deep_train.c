@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -317,6 +318,54 @@ static void starts_from_models(void **state) {
     rb_options_free(more);
 }
 
+static double length_of(const double *row, int64_t count) {
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        squares += row[i] * row[i];
+    return sqrt(squares);
+}
+
+/* With filter=rescaled every unit gives its code times a number above 0, in the layers above the
+ * first too, and has weights as long as random ones. */
+static void rescaled_units_give_codes(void **state) {
+    (void)state;
+    enum { UNITS = 5 };
+    rb_options *options;
+    rb_model *stack, *nets[2];
+    assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=5,5 iterations=30 seed=1"));
+    assert_ok(ctx, rb_stack_fit(ctx, options, train.labelled.source, &stack));
+    rb_options_free(options);
+    for (int i = 0; i < 2; i++) {
+        options = options_of("epochs=1 rate=1e-30 precision=float64");
+        assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
+        assert_ok(ctx, rb_options_set(ctx, options, "filter", i ? "rescaled" : "posterior"));
+        assert_ok(ctx, rb_finetune(ctx, options, stack, &train.labelled, NULL, &nets[i]));
+        rb_options_free(options);
+    }
+    double times[2][UNITS];
+    for (int k = 0; k < 2; k++) {
+        const char *weights = k ? "weights2" : "weights1", *bias = k ? "bias2" : "bias1";
+        int64_t in = k ? UNITS : M;
+        const double *w = rb_model_array(nets[0], weights, NULL, NULL);
+        const double *v = rb_model_array(nets[1], weights, NULL, NULL);
+        const double *b = rb_model_array(nets[0], bias, NULL, NULL);
+        const double *c = rb_model_array(nets[1], bias, NULL, NULL);
+        for (int64_t j = 0; j < UNITS; j++, w += in, v += in) {
+            assert_close(length_of(v, in), sqrt(2), 1e-9);
+            times[k][j] = v[0] * (k ? times[0][0] : 1) / w[0];
+            assert_true(times[k][j] > 0);
+            for (int64_t i = 0; i < in; i++)
+                assert_close(v[i] * (k ? times[0][i] : 1), times[k][j] * w[i],
+                             1e-9 * (1 + fabs(times[k][j] * w[i])));
+            assert_close(c[j], times[k][j] * b[j], 1e-9 * (1 + fabs(c[j])));
+        }
+    }
+    rb_model_free(stack);
+    rb_model_free(nets[0]);
+    rb_model_free(nets[1]);
+}
+
 /* ---- scores and files ---- */
 
 static void scores_are_as_defined(void **state) {
@@ -491,10 +540,10 @@ int main(void) {
         cmocka_unit_test(goes_on_from_a_checkpoint), cmocka_unit_test(may_be_stopped),
         cmocka_unit_test(the_best_net_is_kept),      cmocka_unit_test(learns_a_planted_problem),
         cmocka_unit_test(weights_of_classes_count),  cmocka_unit_test(learns_values),
-        cmocka_unit_test(starts_from_models),        cmocka_unit_test(scores_are_as_defined),
-        cmocka_unit_test(a_net_is_a_model),          cmocka_unit_test(wrong_labels_are_refused),
-        cmocka_unit_test(wrong_options_are_refused), cmocka_unit_test(wrong_samples_are_refused),
-        cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(starts_from_models),        cmocka_unit_test(rescaled_units_give_codes),
+        cmocka_unit_test(scores_are_as_defined),     cmocka_unit_test(a_net_is_a_model),
+        cmocka_unit_test(wrong_labels_are_refused),  cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(wrong_samples_are_refused), cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
