@@ -14,6 +14,16 @@ static rb_error name_picture(const invocation *call, const rb_model *model) {
     return err;
 }
 
+/* What is wrong with a call comes before a picture that could not be read for its checksum. */
+static rb_error denoise(const invocation *call, const rb_model *model, const char *path,
+                        rb_denoising *result) {
+    rb_error named = name_picture(call, model);
+    char said[512];
+    snprintf(said, sizeof said, "%s", named ? rb_context_error(call->ctx) : "");
+    rb_error err = rb_denoise(call->ctx, model, call->arguments[1], call->options, path, result);
+    return err || !named ? err : rb_context_fail(call->ctx, named, said);
+}
+
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_model *model = NULL;
@@ -22,9 +32,7 @@ static int run(invocation *call) {
     int status = output_begin(&out, target, "png");
     if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    err = err ? err : name_picture(call, model);
-    err = err ? err
-              : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
+    err = err ? err : denoise(call, model, out.path, &result);
     rb_model_free(model);
     status = finish_output(call, &out, err);
     if (!status) {

@@ -119,7 +119,7 @@ def loadings(method, units, names):
 def sets_agree(method, units, names, sets, ties):
     weights = loadings(method, units, names)
     run("modules", f"{method}.h5", "x.tsv", "--gmt", "sets.gmt", "--gmt-output", "sets.json", "-o", "members.tsv")
-    rows = json.load(open(f"{FOLDER}/sets.json"))
+    rows = json.load(open(f"{FOLDER}/sets.json"))["rows"]
     answer = json.loads(run("modules", f"{method}.h5", "x.tsv", "--gmt", "sets.gmt", "--json"))["feature_sets"]
     assert answer["tests"] == rows
     members = {}
@@ -166,7 +166,7 @@ def classes_agree(method, samples):
     with open(f"{FOLDER}/labels.tsv", "w") as file:
         file.write("sample\tclass\n" + "".join(f"s{i}\t{g}\n" for i, g in enumerate(groups)))
     run("modules", f"{method}.h5", "x.tsv", "--labels", "labels.tsv", "--labels-output", "labels.json")
-    rows = json.load(open(f"{FOLDER}/labels.json"))
+    rows = json.load(open(f"{FOLDER}/labels.json"))["rows"]
     assert len(rows) == 4 * codes.shape[1]
     for row in rows:
         code = codes[:, row["unit"]]
@@ -200,7 +200,7 @@ def covariates_agree(method, samples):
             file.write(f"s{i}," + ",".join(cells) + "\n")
     run("modules", f"{method}.h5", "x.tsv", "--covariates", "covariates.csv", "--covariate-groups", "batch",
         "--covariates-output", "covariates.json")
-    rows = json.load(open(f"{FOLDER}/covariates.json"))
+    rows = json.load(open(f"{FOLDER}/covariates.json"))["rows"]
     assert len(rows) == len(columns) * codes.shape[1]
     for row in rows:
         name, code = row["covariate"], codes[:, row["unit"]]
