@@ -514,6 +514,10 @@ static rb_error run(deep_training *t, const rb_options *options, const rb_model 
     if (outputs < 1 || outputs > INT32_MAX)
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the training samples have no %s",
                        classes ? "classes" : "target values");
+    if (classes && outputs == 1)
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the training samples have a single class, and a net "
+                       "tells two or more apart");
     rb_error err = make_preprocess(t, options, start, &p);
     if (err) {
         rb_preprocess_free(p);
@@ -551,10 +555,6 @@ static void clear(deep_training *t) {
     deep_labels_free(&t->valid_labels);
 }
 
-static rb_error check_labelled(rb_context *ctx, const rb_labelled *data) {
-    return rb_size_check(ctx, "the rb_labelled", data->size, sizeof *data);
-}
-
 rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model *start,
                      const rb_labelled *train, const rb_labelled *valid, rb_model **net) {
     rb_options *chosen = NULL;
@@ -563,13 +563,13 @@ rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model 
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are not those of a training; take rb_finetune_options_new");
     }
-    rb_error err = check_labelled(ctx, train);
-    if (!err && valid) err = check_labelled(ctx, valid);
+    rb_error err = deep_labelled_check(ctx, "the training samples", train);
+    if (!err && valid) err = deep_labelled_check(ctx, "the validation samples", valid);
     err = err ? err : rb_options_ready(ctx, options, NULL, &chosen);
     if (err) return err;
     deep_training t = {.ctx = ctx,
                        .options = rb_options_fields(chosen, &deep_train_group),
-                       .checkpoints = rb_options_fields(chosen, &rb_checkpoint_group),
+                       .checkpoints = rb_options_fields(chosen, &deep_checkpoint_group),
                        .train = train,
                        .valid = valid,
                        .progress = {.best_epoch = -1},

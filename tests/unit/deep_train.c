@@ -493,6 +493,7 @@ static void wrong_options_are_refused(void **state) {
     refuse(RB_ERROR_ARGUMENT, "filter", "filter=plain", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "momentum=1", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "class-weights has 'x=1'", "class-weights=x=1", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "class-weights has '0' twice", "class-weights=0=2,0=3", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "class-weights has '0=-1'", "class-weights=0=-1", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "optimizer=adam momentum=0.5", d, NULL);
     refuse(RB_ERROR_NUMERIC, "take a smaller rate", "rate=1e6 optimizer=sgd", d, NULL);
@@ -513,6 +514,48 @@ static void wrong_samples_are_refused(void **state) {
     refuse(RB_ERROR_DATA, "features", "", &data, &with);
     rb_source_free(with.source);
     rb_matrix_free(matrix);
+}
+
+static void what_is_not_there_is_refused(void **state) {
+    (void)state;
+    const char *names[CLASSES] = {"a", NULL, "b"};
+    rb_labelled data = train.labelled;
+    rb_net_scores scores = {.size = sizeof scores};
+    refuse(RB_ERROR_ARGUMENT, "the training samples are NULL", "", NULL, NULL);
+    data.names = names;
+    refuse(RB_ERROR_ARGUMENT, "the name of class 1 is NULL", "", &data, NULL);
+    names[1] = "b";
+    refuse(RB_ERROR_ARGUMENT, "two classes have the name 'b'", "", &data, NULL);
+    data.names = NULL;
+    data.source = NULL;
+    refuse(RB_ERROR_ARGUMENT, "the training samples have no source", "", &data, NULL);
+    refuse(RB_ERROR_ARGUMENT, "the validation samples have no source", "", &train.labelled, &data);
+    rb_model *net = net_of("epochs=1", NULL);
+    assert_int_equal(rb_net_score(ctx, net, &data, &scores), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_score(ctx, net, NULL, &scores), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_score(ctx, net, &train.labelled, NULL), RB_ERROR_ARGUMENT);
+    rb_net_scores_clear(NULL);
+    rb_model_free(net);
+}
+
+static void a_single_class_is_refused(void **state) {
+    (void)state;
+    int64_t class_of[N] = {0};
+    rb_labelled data = train.labelled;
+    data.class_of = class_of;
+    data.n_classes = 1;
+    refuse(RB_ERROR_DATA, "have a single class", "", &data, NULL);
+}
+
+static void loadings_are_numbers(void **state) {
+    (void)state;
+    rb_model *net = net_of("epochs=1", NULL);
+    float outputs[N * CLASSES];
+    ((double *)rb_model_array(net, "loadings", NULL, NULL))[0] = NAN;
+    assert_int_equal(
+        rb_encode_into(ctx, net, train.labelled.source, RB_FLOAT32, outputs, CLASSES, 1),
+        RB_ERROR_FORMAT);
+    rb_model_free(net);
 }
 
 /* Each allocation fails once: an error, and nothing leaks. */
@@ -536,14 +579,16 @@ static void memory_may_end_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_for_threads),      cmocka_unit_test(the_same_streamed),
-        cmocka_unit_test(goes_on_from_a_checkpoint), cmocka_unit_test(may_be_stopped),
-        cmocka_unit_test(the_best_net_is_kept),      cmocka_unit_test(learns_a_planted_problem),
-        cmocka_unit_test(weights_of_classes_count),  cmocka_unit_test(learns_values),
-        cmocka_unit_test(starts_from_models),        cmocka_unit_test(rescaled_units_give_codes),
-        cmocka_unit_test(scores_are_as_defined),     cmocka_unit_test(a_net_is_a_model),
-        cmocka_unit_test(wrong_labels_are_refused),  cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(wrong_samples_are_refused), cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(the_same_for_threads),         cmocka_unit_test(the_same_streamed),
+        cmocka_unit_test(goes_on_from_a_checkpoint),    cmocka_unit_test(may_be_stopped),
+        cmocka_unit_test(the_best_net_is_kept),         cmocka_unit_test(learns_a_planted_problem),
+        cmocka_unit_test(weights_of_classes_count),     cmocka_unit_test(learns_values),
+        cmocka_unit_test(rescaled_units_give_codes),    cmocka_unit_test(starts_from_models),
+        cmocka_unit_test(scores_are_as_defined),        cmocka_unit_test(a_net_is_a_model),
+        cmocka_unit_test(wrong_labels_are_refused),     cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(wrong_samples_are_refused),    cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(a_single_class_is_refused),    cmocka_unit_test(loadings_are_numbers),
+        cmocka_unit_test(what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
