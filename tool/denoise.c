@@ -3,12 +3,13 @@
 
 #include <math.h>
 
-/* With the checksum of the picture, which 'rarebit info' shows too; one that cannot be read is told
- * of later. */
+/* With the checksum of the picture, which 'rarebit info' shows too; a file that is no matrix, such as
+ * an array of three dimensions, has none. */
 static rb_error name_picture(const invocation *call, const rb_model *model) {
     rb_source *source = NULL;
     rb_error err = rb_open(call->ctx, call->arguments[1], NULL, &source);
-    err = name_origin(call, model, err ? NULL : source);
+    if (err == RB_OK || err == RB_ERROR_FORMAT || err == RB_ERROR_DATA)
+        err = name_origin(call, model, err ? NULL : source);
     rb_source_free(source);
     return err;
 }

@@ -124,7 +124,8 @@ static int64_t draw_half_planes(canvas *c, double probability, bool *set) {
         double x0 = side * rb_draw_uniform(&c->draws), y0 = side * rb_draw_uniform(&c->draws);
         double angle = 2 * M_PI * rb_draw_uniform(&c->draws), u = cos(angle), v = sin(angle);
         for (int64_t i = 0; i < pixels; i++) {
-            double x = (double)(i % c->side) + 0.5 - x0, y = (double)(i / c->side) + 0.5 - y0;
+            int64_t row = i / c->side, column = i % c->side;
+            double x = (double)column + 0.5 - x0, y = (double)row + 0.5 - y0;
             set[i] = set[i] && x * u + y * v > 0;
         }
     }
@@ -246,7 +247,7 @@ static bool draw_background(canvas *c, double *levels) {
 /* The lighter of digit and background counts. */
 static bool draw_digit(canvas *c, int64_t index, int *label) {
     const rb_pictures_plan *p = c->plan;
-    double digit[SIDE_MAX * SIDE_MAX], behind[SIDE_MAX * SIDE_MAX];
+    double digit[SIDE_MAX * SIDE_MAX] = {0}, behind[SIDE_MAX * SIDE_MAX];
     int64_t at = p->order[index], pixels = c->side * c->side;
     for (int64_t i = 0; i < pixels; i++)
         digit[i] = rb_matrix_at(p->digits, at, i);

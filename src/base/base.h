@@ -37,8 +37,8 @@ struct rb_context {
     void *log_user;
     rb_temporary_fn on_temporary;
     void *temporary_user;
-    const struct rb_kernels *kernels;       /* src/linalg */
-    const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
+    const struct rb_kernels *kernels;            /* src/linalg */
+    const struct rb_method *const *methods;      /* NULL-terminated; from src/methods.c */
     const struct rb_method *const *made_methods; /* likewise: of models that are put together */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */

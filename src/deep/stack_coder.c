@@ -213,7 +213,8 @@ rb_error stack_top(rb_context *ctx, const rb_model *model, rb_source *samples, r
         err = rb_source_slice(ctx, samples, 0, samples->n_samples, codes);
     } else if (!err) {
         err = build_chain(ctx, samples, &c);
-        rb_source like = err ? (rb_source){0} : *c.sources[c.count - 1];
+        rb_source like = {0};
+        if (!err) like = *c.sources[c.count - 1];
         like.read = read_chain;
         like.close = close_chain;
         err = err ? err : rb_source_make(ctx, &like, &c, sizeof c, codes);
