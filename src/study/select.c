@@ -110,9 +110,9 @@ static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, 
 
 /* ---- a job ---- */
 
-/* One fit, of the best of so many starts, or of that restart alone. */
+/* One fit, of the best of so many starts. */
 struct fit {
-    int64_t units, restarts, restart, seed;
+    int64_t units, restarts, seed;
 };
 
 static rb_error fit_options(rb_context *ctx, const select_plan *plan, struct fit at,
@@ -132,10 +132,7 @@ static rb_error fit(rb_context *ctx, const select_plan *plan, const rb_matrix *m
     *model = NULL;
     rb_source_of_matrix(matrix, &source);
     rb_error err = fit_options(ctx, plan, at, &options);
-    if (!err && at.restarts == 1)
-        err = rb_fit_restart(ctx, options, &source, at.restart, model);
-    else
-        err = err ? err : rb_fit(ctx, options, &source, NULL, model);
+    err = err ? err : rb_fit(ctx, options, &source, NULL, model);
     if (!err && rb_model_status(*model) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     rb_options_free(options);
@@ -366,9 +363,9 @@ static rb_error do_job(rb_context *ctx, int64_t job, void *user, rb_bytes *resul
     const select_plan *plan = user;
     int64_t restart = job % plan->per_row, fold = restart - plan->chosen.restarts;
     int64_t permutation = fold - plan->chosen.folds;
-    struct fit at = {plan->units[job / plan->per_row], 1, 0, plan->seed};
+    struct fit at = {plan->units[job / plan->per_row], 1, plan->seed};
     if (fold < 0) {
-        at.restart = restart;
+        at.seed += restart;
         return do_restart(ctx, plan, at, result);
     }
     if (permutation < 0) {
@@ -445,7 +442,7 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
 
 /* The options that matter here, without those of the tool. */
 static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
-    struct fit any = {1, 1, 0, 1};
+    struct fit any = {1, 1, 1};
     rb_options *fit = NULL;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
