@@ -204,7 +204,7 @@ def squared_error(data):
 def nmf(data, units):
     """The peer as it is called, which stops by its tolerance; ours takes so many iterations."""
     peer = decomposition.NMF(units, max_iter=200)
-    iterations = 200 if scipy.sparse.issparse(data) else 100
+    iterations = 50 if scipy.sparse.issparse(data) else 200
     return (
         ["nmf", "-k", str(units), "--iterations", str(iterations)],
         lambda seed: peer.set_params(random_state=seed).fit(data).components_.T,
@@ -228,7 +228,7 @@ def nmf_rcppml(data, units):
         said = subprocess.run(["Rscript", script, *words], check=True, capture_output=True, text=True)
         return float(said.stdout.split()[-1]), np.loadtxt(f"{folder}/w")
 
-    return ["nmf", "-k", str(units), "--iterations", "50"], fit, squared_error(data)
+    return ["nmf", "-k", str(units), "--iterations", "50", "--start", "random"], fit, squared_error(data)
 
 
 def kmeans(data, units):

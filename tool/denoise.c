@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* With the checksum of the picture, which 'rarebit info' shows too; a file that is no matrix, such as
- * an array of three dimensions, has none. */
+/* With the checksum of the picture, which 'rarebit info' shows too; a file that is no matrix, such
+ * as an array of three dimensions, has none. */
 static rb_error name_picture(const invocation *call, const rb_model *model) {
     rb_source *source = NULL;
     rb_error err = rb_open(call->ctx, call->arguments[1], NULL, &source);

@@ -52,10 +52,18 @@ void labelled_clear(labelled_data *data) {
 
 /* ---- scores ---- */
 
+char *output_name(const rb_model *net, int64_t k) {
+    int64_t length = rb_net_output_name(net, k, NULL, 0);
+    char *name = malloc((size_t)(length < 0 ? 0 : length) + 1);
+    if (name) rb_net_output_name(net, k, name, (size_t)length + 1);
+    return name;
+}
+
 static json_t *name_json(const rb_model *net, int64_t k) {
-    char name[256];
-    rb_net_output_name(net, k, name, sizeof name);
-    return json_of_text(name);
+    char *name = output_name(net, k);
+    json_t *json = name ? json_of_text(name) : NULL;
+    free(name);
+    return json;
 }
 
 static rb_error print_json(const invocation *call, const rb_model *net, rb_source *source,
@@ -83,21 +91,27 @@ static void print_number(const char *label, double value, const char *meaning) {
     if (!isnan(value)) printf("%-22s %12.6g   %s\n", label, value, meaning);
 }
 
+/* Cut to so many bytes. A net may come from anybody. */
+static void print_name(const rb_model *net, int64_t k, int width, int most) {
+    char *name = output_name(net, k);
+    if (name) put_plain(name);
+    printf("%*.*s", width, most, name ? name : "");
+    free(name);
+}
+
 /* More classes than a terminal is wide are for JSON. */
 static void print_confusion(const rb_model *net, const rb_net_scores *s) {
     enum { MOST = 16, WIDTH = 7 };
-    char name[256];
     int64_t n = s->n_outputs;
     if (!s->confusion || n > MOST) return;
     printf("\n%-*.*s", 2 * WIDTH, 2 * WIDTH - 1, "class");
     for (int64_t b = 0; b < n; b++) {
-        rb_net_output_name(net, b, name, sizeof name);
-        printf(" %*.*s", WIDTH, WIDTH, name);
+        putchar(' ');
+        print_name(net, b, WIDTH, WIDTH);
     }
     puts("   (columns: what the net says)");
     for (int64_t a = 0; a < n; a++) {
-        rb_net_output_name(net, a, name, sizeof name);
-        printf("%-*.*s", 2 * WIDTH, 2 * WIDTH - 1, name);
+        print_name(net, a, -2 * WIDTH, 2 * WIDTH - 1);
         for (int64_t b = 0; b < n; b++)
             printf(" %*lld", WIDTH, (long long)s->confusion[a * n + b]);
         putchar('\n');

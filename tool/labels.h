@@ -18,6 +18,9 @@ rb_error labelled_read(rb_context *ctx, rb_source *source, const char *labels, c
                        labelled_data *out);
 void labelled_clear(labelled_data *data);
 
+/* The whole name of an output, as column_namer; free it. */
+char *output_name(const rb_model *net, int64_t k);
+
 /* Prints how good a net is on labelled samples, as a table or as JSON. */
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
                       const rb_net_scores *scores);

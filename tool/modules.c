@@ -283,8 +283,8 @@ const command modules_command = {
     .summary = "list the samples and features that belong to each unit",
     .description =
         "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
-        "with weights and signs; modules are ranked by their information content. Without -o a "
-        "short table is printed.",
+        "with weights and signs; modules are ranked by their information content, those of the "
+        "rule test also by that of their features. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,

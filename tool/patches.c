@@ -35,6 +35,6 @@ const command patches_command = {
     .examples = {{"40000 patches with values from 0 to 10",
                   "patches grass.pgm --size 10x10 --count 40000 --scale 0:10 --seed 1 -o P.npy"},
                  {"Of several photographs", "patches *.png --size 16x16 --count 100k -o P.npy"}},
-    .check_output = rb_writer_check,
+    .check_output = check_matrix_output,
     .run = run,
 };

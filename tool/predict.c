@@ -1,5 +1,5 @@
 /* rarebit predict: what a net says about samples. */
-#include "tool.h"
+#include "labels.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,14 +13,6 @@ static const rb_option_group *predict_group(void) {
     };
     static const rb_option_group group = {sizeof(rb_option), "Predictions", table, sizeof(bool)};
     return &group;
-}
-
-/* ---- outputs as a matrix ---- */
-
-static char *name_of_output(const rb_model *net, int64_t k) {
-    char name[256], *copy = NULL;
-    rb_net_output_name(net, k, name, sizeof name);
-    return asprintf(&copy, "%s", name) < 0 ? NULL : copy;
 }
 
 /* ---- classes as a table ---- */
@@ -46,12 +38,13 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
 
 static json_t *class_row(const void *of, int64_t row) {
     const struct classes *c = of;
-    char name[256];
+    char *name = output_name(c->net, c->class_of[row]);
     const char *sample = rb_source_sample_name(c->source, row);
-    rb_net_output_name(c->net, c->class_of[row], name, sizeof name);
+    json_t *class_name = name ? json_of_text(name) : NULL;
+    free(name);
     return json_pack("{so so so}", "sample",
                      sample ? json_of_text(sample) : json_integer((json_int_t)row), "class",
-                     json_of_text(name), "probability", json_of_number(c->probability[row]));
+                     class_name, "probability", json_of_number(c->probability[row]));
 }
 
 static int write_classes(invocation *call, rb_model *net, rb_source *source) {
@@ -96,14 +89,14 @@ static rb_error check(const invocation *call, const rb_model *model) {
                  target);
     }
     if (*text) return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
-    return !classes || option_flag(call, "probabilities") ? rb_writer_check(call->ctx, target)
+    return !classes || option_flag(call, "probabilities") ? check_matrix_output(call->ctx, target)
                                                           : RB_OK;
 }
 
 static int predict(invocation *call, rb_model *net, rb_source *source) {
     bool classes = strcmp(rb_net_outputs(net), "softmax") == 0;
     output second = {0};
-    row_maker outputs = {rb_encode, rb_model_units(net), name_of_output};
+    row_maker outputs = {rb_encode, rb_model_units(net), output_name};
     return classes && !option_flag(call, "probabilities")
                ? write_classes(call, net, source)
                : write_rows(call, net, source, &outputs, &second);

@@ -69,9 +69,22 @@ static rb_error open_recorded(const invocation *call, repeating *r) {
     return rb_context_fail(call->ctx, err, text);
 }
 
+/* Which options each layer had, or what labels a net had, one table of options does not say. */
+static rb_error refuse_layers(const invocation *call, const rb_model *model) {
+    const char *method = rb_model_method(model);
+    if (strcmp(method, "stack") != 0 && strcmp(method, "net") != 0) return RB_OK;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "a %s cannot be repeated by rerun; 'rarebit info %.300s' shows its command_line, "
+             "which can be given again",
+             method, call->arguments[0]);
+    return rb_context_fail(call->ctx, RB_ERROR_UNSUPPORTED, text);
+}
+
 static rb_error gather(const invocation *call, repeating *r) {
     fit_record *record = &r->record;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &r->model);
+    err = err ? err : refuse_layers(call, r->model);
     if (err) return err;
     bool warm = rb_model_attribute(r->model, "start_checksum") &&
                 !rb_model_attribute(r->model, "consensus_models");

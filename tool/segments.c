@@ -32,6 +32,6 @@ const command segments_command = {
                   "segments *.wav --length 12.5ms --step 1 --peak 5 --trim-silence -o S.npy"},
                  {"Every tenth of a second, without overlap",
                   "segments song.flac --length 0.1s --step 0.1s -o S.npy"}},
-    .check_output = rb_writer_check,
+    .check_output = check_matrix_output,
     .run = run,
 };

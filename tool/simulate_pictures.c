@@ -85,11 +85,29 @@ static int write_pictures(invocation *call, const rb_matrix *pictures, const rb_
     return status;
 }
 
+/* What a file cannot hold is said before anything is made. */
+static rb_error check_targets(const invocation *call) {
+    const char *target = option_text(call, "output"), *labels = option_text(call, "labels");
+    char text[512];
+    if (labels && (has_suffix(labels, ".amat") || has_suffix(labels, ".amat.gz"))) {
+        return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
+                               "labels is .amat, whose last column they are with the pictures "
+                               "before them: give -o such a name, or labels in .npy or .tsv");
+    }
+    if (!has_suffix(target, "-ubyte") || option_is(call, "values", "bytes")) return RB_OK;
+    snprintf(text, sizeof text,
+             "'%.300s' holds bytes, but the levels are 0 to 1; give --values bytes, or a name that "
+             "ends in .idx",
+             target);
+    return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
+}
+
 static int run(invocation *call) {
     rb_matrix *pictures = NULL, *labels = NULL;
     input in = {0};
     const char *kind = strchr(call->command->words, ' ') + 1;
     rb_error err = rb_options_set(call->ctx, call->options, "kind", kind);
+    err = err ? err : check_targets(call);
     err = err ? err : read_input(call, &in);
     const rb_pictures_input given = {.size = sizeof given,
                                      .digits = in.digits,

@@ -108,6 +108,11 @@ static int finish(const invocation *call, const rb_model *stack, const char *tar
         rb_model_free(layer);
     }
     bool stopped = rb_model_status(stack) == RB_STATUS_STOPPED;
+    if (rb_model_status(stack) == RB_STATUS_TIME) {
+        report("out of time in layer %lld, the last one of the model; %s", (long long)count,
+               option_text(call, "checkpoint") ? "the same command goes on"
+                                               : "with --checkpoint the same command would go on");
+    }
     if (stopped) {
         report_error("interrupted in the fit of a layer; the model with %lld layer%s was written",
                      (long long)count, count == 1 ? "" : "s");
@@ -144,7 +149,9 @@ const command stack_command = {
         "--top-variance and --regress are about the data, hence the first layer alone. The codes "
         "of a layer go to the next one block by block. With --checkpoint FILE each layer has a "
         "checkpoint FILE.layer1, FILE.layer2, ..., and the same command goes on in the layer where "
-        "it was interrupted. Ctrl-C writes the layers that there are.",
+        "it was interrupted. Ctrl-C writes the layers that there are, and so does a layer that "
+        "runs "
+        "out of --max-time, which each has for itself.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_stack_options,
     .output = "MODEL",

@@ -212,6 +212,9 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
 int write_source(invocation *call, rb_source *source, const char *target);
 int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
 
+/* Can a matrix without labels be written there? For a command's check_output. */
+rb_error check_matrix_output(rb_context *ctx, const char *path);
+
 /* ---- what a fit reads and records (record.c) ---- */
 
 enum { MAX_FIT_FILES = 8 };

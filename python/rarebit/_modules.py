@@ -65,7 +65,7 @@ class Module:
     unit: int
     """Of the model, from 0."""
     information: float
-    """In nats; modules are ranked by it."""
+    """In nats; docs/modules.md says how modules are ranked."""
     samples: Array
     """Rows of the data, from 0."""
     sample_weights: Array

@@ -231,7 +231,7 @@ typedef struct rb_modules_input {
     void *state;
 } rb_modules_input;
 
-/* The information of every unit, as modules are ranked by; of one that is not active 0. */
+/* The information of every unit, by which all rules but test rank; of one that is not active 0. */
 rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *information);
 rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information);

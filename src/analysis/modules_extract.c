@@ -19,7 +19,7 @@
  *
  * 1. One pass over the codes: |mu_j|^2 and the information of every unit. Both, and the threshold
  * of the weight rule, are the same for (z, l) as for (mu, W), so rms need not be known before.
- * 2. Units are ranked by information, the best are kept; a unit whose codes are all 0 has no
+ * 2. Units are ranked by information, the first are kept; a unit whose codes are all 0 has no
  * module. The test knows the features F of a unit beforehand, and has what its codes tell of their
  * loadings, too, as samples and features change places,
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),

@@ -23,7 +23,7 @@ static const rb_option table[] = {
      "nonzero, fabia and active: divisor of the weight above which a feature belongs; larger "
      "admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
-     "keep this many modules of largest information content; 0: all"},
+     "keep this many modules, those that rank first; 0: all"},
     {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
      "P",
      "test: the share of a module's features that may be wrong, and the chance that one of its "

@@ -31,6 +31,7 @@ enum {
     UNITS = RB_DIM_UNITS,
     SAMPLES,
     BLOCK,      /* samples in one */
+    MOVES,      /* twice as many */
     ENDS,       /* units, and the end */
     TRIALS,     /* candidates of the start, */
     TRIED,      /* the last centre and they, */
@@ -55,6 +56,13 @@ static const rb_field progress_fields[] = {
     {"settled", offsetof(kmeans_fit, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
     {"objective", offsetof(kmeans_fit, objective), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
      .role = RB_KEPT_REPORTED},
+    {"members", offsetof(kmeans_fit, members), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES},
+    {0},
+};
+
+static const rb_field code_fields[] = {
+    {"unit_of", offsetof(kmeans_fit, unit_of), RB_FIELD_POINTER, RB_KEPT_INTEGER, SAMPLES,
+     .max = INT32_MAX},
     {0},
 };
 
@@ -90,16 +98,20 @@ static const rb_field scratch_fields[] = {
     {"distances", offsetof(kmeans_fit, distances), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SAMPLES},
     {"found", offsetof(kmeans_fit, found), RB_FIELD_POINTER, RB_KEPT_FLOAT64, BLOCK},
     {"nearest", offsetof(kmeans_fit, nearest), RB_FIELD_POINTER, RB_KEPT_INTEGER, BLOCK},
-    {"order", offsetof(kmeans_fit, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, BLOCK},
+    {"order", offsetof(kmeans_fit, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, MOVES},
     {"first", offsetof(kmeans_fit, first), RB_FIELD_POINTER, RB_KEPT_INTEGER, ENDS},
     {"halves", offsetof(kmeans_fit, halves), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDEST},
     {0},
 };
 
 static const rb_part parts[] = {
-    {RB_PART_PARAMETERS, parameter_fields, 0}, {RB_PART_PROGRESS, progress_fields, 0},
-    {RB_PART_SURVEY, survey_fields, 0},        {RB_PART_SUMS, sum_fields, 0},
-    {RB_PART_SCRATCH, scratch_fields, 0},      {0},
+    {RB_PART_PARAMETERS, parameter_fields, 0},
+    {RB_PART_CODES, code_fields, 0},
+    {RB_PART_PROGRESS, progress_fields, 0},
+    {RB_PART_SURVEY, survey_fields, 0},
+    {RB_PART_SUMS, sum_fields, 0},
+    {RB_PART_SCRATCH, scratch_fields, 0},
+    {0},
 };
 
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
@@ -108,6 +120,7 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[UNITS] = l;
     shape->dims[SAMPLES] = problem->own;
     shape->dims[BLOCK] = problem->block_samples;
+    shape->dims[MOVES] = 2 * problem->block_samples;
     shape->dims[ENDS] = l + 1;
     shape->dims[TRIALS] = trials;
     shape->dims[TRIED] = trials + 1;
@@ -224,20 +237,36 @@ void kmeans_search_all(rb_context *ctx, const struct kmeans_search *search) {
     rb_parallel(ctx, block_tasks(search->products.rows).count, search_task, (void *)search);
 }
 
-/* ---- sums of the samples of each centre ---- */
+/* ---- sums of the samples of each centre ----
+ *
+ * Late iterations move few samples: what is added up is those that come and those that leave. */
 
-/* Samples by their centre, in order. */
-static void sort_samples(kmeans_fit *fit, int64_t n) {
-    int64_t l = fit->options.units;
+/* Samples that come to centres and leave them, by centre, in order. */
+static rb_error sort_moves(rb_context *ctx, kmeans_fit *fit, const rb_block *block) {
+    int64_t l = fit->options.units, n = block->n_samples, *before = fit->unit_of + block->own;
     memset(fit->first, 0, (size_t)(l + 1) * sizeof *fit->first);
-    for (int64_t i = 0; i < n; i++)
-        fit->first[fit->nearest[i] + 1]++;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t now = fit->nearest[i] + 1;
+        if (before[i] > l)
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the centres of the samples to go on from are "
+                           "damaged");
+        fit->counts[now - 1]++;
+        fit->first[now] += now != before[i];
+        fit->first[before[i]] += before[i] > 0 && now != before[i];
+    }
     for (int64_t j = 0; j < l; j++)
         fit->first[j + 1] += fit->first[j];
-    for (int64_t i = 0; i < n; i++)
-        fit->order[fit->first[fit->nearest[i]]++] = i;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t now = fit->nearest[i] + 1;
+        if (now == before[i]) continue;
+        fit->order[fit->first[now - 1]++] = i;
+        if (before[i] > 0) fit->order[fit->first[before[i] - 1]++] = ~i;
+        before[i] = now;
+    }
     memmove(fit->first + 1, fit->first, (size_t)l * sizeof *fit->first);
     fit->first[0] = 0;
+    return RB_OK;
 }
 
 struct adding {
@@ -253,7 +282,12 @@ static void add_floats(int64_t count, const float *restrict x, float *restrict s
         sum[k] += x[k];
 }
 
-/* Features of a band, of the samples of a centre. */
+static void subtract_floats(int64_t count, const float *restrict x, float *restrict sum) {
+    for (int64_t k = 0; k < count; k++)
+        sum[k] -= x[k];
+}
+
+/* Features of a band, of the moves of a centre. */
 static void add_dense(void *arg, int64_t task, int worker) {
     const struct adding *a = arg;
     const kmeans_fit *fit = a->fit;
@@ -263,11 +297,14 @@ static void add_dense(void *arg, int64_t task, int worker) {
     void *sum = rb_dense_part(fit->totals, j, 1, from, count).data;
     (void)worker;
     for (int64_t p = fit->first[j]; p < fit->first[j + 1]; p++) {
-        const void *row = rb_dense_part(v, fit->order[p], 1, from, count).data;
-        if (v.type == RB_FLOAT32)
-            add_floats(count, row, sum);
+        int64_t move = fit->order[p];
+        const void *row = rb_dense_part(v, move < 0 ? ~move : move, 1, from, count).data;
+        if (v.type == RB_FLOAT64)
+            rb_axpy(a->ctx, v.type, count, move < 0 ? -1 : 1, row, sum);
+        else if (move < 0)
+            subtract_floats(count, row, sum);
         else
-            rb_axpy(a->ctx, v.type, count, 1, row, sum);
+            add_floats(count, row, sum);
     }
 }
 
@@ -276,17 +313,19 @@ static void add_sparse(void *arg, int64_t j, int worker) {
     const kmeans_fit *fit = a->fit;
     rb_csr v = a->block->csr;
     void *sum = rb_dense_row(fit->totals, j);
+    int64_t more = 0;
     (void)worker;
     for (int64_t p = fit->first[j]; p < fit->first[j + 1]; p++) {
-        int64_t i = fit->order[p];
+        int64_t i = fit->order[p], sign = i < 0 ? -1 : 1;
+        i = i < 0 ? ~i : i;
+        more += sign;
         for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
-            int32_t k = v.columns[e];
-            rb_put(v.type, sum, k, rb_get(v.type, sum, k) + rb_get(v.type, v.values, e));
+            double value = (double)sign * rb_get(v.type, v.values, e);
+            rb_put(v.type, sum, v.columns[e], rb_get(v.type, sum, v.columns[e]) + value);
         }
     }
-    int64_t count = fit->first[j + 1] - fit->first[j];
-    for (int64_t k = 0; a->block->shift && count > 0 && k < v.cols; k++)
-        rb_put(v.type, sum, k, rb_get(v.type, sum, k) - (double)count * a->block->shift[k]);
+    for (int64_t k = 0; a->block->shift && more != 0 && k < v.cols; k++)
+        rb_put(v.type, sum, k, rb_get(v.type, sum, k) - (double)more * a->block->shift[k]);
 }
 
 static void note_farthest(kmeans_fit *fit, const rb_block *block) {
@@ -318,13 +357,12 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
                                    .nearest = fit->nearest,
                                    .found = fit->found};
     kmeans_search_all(ctx, &search);
-    sort_samples(fit, n);
+    rb_error err = sort_moves(ctx, fit, block);
+    if (err) return err;
     struct adding adding = {ctx, fit, block};
     int64_t bands = (block->n_features + BAND - 1) / BAND;
     rb_parallel(ctx, block->sparse ? l : l * bands, block->sparse ? add_sparse : add_dense,
                 &adding);
-    for (int64_t j = 0; j < l; j++)
-        fit->counts[j] += (double)(fit->first[j + 1] - fit->first[j]);
     note_farthest(fit, block);
     return RB_OK;
 }
@@ -373,6 +411,19 @@ static void fill_empty(rb_context *ctx, kmeans_fit *fit, int64_t j) {
     fit->farthest[from] = 0; /* it gives no other one */
 }
 
+/* members += totals, totals = members; none are left where no sample is. */
+static void take_moves(kmeans_fit *fit) {
+    rb_dense sums = fit->members;
+    for (int64_t j = 0; j < sums.rows; j++) {
+        double *row = rb_dense_row(sums, j);
+        void *total = rb_dense_row(fit->totals, j);
+        for (int64_t k = 0; k < sums.cols; k++) {
+            row[k] = fit->counts[j] > 0 ? row[k] + rb_get(fit->totals.type, total, k) : 0;
+            rb_put(fit->totals.type, total, k, row[k]);
+        }
+    }
+}
+
 /* Centres become means. Did any change? */
 static bool move_centres(kmeans_fit *fit) {
     rb_dense c = fit->centres;
@@ -411,6 +462,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
     kmeans_fit *fit = state;
     double before = fit->objective;
     if (fit->settled) return RB_OK;
+    take_moves(fit);
     for (int64_t j = 0; j < fit->options.units; j++)
         if (fit->counts[j] == 0) fill_empty(ctx, fit, j);
     fit->settled = !move_centres(fit);

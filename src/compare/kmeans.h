@@ -22,10 +22,12 @@ typedef struct kmeans_fit {
     /* progress */
     int64_t iteration, chosen; /* centres of the start */
     bool settled;              /* centres stayed as they were: so they will */
+    rb_dense members;          /* the sums of the samples of each unit, units x features */
+    int64_t *unit_of;          /* of all samples: 1 + the unit whose sums have it; 0: none */
     /* survey: of each feature the sum of its squares */
     double *squares;
     /* sums */
-    rb_dense totals; /* of the samples of each unit, units x features */
+    rb_dense totals; /* what is to be added to `members`; after the pass, all of it */
     double *counts;
     double *farthest;   /* of each unit: the squared distance of its farthest sample, */
     int64_t *place;     /* which that is */
@@ -42,7 +44,7 @@ typedef struct kmeans_fit {
     double *distances;   /* of all samples: squared, from the nearest centre so far */
     double *found;       /* of a block: the squared distance from the nearest centre */
     int64_t *nearest;    /* of a block: which that is */
-    int64_t *order;      /* of a block: samples by their unit */
+    int64_t *order;      /* of a block: samples that come to a unit, and ~ those that leave it */
     int64_t *first;      /* of each unit, in that order; and the end */
     double *halves;      /* |c|^2 / 2 of each centre, with what a shift adds */
 } kmeans_fit;

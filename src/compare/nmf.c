@@ -34,6 +34,12 @@ const rb_option nmf_option_rows[] = {
      "hals|multiplicative", "HOW",
      "hals finds one unit after the other, multiplicative has the rules of Lee and Seung, which "
      "take many more iterations (--loss kullback-leibler: multiplicative)"},
+    {"start", 0, RB_OPTION_CHOICE, offsetof(nmf_options, start), "auto", 0, 0,
+     "auto|nndsvda|nndsvd|random", "HOW",
+     "what the first fit begins with, and restarts at random: nndsvd has sides of singular "
+     "vectors, "
+     "nndsvda the mean of the data where these are 0; auto is nndsvd for solver hals where there "
+     "are so many singular vectors, otherwise random"},
     {"sweeps", 0, RB_OPTION_INTEGER, offsetof(nmf_options, sweeps), "4", 1, 1e6, NULL, "N",
      "how often codes, and loadings, are improved at most in an iteration (1: as the papers have "
      "it)",
@@ -46,6 +52,8 @@ const rb_option_rule nmf_option_rules[] = {
     {0},
 };
 
+static const char *const start_options[] = {"start", NULL};
+
 static int64_t units(const void *options) {
     return ((const nmf_options *)options)->units;
 }
@@ -55,12 +63,13 @@ static int64_t units(const void *options) {
 enum {
     FEATURES = RB_DIM_FEATURES,
     UNITS = RB_DIM_UNITS,
-    SAMPLES,
+    SAMPLES = PCA_NEXT,
     BLOCK,        /* samples in one */
     WORKED,       /* rows of work */
     RATIOS,       /* rows of ratios */
     RATIO_VALUES, /* columns of them */
-    TASKS
+    TASKS,
+    SIDES /* units that begin with singular vectors */
 };
 
 static const rb_field parameter_fields[] = {
@@ -96,6 +105,9 @@ static const rb_field sum_fields[] = {
     {"second", offsetof(nmf_fit, second), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, UNITS},
     {"totals", offsetof(nmf_fit, totals), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
     {"divergence", offsetof(nmf_fit, divergence), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"above", offsetof(nmf_fit, above), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SIDES},
+    {"below", offsetof(nmf_fit, below), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SIDES},
+    {"sum", offsetof(nmf_fit, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {0},
 };
 
@@ -116,11 +128,27 @@ static const rb_part parts[] = {
     {RB_PART_SURVEY, survey_fields, 0},
     {RB_PART_SUMS, sum_fields, 0},
     {RB_PART_SCRATCH, scratch_fields, 0},
+    {RB_PART_SUMS, pca_sum_fields, offsetof(nmf_fit, pca)},
+    {RB_PART_SCRATCH, pca_parameter_fields, offsetof(nmf_fit, pca)}, /* all within an iteration */
+    {RB_PART_SCRATCH, pca_progress_fields, offsetof(nmf_fit, pca)},
+    {RB_PART_SCRATCH, pca_scratch_fields, offsetof(nmf_fit, pca)},
     {0},
 };
 
+/* What auto is here. */
+static void resolve(rb_problem *problem, void *options) {
+    nmf_options *o = options;
+    bool fits = o->solver == NMF_HALS && nmf_start_fits(problem, o->units);
+    if (o->start == NMF_AUTO) o->start = fits ? NMF_NNDSVD : NMF_RANDOM;
+}
+
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const nmf_options *o = options;
+    if (o->start != NMF_RANDOM) {
+        pca_plan plan = pca_plan_of(problem, o->units, PCA_RANDOMIZED);
+        pca_shape(problem, &plan, shape);
+        shape->dims[SIDES] = o->units;
+    }
     int64_t m = problem->n_features, most = problem->block_samples;
     bool ratios = o->loss == NMF_KULLBACK_LEIBLER && !problem->sparse;
     shape->dims[FEATURES] = m;
@@ -170,9 +198,16 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
                        "solver hals is for loss frobenius; loss kullback-leibler takes "
                        "solver multiplicative");
     }
+    if (fit->options.start == NMF_NNDSVD && fit->options.solver == NMF_MULTIPLICATIVE) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "start nndsvd has zeros, which solver multiplicative never changes; take "
+                       "start nndsvda");
+    }
     rb_error err = nnls_new(ctx, problem->type, fit->options.units, false, &fit->codes_by);
     err = err ? err : nnls_new(ctx, problem->type, fit->options.units, false, &fit->loadings_by);
     if (!err && before) err = load_loadings(ctx, before, fit->loadings);
+    if (!err && !before && problem->restart == 0 && fit->options.start != NMF_RANDOM)
+        err = nmf_start_new(ctx, problem, fit);
     if (fit->options.solver == NMF_MULTIPLICATIVE) fill_codes(fit->codes);
     return err;
 }
@@ -183,6 +218,7 @@ static void finish(void *state) {
     nnls_free(&fit->codes_by);
     nnls_free(&fit->loadings_by);
     compare_columns_clear(&fit->columns);
+    pca_finish(&fit->pca);
     rb_free(fit->ratio_values.data);
 }
 
@@ -349,6 +385,8 @@ static void take_second(nmf_fit *fit) {
 static rb_error begin(rb_context *ctx, void *state) {
     nmf_fit *fit = state;
     rb_dense w = fit->loadings, gram = fit->codes_by.gram;
+    if (fit->iteration > 0) fit->stage = NMF_ITERATE; /* of a checkpoint */
+    if (fit->stage != NMF_ITERATE) return nmf_start_begin(ctx, fit);
     if (fit->options.loss == NMF_KULLBACK_LEIBLER) {
         nmf_divergence_begin(fit);
         return RB_OK;
@@ -360,8 +398,9 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     nmf_fit *fit = state;
-    rb_error err = fit->iteration == 0 ? nmf_check_values(ctx, block) : RB_OK;
+    rb_error err = fit->checked ? RB_OK : nmf_check_values(ctx, block);
     if (err) return err;
+    if (fit->stage != NMF_ITERATE) return nmf_start_block(ctx, fit, block);
     if (fit->options.loss == NMF_KULLBACK_LEIBLER) return nmf_divergence_block(ctx, fit, block);
     rb_dense codes = rb_dense_rows(fit->codes, block->own, block->n_samples);
     rb_parallel(ctx, block_tasks(codes.rows).count, improve_codes,
@@ -377,7 +416,9 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
 /* After the last E-step: what is left with the codes that it found. */
 static rb_error end(rb_context *ctx, void *state, bool *again) {
     nmf_fit *fit = state;
-    *again = false;
+    fit->checked = true;
+    *again = fit->stage != NMF_ITERATE;
+    if (*again) return nmf_start_end(ctx, fit);
     take_second(fit);
     if (fit->last && fit->options.loss == NMF_FROBENIUS) find_errors(ctx, fit);
     return RB_OK;
@@ -451,8 +492,10 @@ const rb_method rb_method_nmf = {
     .options = nmf_option_rows,
     .options_size = sizeof(nmf_options),
     .rules = nmf_option_rules,
+    .start_options = start_options,
     .code_name = "X_nmf",
     .centre = RB_CENTRE_NONE,
+    .resolve = resolve,
     .units = units,
     .block_samples = block_samples,
     .parts = parts,

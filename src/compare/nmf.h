@@ -5,24 +5,30 @@
 #include "blocks.h"
 #include "compare.h"
 #include "nnls.h"
+#include "pca.h"
 
 enum nmf_solver { NMF_HALS = 0, NMF_MULTIPLICATIVE };
+enum nmf_start { NMF_AUTO = 0, NMF_NNDSVDA, NMF_NNDSVD, NMF_RANDOM };
 enum nmf_loss { NMF_FROBENIUS = 0, NMF_KULLBACK_LEIBLER };
 
 typedef struct nmf_options {
     int64_t units;
     int solver; /* nmf_solver */
     int loss;   /* nmf_loss */
+    int start;  /* nmf_start */
     int64_t sweeps;
 } nmf_options;
 
 extern const rb_option nmf_option_rows[];
 extern const rb_option_rule nmf_option_rules[];
 
+/* Passes before the first iteration, and the iterations. */
+enum nmf_stage { NMF_ITERATE = 0, NMF_FIND_DIRECTIONS, NMF_FIND_SIDES };
+
 typedef struct nmf_fit {
     rb_problem problem;
     nmf_options options;
-    bool warm, last;
+    bool warm, last, checked; /* checked: no value is below 0 */
     double objective;
     /* parameters */
     rb_dense loadings;    /* W, features x units */
@@ -47,10 +53,26 @@ typedef struct nmf_fit {
     double *column_sums;        /* of W */
     nnls codes_by, loadings_by; /* W'W and H'H */
     compare_columns columns;
+    /* of a start by singular vectors */
+    pca_fit pca;
+    int stage;             /* nmf_stage */
+    int passes;            /* for directions */
+    double *above, *below; /* of V v of each unit: the squares of what is above and below 0 */
+    double sum;            /* of all values */
 } nmf_fit;
 
 /* RB_ERROR_DATA names the first value of a block that is below 0. */
 rb_error nmf_check_values(rb_context *ctx, const rb_block *block);
+
+/* ---- singular vectors (nmf_start.c) ---- */
+
+/* Are there so many? */
+bool nmf_start_fits(const rb_problem *problem, int64_t units);
+rb_error nmf_start_new(rb_context *ctx, const rb_problem *problem, nmf_fit *fit);
+/* While the stage is not NMF_ITERATE; the loadings are random before. */
+rb_error nmf_start_begin(rb_context *ctx, nmf_fit *fit);
+rb_error nmf_start_block(rb_context *ctx, nmf_fit *fit, const rb_block *block);
+rb_error nmf_start_end(rb_context *ctx, nmf_fit *fit);
 
 /* ---- Kullback and Leibler (nmf_divergence.c) ---- */
 

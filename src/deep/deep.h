@@ -18,6 +18,7 @@ typedef struct deep_layer {
     double *bias;    /* out */
     bool directions; /* how long rows of weights are means nothing: they get the length of random
                       * ones */
+    bool undone;     /* and the layer above divides by what they were multiplied by */
 } deep_layer;
 
 /* From the input to the top: the first one takes preprocessed samples of the model's preprocessing,
@@ -34,7 +35,8 @@ deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, in
 /* How a factor model becomes a layer. */
 typedef enum deep_filter {
     DEEP_POSTERIOR, /* its codes: the posterior mean, rectified, divided by the unit's scale */
-    DEEP_PLAIN      /* W' x, without a bias: the directions of W alone */
+    DEEP_PLAIN,     /* W' x, without a bias: the directions of W alone */
+    DEEP_RESCALED   /* codes times a number for each unit: weights as long as random ones */
 } deep_filter;
 
 /* An RFN with diagonal noise, v = W h + e, h ~ N(xi, I), as its arrays have it. */

@@ -130,6 +130,8 @@ typedef struct deep_labels {
     int64_t *class_of; /* softmax; owned */
     const double *values;
 } deep_labels;
+/* What no use of labels can do without, and names. what: "the training samples". */
+rb_error deep_labelled_check(rb_context *ctx, const char *what, const rb_labelled *data);
 /* Checks labels against outputs of that kind and number, and takes their classes by the names of
  * the outputs. what: "the training samples". */
 rb_error deep_labels_take(rb_context *ctx, const char *what, deep_outputs outputs,

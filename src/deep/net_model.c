@@ -9,6 +9,7 @@
 #include "train.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +49,10 @@ static rb_error store_loadings(rb_context *ctx, const deep_net *net, rb_model *m
         for (int64_t k = 0; k < m; k++)
             to[k * outputs + j] = rb_dense_get(product, j, k);
     rb_dense_free(&product);
+    for (int64_t i = 0; !err && i < m * outputs; i++)
+        if (!isfinite(to[i]))
+            err = rb_fail(ctx, RB_ERROR_NUMERIC,
+                          "the weights of the net are too large; take a smaller rate");
     return err;
 }
 
@@ -103,7 +108,11 @@ rb_error deep_net_load(rb_context *ctx, const rb_model *model, deep_net *net) {
                        "linear; the model is damaged",
                        outputs ? outputs : "");
     }
+    const double *loadings;
     rb_error err = find_sizes(ctx, model, net);
+    err = err ? err
+              : rb_model_need_array(ctx, model, "loadings", net->sizes[0], net->sizes[net->layers],
+                                    &loadings);
     err = err ? err : deep_net_lay_out(ctx, net);
     if (!err) net->values = rb_alloc_zero(ctx, net->count, rb_type_size(net->type));
     if (!err && !net->values) err = RB_ERROR_MEMORY;

@@ -76,6 +76,7 @@ static void finish(struct scoring *s) {
 }
 
 void rb_net_scores_clear(rb_net_scores *scores) {
+    if (!scores) return;
     rb_free(scores->confusion);
     *scores = (rb_net_scores){.size = sizeof *scores};
 }
@@ -84,8 +85,9 @@ rb_error rb_net_score(rb_context *ctx, const rb_model *net, const rb_labelled *d
                       rb_net_scores *scores) {
     const char *outputs = rb_net_outputs(net);
     deep_labels labels = {0};
+    if (!scores) return rb_fail(ctx, RB_ERROR_ARGUMENT, "the scores are NULL");
     rb_error err = rb_size_check(ctx, "the scores", scores->size, sizeof *scores);
-    err = err ? err : rb_size_check(ctx, "the rb_labelled", data->size, sizeof *data);
+    err = err ? err : deep_labelled_check(ctx, "the samples", data);
     if (err) return err;
     *scores = (rb_net_scores){.size = sizeof *scores, .n_outputs = rb_model_units(net)};
     if (!outputs) {

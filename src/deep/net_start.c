@@ -80,7 +80,6 @@ static rb_error posterior_layer(rb_context *ctx, const deep_factors *f, deep_lay
 }
 
 static void plain_layer(const deep_factors *f, deep_layer *layer) {
-    layer->directions = true;
     for (int64_t j = 0; j < f->units; j++)
         for (int64_t k = 0; k < f->features; k++)
             layer->weights[j * f->features + k] = f->loadings[k * f->units + j];
@@ -112,11 +111,13 @@ rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *f, deep_fi
     deep_layer *layer = deep_layers_add(ctx, layers, f->features, f->units);
     if (!layer) return layers->count == DEEP_LAYERS_MAX - 1 ? RB_ERROR_ARGUMENT : RB_ERROR_MEMORY;
     rb_error err = RB_OK;
-    if (filter == DEEP_POSTERIOR)
-        err = posterior_layer(ctx, f, layer);
-    else
+    if (filter == DEEP_PLAIN)
         plain_layer(f, layer);
-    if (!err) fold(f, filter == DEEP_POSTERIOR, layer);
+    else
+        err = posterior_layer(ctx, f, layer);
+    layer->directions = filter != DEEP_POSTERIOR;
+    layer->undone = filter == DEEP_RESCALED;
+    if (!err) fold(f, filter != DEEP_PLAIN, layer);
     if (!err && (!are_finite(layer->weights, layer->in * layer->out) ||
                  !are_finite(layer->bias, layer->out))) {
         err = rb_fail(ctx, RB_ERROR_NUMERIC,

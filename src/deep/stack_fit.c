@@ -167,7 +167,8 @@ typedef struct stack_fit {
     rb_source *codes[RB_STACK_LAYERS_MAX]; /* of each layer, for the next one */
     double left;                           /* bytes of codes that may be kept */
     teller teller;
-    bool stopped;
+    bool ended;   /* no further layer is begun */
+    bool stopped; /* before the first iteration of a layer */
 } stack_fit;
 
 /* The codes of the layer that was fitted last, for the next one. */
@@ -192,7 +193,7 @@ static rb_error fit_layer(rb_context *ctx, stack_fit *f) {
     err = err ? err : rb_fit(ctx, options, source, NULL, &model);
     rb_options_free(options);
     if (err == RB_ERROR_STOPPED && k > 0) { /* the layers below are a result */
-        f->stopped = true;
+        f->ended = f->stopped = true;
         return RB_OK;
     }
     if (err) {
@@ -200,13 +201,14 @@ static rb_error fit_layer(rb_context *ctx, stack_fit *f) {
         return err;
     }
     f->layers.list[f->layers.count++] = model;
-    f->stopped = rb_model_status(model) == RB_STATUS_STOPPED;
+    rb_status status = rb_model_status(model);
+    f->ended = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
     return RB_OK;
 }
 
 static rb_error fit_layers(rb_context *ctx, stack_fit *f, rb_model **stack) {
     rb_error err = RB_OK;
-    while (!err && !f->stopped && f->layers.count < f->count) {
+    while (!err && !f->ended && f->layers.count < f->count) {
         err = f->layers.count > 0 ? give_codes(ctx, f) : RB_OK;
         err = err ? err : fit_layer(ctx, f);
     }

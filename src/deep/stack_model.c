@@ -2,6 +2,7 @@
  * be damaged: everything is checked. */
 #include "stack.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +144,9 @@ static rb_error put_projection(rb_context *ctx, rb_model *stack, const rb_model 
         rb_dense_free(&kept);
         at = kept = next;
     }
+    double max = stack->type == RB_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     for (int64_t i = 0; !err && i < at.rows * at.cols; i++)
-        if (!isfinite(((const double *)at.data)[i]))
+        if (!(fabs(((const double *)at.data)[i]) <= max))
             err = rb_fail(ctx, RB_ERROR_NUMERIC,
                           "the loadings of the layers are too large for a "
                           "stack: divide the data by a constant");
@@ -161,6 +163,8 @@ static bool prepares_codes_only(const rb_preprocess *p) {
 }
 
 static rb_error check_layer(rb_context *ctx, const rb_model *const *layers, int64_t k) {
+    if (!layers[k])
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "layer %lld is NULL, no model", (long long)k + 1);
     const rb_model *layer = layers[k], *below = k > 0 ? layers[k - 1] : NULL;
     const char *flaw = NULL;
     if (rb_method_has_top(layer->method))
@@ -202,7 +206,7 @@ rb_error rb_stack_new(rb_context *ctx, const rb_model *const *layers, int64_t co
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a stack has 1 to %d layers, not %lld",
                        RB_STACK_LAYERS_MAX, (long long)count);
     }
-    rb_error err = RB_OK;
+    rb_error err = layers ? RB_OK : rb_fail(ctx, RB_ERROR_ARGUMENT, "a stack needs layers");
     for (int64_t k = 0; !err && k < count; k++)
         err = check_layer(ctx, layers, k);
     if (err) return err;
@@ -345,7 +349,11 @@ static rb_error fill_layer(rb_context *ctx, const rb_model *stack, int64_t k, rb
                        "layer %lld of the stack: %s; the model is "
                        "damaged",
                        (long long)k, flaw);
-    return loadings_of(layer) ? RB_OK : damaged(ctx, k, "has no loadings");
+    const double *loadings;
+    if (!loadings_of(layer)) return damaged(ctx, k, "has no loadings");
+    err = rb_model_need_array(ctx, layer, "loadings", -1, -1, &loadings);
+    if (err) rb_fail_prefix(ctx, "layer %lld of the stack: ", (long long)k);
+    return err;
 }
 
 rb_error rb_stack_layer(rb_context *ctx, const rb_model *stack, int64_t layer, rb_model **model) {
@@ -354,7 +362,8 @@ rb_error rb_stack_layer(rb_context *ctx, const rb_model *stack, int64_t layer, r
     if (layer < 1 || layer > count) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        count ? "there is no layer %lld in a stack of %lld"
-                             : "there is no layer %lld in a model that is no stack",
+                             : "there is no layer %lld: layers are chosen of a stack, and the "
+                               "model is none",
                        (long long)layer, (long long)count);
     }
     rb_model *made = NULL;
@@ -399,7 +408,8 @@ rb_error stack_layers_take(rb_context *ctx, const rb_model *stack, stack_layers 
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "the layers of the stack are not those that its "
                        "loadings show; the model is damaged");
-    return RB_OK;
+    const double *loadings;
+    return rb_model_need_array(ctx, stack, "loadings", -1, -1, &loadings);
 }
 
 rb_error rb_stack_cut(rb_context *ctx, const rb_model *stack, int64_t layer, rb_model **model) {

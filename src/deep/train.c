@@ -44,8 +44,9 @@ static bool same_outputs(const deep_training *t, const rb_model *start, const ch
            (!names || strcmp(before, names) == 0);
 }
 
-/* Weights of unit j, of an input of size `size`, as those of one of size 1. */
-static void fit_row(const deep_layer *layer, int64_t j, double size) {
+/* Weights of unit j, of an input of size `size`, as those of one of size 1. Gives what the unit's
+ * output was multiplied by. */
+static double fit_row(const deep_layer *layer, int64_t j, double size) {
     double *w = layer->weights + j * layer->in, squares = 0, factor = size;
     for (int64_t i = 0; i < layer->in; i++)
         squares += w[i] * w[i];
@@ -55,6 +56,12 @@ static void fit_row(const deep_layer *layer, int64_t j, double size) {
     }
     for (int64_t i = 0; i < layer->in; i++)
         w[i] *= factor;
+    return factor / size;
+}
+
+static void divide_column(const deep_layer *layer, int64_t i, double by) {
+    for (int64_t j = 0; j < layer->out; j++)
+        layer->weights[j * layer->in + i] /= by;
 }
 
 static void copy_layers(deep_training *t, const deep_layers *from) {
@@ -62,8 +69,10 @@ static void copy_layers(deep_training *t, const deep_layers *from) {
         const deep_layer *layer = &from->list[k];
         rb_dense w = {layer->weights, layer->out, layer->in, layer->in, RB_FLOAT64};
         rb_dense b = {layer->bias, 1, layer->out, layer->out, RB_FLOAT64};
-        for (int64_t j = 0; j < layer->out; j++)
-            fit_row(layer, j, k == 0 ? t->input_size : 1);
+        for (int64_t j = 0; j < layer->out; j++) {
+            double times = fit_row(layer, j, k == 0 ? t->input_size : 1);
+            if (layer->undone && k + 1 < from->count) divide_column(layer + 1, j, times);
+        }
         rb_dense_copy(w, deep_net_weights(&t->net, t->net.values, k));
         rb_dense_copy(b, deep_net_bias(&t->net, t->net.values, k));
     }
@@ -505,6 +514,10 @@ static rb_error run(deep_training *t, const rb_options *options, const rb_model 
     if (outputs < 1 || outputs > INT32_MAX)
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the training samples have no %s",
                        classes ? "classes" : "target values");
+    if (classes && outputs == 1)
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the training samples have a single class, and a net "
+                       "tells two or more apart");
     rb_error err = make_preprocess(t, options, start, &p);
     if (err) {
         rb_preprocess_free(p);
@@ -542,10 +555,6 @@ static void clear(deep_training *t) {
     deep_labels_free(&t->valid_labels);
 }
 
-static rb_error check_labelled(rb_context *ctx, const rb_labelled *data) {
-    return rb_size_check(ctx, "the rb_labelled", data->size, sizeof *data);
-}
-
 rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model *start,
                      const rb_labelled *train, const rb_labelled *valid, rb_model **net) {
     rb_options *chosen = NULL;
@@ -554,13 +563,13 @@ rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model 
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are not those of a training; take rb_finetune_options_new");
     }
-    rb_error err = check_labelled(ctx, train);
-    if (!err && valid) err = check_labelled(ctx, valid);
+    rb_error err = deep_labelled_check(ctx, "the training samples", train);
+    if (!err && valid) err = deep_labelled_check(ctx, "the validation samples", valid);
     err = err ? err : rb_options_ready(ctx, options, NULL, &chosen);
     if (err) return err;
     deep_training t = {.ctx = ctx,
                        .options = rb_options_fields(chosen, &deep_train_group),
-                       .checkpoints = rb_options_fields(chosen, &rb_checkpoint_group),
+                       .checkpoints = rb_options_fields(chosen, &deep_checkpoint_group),
                        .train = train,
                        .valid = valid,
                        .progress = {.best_epoch = -1},

@@ -25,7 +25,7 @@ typedef struct deep_train_options {
 } deep_train_options;
 
 extern const rb_option deep_train_rows[];
-extern const rb_option_group deep_train_group;
+extern const rb_option_group deep_train_group, deep_checkpoint_group;
 
 /* What an epoch takes from the one before it, besides the vectors. */
 typedef struct deep_progress {

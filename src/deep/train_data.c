@@ -2,6 +2,32 @@
 #include "net.h"
 
 #include <math.h>
+#include <string.h>
+
+static rb_error check_names(rb_context *ctx, const char *what, const rb_labelled *data) {
+    const rb_names names = {data->n_classes, (char **)data->names};
+    for (int64_t c = 0; c < names.count; c++) {
+        if (!names.text[c])
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s: the name of class %lld is NULL", what,
+                           (long long)c);
+    }
+    rb_named *sorted = rb_names_sort(ctx, &names);
+    rb_error err = sorted ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t c = 1; !err && c < names.count; c++) {
+        if (strcmp(sorted[c - 1].text, sorted[c].text) == 0)
+            err = rb_fail(ctx, RB_ERROR_ARGUMENT, "%s: two classes have the name '%s'", what,
+                          sorted[c].text);
+    }
+    rb_free(sorted);
+    return err;
+}
+
+rb_error deep_labelled_check(rb_context *ctx, const char *what, const rb_labelled *data) {
+    if (!data) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s are NULL", what);
+    rb_error err = rb_size_check(ctx, "the rb_labelled", data->size, sizeof *data);
+    if (!err && !data->source) err = rb_fail(ctx, RB_ERROR_ARGUMENT, "%s have no source", what);
+    return err || !data->class_of || !data->names ? err : check_names(ctx, what, data);
+}
 
 void deep_labels_free(deep_labels *labels) {
     rb_free(labels->class_of);

@@ -2,6 +2,7 @@
 #include "train.h"
 
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -12,9 +13,10 @@ const rb_option deep_train_rows[] = {
      "units of the hidden layers that begin at random, above those of the start; without a start "
      "and without layers the outputs see the input itself",
      RB_OPTION_COMMON},
-    {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain", "HOW",
-     "how rfn becomes a layer: its codes (posterior: mean and scales), or the directions of W' "
-     "without a bias (plain)"},
+    {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain|rescaled", "HOW",
+     "how rfn becomes a layer: its codes (posterior: mean and scales), the directions of W' "
+     "without "
+     "a bias (plain), or its codes with weights of each unit as long as random ones (rescaled)"},
     {"outputs", 0, RB_OPTION_CHOICE, FIELD(outputs), "softmax", 0, 0, "softmax|logistic|linear",
      "KIND",
      "softmax: one of several classes; logistic: yes or no for each target; linear: any values",
@@ -62,8 +64,22 @@ const rb_option deep_train_rows[] = {
 const rb_option_group deep_train_group = {sizeof(rb_option), "Training", deep_train_rows,
                                           sizeof(deep_train_options), NULL};
 
+static const rb_option checkpoint_rows[] = {
+    {"checkpoint", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint), NULL, 0, 0, NULL,
+     "FILE",
+     "write down now and then what the training needs to go on; if FILE is there already, go on "
+     "from it, with the same result as if nothing had happened"},
+    {"checkpoint-every", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint_every),
+     "60s", 0, 0, NULL, "N|TIME", "how often: after 10 epochs (10), or a time (60s, 5m, 1h)",
+     .needs = "checkpoint"},
+    {0},
+};
+
+const rb_option_group deep_checkpoint_group = {sizeof(rb_option), "Checkpoints", checkpoint_rows,
+                                               sizeof(rb_checkpoint_options), NULL};
+
 rb_error rb_finetune_options_new(rb_context *ctx, rb_options **options) {
-    const rb_option_group *groups[] = {&deep_train_group, &rb_checkpoint_group,
+    const rb_option_group *groups[] = {&deep_train_group, &deep_checkpoint_group,
                                        &rb_preprocess_group};
     rb_error err = rb_options_new(ctx, NULL, options);
     for (size_t g = 0; !err && g < sizeof groups / sizeof *groups; g++)
@@ -128,6 +144,8 @@ rb_error deep_read_layers(rb_context *ctx, const char *text, int *count, int64_t
 
 static rb_error read_weights(rb_context *ctx, const char *text, const char *names,
                              int64_t n_classes, double *weights) {
+    for (int64_t c = 0; c < n_classes; c++)
+        weights[c] = NAN; /* not given */
     while (*text) {
         size_t length = strcspn(text, ",");
         const char *end = text + length, *equals = end;
@@ -149,9 +167,15 @@ static rb_error read_weights(rb_context *ctx, const char *text, const char *name
                            "training samples with numbers of at least 0, such as A=2,B=1",
                            (int)length, text);
         }
+        if (!isnan(weights[found])) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "class-weights has '%.*s' twice; give it once",
+                           (int)(equals - text), text);
+        }
         weights[found] = value;
         text = *end ? end + 1 : end;
     }
+    for (int64_t c = 0; c < n_classes; c++)
+        if (isnan(weights[c])) weights[c] = 1;
     return RB_OK;
 }
 

@@ -181,8 +181,8 @@ static rb_error add_numbers(rb_context *ctx, const char *path, const rb_matrix *
     for (int64_t i = 0; i < n; i++) {
         char text[64];
         double value = rb_matrix_at(matrix, i, 0);
-        int length = rb_print(text, sizeof text, "%.17g", value);
-        if (!isfinite(value)) {
+        int length = isnan(value) ? 0 : rb_print(text, sizeof text, "%.17g", value); /* no class */
+        if (isinf(value)) {
             return rb_fail(ctx, RB_ERROR_DATA, "%s: label %lld (counted from 0) is %s, no class",
                            path, (long long)i, text);
         }

@@ -118,6 +118,30 @@ fails "missing" finetune none holes.tsv --labels train-y.tsv -o x.h5
 fails "targets for 30 samples" finetune none train.tsv --targets valid-values.tsv --outputs linear -o x.h5
 fails "must be 0 to 1" finetune none train.tsv --targets train-values.tsv --outputs logistic -o x.h5
 fails "take a smaller --rate" finetune none train.tsv --labels train-y.tsv --layers 8 --rate 1e5 --optimizer sgd -o x.h5
+fails "a net cannot be repeated by rerun" rerun net.h5
+refuses "layers are chosen of a stack" encode net.h5 valid.tsv --layer 1 -o y.npy
+refuses "the last column of .amat is a label" predict net.h5 valid.tsv --probabilities -o y.amat
+refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
+sed 's/up$/down/' train-y.tsv >one.tsv
+fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
+expect 0 help finetune
+tells "after 10 epochs (10)"
+
+# Names of any length; NaN is no class.
+long=$(printf '%0300d' 7)
+sed "s/up\$/$long/" train-y.tsv >long-y.tsv
+expect 0 finetune none train.tsv --labels long-y.tsv --layers 4 --epochs 9 --rate 0.05 --seed 1 -o long.h5 -q
+expect 0 predict long.h5 valid.tsv -o classes.tsv -q
+cut -f 2 classes.tsv | grep -qx "$long" || fail "$command: the long name is cut"
+expect 0 predict long.h5 valid.tsv --probabilities -o p.tsv -q
+head -1 p.tsv | grep -q "$long" || fail "$command: the long name is cut"
+expect 0 evaluate long.h5 train.tsv --labels long-y.tsv --json -q
+tells "\"$long\""
+sed '1s/.*/NA/; 2s/.*/NA/' train-numbers.txt | sed '1i y' >holes-y.tsv
+expect 0 convert holes-y.tsv -o holes-y.npy -q
+expect 0 finetune none train.tsv --labels holes-y.npy --layers 4 --epochs 2 -o holes.h5
+says "58 of the 60 samples a class"
+
 expect 2 evaluate net.h5 valid.tsv -q
 says "give --labels"
 expect 2 evaluate rfn.h5 valid.tsv --labels valid-y.tsv -q

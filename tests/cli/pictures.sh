@@ -51,6 +51,10 @@ breaks "one.amat, row 1, column 1: a row must be numbers between blanks" info on
 breaks "none.amat has no rows of numbers" info none.amat
 breaks "is no byte" simulate bars --samples 3 -o a-idx2-ubyte -q
 refuses "idx1 holds one number for each sample" simulate convex --samples 3 --values bytes -o a-idx1-ubyte -q
+refuses "give --values bytes" simulate rectangles --samples 3 -o a-idx3-ubyte
+refuses "labels is .amat" simulate rectangles --samples 3 -o a.npy --labels y.amat
+refuses "the last column of .amat is a label" simulate bars --samples 3 -o a.amat
+refuses "the last column of .amat is a label" convert long.amat -o a.amat.gz
 refuses "its suffix must say the format" simulate convex --samples 3 -o a.xyz
 refuses "'simulate convex' has no option --least-sd" simulate convex --least-sd 3 -o a.npy
 breaks "cannot read" simulate mnist-basic nowhere nothing -o a.npy

@@ -93,6 +93,25 @@ says "the model with 2 layers was written"
 expect 0 encode stopped.h5 X.npy -o got.npy -q
 rm -f c.h5.layer*
 
+# A layer that runs out of time is the last one, and the same command goes on.
+timed="stack X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 --checkpoint z.h5"
+# shellcheck disable=SC2086
+{
+    expect 0 $timed --max-time 0.00001s -o timed.h5
+    says "out of time in layer 1, the last one of the model; the same command goes on"
+    expect 0 $timed --max-time 0.00001s -o timed.h5
+    expect 0 $timed --max-time 0.00001s -o timed.h5
+    expect 0 $timed --max-time 0.00001s -o timed.h5
+    says "out of time in layer 2"
+    [ -e z.h5.layer2 ] || fail "$command: no checkpoint stays"
+    expect 0 $timed -o timed.h5 -q
+    [ ! -e z.h5.layer1 ] && [ ! -e z.h5.layer2 ] || fail "$command: checkpoints are left"
+    expect 0 stack X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 -o whole.h5 -q
+}
+expect 0 encode timed.h5 X.npy -o got.npy -q
+expect 0 encode whole.h5 X.npy -o whole.npy -q
+same whole.npy got.npy
+
 # What cannot be is refused in a sentence, and nothing is written.
 mkdir hostile
 cd hostile || exit 1
@@ -105,8 +124,10 @@ refuses "layer 2: " stack ../X.npy --units 8,4 --activation rectify,tanh --activ
 refuses "-o MODEL is missing" stack ../X.npy --units 8,4
 refuses "DATA is missing" stack rfn -o s.h5
 refuses "there is no layer 3 in a stack of 2" encode ../stack.h5 ../X.npy --layer 3 -o got.npy
-refuses "there is no layer 1 in a model that is no stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy
+refuses "there is no layer 1: layers are chosen of a stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy
 refuses "the model to start from is of method 'stack'" fit rfn ../X.npy --init ../stack.h5 -o s.h5
+expect 1 rerun ../stack.h5
+says "a stack cannot be repeated by rerun"
 only
 cd ..
 

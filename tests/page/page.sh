@@ -32,6 +32,9 @@ cells=$SOURCE/examples/data/pbmc700
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 1 -o cells.h5 -q
 "$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --rule fabia --labels "$cells/labels.tsv" \
     --title "700 blood cells" -o cells.html -q
+# The page of the demo, for the documents' picture of it.
+[ -z "${PAGE_PICTURES:-}" ] || "$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" \
+    --labels "$cells/labels.tsv" --title "700 blood cells" -o demo.html -q
 # The same with all that can be asked for: a set of each module's features, covariates by chance and
 # not, numbers of units.
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" --rule fabia -o modules.gmt -q

@@ -261,20 +261,188 @@ static void streams_and_threads_do_not_matter(void **state) {
     rb_source *memory = fixture_source(ctx, many, MANY, D, &rows), *stream;
     assert_ok(ctx,
               rb_source_from_callback(ctx, RB_FLOAT64, MANY, D, compare_give, &given, &stream));
-    for (int w = 0; w < WAYS; w++) {
-        rb_model *one = fit(ways[w], 4, 5, memory);
-        assert_int_equal(rb_context_set_threads(ctx, 3), RB_OK);
-        rb_model *other = fit(ways[w], 4, 5, stream);
+    static const char *const starts[] = {"start=random", "start=nndsvd", "start=nndsvda",
+                                         "loss=kullback-leibler start=nndsvda"};
+    enum { STARTS = sizeof starts / sizeof *starts };
+    for (int w = 0; w < WAYS + STARTS; w++) {
+        const char *way = w < WAYS ? ways[w] : starts[w - WAYS];
+        rb_model *one = fit(way, 4, 5, memory);
+        for (int threads = 2; threads <= 3; threads++) {
+            assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
+            rb_model *other = fit(way, 4, 5, stream);
+            assert_same_arrays(one, other, "loadings");
+            assert_same_arrays(one, other, "noise");
+            rb_model_free(other);
+        }
         assert_int_equal(rb_context_set_threads(ctx, 1), RB_OK);
-        assert_same_arrays(one, other, "loadings");
-        assert_same_arrays(one, other, "noise");
         rb_model_free(one);
-        rb_model_free(other);
     }
     rb_source_free(stream);
     rb_source_free(memory);
     rb_matrix_free(rows);
     free(many);
+}
+
+/* ---- the start ---- */
+
+enum { P = 7, Q = 4 };
+static const double small[P * Q] = {1, 2, 0, 4, 3, 1, 5, 0, 0, 2, 2, 7, 6, 1,
+                                    0, 1, 2, 8, 1, 0, 3, 3, 1, 2, 0, 5, 1, 6};
+
+/* Eigenvectors of V'V as columns, by Jacobi's rotations; their values on the diagonal. */
+static void find_directions(double c[Q][Q], double x[Q][Q]) {
+    for (int a = 0; a < Q; a++) {
+        for (int b = 0; b < Q; b++) {
+            x[a][b] = a == b;
+            c[a][b] = 0;
+            for (int i = 0; i < P; i++)
+                c[a][b] += small[i * Q + a] * small[i * Q + b];
+        }
+    }
+    for (int turn = 0; turn < 50 * Q * Q; turn++) {
+        int a = turn / Q % Q, b = turn % Q;
+        if (a >= b || c[a][b] == 0) continue;
+        double angle = atan2(2 * c[a][b], c[b][b] - c[a][a]) / 2, u = cos(angle), v = sin(angle);
+        for (int k = 0; k < Q; k++) {
+            double p = c[k][a], q = c[k][b], r = x[k][a], s = x[k][b];
+            c[k][a] = u * p - v * q, c[k][b] = v * p + u * q;
+            x[k][a] = u * r - v * s, x[k][b] = v * r + u * s;
+        }
+        for (int k = 0; k < Q; k++) {
+            double p = c[a][k], q = c[b][k];
+            c[a][k] = u * p - v * q, c[b][k] = v * p + u * q;
+        }
+    }
+}
+
+static double side_length(const double *x, int count, double sign) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += pow(fmax(sign * x[i], 0), 2);
+    return sqrt(sum);
+}
+
+/* A unit as Boutsidis and Gallopoulos have it: u and v become its codes and loadings. */
+static void take_sides(double value, double *u, double *v, double fill) {
+    double up = side_length(u, P, 1) * side_length(v, Q, 1);
+    double down = side_length(u, P, -1) * side_length(v, Q, -1), sign = up > down ? 1 : -1;
+    double size = sqrt(value * fmax(up, down));
+    double of_u = side_length(u, P, sign), of_v = side_length(v, Q, sign);
+    for (int i = 0; i < P; i++)
+        u[i] = sign * u[i] > 0 ? size * sign * u[i] / of_u : fill;
+    for (int k = 0; k < Q; k++)
+        v[k] = sign * v[k] > 0 ? size * sign * v[k] / of_v : fill;
+}
+
+enum { UNITS = 3 };
+
+static void make_start(double fill, double h[UNITS][P], double w[UNITS][Q]) {
+    double c[Q][Q], x[Q][Q];
+    find_directions(c, x);
+    for (int j = 0; j < UNITS; j++) {
+        int best = 0;
+        for (int k = 1; k < Q; k++)
+            best = c[k][k] > c[best][best] ? k : best;
+        double value = sqrt(c[best][best]);
+        c[best][best] = -1;
+        for (int k = 0; k < Q; k++)
+            w[j][k] = x[k][best];
+        for (int i = 0; i < P; i++) {
+            h[j][i] = 0;
+            for (int k = 0; k < Q; k++)
+                h[j][i] += small[i * Q + k] * w[j][k] / value;
+        }
+        take_sides(value, h[j], w[j], fill);
+    }
+}
+
+/* One rule for one factor, rows of `x` with the sums of the other one `y`: codes with V, loadings
+ * with V'. */
+static void improve(bool hals, int rows, int cols, const double *v, int step, int stride, double *x,
+                    const double *y) {
+    for (int i = 0; i < rows; i++) {
+        double old[UNITS];
+        for (int j = 0; j < UNITS; j++)
+            old[j] = x[j * rows + i];
+        for (int j = 0; j < UNITS; j++) {
+            double p = 0, z = 0, square = 0;
+            for (int k = 0; k < cols; k++) {
+                double sum = 0;
+                for (int l = 0; l < UNITS; l++)
+                    sum += (hals ? x[l * rows + i] : old[l]) * y[l * cols + k];
+                p += v[i * step + k * stride] * y[j * cols + k];
+                z += sum * y[j * cols + k];
+                square += y[j * cols + k] * y[j * cols + k];
+            }
+            x[j * rows + i] = hals ? fmax(0, x[j * rows + i] + (p - z) / square) : old[j] * p / z;
+        }
+    }
+}
+
+/* After an iteration loadings are those that the definition leads to, but for their length. */
+static void the_start_is_the_definition(void **state) {
+    (void)state;
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, small, P, Q, &rows);
+    double mean = 0, h[UNITS][P], w[UNITS][Q];
+    for (int e = 0; e < P * Q; e++)
+        mean += small[e] / (P * Q);
+    for (int hals = 0; hals < 2; hals++) {
+        make_start(hals ? 0 : mean, h, w);
+        for (int sweep = 0; sweep < (hals ? 10 : 1); sweep++)
+            improve(hals, P, Q, small, Q, 1, h[0], w[0]);
+        improve(hals, Q, P, small, 1, Q, w[0], h[0]);
+        rb_model *model = fit(hals ? "solver=hals start=nndsvd sweeps=1"
+                                   : "solver=multiplicative start=nndsvda sweeps=1",
+                              UNITS, 1, from);
+        const double *found = rb_model_array(model, "loadings", NULL, NULL);
+        for (int j = 0; j < UNITS; j++) {
+            double own = side_length(w[j], Q, 1), its = 0;
+            for (int k = 0; k < Q; k++)
+                its += found[k * UNITS + j] * found[k * UNITS + j];
+            for (int k = 0; k < Q; k++)
+                assert_close(found[k * UNITS + j] / sqrt(its), w[j][k] / own, 1e-9);
+        }
+        rb_model_free(model);
+    }
+    rb_source_free(from);
+    rb_matrix_free(rows);
+}
+
+/* Where there are parts to be found, singular vectors are no worse a start than random numbers. */
+static void starts_by_vectors_are_good(void **state) {
+    (void)state;
+    double exact[N * D];
+    make_values(0, exact);
+    rb_matrix *rows;
+    rb_source *from = fixture_source(ctx, exact, N, D, &rows);
+    for (int iterations = 1; iterations <= 30; iterations += 29) {
+        rb_model *random = fit("start=random", 3, iterations, from);
+        rb_model *vectors = fit("start=nndsvd", 3, iterations, from);
+        rb_model *filled = fit("start=nndsvda", 3, iterations, from);
+        assert_true(compare_last(vectors) >= compare_last(random));
+        assert_true(compare_last(filled) >= compare_last(random));
+        rb_model_free(random);
+        rb_model_free(vectors);
+        rb_model_free(filled);
+    }
+    rb_source_free(from);
+    rb_matrix_free(rows);
+}
+
+/* The first fit is by vectors, the next ones are at random: the best is the best of both. */
+static void restarts_are_random(void **state) {
+    (void)state;
+    rb_model *many = fit("start=nndsvd restarts=4", 6, 4, source);
+    rb_model *random = fit("start=random restarts=4", 6, 4, source);
+    rb_model *vectors = fit("start=nndsvd", 6, 4, source);
+    assert_true(compare_last(many) >= compare_last(vectors));
+    if (strcmp(rb_model_attribute(many, "best_restart"), "0") != 0 &&
+        strcmp(rb_model_attribute(random, "best_restart"), "0") != 0)
+        assert_same_arrays(many, random, "loadings");
+    rb_model_free(many);
+    rb_model_free(random);
+    rb_model_free(vectors);
 }
 
 /* Codes have mean square 1, and what is left of a feature is its noise. */
@@ -344,6 +512,8 @@ static void refusals(void **state) {
     assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centred");
     assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler solver=hals", source,
                    "multiplicative");
+    assert_refuses(RB_ERROR_ARGUMENT, "units=15 start=nndsvd", source, "singular vectors");
+    assert_refuses(RB_ERROR_ARGUMENT, "start=nndsvd solver=multiplicative", source, "nndsvda");
     rb_model *model = fit("solver=hals", 2, 3, source);
     double codes[N * 2];
     assert_int_equal(rb_encode_into(ctx, model, from, RB_FLOAT64, codes, 2, 1), RB_ERROR_DATA);
@@ -437,6 +607,9 @@ int main(void) {
         cmocka_unit_test(codes_of_too_many_units),
         cmocka_unit_test(sparse_is_dense),
         cmocka_unit_test(streams_and_threads_do_not_matter),
+        cmocka_unit_test(the_start_is_the_definition),
+        cmocka_unit_test(starts_by_vectors_are_good),
+        cmocka_unit_test(restarts_are_random),
         cmocka_unit_test(models_have_a_scale),
         cmocka_unit_test(zeros),
         cmocka_unit_test(refusals),

@@ -295,6 +295,55 @@ static void a_stop_gives_the_layers_so_far(void **state) {
     end(&s);
 }
 
+/* Codes of a layer that is not done are not what those above are fitted to. */
+static void a_layer_out_of_time_is_the_last(void **state) {
+    (void)state;
+    stage s = begin();
+    rb_options *options = options_of(s.ctx, "rfn", "9,7,5");
+    rb_model *stack;
+    assert_ok(s.ctx, rb_options_set(s.ctx, options, "max-time", "1e-9"));
+    assert_ok(s.ctx, rb_stack_fit(s.ctx, options, s.source, &stack));
+    assert_int_equal(rb_stack_layers(stack), 1);
+    assert_int_equal(rb_model_status(stack), RB_STATUS_TIME);
+    rb_model_free(stack);
+    assert_ok(s.ctx, rb_options_set(s.ctx, options, "max-time", "0,1e-9,0"));
+    assert_ok(s.ctx, rb_stack_fit(s.ctx, options, s.source, &stack));
+    assert_int_equal(rb_stack_layers(stack), 2);
+    assert_int_equal(rb_model_status(stack), RB_STATUS_TIME);
+    rb_model_free(stack);
+    rb_options_free(options);
+    end(&s);
+}
+
+static void loadings_are_numbers(void **state) {
+    (void)state;
+    static const char *const names[] = {"loadings", "layer1.loadings", "layer2.loadings"};
+    stage s = begin();
+    for (int i = 0; i < 3; i++) {
+        rb_model *stack = fit_stack(&s, "9,5");
+        float codes[N * SECOND];
+        rb_coder *coder;
+        ((double *)rb_model_array(stack, names[i], NULL, NULL))[3] = NAN;
+        assert_int_equal(rb_encode_into(s.ctx, stack, s.source, RB_FLOAT32, codes, SECOND, 1),
+                         RB_ERROR_FORMAT);
+        assert_non_null(strstr(rb_context_error(s.ctx), "nan at row 0, column 3"));
+        assert_int_equal(rb_coder_open(s.ctx, stack, &coder), RB_ERROR_FORMAT);
+        rb_model_free(stack);
+    }
+    end(&s);
+}
+
+static void no_layers_are_refused(void **state) {
+    (void)state;
+    stage s = begin();
+    const rb_model *layers[2] = {NULL, NULL};
+    rb_model *stack;
+    assert_int_equal(rb_stack_new(s.ctx, NULL, 1, &stack), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_stack_new(s.ctx, layers, 2, &stack), RB_ERROR_ARGUMENT);
+    assert_string_equal(rb_context_error(s.ctx), "layer 1 is NULL, no model");
+    end(&s);
+}
+
 static void options_are_checked(void **state) {
     (void)state;
     static const char *const wrong[][2] = {{"units", "9,0"},       {"units", "9,"},
@@ -341,6 +390,9 @@ int main(void) {
         cmocka_unit_test(damaged_ones_are_refused),
         cmocka_unit_test(arrays_that_are_damaged_are_refused),
         cmocka_unit_test(a_stop_gives_the_layers_so_far),
+        cmocka_unit_test(a_layer_out_of_time_is_the_last),
+        cmocka_unit_test(loadings_are_numbers),
+        cmocka_unit_test(no_layers_are_refused),
         cmocka_unit_test(options_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -317,6 +318,54 @@ static void starts_from_models(void **state) {
     rb_options_free(more);
 }
 
+static double length_of(const double *row, int64_t count) {
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        squares += row[i] * row[i];
+    return sqrt(squares);
+}
+
+/* With filter=rescaled every unit gives its code times a number above 0, in the layers above the
+ * first too, and has weights as long as random ones. */
+static void rescaled_units_give_codes(void **state) {
+    (void)state;
+    enum { UNITS = 5 };
+    rb_options *options;
+    rb_model *stack, *nets[2];
+    assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=5,5 iterations=30 seed=1"));
+    assert_ok(ctx, rb_stack_fit(ctx, options, train.labelled.source, &stack));
+    rb_options_free(options);
+    for (int i = 0; i < 2; i++) {
+        options = options_of("epochs=1 rate=1e-30 precision=float64");
+        assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
+        assert_ok(ctx, rb_options_set(ctx, options, "filter", i ? "rescaled" : "posterior"));
+        assert_ok(ctx, rb_finetune(ctx, options, stack, &train.labelled, NULL, &nets[i]));
+        rb_options_free(options);
+    }
+    double times[2][UNITS];
+    for (int k = 0; k < 2; k++) {
+        const char *weights = k ? "weights2" : "weights1", *bias = k ? "bias2" : "bias1";
+        int64_t in = k ? UNITS : M;
+        const double *w = rb_model_array(nets[0], weights, NULL, NULL);
+        const double *v = rb_model_array(nets[1], weights, NULL, NULL);
+        const double *b = rb_model_array(nets[0], bias, NULL, NULL);
+        const double *c = rb_model_array(nets[1], bias, NULL, NULL);
+        for (int64_t j = 0; j < UNITS; j++, w += in, v += in) {
+            assert_close(length_of(v, in), sqrt(2), 1e-9);
+            times[k][j] = v[0] * (k ? times[0][0] : 1) / w[0];
+            assert_true(times[k][j] > 0);
+            for (int64_t i = 0; i < in; i++)
+                assert_close(v[i] * (k ? times[0][i] : 1), times[k][j] * w[i],
+                             1e-9 * (1 + fabs(times[k][j] * w[i])));
+            assert_close(c[j], times[k][j] * b[j], 1e-9 * (1 + fabs(c[j])));
+        }
+    }
+    rb_model_free(stack);
+    rb_model_free(nets[0]);
+    rb_model_free(nets[1]);
+}
+
 /* ---- scores and files ---- */
 
 static void scores_are_as_defined(void **state) {
@@ -444,6 +493,7 @@ static void wrong_options_are_refused(void **state) {
     refuse(RB_ERROR_ARGUMENT, "filter", "filter=plain", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "momentum=1", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "class-weights has 'x=1'", "class-weights=x=1", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "class-weights has '0' twice", "class-weights=0=2,0=3", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "class-weights has '0=-1'", "class-weights=0=-1", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "optimizer=adam momentum=0.5", d, NULL);
     refuse(RB_ERROR_NUMERIC, "take a smaller rate", "rate=1e6 optimizer=sgd", d, NULL);
@@ -464,6 +514,48 @@ static void wrong_samples_are_refused(void **state) {
     refuse(RB_ERROR_DATA, "features", "", &data, &with);
     rb_source_free(with.source);
     rb_matrix_free(matrix);
+}
+
+static void what_is_not_there_is_refused(void **state) {
+    (void)state;
+    const char *names[CLASSES] = {"a", NULL, "b"};
+    rb_labelled data = train.labelled;
+    rb_net_scores scores = {.size = sizeof scores};
+    refuse(RB_ERROR_ARGUMENT, "the training samples are NULL", "", NULL, NULL);
+    data.names = names;
+    refuse(RB_ERROR_ARGUMENT, "the name of class 1 is NULL", "", &data, NULL);
+    names[1] = "b";
+    refuse(RB_ERROR_ARGUMENT, "two classes have the name 'b'", "", &data, NULL);
+    data.names = NULL;
+    data.source = NULL;
+    refuse(RB_ERROR_ARGUMENT, "the training samples have no source", "", &data, NULL);
+    refuse(RB_ERROR_ARGUMENT, "the validation samples have no source", "", &train.labelled, &data);
+    rb_model *net = net_of("epochs=1", NULL);
+    assert_int_equal(rb_net_score(ctx, net, &data, &scores), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_score(ctx, net, NULL, &scores), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_score(ctx, net, &train.labelled, NULL), RB_ERROR_ARGUMENT);
+    rb_net_scores_clear(NULL);
+    rb_model_free(net);
+}
+
+static void a_single_class_is_refused(void **state) {
+    (void)state;
+    int64_t class_of[N] = {0};
+    rb_labelled data = train.labelled;
+    data.class_of = class_of;
+    data.n_classes = 1;
+    refuse(RB_ERROR_DATA, "have a single class", "", &data, NULL);
+}
+
+static void loadings_are_numbers(void **state) {
+    (void)state;
+    rb_model *net = net_of("epochs=1", NULL);
+    float outputs[N * CLASSES];
+    ((double *)rb_model_array(net, "loadings", NULL, NULL))[0] = NAN;
+    assert_int_equal(
+        rb_encode_into(ctx, net, train.labelled.source, RB_FLOAT32, outputs, CLASSES, 1),
+        RB_ERROR_FORMAT);
+    rb_model_free(net);
 }
 
 /* Each allocation fails once: an error, and nothing leaks. */
@@ -487,14 +579,16 @@ static void memory_may_end_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_for_threads),      cmocka_unit_test(the_same_streamed),
-        cmocka_unit_test(goes_on_from_a_checkpoint), cmocka_unit_test(may_be_stopped),
-        cmocka_unit_test(the_best_net_is_kept),      cmocka_unit_test(learns_a_planted_problem),
-        cmocka_unit_test(weights_of_classes_count),  cmocka_unit_test(learns_values),
-        cmocka_unit_test(starts_from_models),        cmocka_unit_test(scores_are_as_defined),
-        cmocka_unit_test(a_net_is_a_model),          cmocka_unit_test(wrong_labels_are_refused),
-        cmocka_unit_test(wrong_options_are_refused), cmocka_unit_test(wrong_samples_are_refused),
-        cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(the_same_for_threads),         cmocka_unit_test(the_same_streamed),
+        cmocka_unit_test(goes_on_from_a_checkpoint),    cmocka_unit_test(may_be_stopped),
+        cmocka_unit_test(the_best_net_is_kept),         cmocka_unit_test(learns_a_planted_problem),
+        cmocka_unit_test(weights_of_classes_count),     cmocka_unit_test(learns_values),
+        cmocka_unit_test(rescaled_units_give_codes),    cmocka_unit_test(starts_from_models),
+        cmocka_unit_test(scores_are_as_defined),        cmocka_unit_test(a_net_is_a_model),
+        cmocka_unit_test(wrong_labels_are_refused),     cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(wrong_samples_are_refused),    cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(a_single_class_is_refused),    cmocka_unit_test(loadings_are_numbers),
+        cmocka_unit_test(what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -194,7 +194,7 @@ function moduleDetails(m) {
 
 function moduleInside(m) {
   const up = signed(m, 1).length, file = "unit" + m.unit, all = m.features.length === m.n_features;
-  const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} by information (${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
+  const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} (information: ${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
   if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);

@@ -35,12 +35,18 @@ setMethod("as_samples", "data.frame", function(x, samples = "rows", ...)
   dense_samples(as.matrix(x), are_columns(samples)))
 
 setMethod("as_samples", "character", function(x, samples = "rows", reading = list(), ...) {
-  if (length(x) != 1) stop("the name of one file is wanted", call. = FALSE)
+  path <- path_of(x)
   if (are_columns(samples)) reading$transpose <- TRUE
-  handle <- said(.Call(C_open, path.expand(x), make_options("read", reading)))
+  handle <- said(.Call(C_open, path, make_options("read", reading)))
   info <- .Call(C_data_info, handle)
   samples_of(handle, info$sample_names, info$feature_names, info$samples)
 })
+
+path_of <- function(file) {
+  if (!is.character(file) || length(file) != 1 || is.na(file) || !nzchar(file))
+    stop("the name of one file is wanted", call. = FALSE)
+  path.expand(file)
+}
 
 # Classes of other packages: their methods wait by name until the package is there.
 suppressMessages({
@@ -50,6 +56,10 @@ suppressMessages({
   setMethod("as_samples", "dgRMatrix", function(x, samples = "rows", ...)
     sparse_samples(!are_columns(samples), x@p, x@j, x@x, rev(x@Dim), rev(x@Dimnames)))
 
+  # Other kinds stay what they are, sparse or dense.
+  setMethod("as_samples", "Matrix", function(x, samples = "rows", ...)
+    as_samples(if (is(x, "sparseMatrix")) general_sparse(x) else as.matrix(x), samples = samples))
+
   # Columns are samples there.
   setMethod("as_samples", "SummarizedExperiment", function(x, samples = "columns", assay = NULL, ...) {
     values <- assay_of(x, assay)
@@ -57,13 +67,16 @@ suppressMessages({
   })
 })
 
+general_sparse <- function(x) as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+
 # The assay that a fit takes unless one is named: logcounts where there are some, else the first.
 assay_of <- function(x, assay) {
   there <- SummarizedExperiment::assayNames(x)
   if (is.null(assay)) assay <- if ("logcounts" %in% there) "logcounts" else 1L
   values <- SummarizedExperiment::assay(x, assay, withDimnames = TRUE)
-  if (is.matrix(values) || is(values, "dgCMatrix") || is(values, "dgRMatrix")) values
-  else as.matrix(values)
+  if (is.matrix(values) || is(values, "Matrix")) return(values)
+  message("the assay is a ", class(values)[1], ": it is read into memory, as a matrix")
+  as.matrix(values)
 }
 
 # What is known of each sample, for the option regress.

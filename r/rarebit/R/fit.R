@@ -8,15 +8,23 @@ setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples =
                                      callback = NULL, verbose = FALSE) {
   asked <- list(...)
   method <- gsub("[._]", "-", method)
-  options <- make_options(method, c(if (!is.null(k)) list(units = k), asked))
+  options <- make_options(method, c(units_of(k, asked), asked))
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
   watch <- new_watch(callback, verbose)
   pointer <- said(.Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
-                        as.integer(threads), watch$each))
+                        thread_count(threads), watch$each))
   if (!is.null(watch$failed)) stop(watch$failed)
   if (is.character(x)) .Call(C_set_attribute, pointer, "data_path", x)
   new_model(pointer, data)
 })
+
+# k is the option units.
+units_of <- function(k, asked) {
+  if (is.null(k)) return(NULL)
+  if ("units" %in% names(asked)) stop("k and units are the same: give one", call. = FALSE)
+  if (!is_whole(k) || k < 1) stop("k is one whole number above 0", call. = FALSE)
+  list(units = k)
+}
 
 # The cells are the samples; the codes become a reduced dimension, which keeps the model.
 suppressMessages(
@@ -36,11 +44,20 @@ suppressMessages(
   })
 )
 
-rfn <- function(x, k = NULL, ...) rarebit(x, k = k, method = "rfn", ...)
+rfn <- function(x, k = NULL, ...) {
+  no_method("rfn", ...)
+  rarebit(x, k = k, method = "rfn", ...)
+}
 
 et <- function(x, k = NULL, model = c("nmf-et", "linca", "mca"), ...) {
+  no_method("et", ...)
   model <- match.arg(gsub("[._]", "-", model), c("nmf-et", "linca", "mca"), several.ok = TRUE)
   rarebit(x, k = k, method = model[1], ...)
+}
+
+no_method <- function(what, ...) {
+  if ("method" %in% names(list(...)))
+    stop(what, " has a method of its own: use rarebit(x, method = )", call. = FALSE)
 }
 
 code_name <- function(method) gsub("-", "_", toupper(method), fixed = TRUE)

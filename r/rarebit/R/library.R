@@ -15,6 +15,14 @@ said <- function(value) {
 
 default_threads <- function() getOption("rarebit.threads", 1L)
 
+is_whole <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x) && x == round(x)
+
+thread_count <- function(threads) {
+  if (!is_whole(threads) || threads < 0 || threads > 1024)
+    stop("threads is one whole number from 0 to 1024", call. = FALSE)
+  as.integer(threads)
+}
+
 rarebit_info <- function() {
   info <- .Call(C_build)
   info[!vapply(info, anyNA, NA)]
@@ -51,14 +59,15 @@ rd_options <- function(method, level) {
 # list(eta_psi = 1) as options of a method, of "modules" or of "read".
 make_options <- function(what, values) {
   values <- values[!vapply(values, is.null, NA)]
-  keys <- names(values)
-  if (length(values) && (is.null(keys) || any(keys == "")))
+  if (length(values) && (is.null(names(values)) || any(names(values) == "")))
     stop("options are given by name: eta = 0.1", call. = FALSE)
-  if (anyDuplicated(keys)) stop("option ", keys[anyDuplicated(keys)], " is given twice", call. = FALSE)
+  keys <- gsub("[._]", "-", as.character(names(values)))
+  if (anyDuplicated(keys))
+    stop("option ", gsub("-", "_", keys[anyDuplicated(keys)]), " is given twice", call. = FALSE)
   values <- lapply(values, function(v) {
     if (is.factor(v)) v <- as.character(v)
     if (is.integer(v)) storage.mode(v) <- "double"
     v
   })
-  .Call(C_options, what, gsub("[._]", "-", as.character(keys)), unname(values))
+  .Call(C_options, what, keys, unname(values))
 }

@@ -40,6 +40,13 @@ given_samples <- function(model, newdata, samples, assay, reading, covariates) {
   data
 }
 
+no_more <- function(...) {
+  if (!...length()) return(invisible())
+  given <- names(list(...))
+  stop("unused argument ", if (is.null(given) || given[1] == "") "without a name" else given[1],
+       call. = FALSE)
+}
+
 attribute_of <- function(model, name) {
   all <- .Call(C_model_attributes, pointer_of(model))
   if (name %in% names(all) && nzchar(all[[name]])) all[[name]]
@@ -47,23 +54,26 @@ attribute_of <- function(model, name) {
 
 predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                             reading = list(), covariates = NULL, threads = default_threads(), ...) {
+  no_more(...)
   data <- given_samples(object, newdata, samples, assay, reading, covariates)
-  codes <- said(.Call(C_encode, pointer_of(object), data$handle, as.integer(threads)))
+  codes <- said(.Call(C_encode, pointer_of(object), data$handle, thread_count(threads)))
   with_names(codes, data$sample_names, unit_names(info_of(object)))
 }
 
 fitted.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                            reading = list(), covariates = NULL, threads = default_threads(), ...) {
+  no_more(...)
   data <- given_samples(object, newdata, samples, assay, reading, covariates)
-  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
+  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, thread_count(threads)))
   with_names(rows, data$sample_names, info_of(object)$feature_names)
 }
 
 residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                               reading = list(), covariates = NULL, threads = default_threads(),
                               ...) {
+  no_more(...)
   data <- given_samples(object, newdata, samples, assay, reading, covariates)
-  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, as.integer(threads)))
+  rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, thread_count(threads)))
   there <- .Call(C_read, data$handle)
   columns <- columns_in_use(object, data, ncol(there))
   with_names(there[, columns, drop = FALSE] - rows, data$sample_names,
@@ -79,6 +89,7 @@ columns_in_use <- function(model, data, n) {
 }
 
 coef.rarebit <- function(object, ...) {
+  no_more(...)
   info <- info_of(object)
   loadings <- .Call(C_model_array, pointer_of(object), "loadings")
   with_names(loadings, info$feature_names, unit_names(info))
@@ -103,7 +114,7 @@ fit_history <- function(model) {
 evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, reading = list(),
                      covariates = NULL, threads = default_threads()) {
   data <- given_samples(model, newdata, samples, assay, reading, covariates)
-  said(.Call(C_evaluate, pointer_of(model), data$handle, as.integer(threads)))
+  said(.Call(C_evaluate, pointer_of(model), data$handle, thread_count(threads)))
 }
 
 print.rarebit <- function(x, ...) {
@@ -136,8 +147,8 @@ print.summary.rarebit <- function(x, ...) {
 }
 
 save_model <- function(model, file) {
-  said(.Call(C_save, pointer_of(model), path.expand(file)))
+  said(.Call(C_save, pointer_of(model), path_of(file)))
   invisible(file)
 }
 
-load_model <- function(file) new_model(said(.Call(C_load, path.expand(file))), NULL)
+load_model <- function(file) new_model(said(.Call(C_load, path_of(file))), NULL)

@@ -8,7 +8,7 @@ modules <- function(model, newdata = NULL, ..., samples = "rows", assay = NULL, 
   }
   data <- given_samples(model, newdata, samples, assay, reading, covariates)
   found <- said(.Call(C_modules, pointer_of(model), data$handle,
-                      make_options("modules", list(...)), as.integer(threads)))
+                      make_options("modules", list(...)), thread_count(threads)))
   info <- info_of(model)
   structure(lapply(found$modules, name_members, info, data), rule = found$rule,
             class = "rarebit_modules")

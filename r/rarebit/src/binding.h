@@ -16,15 +16,28 @@
 /* The context of the session, made at the first call. */
 rb_context *context(void);
 
-/* Around a call that takes time: begin, the call, end. Between them nothing of R is called. `each`
- * is NULL or a function of R that is told of each iteration. */
-void call_begin(int threads, SEXP each);
-void call_end(void);
+/* A call of the library that is under way: they nest, where what is told of iterations calls. */
+typedef struct call_frame {
+    SEXP each;
+    struct call_frame *outer;
+} call_frame;
 
-/* Raises the interrupt that came during the last call; then, if it failed, the error. */
+/* Around a call that takes time: begin, the call, end. Between them nothing of R is called. `each`
+ * is NULL or a function of R that is told of each iteration. A call within another one computes
+ * with the threads of the outer one. */
+void call_begin(call_frame *frame, int threads, SEXP each);
+void call_end(call_frame *frame);
+
+/* Raises the interrupt that came during the last call, once it is the only one; then, if it failed,
+ * the error. */
 void check(rb_error err);
 /* An error of the binding itself. */
 NORET void refuse(const char *sentence);
+
+/* ---- files.c ---- */
+
+/* An error where librarebit-io is not there. */
+void need_files(void);
 
 /* ---- objects.c: external pointers ---- */
 

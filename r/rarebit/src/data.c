@@ -109,9 +109,10 @@ SEXP binding_read(SEXP pointer) {
     rb_source *source = data_of(pointer)->source;
     int64_t n = rb_source_samples(source), m = rb_source_features(source);
     SEXP rows = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)m));
-    call_begin(rb_context_threads(context()), R_NilValue);
+    call_frame frame;
+    call_begin(&frame, rb_context_threads(context()), R_NilValue);
     rb_error err = rb_source_read_into(context(), source, RB_FLOAT64, REAL(rows), 1, n);
-    call_end();
+    call_end(&frame);
     check(err);
     UNPROTECT(1);
     return rows;

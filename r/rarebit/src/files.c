@@ -6,6 +6,9 @@
 #ifdef RAREBIT_IO
 #include <rarebit/io.h>
 
+void need_files(void) {
+}
+
 void binding_use_files(rb_context *ctx) {
     rb_io_use(ctx);
 }
@@ -15,9 +18,10 @@ SEXP binding_open(SEXP path, SEXP options) {
     data_object *data = data_of(pointer);
     const char *name = text_of(path);
     const rb_options *wanted = options_of(options)->options;
-    call_begin(rb_context_threads(context()), R_NilValue);
+    call_frame frame;
+    call_begin(&frame, rb_context_threads(context()), R_NilValue);
     rb_error err = rb_open(context(), name, wanted, &data->source);
-    call_end();
+    call_end(&frame);
     check(err);
     UNPROTECT(1);
     return pointer;
@@ -38,25 +42,27 @@ SEXP binding_load(SEXP path) {
 
 #else
 
-static SEXP no_files(void) {
+void need_files(void) {
     refuse("this rarebit was built without librarebit-io: it reads and writes no files; saveRDS "
            "keeps models");
-    return R_NilValue;
 }
 
 SEXP binding_open(SEXP path, SEXP options) {
     (void)path, (void)options;
-    return no_files();
+    need_files();
+    return R_NilValue;
 }
 
 SEXP binding_save(SEXP pointer, SEXP path) {
     (void)pointer, (void)path;
-    return no_files();
+    need_files();
+    return R_NilValue;
 }
 
 SEXP binding_load(SEXP path) {
     (void)path;
-    return no_files();
+    need_files();
+    return R_NilValue;
 }
 
 #endif

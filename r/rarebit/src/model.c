@@ -11,9 +11,10 @@ SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each) {
     const rb_options *wanted = options_of(options)->options;
     rb_source *source = data_of(data)->source;
     const rb_model *from = start == R_NilValue ? NULL : model_of(start);
-    call_begin(Rf_asInteger(threads), each);
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), each);
     rb_error err = rb_fit(context(), wanted, source, from, &made->model);
-    call_end();
+    call_end(&frame);
     check(err);
     UNPROTECT(1);
     return pointer;
@@ -173,9 +174,10 @@ static SEXP rows_of(into_fn *into, int64_t columns, SEXP pointer, SEXP data, SEX
     rb_source *source = data_of(data)->source;
     int64_t n = rb_source_samples(source);
     SEXP rows = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)columns));
-    call_begin(Rf_asInteger(threads), R_NilValue);
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), R_NilValue);
     rb_error err = into(context(), model, source, RB_FLOAT64, REAL(rows), 1, n);
-    call_end();
+    call_end(&frame);
     check(err);
     UNPROTECT(1);
     return rows;
@@ -194,9 +196,10 @@ SEXP binding_evaluate(SEXP pointer, SEXP data, SEXP threads) {
     rb_metrics *metrics = NULL;
     const rb_model *model = model_of(pointer);
     rb_source *source = data_of(data)->source;
-    call_begin(Rf_asInteger(threads), R_NilValue);
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), R_NilValue);
     rb_error err = rb_evaluate(context(), model, source, &metrics);
-    call_end();
+    call_end(&frame);
     SEXP holder = PROTECT(R_MakeExternalPtr(metrics, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(holder, binding_free_metrics, TRUE);
     check(err);

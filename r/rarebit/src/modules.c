@@ -41,9 +41,10 @@ SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP threads) {
     const rb_model *model = model_of(pointer);
     rb_source *source = data_of(data)->source;
     const rb_options *wanted = options_of(options)->options;
-    call_begin(Rf_asInteger(threads), R_NilValue);
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), R_NilValue);
     rb_error err = rb_modules_find(context(), model, source, wanted, &found);
-    call_end();
+    call_end(&frame);
     SEXP holder = PROTECT(R_MakeExternalPtr(found, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(holder, binding_free_modules, TRUE);
     check(err);

@@ -15,6 +15,7 @@
 static rb_error make(const char *what, rb_options **options) {
     const rb_option_group *group = NULL;
     if (!strcmp(what, "modules")) group = rb_modules_group();
+    if (!strcmp(what, "read")) need_files();
 #ifdef RAREBIT_IO
     if (!strcmp(what, "read")) group = rb_read_group();
 #endif

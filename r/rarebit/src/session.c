@@ -21,7 +21,7 @@ static struct {
 static struct sigaction before;
 static volatile sig_atomic_t signalled; /* SIGINT came */
 static int interrupted;                 /* R itself found an interrupt */
-static SEXP each_iteration;
+static call_frame *running;             /* the innermost call */
 
 /* Out of memory: the message is lost, the call is not. */
 static void on_log(rb_log_level level, const char *text, void *user) {
@@ -78,9 +78,9 @@ typedef struct told {
 static void tell(void *user) {
     told *t = user;
     R_CheckUserInterrupt();
-    if (each_iteration == R_NilValue) return;
+    if (running->each == R_NilValue) return;
     SEXP progress = PROTECT(progress_list(t->progress));
-    SEXP call = PROTECT(Rf_lang2(each_iteration, progress));
+    SEXP call = PROTECT(Rf_lang2(running->each, progress));
     SEXP answer = PROTECT(Rf_eval(call, R_GlobalEnv));
     t->stop = TYPEOF(answer) == LGLSXP && XLENGTH(answer) == 1 && LOGICAL(answer)[0] == FALSE;
     UNPROTECT(3);
@@ -93,24 +93,30 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
     return interrupted || t.stop ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
-void call_begin(int threads, SEXP each) {
+/* The outermost call alone sets the threads, which the others must not change under it, and the
+ * handler of the signal; a request to stop that came before a call within it holds for that too. */
+void call_begin(call_frame *frame, int threads, SEXP each) {
     struct sigaction action = {.sa_handler = on_signal};
     rb_context *ctx = context();
-    if (threads != rb_context_threads(ctx)) check(rb_context_set_threads(ctx, threads));
-    rb_context_clear_stop(ctx);
-    rb_context_on_progress(ctx, on_progress, NULL);
-    each_iteration = each;
-    signalled = interrupted = 0;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &before);
+    if (!running) {
+        if (threads != rb_context_threads(ctx)) check(rb_context_set_threads(ctx, threads));
+        rb_context_clear_stop(ctx);
+        rb_context_on_progress(ctx, on_progress, NULL);
+        signalled = interrupted = 0;
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, &before);
+    }
+    *frame = (call_frame){each, running};
+    running = frame;
 }
 
-void call_end(void) {
-    sigaction(SIGINT, &before, NULL);
+void call_end(call_frame *frame) {
+    running = frame->outer;
+    if (!running) sigaction(SIGINT, &before, NULL);
 }
 
 void check(rb_error err) {
-    if (signalled || interrupted) {
+    if (!running && (signalled || interrupted)) {
         signalled = interrupted = 0;
         raise(SIGINT); /* R's own handler notes it */
         R_CheckUserInterrupt();

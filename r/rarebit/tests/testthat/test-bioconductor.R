@@ -38,3 +38,14 @@ test_that("sparse assays are views", {
   sce <- SingleCellExperiment::SingleCellExperiment(list(counts = s))
   expect_identical(arrays(embedded_model(fit(sce))), arrays(fit(s, samples = "columns")))
 })
+
+test_that("assays of other kinds stay sparse, or say that they do not", {
+  skip_if_not_installed("SummarizedExperiment")
+  skip_if_not_installed("Matrix")
+  s <- methods::as(t(counts()), "dgCMatrix")
+  of <- function(values) SummarizedExperiment::SummarizedExperiment(list(counts = values))
+  sparse <- arrays(fit(s, samples = "columns"))
+  expect_identical(arrays(fit(of(methods::as(s, "TsparseMatrix")))), sparse)
+  suppressMessages(expect_message(suppressWarnings(rfn(of(S4Vectors::DataFrame(as.matrix(s))), 3, iterations = 5)),
+                 "it is read into memory"))
+})

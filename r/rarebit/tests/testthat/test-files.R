@@ -2,6 +2,18 @@ test_that("without librarebit-io files are refused in a sentence", {
   skip_if(has_files())
   expect_error(save_model(fit(), tempfile()), "without librarebit-io")
   expect_error(load_model(tempfile()), "without librarebit-io")
+  expect_error(rfn("x.tsv", 2), "without librarebit-io")
+  expect_error(rarebit_options("read"), "without librarebit-io")
+})
+
+test_that("the name of a file is one text", {
+  model <- fit()
+  for (name in list(5, c("a", "b"), NA_character_, "", NULL)) {
+    expect_error(save_model(model, name), "the name of one file is wanted")
+    expect_error(load_model(name), "the name of one file is wanted")
+  }
+  expect_error(rfn(c("a", "b"), 2), "the name of one file is wanted")
+  expect_error(rfn(NA_character_, 2), "the name of one file is wanted")
 })
 
 test_that("a table from a file gives the bits of the same table in memory", {

@@ -28,6 +28,25 @@ test_that("sparse matrices give the bits of each other, by rows and by columns",
   expect_identical(rownames(predict(a)), rownames(x))
 })
 
+test_that("other kinds of the package Matrix stay sparse, or dense", {
+  skip_if_not_installed("Matrix")
+  x <- counts()
+  s <- methods::as(x, "dgCMatrix")
+  square <- methods::as(crossprod(x), "dgCMatrix")
+  same <- function(other, as) {
+    expect_identical(arrays(fit(other, 2, iterations = 5)), arrays(fit(as, 2, iterations = 5)))
+    expect_identical(arrays(fit(Matrix::t(other), 2, iterations = 5, samples = "columns")),
+                     arrays(fit(as, 2, iterations = 5)))
+  }
+  same(methods::as(s, "TsparseMatrix"), s)
+  large <- Matrix::drop0(s > 2)
+  same(large, methods::as((x > 2) + 0, "dgCMatrix"))
+  same(methods::as(large, "nMatrix"), methods::as((x > 2) + 0, "dgCMatrix"))
+  same(Matrix::forceSymmetric(square), square)
+  same(Matrix::Diagonal(30), methods::as(diag(30), "dgCMatrix"))
+  same(methods::as(x, "denseMatrix"), x)
+})
+
 test_that("integers, logicals and data frames are matrices", {
   x <- counts()
   i <- x
@@ -68,7 +87,13 @@ test_that("options are those of the table, with underscores or dots", {
   expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
   expect_error(fit(x, eta = c("a", "b")), "option eta")
   expect_error(rfn(x, 3, eta = 0.1, eta = 0.2))
+  expect_error(fit(x, prior_mean = -1, prior.mean = 0), "option prior_mean is given twice")
   expect_error(rarebit(x, 3, "rfn", 5), "given by name")
+  expect_error(fit(x, 3, units = 4), "k and units")
+  for (k in list(0, 1.5, "3", NA, 2:3))
+    expect_error(fit(x, k), "k is one whole number above 0")
+  expect_error(et(counts(), 3, method = "mca"), "use rarebit\\(x, method = \\)")
+  expect_error(fit(x, 3, method = "mca"), "use rarebit\\(x, method = \\)")
   expect_error(rarebit(x, 3, method = "nothing"), "nothing")
   table <- rarebit_options("rfn")
   expect_true(all(c("units", "eta", "prior_mean", "max_time") %in% table$name))

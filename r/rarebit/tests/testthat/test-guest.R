@@ -72,3 +72,40 @@ test_that("objects of other kinds are refused", {
   expect_error(predict(structure(list(), class = "rarebit")))
   expect_error(rfn(x, 3, start = 5), "no model")
 })
+
+test_that("calls within a callback leave the call around them as it was", {
+  x <- planted()
+  model <- fit(x)
+  codes <- predict(model)
+  seen <- list()
+  outer <- fit(x, iterations = 6, threads = 2, callback = function(p) {
+    inner <- fit(x, 2, iterations = 2, callback = function(q) NULL)
+    evaluate(model)
+    try(predict(model, "nowhere.tsv"), silent = TRUE)
+    seen[[p$iteration]] <<- predict(model, threads = 1)
+  })
+  expect_identical(seen, rep(list(codes), 6))
+  expect_identical(arrays(outer), arrays(fit(x, iterations = 6)))
+})
+
+test_that("interrupts come through after calls within a callback, and during them", {
+  skip_on_os("windows")
+  out <- child(c(
+    "x <- matrix(sin(seq_len(1e6)), 1000)",
+    "small <- suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 5))",
+    "timed <- function(code) {",
+    "  system(sprintf('(sleep 1; kill -INT %d) &', Sys.getpid()))",
+    "  began <- Sys.time()",
+    "  how <- tryCatch({ code; 'done' }, interrupt = function(i) 'interrupted')",
+    "  cat(how, as.numeric(Sys.time() - began, units = 'secs') < 10, '\\n')",
+    "}",
+    "told <- suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 5, callback = function(p) predict(small)))",
+    "timed(rfn(x, 100, iterations = 1e9))",
+    "timed(rfn(x[1:50, 1:20], 3, iterations = 1e9, callback = function(p) predict(small)))",
+    "timed(rfn(x[1:50, 1:20], 3, iterations = 1e9, callback = function(p)",
+    "  try(rfn(x, 100, iterations = 1e9), silent = TRUE)))",
+    "timed(repeat sqrt(2))",
+    "cat(suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 200))$method, '\\n')"))
+  said <- trimws(grep("^(interrupted|done|rfn)", out, value = TRUE))
+  expect_identical(said, c(rep("interrupted TRUE", 4), "rfn"))
+})

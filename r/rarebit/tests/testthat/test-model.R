@@ -79,4 +79,25 @@ test_that("pictures are drawn", {
   expect_silent(plot(model))
   expect_silent(plot(model, "loadings"))
   expect_silent(plot(model, "codes"))
+  expect_silent(plot(model, "history", col = 2, main = "mine", xlab = "x", ylab = "y", type = "p"))
+  for (which in c("loadings", "codes"))
+    expect_silent(plot(model, which, col = grey.colors(5), main = "mine", xlab = "x", ylab = "y",
+                       zlim = c(-9, 9)))
+})
+
+test_that("arguments that nothing would use are refused", {
+  model <- fit()
+  for (method in list(predict, fitted, residuals, coef))
+    expect_error(method(model, new_data = planted()), "unused argument new_data")
+  expect_error(coef(model, 5), "unused argument without a name")
+})
+
+test_that("threads are one whole number", {
+  model <- fit()
+  for (threads in list(-1, 1.5, NA, "2", 1025, 1:2, NULL)) {
+    expect_error(fit(threads = threads), "threads is one whole number from 0 to 1024")
+    expect_error(predict(model, threads = threads), "threads is one whole number")
+  }
+  expect_error(modules(model, threads = -1), "threads is one whole number")
+  expect_error(evaluate(model, threads = -1), "threads is one whole number")
 })

@@ -18,7 +18,7 @@ extern "C" {
  *   sample-threshold   fabia rule: a sample belongs when |z| is above it, with the sign
  *                      of which such |z| have the larger sum
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
- *   best               keep this many modules of largest information content; 0: all
+ *   best               keep this many modules, those that rank first; 0: all
  *   level              test rule: the false discovery rate of a module's features, and the chance
  *                      that a sample's code is too small to belong */
 RB_API const rb_option_group *rb_modules_group(void);
@@ -42,7 +42,7 @@ typedef struct rb_module {
                          its unit is; 0: of no consensus (rarebit/consensus.h) */
 } rb_module;
 
-typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
+typedef struct rb_modules rb_modules; /* in the order of docs/modules.md, "Order and number" */
 
 /* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
  * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
