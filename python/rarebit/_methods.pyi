@@ -834,6 +834,7 @@ class NMF(Estimator):
     top_variance: Any
     regress: Any
     solver: Any
+    start: Any
     sweeps: Any
     tolerance: Any
     patience: Any
@@ -860,6 +861,7 @@ class NMF(Estimator):
         top_variance: Optional[int] = None,
         regress: Optional[str] = None,
         solver: Optional[Literal["hals", "multiplicative"]] = None,
+        start: Optional[Literal["auto", "nndsvda", "nndsvd", "random"]] = None,
         sweeps: Optional[int] = None,
         tolerance: Optional[float] = None,
         patience: Optional[int] = None,

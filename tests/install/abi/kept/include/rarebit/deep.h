@@ -47,9 +47,10 @@ RB_API rb_error rb_finetune_options_new(rb_context *context, rb_options **option
  * and a callback that stops give the best net so far, and RB_ERROR_STOPPED before the first epoch
  * is complete. Sources are not to be read by others during the call.
  *
- * RB_ERROR_ARGUMENT (an option; layers and outputs that contradict the start), RB_ERROR_DATA (no
- * samples, classes that are out of range, unknown in the training samples, or values that are not
- * finite), RB_ERROR_NUMERIC (the loss became infinite: the message says in which epoch),
+ * RB_ERROR_ARGUMENT (an option; layers and outputs that contradict the start; train or its source
+ * is NULL, names are NULL or the same), RB_ERROR_DATA (no samples, a single class, classes that are
+ * out of range, unknown in the training samples, or values that are not finite), RB_ERROR_NUMERIC
+ * (the loss became infinite: the message says in which epoch; the weights are too large),
  * RB_ERROR_UNSUPPORTED (a start of which no layer can be made), and those of rb_fit about data and
  * checkpoints. */
 RB_API rb_error rb_finetune(rb_context *context, const rb_options *options, const rb_model *start,
@@ -83,6 +84,7 @@ typedef struct rb_net_scores {
  * that the net does not know), and the errors of rb_encode. */
 RB_API rb_error rb_net_score(rb_context *context, const rb_model *net, const rb_labelled *data,
                              rb_net_scores *scores);
+/* NULL is accepted. */
 RB_API void rb_net_scores_clear(rb_net_scores *scores);
 
 #ifdef __cplusplus

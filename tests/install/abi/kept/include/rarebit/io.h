@@ -219,7 +219,7 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * ignored, with a log message, or of the class alone on each line, with or without a header;
  * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
  * AnnData file; "obs:COLUMN" of the source's own file; a .npy or IDX file of a number each,
- * or the last column of a .amat file. Samples
+ * where NaN is no class, or the last column of a .amat file. Samples
  * are found by name; by position, with a log message, where labels or source have no names.
  *
  * The model, for the best units, is the one of the modules; NULL: without them. With it the source

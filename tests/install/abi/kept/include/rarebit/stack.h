@@ -42,15 +42,16 @@ RB_API rb_error rb_stack_check(rb_context *context, const rb_options *options);
  * With the option checkpoint each layer has a file of its own, FILE.layer1 and so on: a call that
  * finds them goes on where it was. The progress callback is told of "layer 2 of 3, iteration". A
  * fit that is stopped in a layer gives the layers up to this one, if an iteration of it was
- * complete, else those below it, with RB_STATUS_STOPPED. max-time holds for each layer.
+ * complete, else those below it, with RB_STATUS_STOPPED. max-time holds for each layer; one that
+ * runs out of it is the last, with RB_STATUS_TIME, and with a checkpoint the same call goes on.
  *
  * Errors are those of rb_fit, and begin with the layer. Free with rb_model_free. */
 RB_API rb_error rb_stack_fit(rb_context *context, const rb_options *options, rb_source *source,
                              rb_model **stack);
 
 /* A stack of models that are there, of any methods: the features of each are the units of the one
- * before. They are copied. RB_ERROR_ARGUMENT: there are none or too many, one is a stack itself, or
- * does not fit onto the one before. */
+ * before. They are copied. RB_ERROR_ARGUMENT: there are none or too many, one is NULL, a stack
+ * itself, or does not fit onto the one before. */
 RB_API rb_error rb_stack_new(rb_context *context, const rb_model *const *layers, int64_t count,
                              rb_model **stack);
 
