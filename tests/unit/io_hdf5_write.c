@@ -148,11 +148,16 @@ static const double loadings[] = {1, 2, 3, 4, 5, 6};
 static rb_anndata_results results_of(const rb_matrix *codes, const rb_names *names) {
     static const rb_method method = {.name = "rfn"};
     static rb_attribute settings[] = {{"eta", "0.1"}, {"seed", "7"}};
+    static double centre[3], scale[3] = {1, 1, 1};
     static rb_preprocess preprocess[2]; /* without names, and with them */
     static rb_model models[2];
     rb_preprocess *p = &preprocess[names != NULL];
     rb_model *model = &models[names != NULL];
-    *p = (rb_preprocess){.n_features = 3, .names = (rb_names *)names, .n_input = 3};
+    *p = (rb_preprocess){.n_features = 3,
+                         .names = (rb_names *)names,
+                         .n_input = 3,
+                         .centre = centre,
+                         .scale = scale};
     *model =
         (rb_model){.method = &method, .attributes = settings, .n_attributes = 2, .preprocess = p};
     return (rb_anndata_results){model, "X_rfn", codes, loadings, UNITS};
