@@ -1,27 +1,18 @@
 /* rarebit denoise: a picture without its noise. */
 #include "tool.h"
 
-#include <math.h>
+#include <unistd.h>
 
 /* With the checksum of the picture, which 'rarebit info' shows too; a file that is no matrix, such
  * as an array of three dimensions, has none. */
 static rb_error name_picture(const invocation *call, const rb_model *model) {
     rb_source *source = NULL;
     rb_error err = rb_open(call->ctx, call->arguments[1], NULL, &source);
-    if (err == RB_OK || err == RB_ERROR_FORMAT || err == RB_ERROR_DATA)
+    bool absent = err == RB_ERROR_FILE && access(call->arguments[1], R_OK) != 0; /* told of later */
+    if (!err || err == RB_ERROR_FORMAT || err == RB_ERROR_DATA || absent)
         err = name_origin(call, model, err ? NULL : source);
     rb_source_free(source);
     return err;
-}
-
-/* What is wrong with a call comes before a picture that could not be read for its checksum. */
-static rb_error denoise(const invocation *call, const rb_model *model, const char *path,
-                        rb_denoising *result) {
-    rb_error named = name_picture(call, model);
-    char said[512];
-    snprintf(said, sizeof said, "%s", named ? rb_context_error(call->ctx) : "");
-    rb_error err = rb_denoise(call->ctx, model, call->arguments[1], call->options, path, result);
-    return err || !named ? err : rb_context_fail(call->ctx, named, said);
 }
 
 static int run(invocation *call) {
@@ -32,7 +23,9 @@ static int run(invocation *call) {
     int status = output_begin(&out, target, "png");
     if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    err = err ? err : denoise(call, model, out.path, &result);
+    err = err ? err : name_picture(call, model);
+    err = err ? err
+              : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     rb_model_free(model);
     status = finish_output(call, &out, err);
     if (!status) {
