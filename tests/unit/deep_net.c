@@ -234,7 +234,7 @@ static void layers_give_the_codes_of_the_model(void **state) {
         deep_layers layers = {0};
         rb_source *source = fixture_source(ctx, values, N, M, &matrix);
         assert_ok(ctx, rb_options_new(ctx, methods[i], &options));
-        assert_ok(ctx, rb_options_set_all(ctx, options, options_of[i]));
+        assert_ok(ctx, rb_options_set_all(ctx, options, "%s", options_of[i]));
         assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
         assert_ok(ctx, rb_encode_into(ctx, model, source, RB_FLOAT64, codes, 4, 1));
         assert_ok(ctx, deep_layers_of_model(ctx, model, DEEP_POSTERIOR, &layers));
