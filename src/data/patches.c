@@ -16,6 +16,7 @@ typedef struct patches {
     rb_images images;
     int64_t n_features;
     int64_t *places;  /* count: where each patch lies; NULL: everywhere, in order */
+    int64_t each;     /* places of an image, where all have the same size; else 0 */
     double min, span; /* of the values of all patches */
 } patches;
 
@@ -77,6 +78,10 @@ static rb_error choose_places(rb_context *ctx, uint64_t seed, int64_t n_places, 
 static void copy_patch(const patches *p, int64_t index, float *sample) {
     const rb_image *image = p->images.list;
     int64_t place = p->places ? p->places[index] : index;
+    if (p->each > 0) {
+        image += place / p->each;
+        place %= p->each;
+    }
     while (place >= places_of(image, p->plan.height, p->plan.width)) {
         place -= places_of(image, p->plan.height, p->plan.width);
         image++;
@@ -128,6 +133,14 @@ static rb_error find_range(rb_context *ctx, patches *p) {
     return RB_OK;
 }
 
+static bool same_sizes(const rb_images *images) {
+    for (int64_t i = 1; i < images->count; i++)
+        if (images->list[i].height != images->list->height ||
+            images->list[i].width != images->list->width)
+            return false;
+    return true;
+}
+
 static void release(void *user) {
     patches *p = user;
     rb_images_clear(&p->images);
@@ -147,6 +160,7 @@ rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images 
     *images = (rb_images){0};
     p->n_features = plan->height * plan->width * p->images.list[0].channels;
     int64_t n_places = rb_patch_places(&p->images, plan->height, plan->width);
+    if (same_sizes(&p->images)) p->each = n_places / p->images.count;
     rb_error err = RB_OK;
     if (plan->all) {
         p->plan.count = n_places;

@@ -31,12 +31,19 @@ typedef struct rb_patches_options {
     int64_t count;
     const char *scale;
     int64_t seed;
+    const char *pictures;
+    int64_t channels;
+    int contrast, whiten; /* rb_contrast; 1: zca */
+    double epsilon;
 } rb_patches_options;
 
 typedef struct rb_segments_options {
     const char *length, *step;
     double peak;
     bool trim_silence;
+    bool spectrogram;
+    const char *window, *hop;
+    int64_t bands;
 } rb_segments_options;
 
 typedef struct rb_denoise_options {

@@ -219,11 +219,13 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
         fprintf(file, "%s\n%s", r ? "," : "", line);
         free(line);
     }
-    char *provenance = NULL;
-    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &provenance) : RB_OK;
-    if (provenance) fprintf(file, "\n],\n\"provenance\":%s}\n", provenance);
-    if (!l->model) fputs("\n]}\n", file);
-    rb_free(provenance);
+    char *made = NULL;
+    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &made) : RB_OK;
+    const char *provenance = l->model ? made : rb_context_provenance(ctx);
+    fputs("\n]", file);
+    if (provenance) fprintf(file, ",\n\"provenance\":%s", provenance);
+    fputs("}\n", file);
+    rb_free(made);
     return err;
 }
 

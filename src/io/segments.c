@@ -22,6 +22,17 @@ static const rb_option table[] = {
      "multiply each recording so that its largest absolute value is X (0: as stored)"},
     {"trim-silence", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, trim_silence), "false", 0, 0,
      NULL, NULL, "cut the silent beginning and end of each recording off"},
+    {"spectrogram", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, spectrogram), "false", 0, 0,
+     NULL, NULL,
+     "decibels of bands of frequencies, above -80, in place of values; --length is one window "
+     "then, "
+     "and --step one hop, where they are not given"},
+    {"window", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, window), "25ms", 0, 0, NULL, "TIME",
+     "length of a frame of a spectrogram", .needs = "spectrogram"},
+    {"hop", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, hop), "10ms", 0, 0, NULL, "TIME",
+     "from the start of one frame to that of the next", .needs = "spectrogram"},
+    {"bands", 0, RB_OPTION_INTEGER, offsetof(rb_segments_options, bands), "26", 1, 4096, NULL, "N",
+     "bands of frequencies, equally wide on the mel scale", .needs = "spectrogram"},
     {0},
 };
 
@@ -183,7 +194,7 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
     if (err) return err;
     if (sound->rate != sounds->list[0].rate) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "%s has %lld values a second, but %s has %lld: give recordings of one "
+                       "%s has %lld values per second, but %s has %lld: give recordings of one "
                        "sampling rate",
                        paths[index], (long long)sound->rate, paths[0],
                        (long long)sounds->list[0].rate);
@@ -204,6 +215,55 @@ static rb_error read_sounds(rb_context *ctx, const char *const *paths, int64_t n
     return err;
 }
 
+/* The lengths of a segment and a step in values. */
+typedef struct cutting {
+    int64_t rate, length, step;
+    rb_spectrogram_plan plan; /* of hop 0: none */
+} cutting;
+
+/* The sounds become spectrograms, and lengths those of their frames. */
+static rb_error take_spectrograms(rb_context *ctx, rb_sounds *sounds, cutting *c) {
+    const rb_spectrogram_plan *plan = &c->plan;
+    if (c->length < plan->window) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "length is %lld values, but must be a window at least, %lld",
+                       (long long)c->length, (long long)plan->window);
+    }
+    if (c->step % plan->hop != 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "step is %lld values, but must be a multiple of the hop, %lld",
+                       (long long)c->step, (long long)plan->hop);
+    }
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < sounds->count; i++)
+        err = rb_sound_spectrogram(ctx, plan, &sounds->list[i]);
+    int64_t frames = (c->length - plan->window) / plan->hop + 1;
+    c->length = frames * plan->bands;
+    c->step = c->step / plan->hop * plan->bands;
+    if (!err) {
+        rb_log(ctx, RB_LOG_INFO,
+               "spectrograms of %lld x %lld, frames x bands, of %lld values per second",
+               (long long)frames, (long long)plan->bands, (long long)c->rate);
+    }
+    return err;
+}
+
+static rb_error parse_cutting(rb_context *ctx, const rb_options *given,
+                              const rb_segments_options *options, cutting *c) {
+    bool length = !options->spectrogram || rb_options_is_set(given, "length");
+    bool step = !options->spectrogram || rb_options_is_set(given, "step");
+    rb_error err = RB_OK;
+    if (options->spectrogram) {
+        c->plan.bands = options->bands;
+        err = parse_time(ctx, "window", options->window, c->rate, &c->plan.window);
+        err = err ? err : parse_time(ctx, "hop", options->hop, c->rate, &c->plan.hop);
+        c->length = c->plan.window;
+        c->step = c->plan.hop;
+    }
+    if (!err && length) err = parse_time(ctx, "length", options->length, c->rate, &c->length);
+    return err || !step ? err : parse_time(ctx, "step", options->step, c->rate, &c->step);
+}
+
 static rb_error check_lengths(rb_context *ctx, const char *const *paths, int64_t length,
                               const rb_sounds *sounds) {
     for (int64_t i = 0; i < sounds->count; i++) {
@@ -220,20 +280,24 @@ rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
                      const rb_options *given, rb_source **source) {
     rb_segments_options options;
     rb_sounds sounds = {0};
-    int64_t length = 0, step = 0;
+    cutting c = {0};
     *source = NULL;
     rb_error err = rb_options_take(ctx, given, rb_segments_group(), &options);
     if (!err && n_paths < 1)
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
     err = err ? err : read_sounds(ctx, paths, n_paths, &options, &sounds);
-    err = err ? err : parse_time(ctx, "length", options.length, sounds.list[0].rate, &length);
-    err = err ? err : parse_time(ctx, "step", options.step, sounds.list[0].rate, &step);
-    err = err ? err : check_lengths(ctx, paths, length, &sounds);
+    c.rate = err ? 0 : sounds.list[0].rate;
+    err = err ? err : parse_cutting(ctx, given, &options, &c);
+    err = err ? err : check_lengths(ctx, paths, c.length, &sounds);
+    bool spectrogram = c.plan.hop > 0;
+    if (!err && !spectrogram) {
+        rb_log(ctx, RB_LOG_INFO, "segments of %lld values, every %lld, at %lld values per second",
+               (long long)c.length, (long long)c.step, (long long)c.rate);
+    }
+    if (!err && spectrogram) err = take_spectrograms(ctx, &sounds, &c);
     if (err) {
         rb_sounds_clear(&sounds);
         return err;
     }
-    rb_log(ctx, RB_LOG_INFO, "segments of %lld values, every %lld, at %lld values a second",
-           (long long)length, (long long)step, (long long)sounds.list[0].rate);
-    return rb_segments_cut(ctx, length, step, &sounds, source);
+    return rb_segments_cut(ctx, c.length, c.step, &sounds, source);
 }

@@ -1,0 +1,155 @@
+/* rarebit export, rarebit import: layers to other programs, and back what these trained. */
+#include "tool.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- export ---- */
+
+typedef struct export_options {
+    const char *output;
+    int filter;
+    const char *conv, *whitening;
+} export_options;
+
+static const rb_option_group *export_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(export_options, output), NULL, 0, 0, NULL, "FILE",
+         "where to write: .onnx or .npz", RB_OPTION_COMMON},
+        {"filter", 0, RB_OPTION_CHOICE, offsetof(export_options, filter), "posterior", 0, 0,
+         "posterior|plain", "HOW",
+         "what becomes of an rfn: the layer that gives its codes, or the directions of its "
+         "loadings alone"},
+        {"conv", 0, RB_OPTION_TEXT, offsetof(export_options, conv), NULL, 0, 0, NULL, "HxWxC",
+         "of a model of patches: kernels (units x channels x height x width) and biases of a "
+         "convolution that gives what the layer gives for each patch, to .npz"},
+        {"whitening", 0, RB_OPTION_TEXT, offsetof(export_options, whitening), NULL, 0, 0, NULL,
+         "FILE", "what 'rarebit patches --whitening' wrote, to be folded in", .needs = "conv"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Layers and output", table,
+                                          sizeof(export_options)};
+    return &group;
+}
+
+/* Kernels, or layers as they are. */
+static rb_error write_file(const invocation *call, const rb_model *model, const rb_layers *layers,
+                           const char *path) {
+    const char *conv = option_text(call, "conv"), *from = option_text(call, "whitening");
+    rb_whitening *whitening = NULL;
+    if (!conv) return rb_layers_write(call->ctx, model, layers, path);
+    rb_error err = from ? rb_whitening_read(call->ctx, from, &whitening) : RB_OK;
+    err = err ? err : rb_kernels_write(call->ctx, model, layers, conv, whitening, path);
+    rb_whitening_free(whitening);
+    return err;
+}
+
+static int write_layers(const invocation *call, const rb_model *model, const rb_layers *layers) {
+    const char *target = option_text(call, "output");
+    output out;
+    int status = output_begin(&out, target, "npz");
+    if (status) return status;
+    rb_error err = write_file(call, model, layers, out.path);
+    status = finish_output(call, &out, err);
+    if (!status)
+        report("%lld layer%s in %s", (long long)rb_layers_count(layers),
+               rb_layers_count(layers) == 1 ? "" : "s", target);
+    return status;
+}
+
+static int run_export(invocation *call) {
+    rb_model *model = NULL;
+    rb_layers *layers = NULL;
+    const char *filter = !option_was_given(call, "filter")    ? NULL
+                         : option_is(call, "filter", "plain") ? "plain"
+                                                              : "posterior";
+    rb_error err = load_model(call, &model);
+    err = err ? err : rb_layers_new(call->ctx, model, filter, &layers);
+    int status = err ? report_failure(call->ctx, err) : write_layers(call, model, layers);
+    rb_layers_free(layers);
+    rb_model_free(model);
+    return status;
+}
+
+const command export_command = {
+    .words = "export",
+    .heading = "Nets",
+    .summary = "write the layers of a net, an rfn or a stack for PyTorch and others",
+    .description =
+        "To .onnx a graph that takes raw samples: all that is done to them before the first layer "
+        "is in it. To .npz the arrays weights1, bias1, ... (outputs x inputs), and centre and "
+        "scale, which are subtracted from samples and divide them. 'rarebit import' takes a net "
+        "back that was trained elsewhere.",
+    .arguments = {{"MODEL", "a net, an rfn or a stack of rfn", false}},
+    .output = "FILE",
+    .groups = {export_group, layer_group, general_group},
+    .examples = {{"A net for the ONNX runtime", "export net.h5 -o net.onnx"},
+                 {"Arrays for numpy and PyTorch", "export net.h5 -o net.npz"},
+                 {"The first layer of a stack", "export stack.h5 --layer 1 -o first.npz"},
+                 {"A first convolution from whitened patches",
+                  "export rfn.h5 --conv 5x5x1 --whitening zca.npz -o kernels.npz"}},
+    .reads = "whitening",
+    .check_output = rb_layers_path_check,
+    .run = run_export,
+};
+
+/* ---- import ---- */
+
+static const rb_option_group *import_group(void) {
+    struct fields {
+        const char *like, *output;
+    };
+    static const rb_option table[] = {
+        {"like", 0, RB_OPTION_TEXT, offsetof(struct fields, like), NULL, 0, 0, NULL, "NET",
+         "the net that was exported: preprocessing, classes and shapes are its", RB_OPTION_COMMON},
+        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "NEW",
+         "where to write the net (HDF5)", RB_OPTION_COMMON},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Net and output", table,
+                                          sizeof(struct fields)};
+    return &group;
+}
+
+static rb_error import_net(const invocation *call, const char *path) {
+    rb_model *like = NULL, *net = NULL;
+    fit_record record = {0};
+    rb_error err = rb_model_load(call->ctx, option_text(call, "like"), &like);
+    err = err ? err : rb_net_read(call->ctx, call->arguments[0], like, &net);
+    err = err ? err : rb_model_set_attribute(call->ctx, net, "imported_from", call->arguments[0]);
+    err = err ? err : save_fit(call, net, &record, path);
+    rb_model_free(net);
+    rb_model_free(like);
+    return err;
+}
+
+static int run_import(invocation *call) {
+    const char *target = option_text(call, "output");
+    output out;
+    if (!option_text(call, "like")) {
+        report_error("--like is missing: the net that the layers were exported from");
+        return STATUS_USAGE;
+    }
+    int status = output_begin(&out, target, "h5");
+    if (!status) status = finish_output(call, &out, import_net(call, out.path));
+    if (!status) report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
+    return status;
+}
+
+const command import_command = {
+    .words = "import",
+    .heading = "Nets",
+    .summary = "take back a net that was trained elsewhere, from .onnx or .npz",
+    .description =
+        "Weights and biases of the file take the place of those of the net --like, whose "
+        "preprocessing, classes and options stay. Names in .npz are those that export writes, or "
+        "NAME.weight and NAME.bias in the order of the layers, as in PyTorch's state_dict. "
+        "Layers take samples as the net's preprocessing gives them.",
+    .arguments = {{"FILE", "layers: .onnx or .npz", false}},
+    .output = "NEW",
+    .groups = {import_group, general_group},
+    .examples = {{"After fine-tuning in PyTorch", "import tuned.npz --like net.h5 -o tuned.h5"}},
+    .reads = "like",
+    .fixed = {"output", "a net is written as HDF5", ".h5"},
+    .run = run_import,
+};
