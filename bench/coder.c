@@ -63,7 +63,7 @@ static double time_encode(rb_context *ctx, const rb_model *model, rb_source *sou
 }
 
 static void print(const char *name, const bench_times *times) {
-    printf("    %-34s %8.1f us a sample (%.1f to %.1f)\n", name, bench_median(times),
+    printf("    %-34s %8.1f us per sample (%.1f to %.1f)\n", name, bench_median(times),
            bench_min(times), bench_max(times));
 }
 

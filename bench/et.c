@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct et_case {
     const char *method;
@@ -153,7 +154,8 @@ static void run_growth(rb_context *ctx, int64_t n, int64_t units) {
                   (whole - encode_seconds(ctx, model, y, n / 4, c.d)) * 4 / (3 * (double)n));
     }
     double sample = bench_median(&samples), once = bench_median(&wholes) - (double)n * sample;
-    printf("N %6lld H %6lld  E-step %8.3f us a sample, %6.2f ns a sample and cause; once %8.1f ms; "
+    printf("N %6lld H %6lld  E-step %8.3f us per sample, %6.2f ns per sample and cause; once %8.1f "
+           "ms; "
            "M-step and sums of %lld %8.1f ms\n",
            (long long)n, (long long)units, 1e6 * sample, 1e9 * sample / (double)units, 1e3 * once,
            (long long)FITTED, 1e3 * (times.seconds[0] - once - FITTED * sample));
@@ -163,13 +165,80 @@ static void run_growth(rb_context *ctx, int64_t n, int64_t units) {
     free(y);
 }
 
+/* ---- causes of several values: time per state, beside binary causes, in turns ---- */
+
+static double states_of(const struct et_case *c, int values) {
+    double size = 1, sum = 1;
+    for (int64_t k = 1; k <= c->max_active; k++) {
+        size *= (double)(values * (c->candidates - k + 1)) / (double)k;
+        sum += size;
+    }
+    return sum + (double)(values * (c->units - c->candidates));
+}
+
+static double processor_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Seconds of the processor of a fit of all samples: E-steps and M-steps. */
+static double fit_seconds(rb_context *ctx, const struct et_case *c, const char *values,
+                          rb_source *source) {
+    rb_model *model;
+    rb_options *options = bench_options(
+        ctx, c->method, NULL,
+        "units=%lld candidates=%lld max-active=%lld sigma=%.17g temperature=%s cut-factor=1e9 "
+        "iterations=%lld values=%s seed=1",
+        (long long)c->units, (long long)c->candidates, (long long)c->max_active, c->sigma,
+        c->temperature, (long long)c->iterations, values);
+    double began = processor_now();
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    double seconds = processor_now() - began;
+    rb_options_free(options);
+    rb_model_free(model);
+    return seconds;
+}
+
+static void run_values(rb_context *ctx, struct et_case binary, int64_t candidates,
+                       int64_t max_active) {
+    struct et_case valued = binary;
+    float *y = make_samples(&binary);
+    rb_matrix *matrix;
+    rb_source *source;
+    valued.candidates = candidates;
+    valued.max_active = max_active;
+    bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, binary.n, binary.d, y, binary.d, 1, &matrix));
+    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    static bench_times one, two;
+    one.count = two.count = 0;
+    for (int round = 0; round < 2 * ROUNDS + 1; round++) {
+        bench_add(&one, fit_seconds(ctx, &binary, "0,1", source));
+        bench_add(&two, fit_seconds(ctx, &valued, "0,1,2", source));
+    }
+    double steps = (double)(binary.n * (binary.iterations + 1));
+    double first = 1e9 * bench_median(&one) / steps / states_of(&binary, 1);
+    double second = 1e9 * bench_median(&two) / steps / states_of(&valued, 2);
+    printf("%-7s binary %5.0f states %6.2f ns each; values 0,1,2 %5.0f states %6.2f ns each; "
+           "ratio %.2f\n",
+           binary.method, states_of(&binary, 1), first, states_of(&valued, 2), second,
+           second / first);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(y);
+}
+
 void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     static const int64_t samples[] = {10000, 20000, 40000, 80000};
     static const int64_t causes[] = {100, 300, 1000, 3000, 10000};
     bench_check(ctx, rb_context_set_threads(ctx, 1));
-    if (strpbrk(letters, "fg")) printf("\nexpectation truncation, 1 thread, all samples in use\n");
+    if (strpbrk(letters, "fgv")) printf("\nexpectation truncation, 1 thread, all samples in use\n");
     for (int i = 0; strchr(letters, 'f') && i < CASES; i++)
         run_case(ctx, &cases[i], peaks);
+    struct et_case linca = {"linca", 4000, 100, 100, 12, 3, 4, 0.02, 1, 2, "1:1", 0};
+    struct et_case mca = {"mca", 2000, 100, 100, 12, 3, 4, 0.02, 1, 2, "1.05:1.05", 0};
+    for (int i = 0; strchr(letters, 'v') && i < 2; i++)
+        run_values(ctx, i ? mca : linca, 7, 3);
     for (int i = 0; strchr(letters, 'g') && i < 4; i++)
         run_growth(ctx, samples[i], 100);
     for (int i = 0; strchr(letters, 'g') && i < 5; i++)

@@ -27,13 +27,16 @@ static const struct option {
     {"data", TEXT, offsetof(experiment_options, data), "PATH",
      "mnist: images; patches: a picture; sound: a recording, or a folder of them"},
     {"picture", TEXT, offsetof(experiment_options, picture), "FILE",
-     "mnist, patches, sound: draw the fields; scaling: the times (.png or .svg)"},
+     "one on bars: draw likelihoods of its trials, quality and evidences of the first; mnist, "
+     "patches, sound: the fields; scaling: the times (.png or .svg)"},
     {"as-printed", FLAG, offsetof(experiment_options, as_printed), "",
      "fit bars as the paper prints it, once a trial"},
     {"singletons", CHOICE, offsetof(experiment_options, singletons), "auto|yes|no",
      "bars: as fit has it"},
     {"negative", CHOICE, offsetof(experiment_options, negative), "clamp|reflect",
      "bars of nmf and mca: as fit has it"},
+    {"with", TEXT, offsetof(experiment_options, with), "OPTIONS",
+     "bars: other options of the fit: 'iterations=1600 candidates=6'"},
     {"trials", NUMBER, offsetof(experiment_options, trials), "N",
      "bars: data sets; mnist: seeds (0: as listed)"},
     {"restarts", NUMBER, offsetof(experiment_options, restarts), "N",
@@ -53,9 +56,11 @@ static const struct {
     const char *heeds; /* the options that do something for it */
 } experiments[] = {
     {"mnist", experiments_mnist, "data picture trials iterations seed"},
+    {"mnist-settings", experiments_mnist_settings, "data trials seed"},
     {"patches-50", experiments_patches_50, "data picture iterations seed"},
     {"patches-100", experiments_patches_100, "data picture iterations seed"},
     {"sound", experiments_sound, "data picture iterations seed"},
+    {"sound-400", experiments_sound_400, "data picture iterations seed"},
     {"scaling", experiments_scaling, "picture seed"},
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };

@@ -17,7 +17,7 @@ typedef struct experiment_options {
     bool list, as_printed;
     int singletons, negative; /* places among the words of the options */
     int64_t trials, restarts, iterations, seed, threads;
-    const char *data, *picture;
+    const char *data, *picture, *with;
 } experiment_options;
 
 /* The bars experiments, all or the one named: lists or runs them. */
@@ -28,9 +28,11 @@ int experiments_bars(rb_context *ctx, const experiment_options *options);
 
 /* Experiments on data of the user's; each lists its settings or runs. A status after a message. */
 int experiments_mnist(rb_context *ctx, const experiment_options *options);
+int experiments_mnist_settings(rb_context *ctx, const experiment_options *options);
 int experiments_patches_50(rb_context *ctx, const experiment_options *options);
 int experiments_patches_100(rb_context *ctx, const experiment_options *options);
 int experiments_sound(rb_context *ctx, const experiment_options *options);
+int experiments_sound_400(rb_context *ctx, const experiment_options *options);
 /* How the time of an iteration grows with the causes. */
 int experiments_scaling(rb_context *ctx, const experiment_options *options);
 

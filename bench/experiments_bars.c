@@ -1,5 +1,6 @@
 /* The bars experiments of Luecke and Eggert (2010): the paper's rate beside ours. */
 #include "experiments.h"
+#include "inside/truth.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -13,17 +14,19 @@ struct experiment {
     double noise;
     int64_t samples, size, width, units;
     double probability, prior;
-    const char *temperature;
+    const char *temperature; /* as printed, and for all but mca, which finds its own */
     int64_t iterations, restarts, trials;
     double init_mean, init_sd;
-    int paper_successes, paper_trials;
-    const char *where; /* in the paper */
+    int64_t
+        heights; /* of bars; from 2 on causes have the values 0 .. heights, and all is learned */
+    int paper_successes, paper_trials; /* none: 0 of 0 */
+    const char *where;                 /* in the paper */
 };
 
 static const double third = 4.0 / 3;
 
 static const struct experiment *experiments(int *count) {
-    static struct experiment table[9];
+    static struct experiment table[12];
     const struct experiment bars = {.noise = 2,
                                     .samples = 500,
                                     .size = 5,
@@ -53,6 +56,9 @@ static const struct experiment *experiments(int *count) {
         {"mca-2000", "mca", "max", 2, 100, 100, "section 4.2.1"},
         {"overlap-400", "mca", "max", 0, 21, 25, "section 4.2.1"},
         {"overlap-800", "mca", "max", 0, 50, 50, "section 4.2.1"},
+        {"nmf-values", "nmf-et", "linear", 2, 0, 0, "section 5.2"},
+        {"linca-values", "linca", "signed", 2, 0, 0, "section 5.2"},
+        {"mca-values", "mca", "max", 2, 0, 0, "section 5.2"},
     };
     *count = (int)(sizeof rows / sizeof *rows);
     for (int i = 0; i < *count; i++) {
@@ -74,7 +80,13 @@ static const struct experiment *experiments(int *count) {
         }
         if (strcmp(e->name, "mca-2000") == 0) {
             e->samples = 2000;
-            e->restarts = 2;
+            e->trials = 100;
+        }
+        if (strstr(e->name, "-values")) {
+            e->heights = 3;
+            e->iterations = mca ? 100 : 200;
+            e->trials = 100;
+            e->restarts = 1;
         }
         if (strncmp(e->name, "overlap", 7) == 0) {
             e->samples = strcmp(e->name, "overlap-400") == 0 ? 400 : 800;
@@ -85,8 +97,7 @@ static const struct experiment *experiments(int *count) {
             e->prior = 2.0 / 32;
             e->temperature = "23:1.05";
             e->iterations = 400;
-            e->restarts = e->samples == 400 ? 2 : 1;
-            e->trials = e->samples == 400 ? 200 : 50;
+            e->trials = 100;
         }
     }
     return table;
@@ -96,8 +107,62 @@ static const struct experiment *experiments(int *count) {
 
 struct outcome {
     bool success;
-    double error; /* mean absolute, of a success */
+    int64_t found; /* causes */
+    double error;  /* mean absolute, of the causes found */
+    double
+        values; /* share of all causes of all samples whose most probable value is the true one */
+    /* Log-likelihood per sample less that of the truth, at the end and, of the first trials, after
+     * each iteration; for a picture alone. */
+    double likelihood, *likelihoods;
+    int64_t iterations;
 };
+
+enum { TRACED = 10 }; /* trials: as many as the paper draws */
+
+struct comparing {
+    const rb_field_match *match;
+    const rb_matrix *states;
+    int64_t right;
+};
+
+static rb_error add_state(void *user, const rb_et_state *state) {
+    struct comparing *c = user;
+    for (int64_t cause = 0; cause < c->match->causes; cause++) {
+        double value = 0;
+        for (int64_t k = 0; k < state->count; k++)
+            if (state->causes[k] == c->match->unit[cause]) value = state->values[k];
+        c->right += value == rb_matrix_at(c->states, state->sample, cause);
+    }
+    return RB_OK;
+}
+
+static rb_error compare_states(rb_context *ctx, const rb_model *model, rb_source *source,
+                               const rb_field_match *match, const rb_matrix *states,
+                               double *share) {
+    struct comparing c = {match, states, 0};
+    rb_error err = rb_et_states(ctx, model, source, add_state, &c);
+    double all = (double)(rb_matrix_samples(states) * match->causes);
+    *share = (double)c.right / all;
+    return err;
+}
+
+/* Values are learned with nothing given but how many bars there are. */
+static rb_error new_valued_options(rb_context *ctx, const struct experiment *e,
+                                   const experiment_options *bench, int64_t seed,
+                                   rb_options **options) {
+    (void)bench; /* which options do nothing here */
+    rb_error err = experiments_options_new(ctx, e->method, NULL, options);
+    return err ? err
+               : rb_options_set_all(ctx, *options,
+                                    "units=%lld values=0,1,2,3 learn-prior=true iterations=%lld "
+                                    "restarts=%lld seed=%lld",
+                                    (long long)e->units, (long long)e->iterations,
+                                    (long long)e->restarts, (long long)seed);
+}
+
+static bool gives_temperature(const struct experiment *e, const experiment_options *bench) {
+    return bench->as_printed || strcmp(e->method, "mca") != 0;
+}
 
 static rb_error new_options(rb_context *ctx, const struct experiment *e,
                             const experiment_options *bench, int64_t seed, rb_options **options) {
@@ -106,60 +171,159 @@ static rb_error new_options(rb_context *ctx, const struct experiment *e,
     if (!err) {
         err = rb_options_set_all(
             ctx, *options,
-            "units=%lld candidates=5 max-active=3 prior=%.17g sigma=2 temperature=%s "
-            "weight-noise=0.05 init-mean=%.17g init-sd=%.17g as-printed=%d singletons=%s "
+            "units=%lld candidates=5 max-active=3 prior=%.17g sigma=2 weight-noise=0.05 "
+            "init-mean=%.17g init-sd=%.17g as-printed=%d singletons=%s "
             "iterations=%lld restarts=%lld seed=%lld",
-            (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
-            bench->as_printed, singletons[bench->singletons], (long long)e->iterations,
-            (long long)e->restarts, (long long)seed);
+            (long long)e->units, e->prior, e->init_mean, e->init_sd, bench->as_printed,
+            singletons[bench->singletons], (long long)e->iterations, (long long)e->restarts,
+            (long long)seed);
     }
+    if (!err && gives_temperature(e, bench))
+        err = rb_options_set(ctx, *options, "temperature", e->temperature);
     if (!err && bench->negative) err = rb_options_set(ctx, *options, "negative", "reflect");
+    if (!err && bench->with) err = rb_options_set_all(ctx, *options, "%s", bench->with);
     return err;
 }
 
-static rb_error fit_bars(rb_context *ctx, const rb_options *options, const rb_matrix *samples,
-                         rb_matrix *fields, struct outcome *outcome) {
-    rb_source *source = NULL, *truth = NULL;
-    rb_model *model = NULL;
-    rb_field_match match = {0};
-    rb_error err = rb_source_from_matrix(ctx, samples, &source);
-    if (!err) err = rb_source_from_matrix(ctx, fields, &truth);
-    if (!err) err = rb_fit(ctx, options, source, NULL, &model);
-    if (!err) err = rb_model_match_fields(ctx, model, truth, &match);
-    if (!err) {
-        outcome->success = match.causes_found == match.causes;
-        outcome->error = match.mean_absolute_error;
-    }
-    rb_field_match_clear(&match);
-    rb_model_free(model);
-    rb_source_free(truth);
-    rb_source_free(source);
-    return err;
+/* Data and a fit. */
+struct trial {
+    rb_matrix *samples, *fields, *states;
+    rb_source *source, *truth;
+    rb_model *model;
+};
+
+static void free_trial(struct trial *t) {
+    rb_model_free(t->model);
+    rb_source_free(t->truth);
+    rb_source_free(t->source);
+    rb_matrix_free(t->states);
+    rb_matrix_free(t->fields);
+    rb_matrix_free(t->samples);
 }
 
-static rb_error run_trial(rb_context *ctx, const struct experiment *e,
-                          const experiment_options *bench, int64_t trial, struct outcome *outcome) {
-    rb_options *bars = NULL, *options = NULL;
-    rb_matrix *samples, *fields;
-    int64_t seed = bench->seed + trial;
+static rb_error make_data(rb_context *ctx, const struct experiment *e, int64_t seed,
+                          struct trial *t) {
+    rb_options *bars = NULL;
     rb_error err = experiments_options_new(ctx, NULL, rb_bars_group(), &bars);
     if (!err) {
         err = rb_options_set_all(
             ctx, bars,
             "style=%s noise=%.17g samples=%lld size=%lld width=%lld probability=%.17g "
-            "seed=%lld",
+            "heights=%lld seed=%lld",
             e->style, e->noise, (long long)e->samples, (long long)e->size, (long long)e->width,
-            e->probability, (long long)seed);
+            e->probability, (long long)(e->heights ? e->heights : 1), (long long)seed);
     }
-    err = err ? err : new_options(ctx, e, bench, seed, &options);
-    err = err ? err : rb_simulate_bars(ctx, bars, &samples, &fields, NULL);
-    if (!err) {
-        err = fit_bars(ctx, options, samples, fields, outcome);
-        rb_matrix_free(samples);
-        rb_matrix_free(fields);
-    }
-    rb_options_free(options);
+    err = err ? err : rb_simulate_bars(ctx, bars, &t->samples, &t->fields, &t->states);
+    err = err ? err : rb_source_from_matrix(ctx, t->samples, &t->source);
+    err = err ? err : rb_source_from_matrix(ctx, t->fields, &t->truth);
     rb_options_free(bars);
+    return err;
+}
+
+/* Free it in any case. */
+static rb_error make_trial(rb_context *ctx, const struct experiment *e,
+                           const experiment_options *bench, int64_t trial, struct trial *t) {
+    rb_options *options = NULL;
+    int64_t seed = bench->seed + trial;
+    *t = (struct trial){0};
+    rb_error err = (e->heights ? new_valued_options : new_options)(ctx, e, bench, seed, &options);
+    if (!err && bench->picture && trial < TRACED)
+        err = rb_options_set(ctx, options, "trace", "true");
+    err = err ? err : make_data(ctx, e, seed, t);
+    err = err ? err : rb_fit(ctx, options, t->source, NULL, &t->model);
+    rb_options_free(options);
+    return err;
+}
+
+/* Of the fields and the prior that made the data, and sigma 2, which made those with noise. */
+static rb_error true_likelihood(rb_context *ctx, const struct experiment *e,
+                                const experiment_options *bench, const struct trial *t,
+                                double *likelihood) {
+    rb_options *options = NULL;
+    rb_error err = new_options(ctx, e, bench, 1, &options);
+    if (!err) {
+        err = rb_options_set_all(
+            ctx, options,
+            "units=%lld prior=%.17g sigma=2 iterations=1 restarts=1 temperature=1.05:1.05",
+            (long long)rb_matrix_samples(t->fields), e->probability);
+    }
+    err = err ? err : truth_log_likelihood(ctx, options, t->source, t->fields, likelihood);
+    rb_options_free(options);
+    return err;
+}
+
+/* The metric of an iteration is of the parameters that it began with; those after the last one are
+ * in the model. */
+static rb_error keep_likelihoods(rb_context *ctx, const struct experiment *e,
+                                 const experiment_options *bench, const struct trial *t,
+                                 struct outcome *outcome) {
+    int64_t count = rb_model_iterations(t->model);
+    const double *last = rb_model_array(t->model, "log_likelihood", NULL, NULL);
+    bool traced = rb_model_array(t->model, "trace", NULL, NULL);
+    double truth = 0, n = (double)e->samples;
+    rb_error err = true_likelihood(ctx, e, bench, t, &truth);
+    outcome->likelihood = ((last ? *last : NAN) - truth) / n;
+    if (err || !traced) return err;
+    outcome->likelihoods = calloc((size_t)count + 1, sizeof *outcome->likelihoods);
+    if (!outcome->likelihoods) return RB_ERROR_MEMORY;
+    outcome->iterations = count;
+    for (int64_t i = 0; i + 1 < count; i++) {
+        double value = NAN;
+        (void)rb_model_metric(t->model, i + 1, "log_likelihood", &value);
+        outcome->likelihoods[i] = (value - truth) / n;
+    }
+    outcome->likelihoods[count - 1] = outcome->likelihood;
+    return RB_OK;
+}
+
+static rb_error judge(rb_context *ctx, const struct trial *t, struct outcome *outcome) {
+    rb_field_match match = {0};
+    rb_error err = rb_model_match_fields(ctx, t->model, t->truth, &match);
+    if (!err) {
+        outcome->found = match.causes_found;
+        outcome->success = match.causes_found == match.causes;
+        outcome->error = match.mean_absolute_error;
+        err = compare_states(ctx, t->model, t->source, &match, t->states, &outcome->values);
+    }
+    rb_field_match_clear(&match);
+    return err;
+}
+
+static rb_error run_trial(rb_context *ctx, const struct experiment *e,
+                          const experiment_options *bench, int64_t trial, struct outcome *outcome) {
+    struct trial t;
+    rb_error err = make_trial(ctx, e, bench, trial, &t);
+    err = err ? err : judge(ctx, &t, outcome);
+    if (!err && bench->picture) err = keep_likelihoods(ctx, e, bench, &t, outcome);
+    free_trial(&t);
+    return err;
+}
+
+/* ---- the picture: all trials, and the first one closer ---- */
+
+static rb_error draw_trials(rb_context *ctx, const struct experiment *e,
+                            const experiment_options *bench, const struct outcome *outcomes) {
+    struct trial first;
+    rb_source *states = NULL;
+    rb_options *plot = NULL;
+    rb_plot_trial *trials = calloc((size_t)e->trials, sizeof *trials);
+    if (!trials) return RB_ERROR_MEMORY;
+    for (int64_t t = 0; t < e->trials; t++) {
+        const struct outcome *o = &outcomes[t];
+        trials[t] = (rb_plot_trial){o->success, o->likelihood, o->iterations, o->likelihoods};
+    }
+    rb_error err = make_trial(ctx, e, bench, 0, &first);
+    err = err ? err : rb_source_from_matrix(ctx, first.states, &states);
+    err = err ? err : experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
+    err = err ? err : rb_options_set(ctx, plot, "width", "900"); /* four panels are high enough */
+    rb_plot_example example = {sizeof example, first.model, first.source, states};
+    err = err ? err
+              : rb_plot_trials(ctx, trials, e->trials, "log-likelihood per sample, truth 0",
+                               &example, plot, bench->picture);
+    rb_options_free(plot);
+    rb_source_free(states);
+    free_trial(&first);
+    free(trials);
     return err;
 }
 
@@ -224,40 +388,82 @@ static int run_trials(const struct experiment *e, const experiment_options *opti
 
 /* ---- tables ---- */
 
+static void print_valued_settings(const struct experiment *e) {
+    printf("%s: causes of more values than two (%s); the paper has no figures\n", e->name,
+           e->where);
+    printf("    rarebit simulate bars --style %s --heights %lld --samples %lld\n", e->style,
+           (long long)e->heights, (long long)e->samples);
+    printf("    rarebit fit %s -k %lld --values 0,1,2,3 --learn-prior --iterations %lld "
+           "--restarts %lld\n",
+           e->method, (long long)e->units, (long long)e->iterations, (long long)e->restarts);
+    printf("    %lld trials\n", (long long)e->trials);
+}
+
 static void print_settings(const struct experiment *e, const experiment_options *options) {
     static const char *const singletons[] = {"", " --singletons yes", " --singletons no"};
+    if (e->heights) {
+        print_valued_settings(e);
+        return;
+    }
     printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
            e->paper_successes, e->paper_trials);
     printf("    rarebit simulate bars --style %s --size %lld --width %lld --probability %.6g "
            "--noise %g --samples %lld\n",
            e->style, (long long)e->size, (long long)e->width, e->probability, e->noise,
            (long long)e->samples);
-    printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2 "
-           "--temperature %s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
-           "--restarts %lld%s%s%s\n",
-           e->method, (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
+    printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2"
+           "%s%s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
+           "--restarts %lld%s%s%s%s%s\n",
+           e->method, (long long)e->units, e->prior,
+           gives_temperature(e, options) ? " --temperature " : "",
+           gives_temperature(e, options) ? e->temperature : "", e->init_mean, e->init_sd,
            (long long)e->iterations, (long long)e->restarts,
            options->as_printed ? " --as-printed" : "", singletons[options->singletons],
-           options->negative ? " --negative reflect" : "");
+           options->negative ? " --negative reflect" : "", options->with ? " with " : "",
+           options->with ? options->with : "");
     printf("    %lld trials\n", (long long)e->trials);
 }
 
 static void print_result(const struct experiment *e, const struct outcome *outcomes) {
-    int64_t successes = 0;
-    double error = 0, low, high;
+    int64_t successes = 0, found = 0;
+    double error = 0, largest = 0, values = 0, low, high;
+    char paper[32] = "      -      -";
     for (int64_t t = 0; t < e->trials; t++) {
-        successes += outcomes[t].success;
-        error += outcomes[t].success ? outcomes[t].error : 0;
+        const struct outcome *outcome = &outcomes[t];
+        found += outcome->found;
+        if (!outcome->success) continue;
+        successes++;
+        error += outcome->error;
+        values += outcome->values;
+        largest = fmax(largest, outcome->error);
     }
     rb_success_interval(successes, e->trials, &low, &high);
-    printf("%-16s %4lld/%-4lld  %.3f [%.3f, %.3f]   %3d/%-3d  %.3f   %8.3f\n", e->name,
-           (long long)successes, (long long)e->trials, (double)successes / (double)e->trials, low,
-           high, e->paper_successes, e->paper_trials, (double)e->paper_successes / e->paper_trials,
-           successes ? error / (double)successes : NAN);
+    if (e->paper_trials > 0) {
+        snprintf(paper, sizeof paper, "%3d/%-3d  %.3f", e->paper_successes, e->paper_trials,
+                 (double)e->paper_successes / e->paper_trials);
+    }
+    double n = (double)successes; /* 0: means are NaN */
+    printf("%-16s %4lld/%-4lld  %.3f [%.3f, %.3f]   %s   %5.2f   %8.3f %8.3f  %6.4f\n", e->name,
+           (long long)successes, (long long)e->trials, n / (double)e->trials, low, high, paper,
+           (double)found / (double)e->trials, error / n, successes ? largest : NAN, values / n);
     fflush(stdout);
 }
 
-static int run_experiment(struct experiment e, const experiment_options *options, int threads) {
+/* With a picture, its second panel in numbers. */
+static void print_likelihoods(const struct experiment *e, const struct outcome *outcomes) {
+    double sum[2] = {0}, count[2] = {0};
+    for (int64_t t = 0; t < e->trials; t++) {
+        sum[outcomes[t].success] += outcomes[t].likelihood;
+        count[outcomes[t].success]++;
+    }
+    printf("    log-likelihood per sample, less that of the true parameters");
+    for (int found = 1; found >= 0; found--)
+        if (count[found] > 0)
+            printf("   %s: %.3f", found ? "all found" : "not all", sum[found] / count[found]);
+    putchar('\n');
+}
+
+static int run_experiment(rb_context *ctx, struct experiment e, const experiment_options *options) {
     e.trials = options->trials ? options->trials : e.trials;
     e.restarts = options->restarts ? options->restarts : options->as_printed ? 1 : e.restarts;
     if (options->list) {
@@ -269,8 +475,14 @@ static int run_experiment(struct experiment e, const experiment_options *options
         report_error("out of memory");
         return STATUS_FAILED;
     }
-    int status = run_trials(&e, options, threads, outcomes);
+    int status = run_trials(&e, options, rb_context_threads(ctx), outcomes);
+    rb_error err = RB_OK;
+    if (!status && options->picture) err = draw_trials(ctx, &e, options, outcomes);
+    if (err) status = report_failure(ctx, err);
     if (!status) print_result(&e, outcomes);
+    if (!status && options->picture) print_likelihoods(&e, outcomes);
+    for (int64_t t = 0; t < e.trials; t++)
+        free(outcomes[t].likelihoods);
     free(outcomes);
     return status;
 }
@@ -286,21 +498,23 @@ bool experiments_bars_has(const char *name) {
 const char *experiments_bars_heed(const char *name) {
     int count;
     const struct experiment *table = experiments(&count);
+    if (name && strstr(name, "-values")) return "trials restarts seed";
     for (int i = 0; name && i < count; i++)
         if (strcmp(name, table[i].name) == 0 && strcmp(table[i].method, "linca") == 0)
-            return "as-printed singletons trials restarts seed";
-    return "as-printed singletons negative trials restarts seed";
+            return "picture as-printed singletons with trials restarts seed";
+    return name ? "picture as-printed singletons negative with trials restarts seed"
+                : "as-printed singletons negative with trials restarts seed";
 }
 
 int experiments_bars(rb_context *ctx, const experiment_options *options) {
-    int count, status = STATUS_DONE, threads = rb_context_threads(ctx);
+    int count, status = STATUS_DONE;
     const struct experiment *table = experiments(&count);
     if (!options->list) {
-        printf("%-16s %9s  %-21s   %7s  %5s   %8s\n", "experiment", "all found",
-               "rate, 95 % interval", "paper", "rate", "MAE");
+        printf("%-16s %9s  %-21s   %7s  %5s   %5s   %8s %8s  %6s\n", "experiment", "all found",
+               "rate, 95 % interval", "paper", "rate", "found", "MAE", "largest", "states");
     }
     for (int i = 0; i < count && !status; i++)
         if (!options->experiment || strcmp(options->experiment, table[i].name) == 0)
-            status = run_experiment(table[i], options, threads);
+            status = run_experiment(ctx, table[i], options);
     return status;
 }

@@ -12,16 +12,20 @@ struct field_experiment {
     double prior, sigma, weight_noise;
     const char *temperature;
     int64_t iterations;
+    int64_t most; /* samples, evenly spread; 0: all */
     rb_error (*open)(rb_context *ctx, const experiment_options *options, rb_source **source);
 };
 
 static void list(const struct field_experiment *e) {
-    printf("%s: %s of the paper\n    rarebit %s\n"
+    char most[64] = "";
+    if (e->most)
+        snprintf(most, sizeof most, "    %lld of the samples, evenly spread\n", (long long)e->most);
+    printf("%s: %s of the paper\n    rarebit %s\n%s"
            "    rarebit fit %s -k %lld --candidates %lld --max-active %lld --prior %g --sigma %g "
            "--temperature %s --weight-noise %g --iterations %lld\n",
-           e->name, e->where, e->data, e->method, (long long)e->units, (long long)e->candidates,
-           (long long)e->max_active, e->prior, e->sigma, e->temperature, e->weight_noise,
-           (long long)e->iterations);
+           e->name, e->where, e->data, most, e->method, (long long)e->units,
+           (long long)e->candidates, (long long)e->max_active, e->prior, e->sigma, e->temperature,
+           e->weight_noise, (long long)e->iterations);
 }
 
 static rb_error new_options(rb_context *ctx, const struct field_experiment *e,
@@ -43,9 +47,9 @@ static void print_result(const struct field_experiment *e, const rb_model *model
     printf("%s: %lld samples x %lld features, %lld causes, %lld iterations\n", e->name,
            (long long)rb_metrics_get(v, "samples"), (long long)rb_metrics_get(v, "features"),
            (long long)e->units, (long long)rb_model_iterations(model));
-    printf("    an iteration              %.3g s, %.2f us a sample\n", seconds,
+    printf("    an iteration              %.3g s, %.2f us per sample\n", seconds,
            1e6 * seconds / rb_metrics_get(v, "samples"));
-    printf("    log likelihood a sample   %.4f\n",
+    printf("    log likelihood per sample   %.4f\n",
            rb_metrics_get(v, "log_likelihood") / rb_metrics_get(v, "samples"));
     printf("    mean squared error        %.4f (variance explained %.4f)\n",
            rb_metrics_get(v, "mean_squared_error"), rb_metrics_get(v, "variance_explained"));
@@ -68,17 +72,54 @@ static rb_error fit_fields(rb_context *ctx, const struct field_experiment *e,
     return err;
 }
 
+/* Some of the samples, copied. */
+struct chosen {
+    float *rows;
+    int64_t features;
+};
+
+static rb_error give_chosen(void *user, int64_t first, int64_t count, void *rows) {
+    const struct chosen *c = user;
+    memcpy(rows, c->rows + first * c->features, (size_t)(count * c->features) * sizeof *c->rows);
+    return RB_OK;
+}
+
+/* `most` samples, evenly spread, instead of all. */
+static rb_error choose(rb_context *ctx, int64_t most, rb_source **source, struct chosen *chosen) {
+    int64_t all = rb_source_samples(*source), d = rb_source_features(*source);
+    rb_error err = RB_OK;
+    rb_source *part = NULL;
+    if (most == 0 || all <= most) return RB_OK;
+    *chosen = (struct chosen){calloc((size_t)(most * d), sizeof(float)), d};
+    if (!chosen->rows) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < most; i++) {
+        err = rb_source_slice(ctx, *source, (int64_t)((double)i * (double)all / (double)most), 1,
+                              &part);
+        err = err ? err : rb_source_read_into(ctx, part, RB_FLOAT32, chosen->rows + i * d, d, 1);
+        rb_source_free(part);
+        part = NULL;
+    }
+    err = err ? err : rb_source_from_callback(ctx, RB_FLOAT32, most, d, give_chosen, chosen, &part);
+    if (err) return err;
+    rb_source_free(*source);
+    *source = part;
+    return RB_OK;
+}
+
 static int run(rb_context *ctx, const struct field_experiment *e, const experiment_options *options,
                const char *what) {
     rb_source *source = NULL;
+    struct chosen chosen = {0};
     if (options->list) {
         list(e);
         return STATUS_DONE;
     }
     if (!experiments_has_data(options, what)) return STATUS_USAGE;
     rb_error err = e->open(ctx, options, &source);
+    if (!err) err = choose(ctx, e->most, &source, &chosen);
     if (!err) err = fit_fields(ctx, e, options, source);
     rb_source_free(source);
+    free(chosen.rows);
     return err ? report_failure(ctx, err) : STATUS_DONE;
 }
 
@@ -172,29 +213,39 @@ static rb_error open_segments(rb_context *ctx, const experiment_options *options
     char **paths = list_recordings(options->data, &count);
     if (!paths) return RB_ERROR_MEMORY;
     rb_error err = experiments_options_new(ctx, NULL, rb_segments_group(), &segments);
-    err = err ? err : rb_options_set_all(ctx, segments, "length=200 peak=5");
+    err = err ? err : rb_options_set_all(ctx, segments, "length=200 peak=5 trim-silence=true");
     err = err ? err : rb_segments(ctx, (const char *const *)paths, count, segments, source);
     rb_options_free(segments);
     free_paths(paths, count);
     return err;
 }
 
-int experiments_sound(rb_context *ctx, const experiment_options *options) {
+static int run_sound(rb_context *ctx, const experiment_options *options, const char *name,
+                     int64_t units, int64_t most) {
     const struct field_experiment e = {
-        .name = "sound",
+        .name = name,
         .method = "linca",
-        .data = "segments DATA --length 200 --step 1 --peak 5",
+        .data = "segments DATA --length 200 --step 1 --peak 5 --trim-silence",
         .where = "section 4.3.2, figure 11",
         .shape = "200",
-        .units = 200,
+        .units = units,
         .candidates = 10,
         .max_active = 4,
-        .prior = 0.01,
+        .prior = 2 / (double)units,
         .sigma = 0.5,
         .weight_noise = -1,
         .temperature = "0=5,0.05=5,0.4=1",
         .iterations = 400,
+        .most = most,
         .open = open_segments,
     };
     return run(ctx, &e, options, "a recording of speech, or a folder of them");
+}
+
+int experiments_sound(rb_context *ctx, const experiment_options *options) {
+    return run_sound(ctx, options, "sound", 200, 0);
+}
+
+int experiments_sound_400(rb_context *ctx, const experiment_options *options) {
+    return run_sound(ctx, options, "sound-400", 400, 100000);
 }

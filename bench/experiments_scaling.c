@@ -5,22 +5,27 @@
 
 #include <time.h>
 
-enum { SAMPLES = 1000, ITERATIONS = 6, MAX = 12, LINES = 6 };
+enum { SAMPLES = 1000, ITERATIONS = 6, MAX = 12, LINES = 10 };
 
-/* One line of the figure: ET(H', gamma), and the numbers of causes; 0: as many as there are. */
+/* One line of the figure: ET(H', gamma), and the numbers of causes. */
 struct line {
     const char *name;
-    int64_t candidates, max_active;
-    int64_t causes[MAX]; /* 0 ends them */
+    int64_t candidates, share; /* H' = candidates, or H / share */
+    int64_t max_active;        /* gamma; up to 0: so many less than H' */
+    int64_t causes[MAX];       /* 0 ends them */
 };
 
 static const struct line lines[LINES] = {
-    {"ET(5, 3)", 5, 3, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
-    {"ET(7, 5)", 7, 5, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
-    {"ET(9, 7)", 9, 7, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
-    {"ET(H, 2)", 0, 2, {10, 20, 50, 100, 200}},
-    {"ET(H, 3)", 0, 3, {10, 20, 50}},
-    {"ET(H, H)", 0, 0, {4, 6, 8, 10, 12}},
+    {"ET(5, 3)", 5, 0, 3, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(7, 5)", 7, 0, 5, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(9, 7)", 9, 0, 7, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(H, 1)", 0, 1, 1, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(H, 2)", 0, 1, 2, {10, 20, 50, 100, 200}},
+    {"ET(H, 3)", 0, 1, 3, {10, 20, 50}},
+    {"ET(H/10, 3)", 0, 10, 3, {30, 50, 100, 200, 500}},
+    {"ET(H/10, 4)", 0, 10, 4, {40, 50, 100, 200, 300}},
+    {"ET(H/10, H/10 - 2)", 0, 10, -2, {30, 50, 70, 90, 100, 110, 120, 130}},
+    {"ET(H, H)", 0, 1, 0, {4, 6, 8, 10, 12}},
 };
 
 static void list(void) {
@@ -36,13 +41,13 @@ static void list(void) {
 static rb_error new_options(rb_context *ctx, const struct line *line, int64_t causes,
                             rb_options **options) {
     rb_error err = experiments_options_new(ctx, "mca", NULL, options);
+    int64_t candidates = line->candidates ? line->candidates : causes / line->share;
+    int64_t max_active = line->max_active > 0 ? line->max_active : candidates + line->max_active;
     return err ? err
                : rb_options_set_all(ctx, *options,
                                     "units=%lld candidates=%lld max-active=%lld prior=%.17g "
                                     "sigma=2 temperature=1.05 cut-factor=1e9 iterations=%d seed=1",
-                                    (long long)causes,
-                                    (long long)(line->candidates ? line->candidates : causes),
-                                    (long long)(line->max_active ? line->max_active : causes),
+                                    (long long)causes, (long long)candidates, (long long)max_active,
                                     2 / (double)causes, ITERATIONS);
 }
 
@@ -90,7 +95,7 @@ static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source
         x[i] = (double)line->causes[i];
         y[i] = 1e6 * seconds / SAMPLES;
         (*count)++;
-        printf("%-9s H %5lld   %10.2f us a sample and iteration\n", line->name,
+        printf("%-18s  H %5lld   %10.2f us per sample and iteration\n", line->name,
                (long long)line->causes[i], y[i]);
         fflush(stdout);
     }
@@ -111,7 +116,7 @@ static rb_error measure_lines(rb_context *ctx, const experiment_options *options
     }
     if (!err && options->picture) {
         err = rb_plot_growth(ctx, drawn, LINES, "number of causes H",
-                             "processor time a sample and iteration, us", plot, options->picture);
+                             "processor time per sample and iteration, us", plot, options->picture);
     }
     rb_options_free(plot);
     return err;

@@ -31,7 +31,9 @@ const command segments_command = {
     .examples = {{"All segments of 12.5 ms, recordings from -5 to 5",
                   "segments *.wav --length 12.5ms --step 1 --peak 5 --trim-silence -o S.npy"},
                  {"Every tenth of a second, without overlap",
-                  "segments song.flac --length 0.1s --step 0.1s -o S.npy"}},
+                  "segments song.flac --length 0.1s --step 0.1s -o S.npy"},
+                 {"Spectrograms: ten frames of 26 bands, every 50 ms",
+                  "segments *.wav --spectrogram --length 115ms --step 50ms -o S.npy"}},
     .check_output = check_matrix_output,
     .run = run,
 };

@@ -21,7 +21,7 @@ static const char *value_today(const char *name, const char *value) {
     return value;
 }
 
-/* The options of the fit, as the model records them. */
+/* The options of the fit, as the model records them; their texts are the model's. */
 static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_options *options) {
     const rb_option *table = model->method->options;
     rb_rows_default(et_option_rows, options);
@@ -36,6 +36,8 @@ static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_o
         }
     }
     options->units = rb_model_units(model);
+    const char *values = rb_model_attribute(model, "values");
+    options->values = values && *values ? values : NULL; /* else not given */
     return RB_OK;
 }
 
@@ -48,17 +50,24 @@ static int64_t choose_capacity(const et_setup *setup, et_keep keep, int64_t bloc
     return capacity < block_samples ? capacity : block_samples;
 }
 
-rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
+static rb_error renew(rb_context *ctx, et_coder *c, et_keep keep) {
     et_results results;
-    const et_setup *setup = &c->engine->setup;
-    if (c->results.states || (c->results.capacity && setup->model.additive)) return RB_OK;
-    int64_t capacity = choose_capacity(setup, keep, c->block_samples);
+    int64_t capacity = choose_capacity(&c->engine->setup, keep, c->block_samples);
     rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
         et_memory_free(&c->results.memory);
         c->results = results;
     }
     return err;
+}
+
+rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
+    bool enough = c->results.capacity && c->engine->setup.model.additive;
+    return c->results.states || enough ? RB_OK : renew(ctx, c, keep);
+}
+
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *c) {
+    return c->results.states ? RB_OK : renew(ctx, c, ET_KEEP_STATES);
 }
 
 static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samples, et_coder *c) {
@@ -77,8 +86,11 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
     c->parameters.fields =
         et_take_dense(ctx, &c->memory, RB_FLOAT64, setup.units, setup.n_features);
     c->parameters.prior = et_take(ctx, &c->memory, setup.units, 1, sizeof(double));
+    if (setup.values.count > 1)
+        c->parameters.shares = et_take(ctx, &c->memory, setup.items, 1, sizeof(double));
     err = err ? err : c->memory.err;
-    err = err ? err : et_load_parameters(ctx, model, &c->parameters);
+    if (!err) et_start_shares(&setup.values, &c->parameters);
+    err = err ? err : et_load_parameters(ctx, model, &setup.values, &c->parameters);
     err = err ? err : et_coder_keep(ctx, c, ET_KEEP_MEANS);
     if (!err) {
         c->engine->widens = true;
@@ -161,10 +173,10 @@ static void decode(const struct mean *m, rb_type type, const void *codes) {
 }
 
 /* Adds q times the superposition of wbar and one more field, which is in `out`. */
-static void add(const struct mean *m, double q, const double *wbar, int64_t cause, double *out) {
+static void add(const struct mean *m, double q, const double *wbar, int64_t item, double *out) {
     const et_setup *setup = &m->engine->setup;
     setup->model.own.superpose(setup->model.own.user, setup->n_features, wbar,
-                               rb_dense_row(m->engine->parameters->fields, cause), out);
+                               rb_dense_row(m->engine->fields, item), out);
     for (int64_t d = 0; q > 0 && d < setup->n_features; d++)
         m->row[d] += q * out[d];
 }
@@ -175,7 +187,7 @@ static void add_states(const struct mean *m, int64_t s) {
     int64_t n = m->engine->setup.n_features;
     const double *wbar = m->vectors + tree->size[s] * n;
     double *out = m->vectors + (tree->size[s] + 1) * n;
-    for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
+    for (int k = tree->first[s]; k < tree->items; k++) {
         int64_t child = tree->child[s] + k;
         double q = tree->size[child] > 1 ? m->look.states[child] : 0;
         if (q > 0 || child < tree->inner) add(m, q, wbar, m->look.candidates[k], out);
@@ -191,9 +203,9 @@ static void expect(const struct mean *m, rb_type type, const void *single) {
         m->vectors[d] = setup->model.own.empty;
         m->row[d] = m->look.states[0] * setup->model.own.empty;
     }
-    for (int64_t h = 0; h < setup->units; h++) {
-        double q = rb_get(type, single, h);
-        if (q > 0) add(m, q, m->vectors, h, m->vectors + setup->n_features);
+    for (int64_t i = 0; i < setup->items; i++) {
+        double q = rb_get(type, single, i);
+        if (q > 0) add(m, q, m->vectors, i, m->vectors + setup->n_features);
     }
     add_states(m, 0);
 }
@@ -273,18 +285,25 @@ rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *r
 
 struct mapping {
     const et_coder *coder;
-    rb_et_map_fn fn;
+    rb_et_states_fn fn;
     void *user;
 };
 
 static rb_error map_part(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
     const struct mapping *m = user;
     const et_results *r = &m->coder->results;
+    const et_setup *setup = &m->coder->engine->setup;
     int64_t causes[ET_MAX_ACTIVE];
+    double values[ET_MAX_ACTIVE];
     rb_error err = RB_OK;
     for (int64_t i = 0; !err && i < part->n_samples; i++) {
-        int64_t count = et_map_causes(m->coder->engine, r, i, causes), failures = ctx->failures;
-        err = m->fn(m->user, first + i, r->evidence[i], count, causes);
+        int64_t count = et_map_items(m->coder->engine, r, i, causes), failures = ctx->failures;
+        for (int64_t k = 0; k < count; k++) {
+            values[k] = setup->values.value[causes[k] / setup->units];
+            causes[k] %= setup->units;
+        }
+        rb_et_state state = {sizeof state, first + i, r->evidence[i], count, causes, values};
+        err = m->fn(m->user, &state);
         if (err && ctx->failures == failures) {
             rb_fail(ctx, err, "the program stopped taking states at sample %lld",
                     (long long)(first + i));
@@ -293,8 +312,8 @@ static rb_error map_part(rb_context *ctx, void *user, int64_t first, const rb_bl
     return err;
 }
 
-rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_map_fn fn,
-                   void *user) {
+rb_error rb_et_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_states_fn fn,
+                      void *user) {
     enum { SAMPLES = 4 * ET_TASK_SAMPLES };
     void *coder = NULL;
     rb_feed *feed = NULL;
@@ -311,4 +330,20 @@ rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb
     rb_feed_free(feed);
     et_coder_free(coder);
     return err;
+}
+
+struct causes {
+    rb_et_map_fn fn;
+    void *user;
+};
+
+static rb_error give_causes(void *user, const rb_et_state *state) {
+    const struct causes *c = user;
+    return c->fn(c->user, state->sample, state->log_evidence, state->count, state->causes);
+}
+
+rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_map_fn fn,
+                   void *user) {
+    struct causes causes = {fn, user};
+    return rb_et_states(ctx, model, source, give_causes, &causes);
 }

@@ -46,17 +46,19 @@ const double *et_empty(const et_engine *engine, et_scratch *scratch) {
 double et_singles(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
                   double *single) {
     const et_model *model = &engine->setup.model;
-    if (et_gaussian(model)) {
-        engine->kernels->singles(engine->setup.units, engine->scale, sample->b, sample->square,
-                                 engine->logit, single);
-        return 0;
+    const et_values *values = &engine->setup.values;
+    int64_t units = engine->setup.units;
+    for (int a = 0; et_gaussian(model) && a < values->count; a++) {
+        engine->kernels->singles(units, engine->scale, values->value[a], sample->b, sample->square,
+                                 engine->logit + a * units, single + a * units);
     }
+    if (et_gaussian(model)) return 0;
     const double *empty = et_empty(engine, scratch);
     double *out = scratch->vectors + engine->setup.n_features;
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        const double *field = et_field(engine, scratch, sample, h, 0);
+    for (int64_t i = 0; i < engine->setup.items; i++) {
+        const double *field = et_field(engine, scratch, sample, i, 0);
         model->own.superpose(model->own.user, sample->n, empty, field, out);
-        single[h] = et_energy(engine, sample->n, sample->y, out) + engine->logit[h];
+        single[i] = et_energy(engine, sample->n, sample->y, out) + engine->logit[i];
     }
     return et_energy(engine, sample->n, sample->y, empty);
 }
@@ -66,7 +68,7 @@ double et_singles(const et_engine *engine, et_scratch *scratch, const et_sample 
 /* A sample that lacks values: its G is that of the packed fields. */
 static void place_packed(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
                          const et_sample *sample, int l) {
-    int h = tree->candidates;
+    int h = tree->items;
     for (int i = 0; i < h; i++) {
         const double *field = et_field(engine, scratch, sample, sample->candidates[i], i);
         for (int j = 0; tree->max_active > 1 && j < i; j++) {
@@ -79,7 +81,7 @@ static void place_packed(const et_engine *engine, const et_tree *tree, et_scratc
 
 static void place(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
                   const et_sample *sample, int l) {
-    int h = tree->candidates;
+    int h = tree->items;
     for (int i = 0; i + 1 < h && tree->max_active > 1; i++) {
         const double *row = rb_dense_row(engine->gram, sample->candidates[i]);
         double *g = scratch->gram + (int64_t)i * h * ET_LANES + l;
@@ -88,13 +90,32 @@ static void place(const et_engine *engine, const et_tree *tree, et_scratch *scra
     }
 }
 
+/* The same for items: G of the causes times both values. */
+static void place_values(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                         const et_sample *sample, int l) {
+    const et_values *values = &engine->setup.values;
+    int h = tree->items, count = values->count;
+    for (int i = 0; i < h && tree->max_active > 1; i++) {
+        const double *row = rb_dense_row(engine->gram, sample->candidates[i / count * count]);
+        double factor = engine->scale * values->value[i % count];
+        double *g = scratch->gram + (int64_t)i * h * ET_LANES + l;
+        for (int j = i / count * count + count; j < h; j += count)
+            for (int a = 0; a < count; a++)
+                g[(int64_t)(j + a) * ET_LANES] =
+                    factor * values->value[a] * row[sample->candidates[j]];
+    }
+}
+
 static void linear_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
                             const et_sample *samples, int count) {
-    memset(scratch->start, 0, (size_t)(tree->candidates * ET_LANES) * sizeof *scratch->start);
+    bool binary = et_binary(&engine->setup.values);
+    memset(scratch->start, 0, (size_t)(tree->items * ET_LANES) * sizeof *scratch->start);
     for (int l = 0; l < count; l++) {
-        for (int i = 0; i < tree->candidates; i++)
+        for (int i = 0; i < tree->items; i++)
             scratch->start[i * ET_LANES + l] = samples[l].single[samples[l].candidates[i]];
-        (samples[l].places ? place_packed : place)(engine, tree, scratch, &samples[l], l);
+        (samples[l].places ? place_packed
+         : binary          ? place
+                           : place_values)(engine, tree, scratch, &samples[l], l);
     }
     engine->kernels->energies(tree, scratch->start, scratch->gram, scratch->work, scratch->energy);
 }
@@ -134,24 +155,24 @@ static void descend(const struct descent *d, int64_t s, int size, const double *
     const et_tree *tree = d->tree;
     const et_sample *sample = d->sample;
     double *out = d->scratch->vectors + (int64_t)(size + 1) * engine->setup.n_features;
-    for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
+    for (int k = tree->first[s]; k < tree->items; k++) {
         int64_t child = tree->child[s] + k;
-        int32_t h = sample->candidates[k];
+        int32_t item = sample->candidates[k];
         double *energy = &d->scratch->energy[child * ET_LANES + d->lane];
         const double *field = sample->places ? rb_dense_row(d->scratch->fields, k)
-                                             : rb_dense_row(engine->parameters->fields, h);
+                                             : rb_dense_row(engine->fields, item);
         const double *next = out;
         bool goes_on = child < tree->inner;
         if (size > 0) {
-            *energy = join(d, wbar, field, out, goes_on) + prior + engine->logit[h];
+            *energy = join(d, wbar, field, out, goes_on) + prior + engine->logit[item];
         } else if (et_gaussian(model)) {
-            *energy = sample->single[h];
+            *energy = sample->single[item];
             next = field; /* no cause superposes to 0 */
         } else {
-            *energy = sample->single[h];
+            *energy = sample->single[item];
             model->own.superpose(model->own.user, sample->n, wbar, field, out);
         }
-        if (goes_on) descend(d, child, size + 1, next, prior + engine->logit[h]);
+        if (goes_on) descend(d, child, size + 1, next, prior + engine->logit[item]);
     }
 }
 
@@ -164,7 +185,7 @@ static void general_energies(const et_engine *engine, const et_tree *tree, et_sc
         scratch->energy[i] = 0;
     for (int l = 0; l < count; l++) {
         struct descent d = {engine, tree, scratch, &samples[l], l, maximum};
-        for (int k = 0; samples[l].places && k < tree->candidates; k++)
+        for (int k = 0; samples[l].places && k < tree->items; k++)
             et_field(engine, scratch, &samples[l], samples[l].candidates[k], k);
         scratch->energy[l] = samples[l].none;
         descend(&d, 0, 0, empty, 0);

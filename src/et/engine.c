@@ -28,16 +28,17 @@ static void take_scratch(rb_context *ctx, et_engine *engine, et_scratch *s) {
     const et_setup *setup = &engine->setup;
     const et_tree *tree = &engine->trees[engine->widths];
     et_memory *m = &engine->memory;
-    int64_t h = setup->units, d = setup->n_features, wide = tree->candidates * ET_LANES;
-    int64_t padded = (h + ET_LANES - 1) / ET_LANES * ET_LANES;
-    int64_t rows = setup->model.summing == &et_sum_linear ? tree->candidates : 1;
-    bool enumerable = h <= RB_ET_MAX_EXACT;
+    int64_t h = setup->units, d = setup->n_features, wide = tree->items * ET_LANES;
+    int64_t items = setup->items, padded = (items + ET_LANES - 1) / ET_LANES * ET_LANES;
+    int64_t rows = setup->model.summing == &et_sum_linear ? tree->items : 1;
+    bool enumerable = et_enumerable(h, &setup->values);
     s->y = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
     s->b = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
     s->single = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, padded);
-    s->scores = et_take(ctx, m, 2, h, sizeof *s->scores);
+    s->scores = et_take(ctx, m, 1, h + items, sizeof *s->scores);
     s->few = et_take(ctx, m, h + ET_LANES, 1, sizeof *s->few);
     s->energy = et_take(ctx, m, tree->count, ET_LANES, sizeof *s->energy);
+    if (setup->region >= 0) s->apart = et_take(ctx, m, tree->count, 1, sizeof *s->apart);
     s->work = et_take(ctx, m, tree->inner, wide, sizeof *s->work);
     s->gram = et_take(ctx, m, rows, wide, sizeof *s->gram);
     s->start = et_take(ctx, m, wide, 1, sizeof *s->start);
@@ -49,7 +50,7 @@ static void take_scratch(rb_context *ctx, et_engine *engine, et_scratch *s) {
         s->square = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
         s->packed = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, d);
         s->places = et_take(ctx, m, ET_LANES, d, sizeof *s->places);
-        s->fields = et_take_dense(ctx, m, RB_FLOAT64, enumerable ? h : tree->candidates, d);
+        s->fields = et_take_dense(ctx, m, RB_FLOAT64, enumerable ? items : tree->items, d);
     }
 }
 
@@ -63,7 +64,8 @@ static void take_trees(rb_context *ctx, et_engine *engine) {
         int64_t candidates = setup->candidates + 2 * step, active = setup->max_active + step;
         candidates = candidates < setup->max_candidates ? candidates : setup->max_candidates;
         active = active < candidates ? active : candidates;
-        et_tree_new(ctx, &engine->memory, candidates, active, &engine->trees[step]);
+        et_tree_new(ctx, &engine->memory, candidates, active, setup->values.count,
+                    &engine->trees[step]);
     }
 }
 
@@ -73,9 +75,11 @@ static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engi
     et_memory *m = &engine->memory;
     int64_t h = setup->units, workers = rb_context_threads(ctx);
     take_trees(ctx, engine);
-    engine->logit = et_take(ctx, m, h, 1, sizeof *engine->logit);
+    engine->logit = et_take(ctx, m, setup->items, 1, sizeof *engine->logit);
     engine->square = et_take(ctx, m, h, 1, sizeof *engine->square);
     engine->gram = et_take_dense(ctx, m, RB_FLOAT64, h, h);
+    if (!et_binary(&setup->values))
+        engine->fields = et_take_dense(ctx, m, RB_FLOAT64, setup->items, setup->n_features);
     engine->squares = et_take_dense(ctx, m, RB_FLOAT64, setup->missing ? h : 0, setup->n_features);
     engine->scratch = et_take(ctx, m, workers, 1, sizeof *engine->scratch);
     for (int64_t i = 0; !m->err && i < workers; i++)
@@ -85,7 +89,8 @@ static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engi
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) {
     et_engine *engine = NULL;
-    rb_error err = et_tree_check(ctx, setup->max_candidates, setup->widest_active);
+    rb_error err =
+        et_tree_check(ctx, setup->max_candidates, setup->widest_active, setup->values.count);
     if (!err) {
         engine = rb_alloc_zero(ctx, 1, sizeof *engine);
         err = engine ? allocate(ctx, setup, engine) : RB_ERROR_MEMORY;
@@ -105,11 +110,16 @@ void et_engine_free(et_engine *engine) {
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,
                         et_results *r) {
     const et_tree *widest = &engine->trees[engine->widths];
-    int64_t h = widest->candidates, units = engine->setup.units;
+    int64_t h = widest->candidates, items = engine->setup.items;
     rb_type type = engine->setup.type;
-    *r = (et_results){.capacity = capacity, .max_candidates = h, .max_states = widest->count};
+    *r = (et_results){.capacity = capacity,
+                      .max_candidates = h,
+                      .max_items = widest->items,
+                      .max_states = widest->count};
     et_memory *m = &r->memory;
-    r->mean = et_take_dense(ctx, m, type, capacity, units);
+    r->mean = et_take_dense(ctx, m, type, capacity, engine->setup.units);
+    r->items =
+        et_binary(&engine->setup.values) ? r->mean : et_take_dense(ctx, m, type, capacity, items);
     r->evidence = et_take(ctx, m, capacity, 1, sizeof *r->evidence);
     r->norm = et_take(ctx, m, capacity, 1, sizeof *r->norm);
     r->there = et_take(ctx, m, capacity, 1, sizeof *r->there);
@@ -118,12 +128,12 @@ rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capaci
     r->used = et_take(ctx, m, capacity, 1, sizeof *r->used);
     r->width = et_take(ctx, m, capacity, 1, sizeof *r->width);
     r->map = et_take(ctx, m, capacity, 1, sizeof *r->map);
-    r->candidates = et_take(ctx, m, capacity, h, sizeof *r->candidates);
+    r->candidates = et_take(ctx, m, capacity, r->max_items, sizeof *r->candidates);
     if (keep == ET_KEEP_PAIRS && widest->max_active > 1) {
         r->pairs = et_take(ctx, m, capacity, h * h, sizeof *r->pairs);
     } else if (keep == ET_KEEP_STATES) {
         r->states = et_take(ctx, m, capacity, r->max_states, sizeof *r->states);
-        r->single = et_take_dense(ctx, m, type, capacity, units);
+        r->single = et_take_dense(ctx, m, type, capacity, items);
     }
     rb_error err = m->err;
     if (err) et_memory_free(m);
@@ -135,17 +145,38 @@ rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capaci
 /* The prior's terms; a fixed number of causes makes all its states equally likely. */
 static double prepare_prior(et_engine *engine) {
     const et_setup *setup = &engine->setup;
-    const double *prior = engine->parameters->prior;
+    const et_parameters *p = engine->parameters;
+    const double *prior = p->prior;
     double constant = 0;
     engine->equal_prior = true;
-    for (int64_t h = 0; h < setup->units; h++) {
-        engine->equal_prior = engine->equal_prior && prior[h] == prior[0];
-        engine->logit[h] =
-            setup->fixed_count ? 0 : engine->beta_prior * (log(prior[h]) - log1p(-prior[h]));
-        constant += log1p(-prior[h]);
+    for (int64_t i = 0; i < setup->items; i++) {
+        int64_t h = i % setup->units;
+        double share = et_share(p, i);
+        engine->equal_prior =
+            engine->equal_prior && prior[h] == prior[0] && share == et_share(p, 0);
+        engine->logit[i] = setup->fixed_count ? 0 : log(prior[h]) - log1p(-prior[h]);
+        engine->logit[i] = engine->beta_prior * (engine->logit[i] + log(share));
     }
+    for (int64_t h = 0; h < setup->units; h++)
+        constant += log1p(-prior[h]);
     return engine->beta_prior *
            (setup->fixed_count ? -et_log_choose(setup->units, setup->max_active) : constant);
+}
+
+/* v_a W_h, cause after cause for each value. */
+static void prepare_fields(et_engine *engine) {
+    const et_values *values = &engine->setup.values;
+    rb_dense fields = engine->parameters->fields;
+    int64_t cells = fields.rows * fields.cols;
+    const double *field = fields.data;
+    if (et_binary(values)) {
+        engine->fields = fields;
+        return;
+    }
+    double *out = engine->fields.data;
+    for (int a = 0; a < values->count; a++)
+        for (int64_t i = 0; i < cells; i++)
+            out[a * cells + i] = values->value[a] * field[i];
 }
 
 void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, double beta,
@@ -167,4 +198,5 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
     double *squares = engine->squares.data;
     for (int64_t i = 0; squares && i < p->fields.rows * p->fields.cols; i++)
         squares[i] = field[i] * field[i];
+    prepare_fields(engine);
 }

@@ -18,12 +18,12 @@ static void cpu_close(void *engine) {
 
 static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
     const et_summing *summing = setup->model.summing;
-    int64_t h = setup->units, d = setup->n_features, capacity = cpu->problem.block_samples;
-    int64_t masked = setup->missing ? capacity : 0, powers = summing->prepare ? h : 0;
+    int64_t d = setup->n_features, capacity = cpu->problem.block_samples;
+    int64_t masked = setup->missing ? capacity : 0, powers = summing->prepare ? setup->items : 0;
     et_memory *m = &cpu->memory;
     cpu->rows = et_take_dense(ctx, m, setup->type, cpu->problem.sparse ? capacity : masked, d);
     cpu->mask = et_take_dense(ctx, m, setup->type, masked, d);
-    cpu->part = et_take_dense(ctx, m, setup->type, h, d);
+    cpu->part = et_take_dense(ctx, m, setup->type, setup->items, d);
     cpu->powers = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
     cpu->roots = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
     if (summing->sets && et_sets_count(setup, cpu->problem.n_samples) > 0)
@@ -130,9 +130,9 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
         trace_block(ctx, cpu, block, sums);
     }
     if (!ranks(pass)) {
-        rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
+        rb_dense items = rb_dense_rows(cpu->results.items, 0, block->n_samples);
         add_scalars(cpu, block->n_samples, sums);
-        et_add_rows(cpu->engine->kernels, mean, sums->causes);
+        et_add_rows(cpu->engine->kernels, items, sums->causes);
         cpu->engine->setup.model.summing->add(ctx, cpu, et_block_rows(cpu, block), sums);
     }
     return RB_OK;

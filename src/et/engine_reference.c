@@ -1,6 +1,7 @@
 /* The E-step as the paper has it (Luecke, Eggert 2010, sections 3 and 4), state by state and slow:
  * what tests compare the engine of the processor with. Gaussian noise, complete data, few causes;
- * candidates are the best single causes. A state is a set of causes, by its bits. */
+ * candidates are the best single causes. A state is a number whose digits, to the base of the
+ * number of values, are those of the causes: 0, or 1 + the place of the value. */
 #include "fit.h"
 
 #include <math.h>
@@ -10,9 +11,12 @@ typedef struct reference {
     const et_pass *pass;
     et_memory memory;
     rb_dense y, wbar; /* 1 x D, float64 */
-    double *q;        /* of all 2^H states: energies, then probabilities */
+    double *field;    /* D */
+    double *q;        /* of all states: energies, then probabilities */
+    uint32_t states, base;
+    uint32_t power[RB_ET_MAX_EXACT]; /* base^h */
     double single[RB_ET_MAX_EXACT];
-    uint32_t candidates;
+    bool candidate[RB_ET_MAX_EXACT];
 } reference;
 
 static void reference_close(void *engine) {
@@ -28,11 +32,11 @@ static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const
     et_setup s = et_setup_of(problem, options);
     *engine = NULL;
     if (!et_gaussian(&s.model) || problem->missing || problem->fit->trace || s.fixed_count ||
-        s.widest_active > s.max_active || s.selection != RB_ET_SELECT_JOINT ||
-        s.units > RB_ET_MAX_EXACT) {
+        s.widest_active > s.max_active || s.selection != RB_ET_SELECT_JOINT || s.region >= 0 ||
+        s.model.own.select || !et_enumerable(s.units, &s.values)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the reference engine takes Gaussian noise, complete data, the usual "
-                       "selection and at most %d units",
+                       "selection and states, and at most %d binary units",
                        (int)RB_ET_MAX_EXACT);
     }
     reference *e = rb_alloc_zero(ctx, 1, sizeof *e);
@@ -41,7 +45,12 @@ static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const
         e->setup = s;
         e->y = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
         e->wbar = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
-        e->q = et_take(ctx, &e->memory, (int64_t)1 << s.units, 1, sizeof *e->q);
+        e->field = et_take(ctx, &e->memory, s.n_features, 1, sizeof *e->field);
+        e->states = (uint32_t)(et_all_states(s.units, &s.values) + 0.5);
+        e->base = (uint32_t)s.values.count + 1;
+        for (int64_t h = 0; h < s.units; h++)
+            e->power[h] = h ? e->power[h - 1] * e->base : 1;
+        e->q = et_take(ctx, &e->memory, e->states, 1, sizeof *e->q);
         err = e->memory.err;
     }
     if (err) reference_close(e);
@@ -57,6 +66,23 @@ static rb_error reference_set_parameters(rb_context *ctx, void *engine, const vo
 
 /* ---- the posterior of a sample ---- */
 
+static uint32_t digit(const reference *e, uint32_t s, int64_t h) {
+    return s / e->power[h] % e->base;
+}
+
+/* s_h */
+static double value_of(const reference *e, uint32_t s, int64_t h) {
+    uint32_t place = digit(e, s, h);
+    return place ? e->setup.values.value[place - 1] : 0;
+}
+
+static int size_of(const reference *e, uint32_t s) {
+    int size = 0;
+    for (int64_t h = 0; h < e->setup.units; h++)
+        size += digit(e, s, h) > 0;
+    return size;
+}
+
 /* |y - Wbar(s)|^2, and the prior's part of e(s). */
 static double distance(reference *e, uint32_t s, double *prior) {
     const et_parameters *p = e->pass->parameters;
@@ -66,10 +92,13 @@ static double distance(reference *e, uint32_t s, double *prior) {
     rb_dense_zero(e->wbar);
     *prior = 0;
     for (int64_t h = 0; h < e->setup.units; h++) {
-        if (s >> h & 1) {
-            own->superpose(own->user, e->y.cols, wbar, rb_dense_row(p->fields, h), wbar);
-            *prior += e->pass->beta_prior * log(p->prior[h] / (1 - p->prior[h]));
-        }
+        double value = value_of(e, s, h);
+        if (value == 0) continue;
+        for (int64_t d = 0; d < e->y.cols; d++)
+            e->field[d] = value * rb_dense_get(p->fields, h, d);
+        own->superpose(own->user, e->y.cols, wbar, e->field, wbar);
+        double share = et_share(p, (digit(e, s, h) - 1) * e->setup.units + h);
+        *prior += e->pass->beta_prior * log(p->prior[h] * share / (1 - p->prior[h]));
     }
     for (int64_t d = 0; d < e->y.cols; d++)
         sum += (y[d] - wbar[d]) * (y[d] - wbar[d]);
@@ -83,7 +112,8 @@ static double energy(reference *e, uint32_t s) {
     return prior - e->pass->beta * squares / (2 * sigma * sigma);
 }
 
-/* The causes of which one alone explains the sample best; a field of zeros comes last. */
+/* The causes of which one alone, at its best value, explains the sample best; a field of zeros
+ * comes last. */
 static void select_candidates(reference *e) {
     int64_t units = e->setup.units;
     for (int64_t h = 0; h < units; h++) {
@@ -91,21 +121,24 @@ static void select_candidates(reference *e) {
         double square = 0;
         for (int64_t d = 0; d < e->y.cols; d++)
             square += w[d] * w[d];
-        e->single[h] = square > 0 ? energy(e, UINT32_C(1) << h) : -HUGE_VAL;
+        e->single[h] = -HUGE_VAL;
+        for (uint32_t a = 1; square > 0 && a < e->base; a++)
+            e->single[h] = fmax(e->single[h], energy(e, a * e->power[h]));
     }
-    e->candidates = 0;
     for (int64_t h = 0; h < units; h++) {
         int64_t before = 0;
         for (int64_t j = 0; j < units; j++)
             before += e->single[j] > e->single[h] || (j < h && e->single[j] == e->single[h]);
-        e->candidates |= before < e->setup.candidates ? UINT32_C(1) << h : 0;
+        e->candidate[h] = before < e->setup.candidates;
     }
 }
 
 static bool is_looked_at(const reference *e, uint32_t s) {
-    int size = __builtin_popcount(s);
-    return (size <= e->setup.max_active && (s & ~e->candidates) == 0) ||
-           (size == 1 && e->setup.singletons);
+    int size = size_of(e, s);
+    bool inside = true;
+    for (int64_t h = 0; h < e->setup.units; h++)
+        inside = inside && (digit(e, s, h) == 0 || e->candidate[h]);
+    return (size <= e->setup.max_active && inside) || (size == 1 && e->setup.singletons);
 }
 
 /* Probabilities of all states, and the most probable one; returns the log evidence. */
@@ -113,16 +146,15 @@ static double posterior(reference *e, uint32_t *map) {
     const et_parameters *p = e->pass->parameters;
     double variance = p->sigma * p->sigma / e->pass->beta, total = 0;
     double constant = -(double)e->y.cols / 2 * log(2 * M_PI * variance);
-    uint32_t states = UINT32_C(1) << e->setup.units;
     *map = 0;
-    for (uint32_t s = 0; s < states; s++) {
+    for (uint32_t s = 0; s < e->states; s++) {
         e->q[s] = is_looked_at(e, s) ? energy(e, s) : -HUGE_VAL;
         *map = e->q[s] > e->q[*map] ? s : *map;
     }
     double highest = e->q[*map];
-    for (uint32_t s = 0; s < states; s++)
+    for (uint32_t s = 0; s < e->states; s++)
         total += e->q[s] = exp(e->q[s] - highest);
-    for (uint32_t s = 0; s < states; s++)
+    for (uint32_t s = 0; s < e->states; s++)
         e->q[s] /= total;
     for (int64_t h = 0; h < e->setup.units; h++)
         constant += e->pass->beta_prior * log(1 - p->prior[h]);
@@ -132,12 +164,13 @@ static double posterior(reference *e, uint32_t *map) {
 /* ---- sums ---- */
 
 /* The share that cause h has of feature d in a state: 1 where fields add up; in MCA (eq. 30) that
- * of W_h in the soft maximum of exponent rho. */
+ * of s_h W_h in the soft maximum of exponent rho. */
 static double share(const reference *e, uint32_t s, int64_t h, int64_t d) {
     double t = 1 / e->pass->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
     rb_dense w = e->pass->parameters->fields;
+    double own = value_of(e, s, h) * rb_dense_get(w, h, d);
     for (int64_t j = 0; j < e->setup.units; j++)
-        sum += s >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
+        sum += pow(value_of(e, s, j) * rb_dense_get(w, j, d) / own, rho);
     return e->setup.model.additive ? 1 : pow(sum, 1 / rho - 1);
 }
 
@@ -149,16 +182,19 @@ static void add_state(reference *e, uint32_t s, et_sums *sums) {
     const double *y = e->y.data;
     double q = e->q[s], prior;
     sums->residual += q * distance(e, s, &prior);
-    sums->active += q * __builtin_popcount(s);
+    sums->active += q * size_of(e, s);
     for (int64_t h = 0; h < e->setup.units; h++) {
-        if (!(s >> h & 1)) continue;
-        sums->causes[h] += q;
+        double value = value_of(e, s, h);
+        if (value == 0) continue;
+        int64_t item = (digit(e, s, h) - 1) * e->setup.units + h;
+        bool linear = e->setup.model.additive;
+        sums->causes[item] += q;
         for (int64_t j = 0; j < e->setup.units; j++)
-            add_to(sums->second, h, j, s >> j & 1 ? q : 0);
+            add_to(sums->second, h, j, q * value * value_of(e, s, j));
         for (int64_t d = 0; d < e->y.cols; d++) {
             double a = q * share(e, s, h, d);
-            add_to(sums->products, h, d, a * y[d]);
-            add_to(sums->weights, h, d, a);
+            add_to(sums->products, linear ? h : item, d, a * (linear ? value : 1) * y[d]);
+            add_to(sums->weights, item, d, a);
         }
     }
 }
@@ -180,7 +216,7 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
             sums->evidence += evidence;
             sums->values += (double)e->y.cols;
             sums->squares += distance(e, 0, &prior);
-            for (uint32_t s = 0; s >> e->setup.units == 0; s++)
+            for (uint32_t s = 0; s < e->states; s++)
                 if (e->q[s] > 0) add_state(e, s, sums);
         }
         if (pass->kind != ET_PASS_CUT) {
@@ -188,7 +224,7 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
             sums->all_evidence += evidence;
         }
         for (int64_t h = 0; h < e->setup.units; h++)
-            sums->in_map[h] = sums->in_map[h] || (map >> h & 1);
+            sums->in_map[h] = sums->in_map[h] || digit(e, map, h) > 0;
     }
     return RB_OK;
 }

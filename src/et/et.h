@@ -6,5 +6,6 @@
 #include "options.h"
 
 extern const rb_method rb_method_linca, rb_method_mca, rb_method_nmf_et; /* method.c */
+extern const rb_method rb_method_ssc;                                    /* ssc.c */
 
 #endif

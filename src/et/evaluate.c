@@ -21,8 +21,9 @@ struct metrics {
 /* As far as the exact posteriors do not take more than so many operations. */
 static int64_t exact_step(const et_setup *setup, int64_t n) {
     const double max = 1e10;
-    double work = et_exact_work(setup->units, setup->n_features) * (double)n;
-    return setup->units > RB_ET_MAX_EXACT ? 0 : (int64_t)fmax(1, ceil(work / max));
+    double work = et_exact_work(setup->units, &setup->values, setup->n_features) * (double)n;
+    bool few = et_enumerable(setup->units, &setup->values);
+    return few ? (int64_t)fmax(1, ceil(work / max)) : 0;
 }
 
 static void add_exact(rb_context *ctx, struct metrics *f, const rb_block *block) {

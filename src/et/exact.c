@@ -1,12 +1,13 @@
-/* All 2^H states, one after the other: what the truncated posterior is measured against. */
+/* All (V + 1)^H states, one after the other: what the truncated posterior is measured against. */
 #include "engine.h"
 
 #include <math.h>
+#include <string.h>
 
 struct walk {
     const et_engine *engine;
     const et_sample *sample;
-    const double *fields[RB_ET_MAX_EXACT];
+    const double *fields[RB_ET_MAX_EXACT * ET_MAX_VALUES]; /* of items */
     double *vectors;   /* superpositions on the way, (H + 1) x D */
     double *marginals; /* H: sums of exp(e - highest); NULL in the first walk */
     double highest;
@@ -25,11 +26,13 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
     for (int64_t h = first; h < setup->units; h++) {
-        setup->model.own.superpose(setup->model.own.user, w->sample->n, wbar, w->fields[h],
-                                   w->vectors + (size + 1) * setup->n_features);
-        double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
-        if (w->marginals) w->marginals[h] += below;
-        sum += below;
+        for (int64_t i = h; i < setup->items; i += setup->units) {
+            setup->model.own.superpose(setup->model.own.user, w->sample->n, wbar, w->fields[i],
+                                       w->vectors + (size + 1) * setup->n_features);
+            double below = walk(w, h + 1, size + 1, prior + engine->logit[i]);
+            if (w->marginals) w->marginals[h] += below;
+            sum += below;
+        }
     }
     return sum;
 }
@@ -39,10 +42,9 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
     const et_setup *setup = &engine->setup;
     struct walk w = {
         .engine = engine, .sample = sample, .vectors = scratch->vectors, .highest = -HUGE_VAL};
-    for (int64_t h = 0; h < setup->units; h++) {
-        w.fields[h] = et_field(engine, scratch, sample, h, h);
-        marginals[h] = 0;
-    }
+    for (int64_t i = 0; i < setup->items; i++)
+        w.fields[i] = et_field(engine, scratch, sample, i, i);
+    memset(marginals, 0, (size_t)setup->units * sizeof *marginals);
     et_empty(engine, scratch);
     walk(&w, 0, 0, 0);
     w.marginals = marginals;
@@ -53,8 +55,16 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
            log(total);
 }
 
-double et_exact_work(int64_t units, int64_t n_features) {
-    return ldexp((double)n_features + 20, (int)units);
+double et_all_states(int64_t units, const et_values *values) {
+    return pow(values->count + 1, (double)units);
+}
+
+double et_exact_work(int64_t units, const et_values *values, int64_t n_features) {
+    return et_all_states(units, values) * ((double)n_features + 20);
+}
+
+bool et_enumerable(int64_t units, const et_values *values) {
+    return et_all_states(units, values) <= 1 << RB_ET_MAX_EXACT;
 }
 
 /* ---- the truncated posterior beside it ---- */
@@ -78,7 +88,7 @@ static void compare_task(void *arg, int64_t task, int worker) {
     /* Below 0 by rounding only. */
     et_compared compared = {.truncation = fmax(0, evidence - c->results->evidence[i])};
     compared.quality = exp(-compared.truncation);
-    for (int k = 0; k < look.tree->candidates; k++)
+    for (int k = 0; k < look.tree->items; k += engine->setup.values.count)
         compared.hits += scratch->scores[look.candidates[k]];
     compared.all = engine->kernels->sum(engine->setup.units, scratch->scores);
     c->out[task] = compared;

@@ -22,6 +22,7 @@ typedef struct et_schedule {
     int64_t iterations;
     double start, end; /* temperatures */
     et_knots temperature, noise, cut;
+    bool late_cut; /* samples are cut only once it is cold */
 } et_schedule;
 
 /* The courses that options give; what they do not give keeps its value. */
@@ -59,31 +60,34 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
 typedef struct et_survey {
     double count, sum, squares; /* of all values that are there */
     int64_t *bins;              /* of |y|, by the leading bits of its float32 */
+    double *sums, *sketch;      /* D: sum y; D x columns: sum y (G'y)'; critical.c */
 } et_survey;
 
 /* Sums of a pass. */
 typedef struct et_sums {
     /* Over all samples; only in a pass that ranks, or uses all. */
     double all_evidence;
-    bool *in_map;           /* H: a cause in the most probable state of a sample */
-    double hits, marginals; /* of traced samples: p(s_h = 1 | y) of the candidates, of all causes */
-    double *quality;        /* Q of each traced sample */
+    bool *in_map; /* H: a cause in the most probable state of a sample */
+    /* Of traced samples: p(s_h not 0 | y) of the candidates, of all causes. */
+    double hits, marginals;
+    double *quality; /* Q of each traced sample */
 
     /* Over the samples in use. */
     int64_t used;
     double values;     /* that are there in these samples */
     double squares;    /* sum |y|^2 */
     double active;     /* sum <|s|> */
-    double *causes;    /* H: sum <s_h> */
+    double *causes;    /* V H: sum of the probability of each item */
     double residual;   /* sum <|y - Wbar(s)|^2> with the fields of the E-step */
     double evidence;   /* sum of log evidence */
-    rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d; shares: up */
+    rb_dense products; /* H x D: sum <s_h> y_d; of items, max: sum <A> y_d; shares: up */
     rb_dense second;   /* H x H: sum <s s'>; linear */
-    rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); linear only where values are
-                        * missing: sum <s_h> over the samples in which feature d is there */
+    rb_dense weights;  /* V H x D: sum <A>, or of shares (down); linear only where values are
+                        * missing: causes over the samples in which feature d is there, at last
+                        * sum <s_h^2> in the first H rows */
     rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty: missing.c */
-    /* max: of states of two causes and more by their sets, until the pass is over; empty unless
-     * sets are few (moments_states.c). sets x D: sum q where y_d is there, sum q y */
+    /* max: of states of two causes and more by their sets of items, until the pass is over; empty
+     * unless sets are few (moments_states.c). sets x D: sum q where y_d is there, sum q y */
     rb_dense set_weights, set_products;
 } et_sums;
 
@@ -110,6 +114,8 @@ typedef struct et_work {
     double *active;            /* H */
     rb_dense target;           /* H x D */
     rb_dense row;              /* 1 x D: a sample, in the survey */
+    double *sketch;            /* D x columns: G of critical.c */
+    double *means, *counts;    /* D: of a block, likewise; only where values are missing */
     rb_dense system, inverse;  /* H x H; linear */
     rb_spd *factor;            /* of the causes that were active; linear */
 } et_work;
@@ -125,10 +131,16 @@ enum {
     ET_TRACED_METRICS,
     ET_OWN, /* samples */
     ET_BINS,
-    ET_SECOND,  /* H in linear models, else 0 */
-    ET_WEIGHTS, /* H where there are weights, else 0 */
+    ET_SKETCH,   /* columns of G, or 0 */
+    ET_SKETCHED, /* features where there is a G, else 0 */
+    ET_MEANS,    /* and where values are missing besides */
+    ET_SECOND,   /* H in linear models, else 0 */
+    ET_WEIGHTS,  /* V H where there are weights, else 0 */
     ET_PAIRS,
-    ET_SETS
+    ET_SETS,
+    ET_ITEMS,
+    ET_VALUED,  /* ET_ITEMS where there are shares of values, else 0 */
+    ET_PRODUCTS /* H, or V H where sums are of items */
 };
 extern const rb_part et_parts_any[], et_parts_not_negative[], et_parts_positive[];
 void et_shape(const rb_problem *problem, const void *options, rb_shape *shape);
@@ -159,9 +171,10 @@ static inline bool et_pass_uses(const et_pass *pass, const rb_block *block, int6
            et_cut_uses(pass->cut, pass->evidence[block->own + i], block->first + i);
 }
 
-/* C(h, k) for the numbers of sets of 2 to `max` causes (moments_states.c). */
+/* C(h, k) for the numbers of sets of items of 2 to `max` causes (moments_states.c). */
 typedef struct et_sets {
-    int64_t max;
+    int64_t max, units;
+    int values;
     int64_t *choose; /* (H + 1) x (max + 1); NULL: sums by sets are not kept */
 } et_sets;
 
@@ -176,7 +189,7 @@ typedef struct et_cpu {
                        * are 0; else empty */
     rb_dense mask;    /* the same shape: 1 where a value is there; empty unless some are missing */
     rb_dense part;    /* H x D of the type: the products of a block */
-    rb_dense powers, roots; /* H x D, max: R = W^rho, normalised, and R^a */
+    rb_dense powers, roots; /* V H x D, max: R = W^rho, normalised, and R^a */
     et_soft soft;           /* a = 1 - 1 / rho */
     et_sets sets;
 } et_cpu;
@@ -210,7 +223,7 @@ static inline double *et_band_row(const et_band *band, rb_dense rows, int64_t ro
     return (double *)rb_dense_row(rows, row) + band->first;
 }
 
-/* How many sets of causes sums are kept for; 0: for none. */
+/* How many sets of items sums are kept for; 0: for none. */
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
 void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets);
 
@@ -220,7 +233,7 @@ void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_s
 int64_t et_missing_pairs(int64_t units, int64_t features);
 void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums);
 /* After the last block. */
-void et_missing_finish(const et_parameters *p, et_sums *sums);
+void et_missing_finish(const et_cpu *cpu, et_sums *sums);
 /* Q of feature d into sums->second; only with sums->pairs. */
 void et_missing_second(et_sums *sums, int64_t d);
 /* out = Q W, each feature with its own Q if it has one. */
@@ -276,32 +289,52 @@ static inline rb_stream et_stream(const rb_problem *problem, rb_purpose purpose)
     return (rb_stream){(uint64_t)problem->fit->seed, purpose, (uint32_t)problem->restart};
 }
 
+/* critical.c: columns of G, 0 where the temperature is given or another rule finds it; G; a block
+ * of the survey; tr(C^2) / tr(C) at its end. */
+int64_t et_critical_columns(const rb_problem *problem, const et_setup *setup,
+                            const rb_et_options *options);
+void et_critical_start(et_fit *f);
+void et_critical_add(et_fit *f, const rb_block *block);
+double et_critical_variance(const et_fit *f);
+
 /* start.c: an array of a model, copied; fields as loadings, that is transposed; and fields, sigma
  * and prior of a model into parameters of its shape. */
 rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                          int64_t columns, const double *values);
 rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields);
-rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p);
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, const et_values *values,
+                            et_parameters *p);
+/* The shares that options give. */
+void et_start_shares(const et_values *values, et_parameters *p);
 
 /* trace.c: the number of samples; what a pass found of them; before the M-step of an iteration; at
  * the end. */
-int64_t et_trace_samples(const rb_problem *problem, int64_t units);
+int64_t et_trace_samples(const rb_problem *problem, const et_setup *setup);
 void et_trace_pass(et_fit *f);
 void et_trace_iteration(et_fit *f);
 rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model);
 
 /* New fields from the sums. mstep_solve.c, mstep.c */
-rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
-rb_error et_mstep_multiplicative(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
-rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
+rb_error et_mstep_solve(rb_context *ctx, const et_setup *setup, et_sums *sums, et_work *work,
+                        et_parameters *p);
+rb_error et_mstep_multiplicative(rb_context *ctx, const et_setup *setup, et_sums *sums,
+                                 et_work *work, et_parameters *p);
+rb_error et_mstep_shares(rb_context *ctx, const et_setup *setup, et_sums *sums, et_work *work,
+                         et_parameters *p);
 /* (sum |y|^2 - 2 <W, P> + <W, Q W>) / values that are there, with the fields as they are; target
  * (H x D) is scratch. */
 double et_linear_variance(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense target);
+/* Adds the iteration's N(0, noise^2). */
+void et_add_noise(const rb_problem *problem, int64_t iteration, double noise, rb_dense fields);
+/* RB_ERROR_NUMERIC where a value is not finite. */
+rb_error et_check_fields(rb_context *ctx, rb_dense fields);
 
 /* prior.c: the prior for which states of at most max_active causes have `active` of them on
  * average; the priors for which each cause has active[h], from those given. */
 double et_learn_prior(int64_t units, int64_t max_active, double active);
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
+/* The shares of values from the sums of the probabilities of items, of each cause or of all. */
+void et_learn_shares(const et_setup *setup, bool each, const double *sums, double *shares);
 
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
@@ -315,6 +348,8 @@ typedef struct et_coder {
 
 /* From now on posteriors keep so much; where fields add up, means are what et_expect needs. */
 rb_error et_coder_keep(rb_context *ctx, et_coder *coder, et_keep keep);
+/* The states whatever the superposition. */
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
 /* Takes samples first .. of a walk, whose posteriors are coder->results. */
 typedef rb_error (*et_coded_fn)(rb_context *ctx, void *user, int64_t first, const rb_block *block);
 /* Hands all samples of a feed, or else of a block, to fn, as many at a time as the results hold. */
@@ -330,5 +365,11 @@ rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *co
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
+
+/* sample.c */
+rb_error et_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                 const rb_block *block, void *codes);
+rb_error et_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                 const void *codes, void *values);
 
 #endif

@@ -13,13 +13,17 @@ enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32, ET_FEW = 32 };
 /* Active causes in a state, at most: a tree of more has too many states. */
 enum { ET_MAX_ACTIVE = 32 };
 
-/* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
- * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
- * those below `inner` may have children and those from `inner` on have none. */
+/* An item is a candidate at one of its V values: item k is candidate k / V; no state has two of one
+ * candidate. State 0 has no active cause. The children of a state have one more item, of a higher
+ * candidate; they lie side by side: that with item k is child[s] + k, from k = first[s] on. States
+ * with few causes come first, so that those below `inner` may have children and those from `inner`
+ * on have none. */
 typedef struct et_tree {
     int candidates, max_active;
+    int items; /* candidates * V */
     int64_t count, inner;
-    int32_t *last;   /* the candidate that was added last; -1 for state 0 */
+    int32_t *last;   /* the item that was added last; -1 for state 0 */
+    int32_t *first;  /* the lowest item that may be added */
     int32_t *parent; /* -1 for state 0 */
     int32_t *size;   /* active causes */
     int64_t *child;  /* inner states only */
@@ -38,8 +42,8 @@ typedef struct et_soft {
 
 typedef struct et_kernels {
     const char *name;
-    /* Energies of fields that add up: c = H' energies of the candidates alone, g = H' x H' (scaled
-     * Gram matrix, row below column), work = inner x H'; all in lanes.
+    /* Energies of fields that add up: c = H' energies of the items alone, g = H' x H' (scaled
+     * Gram matrix, row below column), work = inner x H'; all in lanes, for H' items.
      *   e(s + k) = e(s) + f_s[k],   f_0 = c,   f_{s+k} = f_s - g_k */
     void (*energies)(const et_tree *tree, const double *c, const double *g, double *work,
                      double *energy);
@@ -79,8 +83,8 @@ typedef struct et_kernels {
                          double *products);
     /* sums += x */
     void (*add)(int64_t n, const float *x, double *sums);
-    /* out = scale (b - square / 2) + logit */
-    void (*singles)(int64_t n, double scale, const double *b, const double *square,
+    /* out = scale value (b - value square / 2) + logit */
+    void (*singles)(int64_t n, double scale, double value, const double *b, const double *square,
                     const double *logit, double *out);
 } et_kernels;
 

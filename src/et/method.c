@@ -3,6 +3,7 @@
 
 #include <rarebit/method.h>
 
+#include <stddef.h>
 #include <string.h>
 
 static int64_t units(const void *options) {
@@ -30,17 +31,18 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
 
 static int64_t memory(const rb_problem *problem, const void *options) {
     et_setup setup = et_setup_of(problem, options);
-    if (!et_tree_fits(setup.max_candidates, setup.widest_active))
+    if (!et_tree_fits(setup.max_candidates, setup.widest_active, setup.values.count))
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
     rb_shape shape = rb_shape_of(problem, options);
     double h = (double)setup.units, d = (double)setup.n_features;
     double block = (double)problem->block_samples * sample_bytes(problem, options);
-    double engine = 8 * (3 * h * d + h * h) + block; /* at most */
+    double fields = et_binary(&setup.values) ? 3 : 1 + 4.0 * setup.values.count;
+    double engine = 8 * (fields * h * d + h * h) + block; /* at most */
     double bytes = rb_parts_bytes(problem->method->parts, &shape, 0) + engine;
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-static const char *const start_options[] = {"prior", "init-mean", "init-sd", NULL};
+static const char *const start_options[] = {"prior", "value-prior", "init-mean", "init-sd", NULL};
 
 static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference, NULL};
 
@@ -54,7 +56,8 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
     .end = et_end, .last = et_last, .mstep = et_mstep, .objective = et_objective,                  \
     .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
-    .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate
+    .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate,      \
+    .draw = et_draw, .emit = et_emit
 
 const rb_method rb_method_linca = {
     .name = "linca",
@@ -87,19 +90,23 @@ const rb_method rb_method_mca = {
 
 rb_error rb_et_method(const rb_et_model *model, rb_method *method) {
     size_t size = method->size;
-    if (model->size != sizeof *model) {
+    bool known = model->size >= offsetof(rb_et_model, like) && model->size <= sizeof *model;
+    bool knows_like = known && model->size >= offsetof(rb_et_model, select);
+    const rb_method *base = knows_like && model->like ? et_method_like(model->like) : NULL;
+    if (!known || (knows_like && model->like && !base)) {
         method->size = 0;
         return RB_ERROR_ARGUMENT;
     }
-    const rb_method table = {
-        .name = model->name,
-        .title = model->title,
-        .code_name = model->code_name,
+    rb_method table = {
         .parts = et_parts_any,
-        .own = model,
-        .options = &et_option_rows[ET_FIRST_OF_ALL],
+        .options = &et_option_rows[ET_FIRST_OF_OWN],
         SHARED,
     };
+    if (base) table = *base;
+    table.name = model->name;
+    table.title = model->title;
+    table.code_name = model->code_name;
+    table.own = model;
     memcpy(method, &table, size < sizeof table ? size : sizeof table);
     method->size = size;
     return RB_OK;

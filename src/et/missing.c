@@ -60,8 +60,8 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
 }
 
 const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
-                       int64_t cause, int64_t row) {
-    const double *field = rb_dense_row(engine->parameters->fields, cause);
+                       int64_t item, int64_t row) {
+    const double *field = rb_dense_row(engine->fields, item);
     if (!sample->places) return field;
     double *packed = rb_dense_row(scratch->fields, row);
     for (int64_t i = 0; i < sample->n; i++)
@@ -107,31 +107,47 @@ static void add_expected(const et_band *band, int64_t j, int64_t k, double q) {
 
 static void add_sample(const et_band *band, int64_t i) {
     et_look look = et_look_at(band->cpu->engine, &band->cpu->results, i);
-    int candidates = look.tree->candidates;
+    int candidates = look.tree->candidates, step = look.tree->items / candidates;
     bool apart = band->sums->pairs.data != NULL;
     for (int j = 0; (apart || !band->whole) && j < candidates; j++) {
         for (int k = j + 1; k < candidates; k++) {
-            (apart ? add_pair : add_expected)(band, look.candidates[j], look.candidates[k],
+            (apart ? add_pair : add_expected)(band, look.candidates[j * step],
+                                              look.candidates[k * step],
                                               look.pairs[j * candidates + k]);
         }
     }
 }
 
 void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
-    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
-    et_add_products(ctx, cpu, mean, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
+    rb_dense items = rb_dense_rows(cpu->results.items, 0, rows.rows);
+    et_add_products(ctx, cpu, items, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
     if (cpu->results.pairs) et_each_band(ctx, cpu, rows, sums, add_sample);
+}
+
+/* From items to causes: sum <s_h^2> where a value is there, into the first rows. */
+static void square_weights(const et_values *values, int64_t units, rb_dense weights) {
+    for (int64_t h = 0; h < units; h++) {
+        double *row = rb_dense_row(weights, h);
+        for (int64_t d = 0; d < weights.cols; d++) {
+            double sum = 0;
+            for (int a = 0; a < values->count; a++)
+                sum +=
+                    values->value[a] * values->value[a] * rb_dense_get(weights, a * units + h, d);
+            row[d] = sum;
+        }
+    }
 }
 
 /* Without memory for all Q^d: what each cause is expected to have given missing values by
  * itself. */
-void et_missing_finish(const et_parameters *p, et_sums *m) {
-    rb_dense fields = p->fields;
+void et_missing_finish(const et_cpu *cpu, et_sums *m) {
+    rb_dense fields = cpu->pass->parameters->fields;
+    square_weights(&cpu->engine->setup.values, fields.rows, m->weights);
     for (int64_t h = 0; h < fields.rows && !m->pairs.data; h++) {
         const double *field = rb_dense_row(fields, h), *there = rb_dense_row(m->weights, h);
-        double *products = rb_dense_row(m->products, h);
+        double *products = rb_dense_row(m->products, h), all = rb_dense_get(m->second, h, h);
         for (int64_t d = 0; d < fields.cols; d++)
-            products[d] += (m->causes[h] - there[d]) * field[d];
+            products[d] += (all - there[d]) * field[d];
     }
 }
 

@@ -3,6 +3,7 @@
 #include "fit.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What poisson noise takes for a rate below. */
 static const double min_rate = 1e-4;
@@ -104,13 +105,30 @@ static const et_model mca = {
     .mstep = et_mstep_shares,
 };
 
-et_model et_model_of(const rb_method *method, const rb_et_options *options) {
-    if (method->own) {
-        return (et_model){.own = *(const rb_et_model *)method->own,
-                          .summing = &et_sum_shares,
-                          .non_negative = true,
-                          .mstep = et_mstep_shares};
+const rb_method *et_method_like(const char *name) {
+    const rb_method *const methods[] = {&rb_method_linca, &rb_method_nmf_et, &rb_method_mca};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(methods[i]->name, name) == 0) return methods[i];
+    return NULL;
+}
+
+/* Of a program, which may know fewer fields. */
+static et_model own_model(const rb_et_model *given, const rb_et_options *options) {
+    rb_et_model own = {0};
+    memcpy(&own, given, given->size);
+    if (!own.like) {
+        return (et_model){
+            .own = own, .summing = &et_sum_shares, .non_negative = true, .mstep = et_mstep_shares};
     }
+    et_model model = et_model_of(et_method_like(own.like), options);
+    model.own.name = own.name;
+    model.own.user = own.user;
+    model.own.select = own.select;
+    return model;
+}
+
+et_model et_model_of(const rb_method *method, const rb_et_options *options) {
+    if (method->own) return own_model(method->own, options);
     if (method == &rb_method_linca) return linca;
     et_model model = method == &rb_method_mca ? mca : nmf;
     if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE)
@@ -120,6 +138,7 @@ et_model et_model_of(const rb_method *method, const rb_et_options *options) {
         model.own.constant = poisson_constant;
         model.own.share = share_poisson;
         model.own.refuse = poisson_refuse;
+        model.poisson = true;
         model.summing = model.additive ? &et_sum_shares : &et_sum_max;
         model.mstep = et_mstep_shares;
     }

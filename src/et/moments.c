@@ -13,10 +13,11 @@ rb_dense et_block_rows(et_cpu *cpu, const rb_block *block) {
 }
 
 void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums) {
-    rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, cpu->part);
+    rb_dense part = rb_dense_rows(cpu->part, 0, mean.cols);
+    rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, part);
     double *sum = sums.data;
     for (int64_t i = 0; i < sums.rows * sums.cols; i++)
-        sum[i] += rb_get(cpu->part.type, cpu->part.data, i);
+        sum[i] += rb_get(part.type, part.data, i);
 }
 
 void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
@@ -70,17 +71,18 @@ struct task {
 /* Adds the pairs of a sample whose lower candidate is in that band of rows. */
 static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
     const int32_t *list = look->candidates;
-    int candidates = look->tree->candidates;
+    int candidates = look->tree->candidates, step = look->tree->items / candidates;
     int64_t first = band * BAND_ROWS, last = first + BAND_ROWS;
     for (int j = 0; j < candidates; j++) {
-        if (list[j] < first || list[j] >= last) continue;
-        double *row = rb_dense_row(second, list[j]);
+        int32_t h = list[j * step];
+        if (h < first || h >= last) continue;
+        double *row = rb_dense_row(second, h);
         for (int k = j + 1; k < candidates; k++)
-            row[list[k]] += look->pairs[j * candidates + k];
+            row[list[k * step]] += look->pairs[j * candidates + k];
     }
 }
 
-/* A band of rows above the diagonal, on which <s_h s_h> = <s_h>. */
+/* A band of rows above the diagonal, on which <s_h^2> is of the probabilities of the values. */
 static void second_task(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct task *task = arg;
@@ -104,11 +106,17 @@ static void add_linear(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sum
 
 /* All of Q, of which blocks add what is above the diagonal. */
 static void finish_linear(et_cpu *cpu, et_sums *sums) {
+    const et_values *values = &cpu->engine->setup.values;
     rb_dense second = sums->second;
-    if (cpu->problem.missing) et_missing_finish(cpu->pass->parameters, sums);
-    for (int64_t h = 0; h < second.rows; h++)
-        for (int64_t j = 0; j <= h; j++)
-            rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : sums->causes[h]);
+    for (int64_t h = 0; h < second.rows; h++) {
+        double square = 0;
+        for (int a = 0; a < values->count; a++)
+            square += values->value[a] * values->value[a] * sums->causes[a * second.rows + h];
+        rb_dense_set(second, h, h, square);
+        for (int64_t j = 0; j < h; j++)
+            rb_dense_set(second, h, j, rb_dense_get(second, j, h));
+    }
+    if (cpu->problem.missing) et_missing_finish(cpu, sums);
 }
 
 const et_summing et_sum_linear = {

@@ -8,7 +8,7 @@
 
 static const double MIN = 1e-12;
 
-/* ---- sets of causes: those of MCA where they are few ----
+/* ---- sets of items: those of MCA where they are few ----
  *
  * The powers of a responsibility, A_hd(s) = R_hd^a (sum_{j in s} R_jd)^-a, do not depend on the
  * sample. Where there are fewer sets of two causes and more than samples and states, sum q and
@@ -17,7 +17,8 @@ static const double MIN = 1e-12;
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
     const double max_cells = 1 << 16, max_a_sample = 4;
     double units = (double)setup->units;
-    double count = et_count_states(setup->units, setup->widest_active) - 1 - units;
+    int values = setup->values.count;
+    double count = et_count_states(setup->units, setup->widest_active, values) - 1 - units * values;
     bool few = count >= 1 && count * (double)setup->n_features <= max_cells &&
                count <= max_a_sample * (double)n_samples;
     return few ? (int64_t)(count + 0.5) : 0;
@@ -26,6 +27,8 @@ int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
 void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets) {
     int64_t width = setup->widest_active + 1;
     sets->max = setup->widest_active;
+    sets->units = setup->units;
+    sets->values = setup->values.count;
     sets->choose = et_take(ctx, memory, setup->units + 1, width, sizeof *sets->choose);
     /* C(h, k) ascend without overflow, since all sets have been counted. */
     for (int64_t i = 0; sets->choose && i < (setup->units + 1) * width; i++) {
@@ -34,13 +37,17 @@ void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_s
     }
 }
 
-static int64_t set_of(const et_sets *sets, int64_t units, const int64_t *causes, int size) {
-    int64_t width = sets->max + 1, index = 0;
-    for (int k = 2; k < size; k++) /* all smaller sets come before */
-        index += sets->choose[units * width + k];
+/* V^k C(units, k) sets of size k; those of the same causes side by side. */
+static int64_t set_of(const et_sets *sets, const int64_t *items, int size) {
+    int64_t width = sets->max + 1, index = 0, before = 0, values = sets->values;
+    int64_t power = values * values;
+    for (int k = 2; k < size; k++, power *= values) /* all smaller sets come before */
+        before += sets->choose[sets->units * width + k] * power;
     for (int i = 0; i < size; i++) /* causes descend: the i-th is the (size - i)-th smallest */
-        index += sets->choose[causes[i] * width + size - i];
-    return index;
+        index += sets->choose[items[i] % sets->units * width + size - i];
+    for (int i = 0; values > 1 && i < size; i++)
+        index = index * values + items[i] / sets->units;
+    return before + index;
 }
 
 /* ---- states ---- */
@@ -49,7 +56,7 @@ static int64_t set_of(const et_sets *sets, int64_t units, const int64_t *causes,
 struct state {
     const et_band *band;
     int size;
-    int64_t causes[ET_MAX_ACTIVE];
+    int64_t items[ET_MAX_ACTIVE];
 };
 typedef void (*adder)(const struct state *state, double q);
 
@@ -60,26 +67,26 @@ static void add_run(const struct state *state, double q, int64_t first, int64_t 
                     const double *wbar) {
     const et_band *band = state->band;
     const rb_et_model *own = &band->cpu->engine->setup.model.own;
-    rb_dense fields = band->cpu->pass->parameters->fields;
+    rb_dense fields = band->cpu->engine->fields;
     for (int k = 0; k < state->size; k++) {
-        int64_t h = state->causes[k];
+        int64_t i = state->items[k];
         own->share(own->user, last - first, band->y + first, wbar + first,
-                   et_band_row(band, fields, h) + first, q,
-                   (rb_et_shares){et_band_row(band, band->sums->products, h) + first,
-                                  et_band_row(band, band->sums->weights, h) + first});
+                   et_band_row(band, fields, i) + first, q,
+                   (rb_et_shares){et_band_row(band, band->sums->products, i) + first,
+                                  et_band_row(band, band->sums->weights, i) + first});
     }
 }
 
 static void add_shares(const struct state *state, double q) {
     const et_band *band = state->band;
     const rb_et_model *model = &band->cpu->engine->setup.model.own;
-    rb_dense fields = band->cpu->pass->parameters->fields;
+    rb_dense fields = band->cpu->engine->fields;
     double wbar[ET_BAND];
     for (int64_t d = 0; d < band->count; d++)
         wbar[d] = model->empty;
     for (int k = 0; k < state->size; k++) {
-        model->superpose(model->user, band->count, wbar,
-                         et_band_row(band, fields, state->causes[k]), wbar);
+        model->superpose(model->user, band->count, wbar, et_band_row(band, fields, state->items[k]),
+                         wbar);
     }
     for (int64_t first = 0, last = 0; first < band->count; first = last + 1) {
         last = band->whole ? band->count : first;
@@ -91,15 +98,16 @@ static void add_shares(const struct state *state, double q) {
 
 /* ---- MCA (eqs 30, 36): sum <A> and sum <A> y ----
  *
- *   A_hd(s) = s_h R_hd^a (sum_{j in s} R_jd)^-a,   R = W^rho,  a = 1 - 1 / rho
- * is 1 for a cause alone: those samples come from a product. */
+ *   A_hd(s) = R_hd^a (sum_{j in s} R_jd)^-a,   R = (s_h W_h)^rho,  a = 1 - 1 / rho
+ * is 1 for a cause alone: those samples come from a product. Sums are of items; the M-step weighs
+ * them by values. */
 
 static void add_responsibilities(const struct state *state, double q) {
     const et_band *band = state->band;
     const et_cpu *cpu = band->cpu;
     et_soft_cause causes[ET_MAX_ACTIVE];
     for (int k = 0; k < state->size; k++) {
-        int64_t h = state->causes[k];
+        int64_t h = state->items[k];
         causes[k] = (et_soft_cause){
             et_band_row(band, cpu->powers, h), et_band_row(band, cpu->roots, h),
             et_band_row(band, band->sums->weights, h), et_band_row(band, band->sums->products, h)};
@@ -112,7 +120,7 @@ static void add_responsibilities(const struct state *state, double q) {
 static void add_to_set(const struct state *state, double q) {
     const et_band *band = state->band;
     const et_cpu *cpu = band->cpu;
-    int64_t index = set_of(&cpu->sets, cpu->engine->setup.units, state->causes, state->size);
+    int64_t index = set_of(&cpu->sets, state->items, state->size);
     cpu->engine->kernels->add_weighted(band->count, q, band->y, band->whole ? NULL : band->there,
                                        et_band_row(band, band->sums->set_weights, index),
                                        et_band_row(band, band->sums->set_products, index));
@@ -124,11 +132,11 @@ static void add_states(const et_band *band, int64_t i, adder add) {
     struct state state = {.band = band};
     et_look look = et_look_at(band->cpu->engine, &band->cpu->results, i);
     const et_tree *tree = look.tree;
-    for (int64_t s = 1 + tree->candidates; s < tree->count; s++) {
+    for (int64_t s = 1 + tree->items; s < tree->count; s++) {
         if (look.states[s] < MIN) continue;
         state.size = 0;
         for (int64_t p = s; p > 0; p = tree->parent[p])
-            state.causes[state.size++] = look.candidates[tree->last[p]];
+            state.items[state.size++] = look.candidates[tree->last[p]];
         add(&state, look.states[s]);
     }
 }
@@ -138,7 +146,7 @@ static void add_sample_shares(const et_band *band, int64_t i) {
     rb_dense single = band->cpu->results.single;
     for (int64_t h = 0; h < single.cols; h++) {
         double q = rb_get(single.type, rb_dense_row(single, i), h);
-        state.causes[0] = h;
+        state.items[0] = h;
         if (q >= MIN) add_shares(&state, q);
     }
     add_states(band, i, add_shares);
@@ -159,7 +167,7 @@ static void add_singles(rb_context *ctx, et_cpu *cpu, rb_dense single, rb_dense 
         et_add_products(ctx, cpu, single, rb_dense_rows(cpu->mask, 0, single.rows), weights);
         return;
     }
-    double *sums = cpu->engine->scratch[0].scores;
+    double *sums = cpu->engine->scratch[0].scores; /* V H */
     memset(sums, 0, (size_t)weights.rows * sizeof *sums);
     et_add_rows(cpu->engine->kernels, single, sums);
     for (int64_t i = 0; i < weights.rows * weights.cols; i++)
@@ -179,7 +187,7 @@ static void sum_max(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) 
 static void spread_set(const struct state *state, et_band *band) {
     const et_cpu *cpu = band->cpu;
     const et_sums *sums = band->sums;
-    int64_t index = set_of(&cpu->sets, cpu->engine->setup.units, state->causes, state->size);
+    int64_t index = set_of(&cpu->sets, state->items, state->size);
     for (band->first = 0; band->first < sums->set_weights.cols; band->first += ET_BAND) {
         const double *q = et_band_row(band, sums->set_weights, index);
         const double *qy = et_band_row(band, sums->set_products, index);
@@ -193,16 +201,18 @@ static void spread_set(const struct state *state, et_band *band) {
     }
 }
 
-/* All sets that a set with causes descending to the last one begins. */
+/* All sets that a set with causes descending to the last one begins, at all values. */
 static void spread(struct state *state, et_band *band) {
-    const et_cpu *cpu = band->cpu;
+    const et_sets *sets = &band->cpu->sets;
     int size = state->size;
-    int64_t before = size ? state->causes[size - 1] : cpu->engine->setup.units;
+    int64_t before = size ? state->items[size - 1] % sets->units : sets->units;
     if (size > 1) spread_set(state, band);
-    for (int64_t h = 0; size < cpu->sets.max && h < before; h++) {
-        state->causes[size] = h;
-        state->size = size + 1;
-        spread(state, band);
+    for (int64_t h = 0; size < sets->max && h < before; h++) {
+        for (int a = 0; a < sets->values; a++) {
+            state->items[size] = a * sets->units + h;
+            state->size = size + 1;
+            spread(state, band);
+        }
     }
 }
 
@@ -212,13 +222,13 @@ static void finish_max(et_cpu *cpu, et_sums *sums) {
     if (cpu->sets.choose) spread(&state, &band);
 }
 
-/* R = (W / max_h W)^rho and R^a, a = 1 - 1 / rho, with rho = T / (T - 1), at most 21, which is that
- * of the end temperature 1.05 (section 4.2.1 has no bound). */
+/* R = (F / max F)^rho of the fields F of items, and R^a, a = 1 - 1 / rho, with rho = T / (T - 1),
+ * at most 21, which is that of the end temperature 1.05 (section 4.2.1 has no bound). */
 static void prepare_max(et_cpu *cpu) {
     enum { MAX = 21 };
     double temperature = 1 / cpu->pass->beta;
     double rho = temperature > 1 ? fmin(temperature / (temperature - 1), MAX) : MAX;
-    rb_dense fields = cpu->pass->parameters->fields;
+    rb_dense fields = cpu->engine->fields;
     cpu->soft = (et_soft){1 - 1 / rho, cpu->problem.type == RB_FLOAT32};
     for (int64_t d = 0; d < fields.cols; d++) {
         double largest = 0;

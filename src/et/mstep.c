@@ -19,8 +19,8 @@ static void bound_fields(const et_plan *plan, rb_dense fields) {
     }
 }
 
-/* N(0, noise^2) in the order of causes and features. */
-static void add_noise(const rb_problem *problem, int64_t iteration, double noise, rb_dense fields) {
+/* In the order of causes and features. */
+void et_add_noise(const rb_problem *problem, int64_t iteration, double noise, rb_dense fields) {
     rb_stream stream = et_stream(problem, RB_RANDOM_FIELD_NOISE);
     double *field = fields.data;
     for (int64_t i = 0; i < cells_of(fields); i++) {
@@ -59,10 +59,16 @@ static void learn(rb_context *ctx, et_fit *f) {
     int64_t max = f->plan.setup.widest_active;
     if (f->plan.learn_sigma && m->values > 0)
         p->sigma = fmax(sqrt(fmax(variance(ctx, f), 0)), f->plan.min_sigma);
+    if (p->shares && (o->learn_prior || o->prior_per_cause))
+        et_learn_shares(&f->plan.setup, o->prior_per_cause, m->causes, p->shares);
     if (o->prior_per_cause) {
         double *active = f->work.active;
-        for (int64_t h = 0; h < o->units; h++)
-            active[h] = m->causes[h] / (double)m->used;
+        for (int64_t h = 0; h < o->units; h++) {
+            active[h] = 0;
+            for (int64_t i = h; i < f->plan.setup.items; i += o->units)
+                active[h] += m->causes[i];
+            active[h] /= (double)m->used;
+        }
         et_learn_priors(o->units, max, active, p->prior);
     } else if (o->learn_prior) {
         double prior = et_learn_prior(o->units, max, m->active / (double)m->used);
@@ -71,7 +77,7 @@ static void learn(rb_context *ctx, et_fit *f) {
     }
 }
 
-static rb_error check_finite(rb_context *ctx, rb_dense fields) {
+rb_error et_check_fields(rb_context *ctx, rb_dense fields) {
     const double *field = fields.data;
     for (int64_t i = 0; i < cells_of(fields); i++) {
         if (!isfinite(field[i])) {
@@ -87,20 +93,34 @@ static rb_error check_finite(rb_context *ctx, rb_dense fields) {
 /* ---- new fields ---- */
 
 /* Quotients of sums over states; one without responsibility stays. MCA: W_hd = sum <A_hd> y_d / sum
- * <A_hd> (eq. 30). */
-rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
+ * <A_hd> (eq. 30). Items are samples of v W: Gaussian noise of a variance that is the same for all
+ * weighs the equations v W = y by v, W = sum <A> v y / sum <A> v^2, as least squares does; Poisson
+ * noise, whose variance is v W, by 1. */
+rb_error et_mstep_shares(rb_context *ctx, const et_setup *setup, et_sums *sums, et_work *work,
+                         et_parameters *p) {
+    const et_values *values = &setup->values;
     const double *products = sums->products.data, *weights = sums->weights.data;
+    int64_t cells = cells_of(p->fields);
     double *field = p->fields.data;
     (void)ctx;
     (void)work;
-    for (int64_t i = 0; i < cells_of(p->fields); i++)
-        field[i] = weights[i] > 0 ? products[i] / weights[i] : field[i];
+    for (int64_t i = 0; i < cells; i++) {
+        double up = 0, down = 0;
+        for (int a = 0; a < values->count; a++) {
+            double value = values->value[a], weight = et_gaussian(&setup->model) ? value : 1;
+            up += weight * products[a * cells + i];
+            down += weight * value * weights[a * cells + i];
+        }
+        field[i] = down > 0 ? up / down : field[i];
+    }
     return RB_OK;
 }
 
 /* NMF by multiplication (eq. 27): W <- W * P / (Q W), twenty times, with negative entries of P
  * taken as 0. It never lowers the likelihood. 0 / 0 keeps the field. */
-rb_error et_mstep_multiplicative(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
+rb_error et_mstep_multiplicative(rb_context *ctx, const et_setup *setup, et_sums *sums,
+                                 et_work *work, et_parameters *p) {
+    (void)setup;
     enum { TIMES = 20 };
     const double *up = sums->products.data, *down = work->target.data;
     double *field = p->fields.data;
@@ -125,16 +145,17 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     bool ended = et_schedule_ended(&f->plan.schedule, iteration);
     if (f->trace.metrics) et_trace_iteration(f);
     f->progress.last_used = f->sums.used;
-    rb_error err = f->plan.setup.model.mstep(ctx, &f->sums, &f->work, &f->parameters);
+    rb_error err =
+        f->plan.setup.model.mstep(ctx, &f->plan.setup, &f->sums, &f->work, &f->parameters);
     if (err) return err;
     bound_fields(&f->plan, fields);
     if (ended) learn(ctx, f);
     double usual = !ended || f->plan.options.as_printed ? f->plan.noise : 0;
     double noise = et_noise_at(&f->plan.schedule, iteration, usual);
     if (noise > 0) {
-        add_noise(&f->problem, iteration, noise, fields);
+        et_add_noise(&f->problem, iteration, noise, fields);
         bound_fields(&f->plan, fields);
     }
     f->progress.iteration++;
-    return check_finite(ctx, fields);
+    return et_check_fields(ctx, fields);
 }

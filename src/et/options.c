@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first row is for nmf-et alone, the next two for nmf-et and mca. */
+/* The first row is for nmf-et alone, the next two for nmf-et and mca, the next two not for models
+ * of one's own. */
 const rb_option et_option_rows[] = {
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, mstep), "solve", 0, 0,
      "solve|multiplicative", "STEP",
@@ -19,6 +20,12 @@ const rb_option et_option_rows[] = {
      "clamp|reflect", "WHAT",
      "what the M-step and the noise on fields leave below 0 becomes 0, or changes its sign",
      RB_OPTION_RESEARCH},
+    {"values", 0, RB_OPTION_TEXT, offsetof(rb_et_options, values), NULL, 0, 0, NULL, "LIST",
+     "what a cause may be: numbers that differ, with 0, such as 0,1,2 (0,1 if not given)"},
+    {"value-prior", 0, RB_OPTION_TEXT, offsetof(rb_et_options, value_prior), NULL, 0, 0, NULL,
+     "LIST",
+     "instead of --prior, the probability of each of --values but 0, in their order: 0.2,0.1 (if "
+     "not given equal parts of --prior)"},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_et_options, units), "10", 1, 1e9, NULL, "N",
      "number of causes", RB_OPTION_COMMON},
     {"candidates", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, candidates), "0", 0, 1e9, NULL,
@@ -38,7 +45,9 @@ const rb_option et_option_rows[] = {
     {"prior", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, prior), "0", 0, 1, NULL, "P",
      "probability that a cause is active (0: 2 in --units)"},
     {"sigma", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, sigma), "0", 0, 1e150, NULL, "SD",
-     "standard deviation of the noise (0: learned, from half of that of the data)"},
+     "standard deviation of the noise (0: learned, from half of that of the data; mca with "
+     "--values: "
+     "from all of it)"},
     {"learn-prior", 0, RB_OPTION_FLAG, offsetof(rb_et_options, learn_prior), "false", 0, 0, NULL,
      NULL, "learn the prior once the end temperature is reached"},
     {"learn-sigma", 0, RB_OPTION_FLAG, offsetof(rb_et_options, learn_sigma), "false", 0, 0, NULL,
@@ -66,9 +75,13 @@ const rb_option et_option_rows[] = {
      "standard deviation of the fields at the start (-1: it and the mean from the data)",
      RB_OPTION_RESEARCH},
     {"selection", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, selection), "auto", 0, 0,
-     "auto|joint|cosine|bound|exact", "SCORE",
-     "how candidates are chosen: best single causes (auto), eq. 33, eq. 28 (not for linca), or by "
-     "all states (few units)",
+     "auto|joint|cosine|bound|exact|product", "SCORE",
+     "how candidates are chosen: best single causes (auto), eq. 33, eq. 28 (not for linca), by "
+     "all states (few units), or by the scalar product with the field",
+     RB_OPTION_RESEARCH},
+    {"region", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, region), "-1", -1, 1e9, NULL, "N",
+     "of the states looked at count only those that differ from the most probable one in at most N "
+     "causes (0: it alone; -1: all)",
      RB_OPTION_RESEARCH},
     {"singletons", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, singletons), "auto", 0, 0,
      "auto|yes|no", "WHEN",

@@ -11,7 +11,8 @@ typedef enum rb_et_selection {
     RB_ET_SELECT_JOINT,    /* W_h'y - |W_h|^2 / 2: the best single causes */
     RB_ET_SELECT_COSINE,   /* W_h'y / |W_h| (eq. 33) */
     RB_ET_SELECT_BOUND,    /* - sum_d max(0, W_dh - y_d)^2 (eq. 28): fields that are not negative */
-    RB_ET_SELECT_EXACT     /* p(s_h = 1 | y) over all states, for few units */
+    RB_ET_SELECT_EXACT,    /* p(s_h not 0 | y) over all states, for few units */
+    RB_ET_SELECT_PRODUCT   /* W_h'y (section 5.3) */
 } rb_et_selection;
 
 /* AUTO: singletons yes, as printed for mca alone; an annealed prior but for linca. */
@@ -39,7 +40,10 @@ typedef struct rb_et_options {
     const char *weight_noise_schedule, *cut_schedule;
     double weight_noise;       /* -1: from the data */
     double init_mean, init_sd; /* init_sd -1: both from the data */
+    const char *values;        /* of a cause, with 0; NULL: 0 and 1 */
+    const char *value_prior;   /* of those other than 0; NULL: prior, in equal parts */
     int selection;             /* rb_et_selection */
+    int64_t region;            /* -1: all states that are looked at */
     int singletons;            /* rb_et_when */
     int anneal_prior;          /* rb_et_when */
     double cut_factor;         /* 0: 0.9, or 1 while prior or sigma are learned; 1e9, say: no cut */

@@ -23,6 +23,8 @@ static const rb_field noise_and_prior[] = {
      RB_KEPT_POSITIVE},
     {"prior", offsetof(et_parameters, prior), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0,
      RB_KEPT_POSITIVE, 0, 1},
+    {"value_shares", offsetof(et_parameters, shares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_VALUED,
+     0, RB_KEPT_POSITIVE, 0, 1},
     {0},
 };
 
@@ -58,6 +60,9 @@ static const rb_field survey[] = {
     {"survey_sum", offsetof(et_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"survey_squares", offsetof(et_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"survey_bins", offsetof(et_survey, bins), RB_FIELD_POINTER, RB_KEPT_INTEGER, ET_BINS, 0},
+    {"survey_sums", offsetof(et_survey, sums), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED, 0},
+    {"survey_sketch", offsetof(et_survey, sketch), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED,
+     ET_SKETCH},
     {0},
 };
 
@@ -73,10 +78,10 @@ static const rb_field sums[] = {
     {"values", offsetof(et_sums, values), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"squares", offsetof(et_sums, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"active", offsetof(et_sums, active), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"causes", offsetof(et_sums, causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"causes", offsetof(et_sums, causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_ITEMS, 0},
     {"residual", offsetof(et_sums, residual), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
     {"evidence", offsetof(et_sums, evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"products", offsetof(et_sums, products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS,
+    {"products", offsetof(et_sums, products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_PRODUCTS,
      ET_FEATURES},
     {"second", offsetof(et_sums, second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {"weights", offsetof(et_sums, weights), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_WEIGHTS,
@@ -95,6 +100,10 @@ static const rb_field work[] = {
     {"mean_active", offsetof(et_work, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
     {"target", offsetof(et_work, target), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES},
     {"row", offsetof(et_work, row), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RB_DIM_ONE, ET_FEATURES},
+    {"sketch", offsetof(et_work, sketch), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED,
+     ET_SKETCH},
+    {"block_means", offsetof(et_work, means), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS, 0},
+    {"block_counts", offsetof(et_work, counts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS, 0},
     {"system", offsetof(et_work, system), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {"inverse", offsetof(et_work, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {0},
@@ -143,14 +152,20 @@ void et_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     dims[ET_FEATURES] = d;
     dims[ET_OWN] = problem->own;
     dims[ET_BINS] = ET_SURVEY_BINS;
+    dims[ET_SKETCH] = et_critical_columns(problem, &setup, o);
+    dims[ET_SKETCHED] = dims[ET_SKETCH] > 0 ? d : 0;
+    dims[ET_MEANS] = missing ? dims[ET_SKETCHED] : 0;
     dims[ET_SECOND] = linear ? h : 0;
-    dims[ET_WEIGHTS] = summing->weights || missing ? h : 0;
+    dims[ET_ITEMS] = setup.items;
+    dims[ET_VALUED] = setup.values.count > 1 ? setup.items : 0;
+    dims[ET_PRODUCTS] = linear ? h : setup.items;
+    dims[ET_WEIGHTS] = summing->weights || missing ? setup.items : 0;
     dims[ET_PAIRS] = linear && missing ? et_missing_pairs(h, d) : 0;
     dims[ET_SETS] = summing->sets ? et_sets_count(&setup, problem->n_samples) : 0;
     if (problem->fit->trace) {
         dims[ET_TRACED] = 1;
         dims[ET_TRACED_ITERATIONS] = problem->fit->iterations;
-        dims[ET_TRACED_SAMPLES] = et_trace_samples(problem, h);
+        dims[ET_TRACED_SAMPLES] = et_trace_samples(problem, &setup);
         dims[ET_TRACED_FIELDS] = ET_TRACE_FIELDS;
         dims[ET_TRACED_CELLS] = h * d;
         dims[ET_TRACED_METRICS] = ET_TRACE_METRICS;

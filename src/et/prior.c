@@ -81,6 +81,25 @@ double et_learn_prior(int64_t units, int64_t max_active, double active) {
     return (low + high) / 2;
 }
 
+/* Which value an active cause has does not depend on how many are active: the shares are those of
+ * the sums. */
+void et_learn_shares(const et_setup *setup, bool each, const double *sums, double *shares) {
+    const double min = 1e-5;
+    int64_t units = setup->units;
+    for (int64_t h = 0; h < units; h++) {
+        double value[ET_MAX_VALUES] = {0}, total = 0, all = 0;
+        for (int a = 0; a < setup->values.count; a++) {
+            for (int64_t j = each ? h : 0; j < (each ? h + 1 : units); j++)
+                value[a] += sums[a * units + j];
+            total += value[a];
+        }
+        for (int a = 0; a < setup->values.count; a++)
+            all += value[a] = total > 0 ? fmax(value[a] / total, min) : shares[a * units + h];
+        for (int a = 0; a < setup->values.count; a++)
+            shares[a * units + h] = value[a] / all;
+    }
+}
+
 /* Cause after cause, the others as they are, until nothing changes: the mean is a monotone function
  * of the odds that can be turned round. */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior) {

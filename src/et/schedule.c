@@ -89,8 +89,16 @@ double et_noise_at(const et_schedule *s, int64_t iteration, double usual) {
     return s->noise.count ? knots_at(&s->noise, along) : usual;
 }
 
+/* ceil(2 I / 3), or once it is cold, if that is later, but not in the last tenth. */
+static int64_t cut_begin(const et_schedule *s) {
+    int64_t begin = (2 * s->iterations + 2) / 3, last = 9 * s->iterations / 10;
+    while (s->late_cut && begin < last && !et_schedule_ended(s, begin))
+        begin++;
+    return begin;
+}
+
 int64_t et_cut_size(const et_schedule *s, int64_t iteration, int64_t n, double share) {
-    int64_t begin = s->cut.count ? 0 : (2 * s->iterations + 2) / 3; /* ceil(2 I / 3) */
+    int64_t begin = s->cut.count ? 0 : cut_begin(s);
     if (iteration < begin || iteration >= s->iterations) return n;
     int64_t size;
     if (s->cut.count) {

@@ -42,11 +42,15 @@ et_setup et_setup_of(const rb_problem *problem, const rb_et_options *o) {
     int64_t active = o->count ? o->count : o->max_active;
     int64_t wanted = o->candidates ? o->candidates : USUAL;
     wanted = o->count > wanted ? o->count : wanted;
+    et_values values = et_values_of(o);
     et_setup setup = {.model = et_model_of(problem->method, o),
+                      .values = values,
                       .n_features = problem->n_features,
                       .units = o->units,
+                      .items = o->units * values.count,
                       .type = problem->type,
                       .candidates = o->exact ? o->units : smaller(wanted, o->units),
+                      .region = o->region,
                       .fixed_count = o->count > 0,
                       .missing = problem->missing};
     setup.max_active = o->exact && !o->count ? o->units : smaller(active, setup.candidates);
@@ -92,16 +96,18 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
     if (!err && setup->selection == RB_ET_SELECT_BOUND && !setup->model.non_negative) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "selection is 'bound', which needs fields that are not negative; %s takes "
-                       "joint, cosine or exact",
+                       "joint, cosine, exact or product",
                        setup->model.own.name);
     }
-    if (!err && setup->selection == RB_ET_SELECT_EXACT && setup->units > RB_ET_MAX_EXACT) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "selection is 'exact', which looks at all states and needs at most %d "
-                       "units, not %lld",
-                       (int)RB_ET_MAX_EXACT, (long long)setup->units);
+    if (!err && setup->selection == RB_ET_SELECT_EXACT &&
+        !et_enumerable(setup->units, &setup->values)) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "selection is 'exact', which looks at all states of %lld units with %d values "
+            "each; it needs at most %d, of units with 2",
+            (long long)setup->units, setup->values.count + 1, (int)RB_ET_MAX_EXACT);
     }
-    return err;
+    return err ? err : et_values_check(ctx, o, setup->model.non_negative);
 }
 
 /* Options of which others leave nothing, and how fields may not begin or be disturbed. */
@@ -170,8 +176,9 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
         (o->anneal_prior == RB_ET_AUTO && (model->own.anneal_prior || o->as_printed));
     plan->learn_sigma = et_gaussian(model) && (o->learn_sigma || o->sigma == 0);
     plan->reflect = model->non_negative && o->negative == RB_ET_NEGATIVE_REFLECT;
-    plan->schedule =
-        (et_schedule){.iterations = problem->fit->iterations, .end = model->own.end_temperature};
+    plan->schedule = (et_schedule){.iterations = problem->fit->iterations,
+                                   .end = model->own.end_temperature,
+                                   .late_cut = model->summing == &et_sum_max && !o->as_printed};
     return et_schedule_of(ctx, o, &plan->schedule);
 }
 

@@ -4,7 +4,37 @@
 #include <math.h>
 #include <string.h>
 
-rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p) {
+/* Shares of values from their probabilities; binary models have none. */
+static rb_error load_shares(rb_context *ctx, const rb_model *model, const et_values *values,
+                            et_parameters *p) {
+    int64_t units = p->fields.rows, columns = 1;
+    const double *prior = NULL;
+    if (!p->shares || !rb_model_array(model, "value_prior", NULL, &columns)) return RB_OK;
+    columns = columns == units ? units : 1;
+    rb_error err = rb_model_need_array(ctx, model, "value_prior", values->count, columns, &prior);
+    for (int64_t h = 0; !err && h < units; h++) {
+        int64_t column = columns > 1 ? h : 0;
+        double sum = 0;
+        bool good = true;
+        for (int a = 0; a < values->count; a++) {
+            sum += prior[a * columns + column];
+            good = good && prior[a * columns + column] > 0;
+        }
+        for (int a = 0; a < values->count; a++)
+            p->shares[a * units + h] = prior[a * columns + column] / sum;
+        if (!good) err = rb_fail(ctx, RB_ERROR_FORMAT, "a value_prior of the model is not above 0");
+    }
+    return err;
+}
+
+void et_start_shares(const et_values *values, et_parameters *p) {
+    int64_t units = p->fields.rows;
+    for (int64_t i = 0; p->shares && i < units * values->count; i++)
+        p->shares[i] = values->share[i / units];
+}
+
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, const et_values *values,
+                            et_parameters *p) {
     const double *loadings, *sigma, *prior = NULL;
     int64_t units = p->fields.rows, priors = 1;
     rb_model_array(model, "prior", &priors, NULL);
@@ -28,7 +58,21 @@ rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameter
     p->sigma = sigma[0];
     rb_dense_transpose((rb_dense){(void *)loadings, p->fields.cols, units, units, RB_FLOAT64},
                        p->fields);
-    return RB_OK;
+    return load_shares(ctx, model, values, p);
+}
+
+/* A binary model may begin a fit of any values; else they are the same. */
+static rb_error check_values(rb_context *ctx, const et_values *wanted, const rb_model *start) {
+    const char *recorded = rb_model_attribute(start, "values");
+    et_values given = et_values_of(&(rb_et_options){.values = recorded});
+    bool same = given.count == wanted->count;
+    for (int a = 0; a < given.count; a++)
+        same = same && given.value[a] == wanted->value[a];
+    return same || et_binary(&given)
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "causes of the model to start from have the values %s; give the same",
+                         recorded);
 }
 
 static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *start) {
@@ -41,7 +85,9 @@ static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *star
                        (long long)f->plan.options.units, (long long)f->problem.n_features);
     }
     f->warm = true;
-    rb_error err = et_load_parameters(ctx, start, &f->parameters);
+    const et_values *values = &f->plan.setup.values;
+    rb_error err = check_values(ctx, values, start);
+    err = err ? err : et_load_parameters(ctx, start, values, &f->parameters);
     if (!err && f->plan.options.sigma > 0) f->parameters.sigma = f->plan.options.sigma;
     return err;
 }
@@ -55,6 +101,8 @@ static rb_error begin(rb_context *ctx, et_fit *f, const void *options, const rb_
     err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
     if (!err && f->shape.dims[ET_SECOND] > 0)
         err = rb_spd_new(ctx, RB_FLOAT64, f->plan.options.units, &f->work.factor);
+    if (!err) et_start_shares(&f->plan.setup.values, &f->parameters);
+    if (!err) et_critical_start(f);
     return err || !start ? err : take_parameters(ctx, f, start);
 }
 
@@ -109,6 +157,20 @@ rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int
     return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
+/* The values besides 0, and p(s_h = v): a row for each of them, a column for all causes or each. */
+static rb_error store_value_prior(rb_context *ctx, const et_fit *f, int64_t priors,
+                                  rb_model *model) {
+    const et_parameters *p = &f->parameters;
+    const et_values *values = &f->plan.setup.values;
+    if (et_binary(values)) return RB_OK;
+    rb_error err = et_store_values(ctx, model, "values", values->count, 1, values->value);
+    double *to = err ? NULL : rb_model_add_array(ctx, model, "value_prior", values->count, priors);
+    for (int64_t a = 0; to && a < values->count; a++)
+        for (int64_t h = 0; h < priors; h++)
+            to[a * priors + h] = p->prior[h] * et_share(p, a * p->fields.rows + h);
+    return to ? RB_OK : RB_ERROR_MEMORY;
+}
+
 rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     const et_fit *f = state;
     const et_parameters *p = &f->parameters;
@@ -117,6 +179,7 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     rb_error err = et_store_fields(ctx, model, "loadings", p->fields);
     err = err ? err : et_store_values(ctx, model, "sigma", 1, 1, &p->sigma);
     err = err ? err : et_store_values(ctx, model, "prior", priors, 1, p->prior);
+    err = err ? err : store_value_prior(ctx, f, priors, model);
     double *dead = err ? NULL : rb_model_add_array(ctx, model, "dead", units, 1);
     err = dead ? et_store_values(ctx, model, "used", 1, 1, &used) : RB_ERROR_MEMORY;
     if (!err && isfinite(likelihood)) /* in all but fits that were stopped */

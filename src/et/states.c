@@ -1,25 +1,25 @@
-/* The states of the candidates as a tree. */
+/* The states of the candidates as a tree: each active cause at one of its values. */
 #include "engine.h"
 
 enum { MAX_STATES = 1 << 22 };
 
 /* Binomial coefficients below 2^22 are exact up to rounding that cannot reach 1/2. */
-double et_count_states(int64_t candidates, int64_t max_active) {
+double et_count_states(int64_t candidates, int64_t max_active, int64_t values) {
     const double any_memory = 1e15;
     double of_size = 1, sum = 1;
     for (int64_t k = 1; k <= max_active && sum < any_memory; k++) {
-        of_size = of_size * (double)(candidates - k + 1) / (double)k;
+        of_size = of_size * (double)((candidates - k + 1) * values) / (double)k;
         sum += of_size;
     }
     return sum;
 }
 
-bool et_tree_fits(int64_t candidates, int64_t max_active) {
-    return et_count_states(candidates, max_active) <= MAX_STATES;
+bool et_tree_fits(int64_t candidates, int64_t max_active, int64_t values) {
+    return et_count_states(candidates, max_active, values) <= MAX_STATES;
 }
 
-rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active) {
-    if (et_tree_fits(candidates, max_active)) return RB_OK;
+rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active, int64_t values) {
+    if (et_tree_fits(candidates, max_active, values)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%lld candidates with up to %lld active are more than %d states per sample; "
                    "lower candidates or max-active, or their limits",
@@ -27,11 +27,14 @@ rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active) 
 }
 
 void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t max_active,
-                 et_tree *tree) {
-    *tree = (et_tree){.candidates = (int)candidates, .max_active = (int)max_active};
-    tree->count = (int64_t)(et_count_states(candidates, max_active) + 0.5);
-    tree->inner = (int64_t)(et_count_states(candidates, max_active - 1) + 0.5);
+                 int values, et_tree *tree) {
+    *tree = (et_tree){.candidates = (int)candidates,
+                      .max_active = (int)max_active,
+                      .items = (int)candidates * values};
+    tree->count = (int64_t)(et_count_states(candidates, max_active, values) + 0.5);
+    tree->inner = (int64_t)(et_count_states(candidates, max_active - 1, values) + 0.5);
     tree->last = et_take(ctx, memory, tree->count, 1, sizeof *tree->last);
+    tree->first = et_take(ctx, memory, tree->count, 1, sizeof *tree->first);
     tree->parent = et_take(ctx, memory, tree->count, 1, sizeof *tree->parent);
     tree->size = et_take(ctx, memory, tree->count, 1, sizeof *tree->size);
     tree->child = et_take(ctx, memory, tree->inner, 1, sizeof *tree->child);
@@ -39,10 +42,11 @@ void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t
     tree->last[0] = tree->parent[0] = -1;
     int64_t next = 1;
     for (int64_t s = 0; s < tree->inner; s++) {
-        int32_t first = tree->last[s] + 1;
+        int32_t first = tree->first[s];
         tree->child[s] = next - first;
-        for (int32_t k = first; k < candidates; k++, next++) {
+        for (int32_t k = first; k < tree->items; k++, next++) {
             tree->last[next] = k;
+            tree->first[next] = (k / values + 1) * values;
             tree->parent[next] = (int32_t)s;
             tree->size[next] = tree->size[s] + 1;
         }

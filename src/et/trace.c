@@ -8,10 +8,11 @@
 /* ---- traces ---- */
 
 /* Their exact posterior is computed in each iteration: none where there are too many units. */
-int64_t et_trace_samples(const rb_problem *problem, int64_t units) {
+int64_t et_trace_samples(const rb_problem *problem, const et_setup *setup) {
     const double max = 4e8;
-    if (units > RB_ET_MAX_EXACT) return 0;
-    double fit = floor(max / et_exact_work(units, problem->n_features));
+    if (!et_enumerable(setup->units, &setup->values)) return 0;
+    double work = et_exact_work(setup->units, &setup->values, problem->n_features);
+    double fit = floor(max / work);
     return (int64_t)fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), fit);
 }
 

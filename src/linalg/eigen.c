@@ -200,33 +200,36 @@ rb_error rb_inverse_root(rb_context *ctx, rb_dense a, double least, rb_dense roo
     return rb_scratch_end(&scratch);
 }
 
-/* ---- raising small ones ---- */
+/* ---- within bounds ---- */
 
-/* Is A - min I positive definite? A is overwritten. */
-static bool all_above(rb_dense a, double min) {
+/* Is sign (A - bound I) positive definite? */
+static bool all_beyond(rb_dense a, double sign, double bound, rb_dense copy) {
     int n = (int)a.rows, info;
-    for (int64_t i = 0; i < a.rows; i++)
-        rb_dense_set(a, i, i, rb_dense_get(a, i, i) - min);
+    for (int64_t i = 0; i < a.rows; i++) {
+        for (int64_t k = 0; k <= i; k++)
+            rb_dense_set(copy, i, k, sign * rb_dense_get(a, i, k));
+        rb_dense_set(copy, i, i, sign * (rb_dense_get(a, i, i) - bound));
+    }
     int entered = rb_blas_enter();
-    dpotrf_("U", &n, a.data, &n, &info, 1);
+    dpotrf_("U", &n, copy.data, &n, &info, 1);
     rb_blas_leave(entered);
     return info == 0;
 }
 
-/* A += sum of (min - lambda) z z' over the eigenvalues below min; rows of z are the vectors. */
-static void add_vectors(const rb_context *ctx, rb_dense a, double min, const double *values,
-                        rb_dense z) {
+/* A += sum of (bound - lambda) z z' over the eigenvalues beyond a bound; rows of z are the
+ * vectors. */
+static void add_vectors(const rb_context *ctx, rb_dense a, double min, double max,
+                        const struct workspace *w) {
     for (int64_t i = 0; i < a.rows && !rb_asked_to_stop(ctx); i++) {
-        const double *vector = rb_dense_row(z, i);
-        for (int64_t k = 0; values[i] < min && k < a.rows; k++) {
-            rb_axpy(ctx, RB_FLOAT64, a.cols, (min - values[i]) * vector[k], vector,
-                    rb_dense_row(a, k));
-        }
+        const double *vector = rb_dense_row(w->copy, i);
+        double missing = fmin(fmax(w->values[i], min), max) - w->values[i];
+        for (int64_t k = 0; missing != 0 && k < a.rows; k++)
+            rb_axpy(ctx, RB_FLOAT64, a.cols, missing * vector[k], vector, rb_dense_row(a, k));
     }
     rb_dense_mirror(a);
 }
 
-static rb_error raise_small(rb_context *ctx, rb_dense a, double min, int64_t capacity,
+static rb_error move_within(rb_context *ctx, rb_dense a, double min, double max, int64_t capacity,
                             const struct workspace *w) {
     int n = (int)a.rows, info, liwork = 3 + 5 * n;
     int lwork = capacity > INT32_MAX ? INT32_MAX : (int)capacity;
@@ -239,16 +242,17 @@ static rb_error raise_small(rb_context *ctx, rb_dense a, double min, int64_t cap
     rb_blas_leave(entered);
     if (info != 0)
         return rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
-    add_vectors(ctx, a, min, w->values, w->copy);
+    add_vectors(ctx, a, min, max, w);
     return rb_check_stop(ctx); /* which leaves vectors out */
 }
 
-rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min) {
+rb_error rb_clamp_eigenvalues(rb_context *ctx, rb_dense a, double min, double max) {
     struct workspace w;
     int64_t capacity = 1 + 6 * a.rows + 2 * a.rows * a.rows;
     if (!is_finite(a)) return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     rb_error err = workspace_new(ctx, a, capacity, 3 + 5 * a.rows, &w);
-    if (!err && !all_above(w.copy, min)) err = raise_small(ctx, a, min, capacity, &w);
+    if (!err && !(all_beyond(a, 1, min, w.copy) && all_beyond(a, -1, max, w.copy)))
+        err = move_within(ctx, a, min, max, capacity, &w);
     workspace_free(&w);
     return err;
 }

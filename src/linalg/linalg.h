@@ -196,9 +196,9 @@ rb_error rb_largest_eigenvectors(rb_context *ctx, rb_dense a, int64_t count, dou
  * `least` of the largest the eigenvectors are left out. */
 rb_error rb_inverse_root(rb_context *ctx, rb_dense a, double least, rb_dense root);
 
-/* The nearest matrix to A (full, float64) whose eigenvalues are `least` or more, over A.
+/* The nearest matrix to A (full, float64) whose eigenvalues are between min and max, over A.
  * RB_ERROR_NUMERIC when A is not finite. */
-rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min);
+rb_error rb_clamp_eigenvalues(rb_context *ctx, rb_dense a, double min, double max);
 
 /* ---- sparse rows ---- */
 

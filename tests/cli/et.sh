@@ -111,7 +111,7 @@ expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o again.npy
 same Y.npy again.npy
 expect 0 plot evidence m.h5 Y.npy --true-causes states.npy -o causes.svg -q
 [ "$(wc -c <causes.svg)" -gt "$(wc -c <evidence.svg)" ] || fail "causes.svg has no point a sample"
-breaks "1 where a cause was active" plot evidence m.h5 Y.npy --true-causes Y.npy -o none.png -q
+breaks "a whole number where a cause was active" plot evidence m.h5 Y.npy --true-causes Y.npy -o none.png -q
 # The cut of the fit is drawn for as many samples as it had: a path in a colour of its own.
 cut='rgb(80'
 grep -q "$cut" evidence.svg || fail "evidence.svg lacks the cut: $(grep -o 'rgb([^)]*' evidence.svg | sort -u)"

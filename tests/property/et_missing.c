@@ -125,7 +125,7 @@ static void fields_solve_each_feature(void **state) {
     double kept[MAX_H], error = st->sums.squares;
     for (int h = 0; h < c.h; h++)
         kept[h] = rb_dense_get(w, h, D - 1);
-    assert_ok(ctx, et_mstep_solve(ctx, &st->sums, &st->work, &st->parameters));
+    assert_ok(ctx, et_mstep_solve(ctx, &st->plan.setup, &st->sums, &st->work, &st->parameters));
     for (int d = 0; d < c.d; d++) {
         et_missing_second(&st->sums, d);
         for (int h = 0; h < c.h; h++) {

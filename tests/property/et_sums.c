@@ -169,7 +169,7 @@ static void full_samples_are_widened(void **state) {
             const et_results *r = results_of(f.state);
             for (int i = 0; i < c.n; i++) {
                 int64_t causes[ET_MAX_ACTIVE];
-                int64_t size = et_map_causes(engine_of(f.state), r, i, causes);
+                int64_t size = et_map_items(engine_of(f.state), r, i, causes);
                 et_look look = et_look_at(engine_of(f.state), r, i);
                 assert_int_equal(look.tree->max_active, 1 + r->width[i]);
                 assert_int_equal(look.tree->candidates, fmin(c.candidates + 2 * r->width[i], c.h));

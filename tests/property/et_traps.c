@@ -105,7 +105,8 @@ static void singular_moments_solve(void **state) {
         rb_dense_set(m->second, 4, h, rb_dense_get(m->second, 3, h));
     for (int h = 0; h < c.h; h++)
         rb_dense_set(m->second, h, 4, rb_dense_get(m->second, h, 3));
-    assert_ok(ctx, et_mstep_solve(ctx, m, &f.state->work, &f.state->parameters));
+    assert_ok(ctx,
+              et_mstep_solve(ctx, &f.state->plan.setup, m, &f.state->work, &f.state->parameters));
     assert_memory_equal(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
     for (int h = 0; h < c.h; h++) { /* Q W = P */
         for (int d = 0; h != 2 && d < c.d; d++) {
@@ -174,8 +175,8 @@ static void too_many_states_are_refused(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     ctx->allocations_left = 0;
-    assert_int_equal(et_tree_check(ctx, 60, 30), RB_ERROR_ARGUMENT);
-    assert_int_equal(et_tree_check(ctx, 1000000000, 1000000000), RB_ERROR_ARGUMENT);
+    assert_int_equal(et_tree_check(ctx, 60, 30, 1), RB_ERROR_ARGUMENT);
+    assert_int_equal(et_tree_check(ctx, 1000000000, 1000000000, 1), RB_ERROR_ARGUMENT);
     struct setting c = usual(0);
     rb_et_options options;
     et_engine *engine;
@@ -291,6 +292,17 @@ static void cut_is_gradual(void **state) {
     assert_int_equal(et_cut_size(&s, 29, 100, 0.5), 50);
     assert_int_equal(et_cut_size(&s, 29, 100, 0), 1);
     assert_int_equal(et_cut_size(&s, 29, 100, 3), 100);
+    /* Of mca only once it is cold, but not in the last tenth alone. */
+    et_schedule late = {.iterations = 30, .late_cut = true};
+    assert_int_equal(et_cut_size(&late, 23, 100, 0.5), 100);
+    assert_int_equal(et_cut_size(&late, 24, 100, 0.5), 92);
+    assert_int_equal(et_cut_size(&late, 29, 100, 0.5), 50);
+    late.temperature = (et_knots){2, {0, 0.4}, {9, 1}};
+    assert_int_equal(et_cut_size(&late, 19, 100, 0.5), 100);
+    assert_int_equal(et_cut_size(&late, 20, 100, 0.5), 95);
+    late.temperature = (et_knots){2, {0, 1}, {9, 1}};
+    assert_int_equal(et_cut_size(&late, 26, 100, 0.5), 100);
+    assert_int_equal(et_cut_size(&late, 27, 100, 0.5), 83);
     const double evidence[] = {2, 9, 4, 4, 4, -1};
     double work[6];
     int used = 0;
@@ -445,8 +457,8 @@ static void vanished_fields_may_grow(void **state) {
     rb_dense w = f.state->parameters.fields;
     for (int h = 0; h < c.h; h++)
         rb_dense_set(w, h, 3, 1e-310);
-    assert_ok(ctx,
-              et_mstep_multiplicative(ctx, &f.state->sums, &f.state->work, &f.state->parameters));
+    assert_ok(ctx, et_mstep_multiplicative(ctx, &f.state->plan.setup, &f.state->sums,
+                                           &f.state->work, &f.state->parameters));
     double sum = 0;
     for (int h = 0; h < c.h; h++) {
         assert_true(isfinite(rb_dense_get(w, h, 3)));
@@ -467,7 +479,8 @@ static void fields_without_responsibility_stay(void **state) {
     run_estep(ctx, &f);
     rb_dense_zero(rb_dense_rows(f.state->sums.weights, 1, 1));
     double kept = rb_dense_get(f.state->parameters.fields, 1, 5);
-    assert_ok(ctx, et_mstep_shares(ctx, &f.state->sums, &f.state->work, &f.state->parameters));
+    assert_ok(ctx, et_mstep_shares(ctx, &f.state->plan.setup, &f.state->sums, &f.state->work,
+                                   &f.state->parameters));
     assert_true(rb_dense_get(f.state->parameters.fields, 1, 5) == kept);
     end_setting(&f);
     rb_context_free(ctx);

@@ -105,13 +105,13 @@ static void scale(int64_t count, const double *factor, double *energy) {
 
 static void energies(const et_tree *tree, const double *c, const double *g, double *work,
                      double *energy) {
-    int h = tree->candidates;
+    int h = tree->items;
     memcpy(work, c, (size_t)h * L * sizeof *work);
     memset(energy, 0, L * sizeof *energy);
     for (int64_t s = 0; s < tree->inner; s++) {
         const double *from = work + s * h * L;
         double *e = energy + s * L;
-        int first = tree->last[s] + 1;
+        int first = tree->first[s];
         double *child = energy + (tree->child[s] + first) * L;
         for (int k = first; k < h; k++, child += L)
             for (int l = 0; l < L; l++)
@@ -119,7 +119,7 @@ static void energies(const et_tree *tree, const double *c, const double *g, doub
         for (int k = first; k < h && tree->child[s] + k < tree->inner; k++) {
             double *to = work + (tree->child[s] + k) * h * L;
             const double *less = g + (int64_t)k * h * L;
-            for (int j = (k + 1) * L; j < h * L; j += L)
+            for (int j = tree->first[tree->child[s] + k] * L; j < h * L; j += L)
                 for (int l = 0; l < L; l++)
                     to[j + l] = from[j + l] - less[j + l];
         }
@@ -131,12 +131,12 @@ static void energies(const et_tree *tree, const double *c, const double *g, doub
  * below exactly one state that k was added to last. Hence <s_k> = v_0[k], and <s_j s_k> is the sum
  * of v_c[k] over the states c that j was added to last. */
 static void moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs) {
-    int h = tree->candidates;
+    int h = tree->items;
     if (pairs) memset(pairs, 0, (size_t)h * (size_t)h * L * sizeof *pairs);
     for (int64_t s = tree->inner - 1; s >= 0; s--) {
         double *v = work + s * h * L, sum[L];
         int64_t child = tree->child[s];
-        int first = tree->last[s] + 1;
+        int first = tree->first[s];
         memcpy(sum, q + s * L, sizeof sum);
         for (int k = first; k < h; k++) {
             for (int l = 0; l < L; l++) {
@@ -147,12 +147,12 @@ static void moments(const et_tree *tree, double *q, double *work, double *mean, 
         memcpy(q + s * L, sum, sizeof sum);
         for (int j = first; j < h && child + j < tree->inner; j++) {
             const double *below = work + (child + j) * h * L;
-            for (int k = (j + 1) * L; k < h * L; k += L)
+            for (int k = tree->first[child + j] * L; k < h * L; k += L)
                 for (int l = 0; l < L; l++)
                     v[k + l] += below[k + l];
         }
         if (pairs && s > 0) {
-            double *row = pairs + (int64_t)(first - 1) * h * L;
+            double *row = pairs + (int64_t)tree->last[s] * h * L;
             for (int k = first * L; k < h * L; k += L)
                 for (int l = 0; l < L; l++)
                     row[k + l] += v[k + l];
@@ -421,10 +421,11 @@ static void largest_of(int64_t n, const int32_t *list, const double *x, int64_t 
     }
 }
 
-static void singles(int64_t n, double factor, const double *b, const double *square,
+static void singles(int64_t n, double scale, double value, const double *b, const double *square,
                     const double *logit, double *out) {
+    double factor = scale * value, half = value / 2;
     for (int64_t h = 0; h < n; h++)
-        out[h] = factor * (b[h] - square[h] / 2) + logit[h];
+        out[h] = factor * (b[h] - half * square[h]) + logit[h];
 }
 
 extern const et_kernels JOIN(et_kernels_, RB_ISA);

@@ -1,0 +1,188 @@
+/* Spike and slab sparse coding: the table of the method, and the use of its models. Codes are the
+ * posterior means <s z> of the strengths. */
+#include "ssc.h"
+
+#include <math.h>
+
+static int64_t units(const void *options) {
+    return ((const ssc_options *)options)->units;
+}
+
+/* Blocks of about 16 MB, in whole tasks. */
+static int64_t samples_of(int64_t features, rb_type type, const ssc_options *o, int64_t n) {
+    const double bytes = 1 << 24;
+    enum { MIN = ET_TASK_SAMPLES, MAX = 1 << 14 };
+    double each = ssc_results_bytes(o) + (double)features * (double)rb_type_size(type);
+    double capacity = bytes / each;
+    int64_t samples = capacity > MAX ? MAX : (int64_t)capacity / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
+    samples = samples < MIN ? MIN : samples;
+    return samples < n ? samples : n;
+}
+
+static int64_t block_samples(const rb_problem *problem, const void *options) {
+    return samples_of(problem->n_features, problem->type, options, problem->n_samples);
+}
+
+static int64_t memory(const rb_problem *problem, const void *options) {
+    rb_shape shape = rb_shape_of(problem, options);
+    double h = (double)units(options), d = (double)problem->n_features;
+    double bytes = rb_parts_bytes(problem->method->parts, &shape, 0) + 8 * (h * h + h * d) +
+                   (double)problem->block_samples * ssc_results_bytes(options);
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+/* ---- codes ---- */
+
+typedef struct ssc_coder {
+    et_memory memory; /* of the parameters */
+    ssc_parameters parameters;
+    ssc_engine *engine;
+    ssc_results results;
+} ssc_coder;
+
+static void coder_free(void *coder) {
+    ssc_coder *c = coder;
+    if (c) {
+        ssc_engine_free(c->engine);
+        et_memory_free(&c->memory);
+        et_memory_free(&c->results.memory);
+        rb_free(c);
+    }
+}
+
+static rb_error load_options(rb_context *ctx, const rb_model *model, ssc_options *o) {
+    static const char *const names[] = {"candidates", "max-active", "exact"};
+    rb_rows_default(ssc_option_rows, o);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = rb_model_attribute(model, names[i]);
+        if (text && rb_rows_set(ctx, ssc_option_rows, o, names[i], text)) {
+            rb_fail_prefix(ctx, "an option in the model: ");
+            return RB_ERROR_FORMAT;
+        }
+    }
+    o->units = rb_model_units(model);
+    return RB_OK;
+}
+
+static rb_error begin(rb_context *ctx, const rb_model *model, int64_t samples, ssc_coder *c) {
+    ssc_options o;
+    int64_t d = rb_model_features(model), h = rb_model_units(model);
+    rb_error err = load_options(ctx, model, &o);
+    err = err ? err : ssc_engine_new(ctx, d, model->type, &o, &c->engine);
+    if (err) return err;
+    c->parameters.base.fields = et_take_dense(ctx, &c->memory, RB_FLOAT64, h, d);
+    c->parameters.base.prior = et_take(ctx, &c->memory, h, 1, sizeof(double));
+    c->parameters.mean = et_take(ctx, &c->memory, h, 1, sizeof(double));
+    c->parameters.sd = et_take(ctx, &c->memory, h, 1, sizeof(double));
+    err = c->memory.err ? c->memory.err : ssc_load_parameters(ctx, model, &c->parameters);
+    samples = samples_of(d, model->type, &o, samples);
+    err = err ? err : ssc_results_new(ctx, c->engine, samples, &c->results);
+    if (!err) ssc_prepare(ctx, c->engine, &c->parameters, 1);
+    return err;
+}
+
+static rb_error coder_new(rb_context *ctx, const rb_model *model, int64_t samples, void **out) {
+    ssc_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
+    rb_error err = c ? begin(ctx, model, samples, c) : RB_ERROR_MEMORY;
+    if (err) coder_free(c);
+    *out = err ? NULL : c;
+    return err;
+}
+
+static rb_error encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    ssc_coder *c = coder;
+    int64_t h = c->engine->units, size = c->results.capacity;
+    rb_dense to = {codes, block->n_samples, h, h, c->engine->type};
+    for (int64_t first = 0; first < block->n_samples; first += size) {
+        int64_t left = block->n_samples - first, count = left < size ? left : size;
+        rb_block part = rb_block_part(block, first, count);
+        rb_error err = ssc_posteriors(ctx, c->engine, &part, &c->results);
+        if (err) return err;
+        rb_dense_copy(rb_dense_rows(c->results.mean, 0, count), rb_dense_rows(to, first, count));
+    }
+    return RB_OK;
+}
+
+/* By the prior; of given samples the posterior means. */
+static rb_error draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                     const rb_block *block, void *codes) {
+    ssc_coder *c = coder;
+    const ssc_parameters *p = &c->parameters;
+    int64_t units = c->engine->units;
+    rb_dense to = {codes, n, units, units, c->engine->type};
+    if (block) return encode(ctx, coder, block, codes);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t h = 0; h < units; h++) {
+            double u, z;
+            rb_sampling_uniform(sampling, i, 2 * h, 1, &u);
+            rb_sampling_normal(sampling, i, 2 * h + 1, 1, &z);
+            rb_dense_set(to, i, h, u < p->base.prior[h] ? p->mean[h] + p->sd[h] * z : 0);
+        }
+    }
+    return RB_OK;
+}
+
+/* ---- metrics ---- */
+
+static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                         rb_metrics *metrics) {
+    enum { SAMPLES = 32 * ET_TASK_SAMPLES };
+    void *made = NULL;
+    int64_t n = rb_feed_samples(feed);
+    double sum = 0;
+    rb_error err = coder_new(ctx, model, n < SAMPLES ? n : SAMPLES, &made);
+    ssc_coder *c = made;
+    int64_t size = err ? 1 : c->results.capacity;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_block block;
+        int64_t count = n - first < size ? n - first : size;
+        err = rb_feed_read(ctx, feed, first, count, &block);
+        err = err ? err : ssc_posteriors(ctx, c->engine, &block, &c->results);
+        if (err) break;
+        for (int64_t i = 0; i < count; i++) {
+            sum += c->results.evidence[i];
+            if (metrics->likelihoods) metrics->likelihoods[first + i] = c->results.evidence[i];
+        }
+    }
+    if (!err) rb_metrics_set(metrics, "log_likelihood", sum);
+    coder_free(c);
+    return err;
+}
+
+static const char *const start_options[] = {"prior", "sigma", NULL};
+
+const rb_method rb_method_ssc = {
+    .size = sizeof(rb_method),
+    .name = "ssc",
+    .title = "spike and slab sparse coding",
+    .options = ssc_option_rows,
+    .options_size = sizeof(ssc_options),
+    .code_name = "X_ssc",
+    .start_options = start_options,
+    .centre = RB_CENTRE_NONE,
+    .units = units,
+    .block_samples = block_samples,
+    .memory = memory,
+    .parts = ssc_parts,
+    .shape = ssc_shape,
+    .state_size = sizeof(ssc_fit),
+    .start = ssc_start,
+    .finish = ssc_finish,
+    .survey = ssc_survey_block,
+    .survey_end = ssc_survey_end,
+    .begin = ssc_begin,
+    .block = ssc_block,
+    .end = ssc_end,
+    .last = ssc_last,
+    .mstep = ssc_mstep,
+    .objective = ssc_objective,
+    .metric_names = ssc_metric_names,
+    .metrics = ssc_metrics,
+    .may_stop = ssc_may_stop,
+    .store = ssc_store,
+    .coder_new = coder_new,
+    .coder_free = coder_free,
+    .encode = encode,
+    .evaluate = evaluate,
+    .draw = draw,
+};

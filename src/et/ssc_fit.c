@@ -1,0 +1,431 @@
+/* Spike and slab sparse coding: a fit.
+ *
+ * M-step, with <.> the truncated posterior and sums over samples: each of the three maximises its
+ * part of the expected log joint probability, whatever the others are,
+ *
+ *     W = Q^-1 P,  P = sum <s z> y',  Q = sum <(s z)(s z)'>;   sigma^2 = sum <|y - Wbar|^2> / (N D)
+ *     mu_h = sum <s_h z_h> / sum <s_h>,   psi_h^2 = sum <s_h z_h^2> / sum <s_h> - mu_h^2
+ *     pi_h = sum <s_h> / N
+ *
+ * so that the truncated log evidence never falls at temperature 1 with all states, and, given the
+ * candidates, with few. As in the other models of this room sigma, slab and prior wait for the end
+ * temperature, while there is another one before. W_h, mu_h and psi_h are then scaled so that
+ * mu_h^2 + psi_h^2 = 1 and mu_h >= 0, which changes no sample's probability. */
+#include "ssc.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- tables ---- */
+
+const rb_option ssc_option_rows[] = {
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(ssc_options, units), "10", 1, 1e9, NULL, "N",
+     "number of causes", RB_OPTION_COMMON},
+    {"candidates", 0, RB_OPTION_INTEGER, offsetof(ssc_options, candidates), "0", 0, 1e9, NULL, "N",
+     "causes looked at per sample (0: 8, or all if fewer)"},
+    {"max-active", 0, RB_OPTION_INTEGER, offsetof(ssc_options, max_active), "3", 1, 1e9, NULL, "N",
+     "most causes that are active in a state", RB_OPTION_COMMON},
+    {"exact", 0, RB_OPTION_FLAG, offsetof(ssc_options, exact), "false", 0, 0, NULL, NULL,
+     "look at all states of all causes (16 units at most)"},
+    {"slab-mean", 0, RB_OPTION_CHOICE, offsetof(ssc_options, slab_mean), "learned", 0, 0,
+     "learned|zero", "MEAN",
+     "of the strength of an active cause: learned for each, or 0, where strengths of either sign "
+     "are as likely"},
+    {"prior", 0, RB_OPTION_NUMBER, offsetof(ssc_options, prior), "0", 0, 1, NULL, "P",
+     "probability that a cause is active, at the start (0: 2 in --units)"},
+    {"sigma", 0, RB_OPTION_NUMBER, offsetof(ssc_options, sigma), "0", 0, 1e150, NULL, "SD",
+     "standard deviation of the noise at the start (0: half of that of the data)"},
+    {"temperature", 0, RB_OPTION_TEXT, offsetof(ssc_options, temperature), NULL, 0, 0, NULL,
+     "START:END",
+     "annealing, such as 13:1 (from the data if not given), or as lines between shares of the "
+     "iterations: 0=13,0.1=13,0.8=1"},
+    {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(ssc_options, weight_noise), "-1", -1, 1e150,
+     NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)",
+     RB_OPTION_RESEARCH},
+    {0},
+};
+
+const char *const ssc_metric_names[] = {"temperature", "sigma", "prior", NULL};
+
+enum { UNITS = 1, FEATURES, SPARSE_ROWS };
+
+#define PLACE(name) offsetof(ssc_parameters, name)
+static const rb_field parameters[] = {
+    {"fields", PLACE(base.fields), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES,
+     RB_KEPT_PARAMETER},
+    {"sigma", PLACE(base.sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0, RB_KEPT_POSITIVE},
+    {"prior", PLACE(base.prior), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, RB_KEPT_POSITIVE, 0,
+     1},
+    {"slab_mean", PLACE(mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, RB_KEPT_PARAMETER},
+    {"slab_sd", PLACE(sd), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, RB_KEPT_PARAMETER, 0,
+     DBL_MAX},
+    {0},
+};
+
+static const rb_field progress[] = {
+    {"iteration", offsetof(ssc_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
+     RB_KEPT_MSTEPS},
+    {"log_likelihood", offsetof(ssc_progress, log_likelihood), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0,
+     0, RB_KEPT_REPORTED},
+    {"largest_seen", offsetof(ssc_progress, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0,
+     RB_KEPT_REPORTED},
+    {0},
+};
+
+static const rb_field survey[] = {
+    {"survey_count", offsetof(ssc_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_sum", offsetof(ssc_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_squares", offsetof(ssc_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {0},
+};
+
+#define SUM(name, member) #name, offsetof(ssc_sums, member)
+static const rb_field sums[] = {
+    {SUM(used, base.used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0},
+    {SUM(values, base.values), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {SUM(squares, base.squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {SUM(evidence, base.evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {SUM(causes, base.causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
+    {SUM(first, first), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
+    {SUM(diagonal, diagonal), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
+    {SUM(largest, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, .sum = RB_SUM_MAX},
+    {SUM(products, base.products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES},
+    {SUM(second, base.second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, UNITS},
+    {0},
+};
+
+static const rb_field scratch[] = {
+    {"target", offsetof(ssc_fit, work.target), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES},
+    {"system", offsetof(ssc_fit, work.system), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, UNITS},
+    {"inverse", offsetof(ssc_fit, work.inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, UNITS},
+    {"part", offsetof(ssc_fit, part), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, FEATURES},
+    {"rows", offsetof(ssc_fit, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, SPARSE_ROWS, FEATURES},
+    {0},
+};
+
+const rb_part ssc_parts[] = {
+    {RB_PART_PARAMETERS, parameters, offsetof(ssc_fit, parameters)},
+    {RB_PART_PROGRESS, progress, offsetof(ssc_fit, progress)},
+    {RB_PART_SURVEY, survey, offsetof(ssc_fit, survey)},
+    {RB_PART_SUMS, sums, offsetof(ssc_fit, sums)},
+    {RB_PART_SCRATCH, scratch, 0},
+    {0},
+};
+
+void ssc_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    shape->dims[UNITS] = ((const ssc_options *)options)->units;
+    shape->dims[FEATURES] = problem->n_features;
+    shape->dims[SPARSE_ROWS] = problem->sparse ? problem->block_samples : 0;
+}
+
+/* ---- start ---- */
+
+rb_error ssc_load_parameters(rb_context *ctx, const rb_model *model, ssc_parameters *p) {
+    int64_t units = p->base.fields.rows;
+    const double *mean = NULL, *sd = NULL;
+    rb_error err = et_load_parameters(ctx, model, &(et_values){.count = 1}, &p->base);
+    err = err ? err : rb_model_need_array(ctx, model, "slab_mean", units, 1, &mean);
+    err = err ? err : rb_model_need_array(ctx, model, "slab_sd", units, 1, &sd);
+    for (int64_t h = 0; !err && h < units; h++) {
+        if (!(sd[h] >= 0))
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "the slab of cause %lld has a width below 0",
+                          (long long)h);
+        p->mean[h] = mean[h];
+        p->sd[h] = sd[h];
+    }
+    return err;
+}
+
+static rb_error take_parameters(rb_context *ctx, ssc_fit *f, const rb_model *from) {
+    if (rb_model_units(from) != f->options.units ||
+        rb_model_features(from) != f->problem.n_features) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has %lld units and %lld features, but the fit has "
+                       "%lld and %lld",
+                       (long long)rb_model_units(from), (long long)rb_model_features(from),
+                       (long long)f->options.units, (long long)f->problem.n_features);
+    }
+    f->warm = true;
+    return ssc_load_parameters(ctx, from, &f->parameters);
+}
+
+static rb_error check_options(rb_context *ctx, const ssc_options *o) {
+    if (o->exact && (o->candidates || o->max_active != 3)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "candidates and max-active do nothing where exact looks at all states; "
+                       "leave them out");
+    }
+    if (o->weight_noise < 0 && o->weight_noise != -1) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "weight-noise must be a standard deviation of 0 or more, or -1 to take it "
+                       "from the data");
+    }
+    return RB_OK;
+}
+
+rb_error ssc_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                   const rb_model *start, void **state) {
+    ssc_fit *f = *state;
+    const ssc_options *o = options;
+    f->problem = *problem;
+    f->options = *o;
+    f->schedule = (et_schedule){.iterations = problem->fit->iterations, .end = 1};
+    rb_error err = check_options(ctx, o);
+    if (!err && o->temperature) err = et_schedule_parse(ctx, o->temperature, &f->schedule);
+    err = err ? err : ssc_engine_new(ctx, problem->n_features, problem->type, o, &f->engine);
+    err = err ? err : ssc_results_new(ctx, f->engine, problem->block_samples, &f->results);
+    err = err ? err : rb_spd_new(ctx, RB_FLOAT64, o->units, &f->work.factor);
+    return err || !start ? err : take_parameters(ctx, f, start);
+}
+
+void ssc_finish(void *state) {
+    ssc_fit *f = state;
+    if (f) {
+        ssc_engine_free(f->engine);
+        et_memory_free(&f->results.memory);
+        rb_spd_free(f->work.factor);
+    }
+}
+
+rb_error ssc_survey_block(rb_context *ctx, void *state, const rb_block *block) {
+    ssc_survey *s = &((ssc_fit *)state)->survey;
+    (void)ctx;
+    int64_t values = 0;
+    s->squares += rb_block_squares(block, &values);
+    s->count += (double)values;
+    return RB_OK;
+}
+
+/* W ~ N(0, (sd / 3)^2), as linca has it; of slabs that may have a mean, half of the second moment
+ * is its square. */
+static void start_anew(ssc_fit *f, double sd) {
+    const ssc_options *o = &f->options;
+    ssc_parameters *p = &f->parameters;
+    rb_stream stream = et_stream(&f->problem, RB_RANDOM_LOADINGS);
+    double prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
+    double *field = p->base.fields.data, mean = o->slab_mean == SSC_ZERO ? 0 : sqrt(0.5);
+    p->base.sigma = o->sigma > 0 ? o->sigma : sd / 2;
+    for (int64_t h = 0; h < o->units; h++) {
+        p->base.prior[h] = fmin(fmax(prior, 1e-5), 1 - 1e-5);
+        p->mean[h] = mean;
+        p->sd[h] = sqrt(1 - mean * mean);
+    }
+    for (int64_t i = 0; i < p->base.fields.rows * p->base.fields.cols; i++)
+        field[i] = sd / 3 * rb_random_normal(stream, (uint64_t)i);
+}
+
+rb_error ssc_survey_end(rb_context *ctx, void *state) {
+    ssc_fit *f = state;
+    const double factor = 3; /* a large value, in root mean squares */
+    double sd = f->survey.count > 0 ? sqrt(f->survey.squares / f->survey.count) : 0;
+    if (!(sd > 0)) return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are 0");
+    f->min_sigma = 1e-3 * sd;
+    if (!f->warm) start_anew(f, sd);
+    f->noise = f->options.weight_noise >= 0 ? f->options.weight_noise : f->warm ? 0 : sd / 120;
+    double ratio = factor * sd / f->parameters.base.sigma;
+    if (f->schedule.start == 0) {
+        double hot = 0.52 * ratio * ratio;
+        f->schedule.start = f->warm ? f->schedule.end : fmax(hot, f->schedule.end);
+    }
+    return RB_OK;
+}
+
+/* ---- E-step ---- */
+
+/* Where nothing is annealed, all is learned from the beginning. */
+static bool is_cold(const ssc_fit *f) {
+    const et_schedule *s = &f->schedule;
+    bool flat = s->temperature.count == 0 && s->start <= s->end;
+    return flat || et_schedule_ended(s, f->progress.iteration);
+}
+
+static double temperature(const ssc_fit *f) {
+    return f->last ? 1 : et_temperature(&f->schedule, f->progress.iteration);
+}
+
+void ssc_last(void *state) {
+    ((ssc_fit *)state)->last = true;
+}
+
+rb_error ssc_begin(rb_context *ctx, void *state) {
+    ssc_fit *f = state;
+    ssc_prepare(ctx, f->engine, &f->parameters, 1 / temperature(f));
+    return RB_OK;
+}
+
+enum { BAND_ROWS = 64 };
+
+struct pairing {
+    const ssc_fit *fit;
+    int64_t samples;
+};
+
+/* A band of rows of Q above its diagonal: pairs whose lower candidate is in it. */
+static void pairs_task(void *arg, int64_t band, int worker) {
+    const struct pairing *p = arg;
+    const ssc_results *r = &p->fit->results;
+    int64_t count = p->fit->engine->tree.candidates, first = band * BAND_ROWS;
+    (void)worker;
+    for (int64_t i = 0; i < p->samples; i++) {
+        const int32_t *list = r->candidates + i * count;
+        const double *pairs = rb_dense_row(r->pairs, i);
+        for (int64_t j = 0; j < count; j++) {
+            if (list[j] < first || list[j] >= first + BAND_ROWS) continue;
+            double *row = rb_dense_row(p->fit->sums.base.second, list[j]);
+            for (int64_t k = j + 1; k < count; k++)
+                row[list[k]] += pairs[j * count + k];
+        }
+    }
+}
+
+static rb_dense rows_of(ssc_fit *f, const rb_block *block) {
+    if (!block->sparse) return rb_dense_rows(block->dense, 0, block->n_samples);
+    rb_dense rows = rb_dense_rows(f->rows, 0, block->n_samples);
+    rb_block_rows(block, 0, rows);
+    return rows;
+}
+
+static rb_error add_sample(rb_context *ctx, ssc_fit *f, const rb_block *block, int64_t i) {
+    const ssc_results *r = &f->results;
+    ssc_sums *s = &f->sums;
+    if (!isfinite(r->evidence[i])) {
+        return rb_fail(ctx, RB_ERROR_NUMERIC,
+                       "the log evidence of sample %lld is not finite; scale the data",
+                       (long long)(block->first + i));
+    }
+    s->base.used++;
+    s->base.values += (double)f->problem.n_features;
+    s->base.squares += r->norm[i];
+    s->base.evidence += r->evidence[i];
+    const double *spikes = rb_dense_row(r->spikes, i), *squares = rb_dense_row(r->squares, i);
+    const void *mean = rb_dense_row(r->mean, i);
+    for (int64_t h = 0; h < f->options.units; h++) {
+        s->base.causes[h] += spikes[h];
+        s->first[h] += rb_get(r->mean.type, mean, h);
+        s->diagonal[h] += squares[h];
+        s->largest[h] = fmax(s->largest[h], spikes[h]);
+    }
+    return RB_OK;
+}
+
+rb_error ssc_block(rb_context *ctx, void *state, const rb_block *block) {
+    ssc_fit *f = state;
+    rb_dense mean = rb_dense_rows(f->results.mean, 0, block->n_samples);
+    rb_error err = ssc_posteriors(ctx, f->engine, block, &f->results);
+    for (int64_t i = 0; !err && i < block->n_samples; i++)
+        err = add_sample(ctx, f, block, i);
+    if (err || f->last) return err;
+    rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows_of(f, block), RB_PLAIN, 0, f->part);
+    double *products = f->sums.base.products.data;
+    for (int64_t i = 0; i < f->part.rows * f->part.cols; i++)
+        products[i] += rb_get(f->part.type, f->part.data, i);
+    struct pairing pairing = {f, block->n_samples};
+    rb_parallel(ctx, (f->options.units + BAND_ROWS - 1) / BAND_ROWS, pairs_task, &pairing);
+    return RB_OK;
+}
+
+rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
+    ssc_fit *f = state;
+    rb_dense second = f->sums.base.second;
+    (void)ctx;
+    *again = false;
+    for (int64_t h = 0; h < second.rows; h++)
+        for (int64_t j = 0; j <= h; j++)
+            rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : f->sums.diagonal[h]);
+    f->progress.log_likelihood = temperature(f) == 1 ? f->sums.base.evidence : NAN;
+    memcpy(f->progress.largest, f->sums.largest, (size_t)second.rows * sizeof(double));
+    return RB_OK;
+}
+
+/* ---- M-step ---- */
+
+/* Of a slab around 0 either sign would do: the field's largest value is above 0. */
+static double sign_of(double mean, rb_dense field) {
+    double largest = 0;
+    for (int64_t d = 0; mean == 0 && d < field.cols; d++) {
+        double value = rb_dense_get(field, 0, d);
+        if (fabs(value) > fabs(largest)) largest = value;
+    }
+    return mean < 0 || largest < 0 ? -1 : 1;
+}
+
+/* Slab and prior of a cause; one that was never active keeps them. */
+static void learn_cause(ssc_fit *f, int64_t h) {
+    ssc_parameters *p = &f->parameters;
+    const ssc_sums *s = &f->sums;
+    double active = s->base.causes[h], narrow = 1e-6;
+    p->base.prior[h] = fmin(fmax(active / (double)s->base.used, 1e-8), 1 - 1e-8);
+    if (!(active > 0)) return;
+    double mean = f->options.slab_mean == SSC_ZERO ? 0 : s->first[h] / active;
+    double square = s->diagonal[h] / active, variance = fmax(square - mean * mean, 0);
+    double scale = sqrt(mean * mean + variance);
+    if (!(scale > 0)) return;
+    scale *= sign_of(mean, rb_dense_rows(p->base.fields, h, 1));
+    p->mean[h] = mean / scale;
+    p->sd[h] = fmax(sqrt(variance) / fabs(scale), narrow);
+    double *field = rb_dense_row(p->base.fields, h);
+    for (int64_t d = 0; d < p->base.fields.cols; d++)
+        field[d] *= scale;
+}
+
+rb_error ssc_mstep(rb_context *ctx, void *state) {
+    ssc_fit *f = state;
+    et_parameters *p = &f->parameters.base;
+    bool ended = is_cold(f);
+    rb_error err = et_mstep_solve(ctx, NULL, &f->sums.base, &f->work, p);
+    if (err) return err;
+    if (ended) {
+        double variance = et_linear_variance(ctx, &f->sums.base, p->fields, f->work.target);
+        p->sigma = fmax(sqrt(fmax(variance, 0)), f->min_sigma);
+        for (int64_t h = 0; h < f->options.units; h++)
+            learn_cause(f, h);
+    } else if (f->noise > 0) {
+        et_add_noise(&f->problem, f->progress.iteration, f->noise, p->fields);
+    }
+    f->progress.iteration++;
+    return et_check_fields(ctx, p->fields);
+}
+
+void ssc_objective(void *state, double *objective, double *estep_objective) {
+    *objective = ((const ssc_fit *)state)->sums.base.evidence;
+    *estep_objective = NAN;
+}
+
+void ssc_metrics(const void *state, double *values) {
+    const ssc_fit *f = state;
+    int64_t t = f->progress.iteration > 0 ? f->progress.iteration - 1 : 0;
+    values[0] = et_temperature(&f->schedule, t);
+    values[1] = f->parameters.base.sigma;
+    values[2] = 0;
+    for (int64_t h = 0; h < f->options.units; h++)
+        values[2] += f->parameters.base.prior[h] / (double)f->options.units;
+}
+
+bool ssc_may_stop(const void *state) {
+    return is_cold(state);
+}
+
+/* ---- the model ---- */
+
+rb_error ssc_store(rb_context *ctx, void *state, rb_model *model) {
+    const ssc_fit *f = state;
+    const ssc_parameters *p = &f->parameters;
+    int64_t units = f->options.units, features = f->problem.n_features;
+    rb_error err = et_store_fields(ctx, model, "loadings", p->base.fields);
+    err = err ? err : et_store_values(ctx, model, "sigma", 1, 1, &p->base.sigma);
+    err = err ? err : et_store_values(ctx, model, "prior", units, 1, p->base.prior);
+    err = err ? err : et_store_values(ctx, model, "slab_mean", units, 1, p->mean);
+    err = err ? err : et_store_values(ctx, model, "slab_sd", units, 1, p->sd);
+    double *noise = err ? NULL : rb_model_add_array(ctx, model, "noise", features, 1);
+    double *dead = noise ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
+    if (!dead) return RB_ERROR_MEMORY;
+    for (int64_t d = 0; d < features; d++)
+        noise[d] = p->base.sigma * p->base.sigma;
+    for (int64_t h = 0; h < units; h++)
+        dead[h] = !(f->progress.largest[h] > 0.5);
+    double likelihood = f->progress.log_likelihood;
+    return isfinite(likelihood) ? et_store_values(ctx, model, "log_likelihood", 1, 1, &likelihood)
+                                : RB_OK;
+}
