@@ -86,7 +86,6 @@ starts() {
 
 cut_digits train 0 "$train"
 cut_digits valid "$train" "$valid"
-for labels in 100 300 1000; do cut_digits $labels 0 $labels; done
 
 echo "| net | start | validation error in % | test error in % | 95 % interval | of seeds |"
 echo "| --- | --- | --- | --- | --- | --- |"
@@ -102,10 +101,6 @@ for ((seed = 1; seed <= seeds; seed++)); do
     pretrain "$folder/deep-$seed.h5" "$seed" stack rfn "$folder/train.idx" --units 512,512,512
 done
 starts "3 x 512" 512,512,512 train deep
-for labels in 100 300 1000; do # the same number of steps for all
-    starts "256, $labels labels" 256 $labels small --batch-size 20 \
-        --epochs $((60000 / labels)) --patience $((15000 / labels))
-done
 for ((seed = 1; seed <= seeds; seed++)); do
     pretrain "$folder/dropped-$seed.h5" "$seed" fit rfn "$folder/train.idx" -k 1024 --dropout 0.5
 done

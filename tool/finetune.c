@@ -10,6 +10,7 @@
 
 typedef struct finetune_options {
     const char *output, *labels, *targets, *valid, *valid_labels, *valid_targets, *log_json;
+    const char *grid, *table;
 } finetune_options;
 
 static const rb_option_group *samples_group(void) {
@@ -33,6 +34,14 @@ static const rb_option_group *samples_group(void) {
          NULL, "FILE", "or their values", .needs = "valid"},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(finetune_options, log_json), NULL, 0, 0, NULL,
          "FILE", "write a JSON object for each epoch: loss, errors, rate, seconds"},
+        {"grid", 0, RB_OPTION_TEXT, offsetof(finetune_options, grid), NULL, 0, 0, NULL, "VALUES",
+         "options and their values, such as 'rate=0.1,0.01 masking=0,0.25': train a net for each "
+         "of "
+         "one with each of the others, side by side, and write the one with the fewest errors on "
+         "the validation samples; --checkpoint keeps the scores of those that are done",
+         RB_OPTION_COMMON, "valid"},
+        {"table", 0, RB_OPTION_TEXT, offsetof(finetune_options, table), NULL, 0, 0, NULL, "FILE",
+         "write the scores of the grid, as .tsv or .json", .needs = "grid"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Samples and output", table,
@@ -68,14 +77,27 @@ static int check(const invocation *call) {
         report_error("--valid needs --%s", valid_kind);
         return STATUS_USAGE;
     }
-    return STATUS_DONE;
+    if (option_text(call, "grid") && option_text(call, "log-json")) {
+        report_error("--log-json is of one training, and --grid has many; leave it out");
+        return STATUS_USAGE;
+    }
+    const char *table = option_text(call, "table");
+    if (table && !table_format_known(table)) {
+        report_error("--table is '%s', but must end in .tsv or .json", table);
+        return STATUS_USAGE;
+    }
+    if (!option_text(call, "grid")) return STATUS_DONE;
+    rb_error err = rb_grid_check(call->ctx, call->options, option_text(call, "grid"));
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
-/* ---- progress ---- */
+/* ---- what goes along with the training ---- */
 
 typedef struct watch {
     rb_context *ctx;
     fit_log log;
+    rb_grid *grid; /* NULL: none, or not yet */
+    output table;
 } watch;
 
 static rb_error on_progress(const rb_progress *p, void *user) {
@@ -83,6 +105,12 @@ static rb_error on_progress(const rb_progress *p, void *user) {
     fit_log_iteration(w->ctx, &w->log, p);
     report_progress(p);
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+static rb_error on_training(const rb_progress *p, void *user) {
+    (void)user;
+    report_progress(p);
+    return RB_OK;
 }
 
 /* ---- the work ---- */
@@ -98,12 +126,17 @@ static rb_error read_inputs(const invocation *call, inputs *in) {
     const char *start = call->arguments[0], *valid = option_text(call, "valid");
     bool none = strcmp(start, "none") == 0;
     rb_error err = none ? RB_OK : rb_model_load(call->ctx, start, &in->start);
+    err = err || none ? err : cut_layers(call, &in->start);
+    const char *regress =
+        in->start ? rb_model_attribute(in->start, "regress") : option_text(call, "regress");
     err = err ? err : open_data(call, in->start, call->arguments[1], &in->source);
+    err = err ? err : read_covariates(call, regress, in->source);
     err = err ? err
               : labelled_read(call->ctx, in->source, option_text(call, "labels"),
                               option_text(call, "targets"), &in->train_labels);
     if (err || !valid) return err;
     err = open_data(call, in->start, valid, &in->valid);
+    err = err ? err : read_covariates(call, regress, in->valid);
     return err ? err
                : labelled_read(call->ctx, in->valid, option_text(call, "valid-labels"),
                                option_text(call, "valid-targets"), &in->valid_labels);
@@ -127,6 +160,64 @@ static rb_error train(const invocation *call, watch *w, const inputs *in, rb_mod
     report_progress_end();
     return err;
 }
+
+/* ---- a grid ---- */
+
+static json_t *grid_row(const void *of, int64_t row) {
+    const rb_grid *grid = of;
+    json_t *json = json_object();
+    json_add(&json, "point", json_of_text(rb_grid_point(grid, row)));
+    static const char *const numbers[] = {"epochs", "best_epoch", "valid_error", "valid_loss"};
+    for (int c = 0; c < 4; c++)
+        json_add(&json, numbers[c], json_of_number(rb_grid_get(grid, row, numbers[c])));
+    json_add(&json, "choice", json_of_text(row == rb_grid_best(grid) ? "chosen" : "-"));
+    return json;
+}
+
+static void print_grid(const rb_grid *grid) {
+    int width = (int)strlen("point");
+    for (int64_t i = 0; i < rb_grid_points(grid); i++) {
+        int length = (int)strlen(rb_grid_point(grid, i));
+        width = length > width ? length : width;
+    }
+    printf("%-*s  epochs  best  valid error %%  valid loss\n", width, "point");
+    for (int64_t i = 0; i < rb_grid_points(grid); i++) {
+        double error = rb_grid_get(grid, i, "valid_error"),
+               loss = rb_grid_get(grid, i, "valid_loss");
+        printf("%-*s", width, rb_grid_point(grid, i));
+        if (isnan(loss)) {
+            printf("  the loss became infinite\n");
+            continue;
+        }
+        printf("%8.0f%6.0f", rb_grid_get(grid, i, "epochs"), rb_grid_get(grid, i, "best_epoch"));
+        if (isnan(error))
+            printf("%15s", "-");
+        else
+            printf("%15.2f", 100 * error);
+        printf("%12.4g%s\n", loss, i == rb_grid_best(grid) ? "  chosen" : "");
+    }
+}
+
+static rb_error train_grid(const invocation *call, watch *w, const inputs *in, rb_model **net) {
+    interrupt_gently(call->ctx);
+    rb_context_on_progress(call->ctx, on_training, NULL);
+    rb_error err = rb_finetune_grid(call->ctx, call->options, option_text(call, "grid"), in->start,
+                                    &in->train_labels.data, &in->valid_labels.data, &w->grid);
+    interrupt_gently(NULL);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
+    *net = err ? NULL : rb_grid_take(w->grid);
+    return err;
+}
+
+static int write_table(invocation *call, watch *w) {
+    const char *target = option_text(call, "table");
+    const result_table table = {"point epochs best_epoch valid_error valid_loss choice",
+                                rb_grid_points(w->grid), grid_row, w->grid};
+    return target ? table_begin(call, &w->table, target, &table) : STATUS_DONE;
+}
+
+/* ---- the end ---- */
 
 static void summarise(const rb_model *net) {
     int64_t epochs = rb_model_iterations(net);
@@ -160,7 +251,15 @@ static void remove_checkpoint(const invocation *call, const rb_model *net) {
     }
 }
 
-static int finetune(const invocation *call, watch *w, const output *out, rb_model **net) {
+/* Status and message of a training that failed. */
+static int fail(const invocation *call, rb_error err) {
+    const char *checkpoint = option_text(call, "grid") ? option_text(call, "checkpoint") : NULL;
+    if (err != RB_ERROR_STOPPED || !checkpoint) return report_failure(call->ctx, err);
+    report_error("interrupted; the same command goes on from %s", checkpoint);
+    return interrupt_status();
+}
+
+static int finetune(invocation *call, watch *w, const output *out, rb_model **net) {
     inputs in = {0};
     *net = NULL;
     rb_error err = read_inputs(call, &in);
@@ -168,9 +267,10 @@ static int finetune(const invocation *call, watch *w, const output *out, rb_mode
     if (!status) {
         bool none = strcmp(call->arguments[0], "none") == 0;
         fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
-        err = train(call, w, &in, net);
+        err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = err ? fail(call, err) : STATUS_DONE;
+        if (!status && w->grid) status = write_table(call, w);
     }
     clear_inputs(&in);
     return status;
@@ -188,8 +288,10 @@ static int run(invocation *call) {
         w.log.goes_on = !access(option_text(call, "checkpoint"), F_OK);
     status = finetune(call, &w, &out, &net);
     int logged = fit_log_end(&w.log);
-    status = output_end(&out, status);
+    pair_hold(&w.table);
+    status = pair_end(&w.table, output_end(&out, status));
     if (!status) {
+        if (w.grid) print_grid(w.grid);
         remove_checkpoint(call, net);
         summarise(net);
         if (rb_model_status(net) == RB_STATUS_STOPPED) {
@@ -200,6 +302,7 @@ static int run(invocation *call) {
         report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
     }
     rb_model_free(net);
+    rb_grid_free(w.grid);
     return status ? status : logged;
 }
 
@@ -211,22 +314,26 @@ const command finetune_command = {
         "Begins with the layers of a model, whose preprocessing is taken, or at random, and goes "
         "against the gradient of the loss in batches. With --valid the net of the epoch with the "
         "fewest errors there is kept, and training ends when --patience epochs were no better. "
-        "Ctrl-C gives the best net so far; with --checkpoint the same command goes on.",
+        "Ctrl-C gives the best net so far; with --checkpoint the same command goes on. With --grid "
+        "several nets are trained, side by side, and the best one is kept: one thread each.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,
     .output = "NET",
-    .groups = {samples_group, rb_read_group, general_group},
+    .groups = {samples_group, layer_group, covariates_group, rb_read_group, general_group},
     .examples = {{"Codes of an rfn as the first layer of a net for digits",
                   "finetune rfn.h5 train.idx --labels train-labels.idx --valid valid.idx "
                   "--valid-labels valid-labels.idx -o net.h5"},
                  {"The same from a random start, with dropout",
                   "finetune none X.npy --labels y.npy --layers 1024,1024 --dropout 0.5 --centre "
                   "median -o net.h5"},
+                 {"The rate and the noise that err least on validation samples",
+                  "finetune none X.npy --labels y.npy --valid V.npy --valid-labels v.npy --layers "
+                  "1024 --grid 'rate=0.1,0.01,0.001 masking=0,0.25' -o net.h5"},
                  {"Values instead of classes",
                   "finetune none X.npy --targets Y.npy --outputs linear --layers 64 -o net.h5"}},
-    .reads = "labels targets valid valid-labels valid-targets",
-    .writes = "output log-json checkpoint",
+    .reads = "labels targets valid valid-labels valid-targets covariates",
+    .writes = "output log-json checkpoint table",
     .fixed = {"output", "a net is written as HDF5", ".h5"},
     .run = run,
 };

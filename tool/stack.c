@@ -3,22 +3,35 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const rb_option_group *stack_output_group(void) {
+    struct fields {
+        const char *output, *log_json;
+    };
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "MODEL",
          "where to write the model (HDF5)", RB_OPTION_COMMON},
+        {"log-json", 0, RB_OPTION_TEXT, offsetof(struct fields, log_json), NULL, 0, 0, NULL, "FILE",
+         "write a JSON object for each iteration of each layer; - is standard output"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table,
+                                          sizeof(struct fields)};
     return &group;
 }
 
+typedef struct watch {
+    rb_context *ctx;
+    fit_log log;
+} watch;
+
 static rb_error on_progress(const rb_progress *p, void *user) {
-    (void)user;
+    watch *w = user;
+    fit_log_iteration(w->ctx, &w->log, p);
     report_progress(p);
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -45,11 +58,11 @@ static rb_error choose_seed(const invocation *call) {
     return err;
 }
 
-static rb_error fit_source(const invocation *call, rb_source *source, const char *path,
+static rb_error fit_source(const invocation *call, watch *w, rb_source *source, const char *path,
                            rb_model **stack) {
     fit_record record = {call->arguments[0], NULL};
     interrupt_gently(call->ctx);
-    rb_context_on_progress(call->ctx, on_progress, NULL);
+    rb_context_on_progress(call->ctx, on_progress, w);
     rb_error err = rb_stack_fit(call->ctx, call->options, source, stack);
     interrupt_gently(NULL);
     rb_context_on_progress(call->ctx, NULL, NULL);
@@ -57,7 +70,7 @@ static rb_error fit_source(const invocation *call, rb_source *source, const char
     return err ? err : save_fit(call, *stack, &record, path);
 }
 
-static int fit(const invocation *call, const char *path, rb_model **stack) {
+static int fit(const invocation *call, watch *w, const char *path, rb_model **stack) {
     rb_source *source = NULL;
     fit_files files = {0};
     rb_error err = read_fit_files(call->ctx, call->options, &files);
@@ -65,10 +78,15 @@ static int fit(const invocation *call, const char *path, rb_model **stack) {
     err = err ? err : choose_seed(call);
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     err = err ? err : read_covariates(call, option_text(call, "regress"), source);
-    err = err ? err : fit_source(call, source, path, stack);
+    int status = err ? report_failure(call->ctx, err) : check_memory(call, source, rb_stack_memory);
+    status = status ? status : fit_log_begin(&w->log);
+    if (!status) {
+        err = fit_source(call, w, source, path, stack);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
     free_fit_files(&files);
     rb_source_free(source);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return status;
 }
 
 static void summarise_layer(const rb_model *layer, int64_t number) {
@@ -125,17 +143,22 @@ static int finish(const invocation *call, const rb_model *stack, const char *tar
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
+    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
     rb_model *stack = NULL;
     int status = output_begin(&out, target, "h5");
     if (status) return status;
-    status = fit(call, out.path, &stack);
+    char *first = checkpoint_of(call, 1);
+    w.log.goes_on = first && !access(first, F_OK);
+    free(first);
+    status = fit(call, &w, out.path, &stack);
+    int logged = fit_log_end(&w.log);
     status = output_end(&out, status);
     if (!status) {
         remove_checkpoints(call, stack);
         status = finish(call, stack, target);
     }
     rb_model_free(stack);
-    return status;
+    return status ? status : logged;
 }
 
 const command stack_command = {
@@ -162,7 +185,7 @@ const command stack_command = {
                   "stack METHOD X.npy --units 100,20 --iterations 200,50 --seed 1 -o stack.h5"},
                  {"The codes of the first layer", "encode stack.h5 X.npy --layer 1 -o codes.npy"}},
     .reads = "prior-mean prior-covariance covariates",
-    .writes = "output checkpoint",
+    .writes = "output log-json checkpoint",
     .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",
     .method_unless_named = "rfn",

@@ -32,6 +32,17 @@ void deep_layers_free(deep_layers *layers);
 /* Appends a layer of zeros, and gives it; NULL and a message: out of memory, or too many. */
 deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out);
 
+/* What rb_layers_new makes: layers.c. */
+struct rb_layers {
+    deep_layers layers;
+    int last; /* of a net: deep_outputs of its last layer */
+    bool net; /* the last layer gives outputs */
+    /* Of the rfn that is the first layer, owned, for maximise.c; NULL: a net. */
+    int64_t causes;
+    double *loadings;   /* features x causes */
+    double *deviations; /* features: of the noise */
+};
+
 /* How a factor model becomes a layer. */
 typedef enum deep_filter {
     DEEP_POSTERIOR, /* its codes: the posterior mean, rectified, divided by the unit's scale */
@@ -61,5 +72,8 @@ rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *factors, d
  * any case. */
 rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
                               deep_layers *layers);
+
+/* What no use of labels can do without, and names. what: "the training samples". */
+rb_error deep_labelled_check(rb_context *ctx, const char *what, const rb_labelled *data);
 
 #endif

@@ -51,6 +51,7 @@ rb_error deep_pass_new(rb_context *ctx, const deep_net *net, int64_t rows, bool 
     pass->words =
         rb_take(&pass->more, rb_context_threads(ctx) * pass->words_each, sizeof *pass->words);
     rb_dense_take(&pass->more, net->type, rows, net->sizes[0], &pass->input);
+    pass->shift = rb_take(&pass->more, net->sizes[0], rb_type_size(net->type));
     for (int i = 0; i < 2 && backward; i++)
         rb_dense_take(&pass->more, net->type, rows, widest, &pass->deltas[i]);
     for (int k = 0; k < net->layers; k++)
@@ -61,6 +62,7 @@ rb_error deep_pass_new(rb_context *ctx, const deep_net *net, int64_t rows, bool 
 void deep_pass_free(deep_pass *pass) {
     if (pass->scratch.ctx) rb_scratch_end(&pass->scratch);
     if (pass->more.ctx) rb_scratch_end(&pass->more);
+    rb_free(pass->masked.data);
     *pass = (deep_pass){0};
 }
 
@@ -110,9 +112,38 @@ static void input_task(void *arg, int64_t task, int worker) {
     if (r->share > 0) drop_rows(r, rows, task * TASK_ROWS, worker);
 }
 
-rb_dense deep_net_input(rb_context *ctx, deep_pass *pass, const rb_block *block,
-                        const deep_noise *noise, const int64_t *samples) {
-    if (noise->masking == 0 && !block->sparse) return block->dense;
+/* The entries of sparse rows, of which those become 0 that would in dense ones. */
+static void mask_task(void *arg, int64_t task, int worker) {
+    const struct rows *r = arg;
+    const rb_csr *x = &r->block->csr;
+    uint32_t *words = r->pass->words + worker * r->pass->words_each;
+    int64_t first = task * TASK_ROWS, left = x->rows - first;
+    for (int64_t i = first; i < first + (left < TASK_ROWS ? left : TASK_ROWS); i++) {
+        rb_kernels_of(r->ctx)->random_row(r->key, (uint64_t)r->samples[i], x->cols, words);
+        for (int64_t e = x->starts[i] - x->starts[0]; e < x->starts[i + 1] - x->starts[0]; e++) {
+            bool kept = words[x->columns[e]] >= threshold_of(r->share);
+            rb_put(x->type, r->pass->masked.data, e, kept ? rb_get(x->type, x->values, e) : 0);
+        }
+    }
+}
+
+/* With a shift, masked samples are not sparse: what is not stored is -shift, or 0. */
+static rb_error sparse_input(const struct rows *r, rb_block *input) {
+    const rb_csr *x = &r->block->csr;
+    *input = *r->block;
+    for (int64_t k = 0; input->shift && k < input->n_features; k++)
+        rb_put(x->type, r->pass->shift, k, input->shift[k]);
+    if (r->share == 0) return RB_OK;
+    int64_t entries = x->starts[x->rows] - x->starts[0];
+    rb_error err = rb_buffer_hold(r->ctx, &r->pass->masked, entries, rb_type_size(x->type));
+    if (err) return err;
+    each_task(r, mask_task);
+    input->csr.values = r->pass->masked.data;
+    return RB_OK;
+}
+
+rb_error deep_net_input(rb_context *ctx, deep_pass *pass, const rb_block *block,
+                        const deep_noise *noise, const int64_t *samples, rb_block *input) {
     struct rows r = {.ctx = ctx,
                      .pass = pass,
                      .x = rb_dense_rows(pass->input, 0, block->n_samples),
@@ -121,8 +152,14 @@ rb_dense deep_net_input(rb_context *ctx, deep_pass *pass, const rb_block *block,
                      .factor = 1,
                      .samples = samples,
                      .block = block};
+    *input = *block;
+    if (noise->masking == 0 && !block->sparse) return RB_OK;
+    if (deep_sparse_pays(block) && (noise->masking == 0 || !block->shift))
+        return sparse_input(&r, input);
     each_task(&r, input_task);
-    return r.x;
+    input->sparse = false;
+    input->dense = r.x;
+    return RB_OK;
 }
 
 static void code_task(void *arg, int64_t task, int worker) {
@@ -158,22 +195,29 @@ static void output_task(void *arg, int64_t task, int worker) {
     }
 }
 
-rb_dense deep_net_forward(rb_context *ctx, const deep_net *net, rb_dense input,
+static const void *shift_of(const deep_pass *pass, const rb_block *input) {
+    return input->shift ? pass->shift : NULL;
+}
+
+rb_dense deep_net_forward(rb_context *ctx, const deep_net *net, const rb_block *input,
                           const deep_noise *noise, const int64_t *samples, deep_pass *pass) {
     int last = net->layers - 1;
-    rb_dense below = input;
+    rb_dense below = input->dense;
     for (int k = 0; k <= last; k++) {
         struct rows r = {.ctx = ctx,
                          .pass = pass,
-                         .x = rb_dense_rows(pass->codes[k], 0, input.rows),
+                         .x = rb_dense_rows(pass->codes[k], 0, input->n_samples),
                          .other = deep_net_bias(net, net->values, k),
                          .rectify = k < last || net->outputs == DEEP_SOFTMAX,
                          .key = noise->drop_keys[k],
                          .share = k < last ? noise->dropout : 0,
                          .factor = 1 / (1 - noise->dropout),
                          .samples = samples};
-        rb_gemm_parallel(ctx, 1, below, RB_PLAIN, deep_net_weights(net, net->values, k),
-                         RB_TRANSPOSED, 0, r.x);
+        rb_dense weights = deep_net_weights(net, net->values, k);
+        if (k == 0 && input->sparse)
+            deep_sparse_forward(ctx, input, shift_of(pass, input), weights, r.x);
+        else
+            rb_gemm_parallel(ctx, 1, below, RB_PLAIN, weights, RB_TRANSPOSED, 0, r.x);
         if (k == last && net->outputs == DEEP_LINEAR) r.rectify = false;
         each_task(&r, k < last || net->outputs == DEEP_LINEAR ? code_task : output_task);
         below = r.x;
@@ -229,16 +273,18 @@ static void back_task(void *arg, int64_t task, int worker) {
     deep_back(task_rows(r->x, task), task_rows(r->other, task), r->factor);
 }
 
-void deep_net_backward(rb_context *ctx, const deep_net *net, rb_dense input,
+void deep_net_backward(rb_context *ctx, const deep_net *net, const rb_block *input,
                        const deep_noise *noise, deep_pass *pass, void *gradient) {
     int last = net->layers - 1;
-    int64_t n = input.rows;
+    int64_t n = input->n_samples;
     rb_dense delta = rb_dense_rows(pass->codes[last], 0, n);
     for (int k = last; k >= 0; k--) {
-        rb_dense below = k > 0 ? rb_dense_rows(pass->codes[k - 1], 0, n) : input;
-        rb_dense bias = deep_net_bias(net, gradient, k);
-        rb_gemm_parallel(ctx, 1, delta, RB_TRANSPOSED, below, RB_PLAIN, 0,
-                         deep_net_weights(net, gradient, k));
+        rb_dense below = k > 0 ? rb_dense_rows(pass->codes[k - 1], 0, n) : input->dense;
+        rb_dense bias = deep_net_bias(net, gradient, k), of = deep_net_weights(net, gradient, k);
+        if (k == 0 && input->sparse)
+            deep_sparse_gradient(ctx, input, shift_of(pass, input), delta, of);
+        else
+            rb_gemm_parallel(ctx, 1, delta, RB_TRANSPOSED, below, RB_PLAIN, 0, of);
         rb_dense_zero(bias);
         for (int64_t i = 0; i < n; i++)
             rb_axpy(ctx, net->type, bias.cols, 1, rb_dense_row(delta, i), bias.data);

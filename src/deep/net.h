@@ -47,6 +47,8 @@ typedef struct deep_noise {
 typedef struct deep_pass {
     int64_t rows;                    /* samples that there is room for */
     rb_dense input;                  /* rows x sizes[0] */
+    void *shift;                     /* sizes[0]: of sparse samples */
+    rb_buffer masked;                /* values of sparse samples of which some are 0 */
     rb_dense codes[DEEP_LAYERS_MAX]; /* a_1 .. a_layers: rows x sizes[k] */
     rb_dense deltas[2];              /* rows x the widest layer */
     uint32_t *words;                 /* of each worker, `words_each` */
@@ -67,25 +69,45 @@ typedef struct deep_target {
     const int64_t *samples;  /* which sample each row is: for random numbers */
 } deep_target;
 
-/* a_0 of a block, masked where the noise says so. */
-rb_dense deep_net_input(rb_context *ctx, deep_pass *pass, const rb_block *block,
-                        const deep_noise *noise, const int64_t *samples);
+/* a_0 of a block, masked where the noise says so: dense, or sparse where that is faster. It points
+ * into the block and the pass. */
+rb_error deep_net_input(rb_context *ctx, deep_pass *pass, const rb_block *block,
+                        const deep_noise *noise, const int64_t *samples, rb_block *input);
 /* Gives the outputs, in the pass: probabilities or values. */
-rb_dense deep_net_forward(rb_context *ctx, const deep_net *net, rb_dense input,
+rb_dense deep_net_forward(rb_context *ctx, const deep_net *net, const rb_block *input,
                           const deep_noise *noise, const int64_t *samples, deep_pass *pass);
 /* After it: the sum over samples of weight x loss, and in `outputs` its derivative by z of the last
  * layer times `factor`. */
 double deep_net_loss(const deep_net *net, rb_dense outputs, const deep_target *target,
                      double factor);
 /* After both: the gradient, over what is in the vector. */
-void deep_net_backward(rb_context *ctx, const deep_net *net, rb_dense input,
+void deep_net_backward(rb_context *ctx, const deep_net *net, const rb_block *input,
                        const deep_noise *noise, deep_pass *pass, void *gradient);
 
 /* Loss of a sample, for scores: as deep_net_loss has it. */
 double deep_net_sample_loss(const deep_net *net, rb_dense outputs, int64_t row, int64_t class_of,
                             const double *values);
 
+/* ---- the lowest layer on sparse samples: net_sparse.c ---- */
+
+/* Are there so few entries that they are faster alone than with all zeros? */
+bool deep_sparse_pays(const rb_block *block);
+/* Z = X W', samples x units; shift: that of the block in the type of the net, or NULL. */
+void deep_sparse_forward(rb_context *ctx, const rb_block *x, const void *shift, rb_dense weights,
+                         rb_dense z);
+/* G = D' X, units x features. */
+void deep_sparse_gradient(rb_context *ctx, const rb_block *x, const void *shift, rb_dense delta,
+                          rb_dense gradient);
+
 /* ---- loops over numbers of one type: net_loops.c ---- */
+
+enum { DEEP_SPARSE_UNITS = 4 };
+/* sums_r = sum over the entries of value x weight of its column, of each unit. */
+void deep_gather(rb_type type, int64_t n, const int32_t *columns, const void *values,
+                 const void *const units[DEEP_SPARSE_UNITS], double sums[DEEP_SPARSE_UNITS]);
+/* row_column += factor value for each entry. */
+void deep_scatter(rb_type type, int64_t n, double factor, const int32_t *columns,
+                  const void *values, void *row);
 
 /* x <- max(0, x + bias); rectify false: x + bias. */
 void deep_add_bias(rb_dense x, rb_dense bias, bool rectify);
@@ -130,8 +152,6 @@ typedef struct deep_labels {
     int64_t *class_of; /* softmax; owned */
     const double *values;
 } deep_labels;
-/* What no use of labels can do without, and names. what: "the training samples". */
-rb_error deep_labelled_check(rb_context *ctx, const char *what, const rb_labelled *data);
 /* Checks labels against outputs of that kind and number, and takes their classes by the names of
  * the outputs. what: "the training samples". */
 rb_error deep_labels_take(rb_context *ctx, const char *what, deep_outputs outputs,

@@ -59,3 +59,19 @@ void deep_step_adam(rb_type type, int64_t count, const deep_step *step, const vo
     else
         adam_double(count, step, gradient, first, second, values);
 }
+
+void deep_gather(rb_type type, int64_t n, const int32_t *columns, const void *values,
+                 const void *const units[DEEP_SPARSE_UNITS], double sums[DEEP_SPARSE_UNITS]) {
+    if (type == RB_FLOAT32)
+        gather_float(n, columns, values, units, sums);
+    else
+        gather_double(n, columns, values, units, sums);
+}
+
+void deep_scatter(rb_type type, int64_t n, double factor, const int32_t *columns,
+                  const void *values, void *row) {
+    if (type == RB_FLOAT32)
+        scatter_float(n, (float)factor, columns, values, row);
+    else
+        scatter_double(n, factor, columns, values, row);
+}

@@ -241,8 +241,10 @@ static rb_error coder_new(rb_context *ctx, const rb_model *model, int64_t block_
 static rb_error encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     static const deep_noise none = {0};
     struct coder *c = coder;
-    rb_dense x = deep_net_input(ctx, &c->pass, block, &none, NULL);
-    rb_dense y = deep_net_forward(ctx, &c->net, x, &none, NULL, &c->pass);
+    rb_block x;
+    rb_error err = deep_net_input(ctx, &c->pass, block, &none, NULL, &x);
+    if (err) return err;
+    rb_dense y = deep_net_forward(ctx, &c->net, &x, &none, NULL, &c->pass);
     rb_dense_copy(y, (rb_dense){codes, y.rows, y.cols, y.cols, y.type});
     return RB_OK;
 }
@@ -280,4 +282,5 @@ const rb_method rb_method_net = {
     .encode = encode,
     .decode = decode,
     .evaluate = evaluate,
+    .no_samples = "it answers, and its codes have no distribution",
 };

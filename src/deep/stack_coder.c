@@ -139,9 +139,29 @@ static rb_dense as_type(rb_dense rows, rb_type type, void *memory) {
     return to;
 }
 
-rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
-                      void *rows) {
-    stack_coder *c = coder;
+/* As decode, with noise. */
+static rb_error emit(rb_context *ctx, worker *w, const rb_sampling *of_stack, int64_t layer,
+                     rb_dense codes, rb_dense rows) {
+    const rb_method *method = w->model->method;
+    rb_sampling of_layer = *of_stack, *sampling = &of_layer;
+    of_layer.layer = layer;
+    rb_error err = rb_method_can_draw(ctx, method, 0, true);
+    if (err) return err;
+    if (rb_method_emits(method))
+        return method->emit(ctx, w->own, sampling, codes.rows, codes.data, rows.data);
+    err = decode(ctx, w, codes, rows);
+    return err ? err : rb_model_add_noise(ctx, w->model, sampling, rows);
+}
+
+static void cut_below(rb_dense rows) {
+    for (int64_t i = 0; i < rows.rows; i++)
+        for (int64_t j = 0; j < rows.cols; j++)
+            if (rb_dense_get(rows, i, j) < 0) rb_dense_set(rows, i, j, 0);
+}
+
+/* sampling NULL: as decoded. Codes that are 0 or above by their method are, noise or not. */
+static rb_error go_down(rb_context *ctx, stack_coder *c, const rb_sampling *sampling,
+                        int64_t n_samples, const void *codes, void *rows) {
     worker *top = &c->list[c->layers.count - 1];
     rb_error err = RB_OK;
     rb_dense at = {(void *)codes, n_samples, top->codes.cols, top->codes.cols, top->codes.type};
@@ -155,14 +175,39 @@ rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const voi
         }
         bool last = k == 0 && w->model->type == top->model->type;
         rb_dense to = {last ? rows : c->rows[used].data, n_samples, m, m, w->model->type};
-        err = decode(ctx, w, at, to);
+        err = sampling ? emit(ctx, w, sampling, k, at, to) : decode(ctx, w, at, to);
         if (!err && k > 0) undo_preprocess(w->model->preprocess, to);
+        if (!err && k > 0 && sampling && c->layers.list[k - 1]->method->sparser) cut_below(to);
         used = 1 - used;
         at = to;
     }
     if (!err && at.data != rows)
         rb_dense_copy(at, (rb_dense){rows, at.rows, at.cols, at.cols, top->model->type});
     return err;
+}
+
+rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
+                      void *rows) {
+    return go_down(ctx, coder, NULL, n_samples, codes, rows);
+}
+
+/* ---- drawing samples: codes of the last layer, and from them layer by layer what each one makes
+ * of the codes above it, noise included ---- */
+
+static rb_error stack_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                           const rb_block *block, void *codes) {
+    stack_coder *c = coder;
+    worker *top = &c->list[c->layers.count - 1];
+    rb_sampling of_top = *sampling;
+    of_top.layer = c->layers.count - 1;
+    if (block) return stack_encode(ctx, coder, block, codes);
+    rb_error err = rb_method_can_draw(ctx, top->model->method, sampling->steps, false);
+    return err ? err : rb_method_draw(ctx, top->model->method, top->own, &of_top, n, NULL, codes);
+}
+
+static rb_error stack_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                           const void *codes, void *rows) {
+    return go_down(ctx, coder, sampling, n, codes, rows);
 }
 
 /* ---- as a source ---- */
@@ -241,4 +286,7 @@ const rb_method rb_method_stack = {
     .encode = stack_encode,
     .decode = stack_decode,
     .top = stack_top,
+    .draw = stack_draw,
+    .emit = stack_emit,
+    .draws_by_steps = true, /* where its last layer does */
 };

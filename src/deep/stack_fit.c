@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct stack_options {
@@ -117,6 +118,51 @@ rb_error rb_stack_check(rb_context *ctx, const rb_options *options) {
         if (err) name_layer(ctx, k, count);
         rb_options_free(own);
     }
+    return err;
+}
+
+/* What layer k needs, and its units in place of the features of `below`. */
+static rb_error layer_memory(rb_context *ctx, const rb_options *options, int64_t k,
+                             rb_source *below, double *fit, double *codes) {
+    rb_options *own;
+    int64_t bytes = 0;
+    char units[32] = "", precision[32] = "";
+    rb_error err = layer_options(ctx, options, k, &own);
+    err = err ? err : rb_fit_memory(ctx, own, below, &bytes);
+    if (!err) {
+        rb_options_get(own, "units", units, sizeof units);
+        rb_options_get(own, "precision", precision, sizeof precision);
+        below->type = strcmp(precision, "float64") == 0 ? RB_FLOAT64 : RB_FLOAT32;
+        below->n_features = strtoll(units, NULL, 10);
+        below->sparse = false;
+        *fit = (double)bytes;
+        *codes = (double)below->n_samples * (double)below->n_features *
+                 (double)rb_type_size(below->type);
+    }
+    rb_options_free(own);
+    return err;
+}
+
+rb_error rb_stack_memory(rb_context *ctx, const rb_options *options, const rb_source *source,
+                         int64_t *bytes) {
+    *bytes = 0;
+    int64_t count = 0;
+    double most = 0, kept = 0, fit, codes;
+    rb_error err = rb_stack_check(ctx, options);
+    err = err ? err : count_layers(ctx, options, &count);
+    if (err) return err;
+    const stack_options *own = rb_options_fields(options, &group);
+    rb_source below = {.n_samples = source->n_samples,
+                       .n_features = source->n_features,
+                       .type = source->type,
+                       .sparse = source->sparse};
+    for (int64_t k = 1; !err && k <= count; k++) {
+        err = layer_memory(ctx, options, k, &below, &fit, &codes);
+        if (err) break;
+        most = kept + fit > most ? kept + fit : most;
+        if (k < count && kept + codes <= own->codes_memory * 1e6) kept += codes;
+    }
+    if (!err) *bytes = most < 0x1p62 ? (int64_t)most : INT64_MAX;
     return err;
 }
 

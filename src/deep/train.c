@@ -107,6 +107,11 @@ static rb_error size_net(deep_training *t, const deep_layers *from, int64_t feat
     for (int k = 0; k < hidden; k++)
         t->net.sizes[++t->net.layers] = sizes[k];
     t->net.sizes[++t->net.layers] = outputs;
+    if (t->net.layers == 1 && t->options->dropout > 0) {
+        return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
+                       "dropout is given, but does nothing: the net has no hidden layer; leave it "
+                       "out, or ask for layers");
+    }
     return deep_net_lay_out(t->ctx, &t->net);
 }
 
@@ -153,27 +158,17 @@ static rb_error check_preprocess(rb_context *ctx, const rb_options *options) {
     return RB_OK;
 }
 
-/* The root mean square of all values of the samples as the preprocessing gives them; 1: not known,
- * or all are 0. */
-static double input_size(const rb_preprocess *p) {
-    double sum = 0;
-    if (!p->moments || p->regress) return 1;
-    for (int64_t k = 0; k < p->n_features; k++) {
-        const rb_moments *of = &p->moments[p->selected ? p->selected[k] : k];
-        double shift = of->mean - p->centre[k], count = of->count > 0 ? (double)of->count : 1;
-        sum += (of->squares / count + shift * shift) / (p->scale[k] * p->scale[k]);
-    }
-    double size = sqrt(sum / (double)(p->n_features > 0 ? p->n_features : 1));
-    return isfinite(size) && size > 0 ? size : 1;
-}
-
 /* Steps suit inputs of a size of 1: the preprocessing divides by the size that they have, and the
  * lowest weights are multiplied by it. A net has that already. */
-static void normalise(deep_training *t, const rb_model *start) {
+static rb_error normalise(deep_training *t, const rb_model *start) {
     rb_preprocess *p = t->model->preprocess;
-    t->input_size = start && rb_net_outputs(start) ? 1 : input_size(p);
-    for (int64_t k = 0; k < p->n_features; k++)
+    rb_error err = RB_OK;
+    t->input_size = 1;
+    if (!start || !rb_net_outputs(start))
+        err = deep_input_size(t->ctx, p, t->train->source, &t->input_size);
+    for (int64_t k = 0; !err && k < p->n_features; k++)
         p->scale[k] *= t->input_size;
+    return err;
 }
 
 static rb_error make_preprocess(deep_training *t, const rb_options *options, const rb_model *start,
@@ -304,18 +299,19 @@ static void count_errors(rb_dense y, const int64_t *class_of, struct tally *tall
 
 static rb_error train_batch(deep_training *t, int64_t first, int64_t count, double rate,
                             const deep_noise *noise, struct tally *tally) {
-    rb_block block;
+    rb_block block, x;
     deep_target target;
     rb_error err = rb_feed_read(t->ctx, t->feed, first, count, &block);
     if (err) return err;
     int64_t labelled = take_batch(t, count, &target);
     if (labelled == 0) return RB_OK;
-    rb_dense x = deep_net_input(t->ctx, &t->pass, &block, noise, t->batch_samples);
-    rb_dense y = deep_net_forward(t->ctx, &t->net, x, noise, t->batch_samples, &t->pass);
+    err = deep_net_input(t->ctx, &t->pass, &block, noise, t->batch_samples, &x);
+    if (err) return err;
+    rb_dense y = deep_net_forward(t->ctx, &t->net, &x, noise, t->batch_samples, &t->pass);
     count_errors(y, target.class_of, tally);
     tally->loss += deep_net_loss(&t->net, y, &target, 1 / (double)labelled);
     tally->labelled += labelled;
-    deep_net_backward(t->ctx, &t->net, x, noise, &t->pass, t->gradient);
+    deep_net_backward(t->ctx, &t->net, &x, noise, &t->pass, t->gradient);
     deep_train_step(t, rate);
     return RB_OK;
 }
@@ -344,12 +340,12 @@ static rb_error validate(deep_training *t, struct tally *tally) {
     int64_t rows = t->pass.rows < VALID_ROWS ? t->pass.rows : VALID_ROWS;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += rows) {
-        rb_block block;
+        rb_block block, x;
         err =
             rb_feed_read(t->ctx, t->valid_feed, first, n - first < rows ? n - first : rows, &block);
+        err = err ? err : deep_net_input(t->ctx, &t->pass, &block, &none, NULL, &x);
         if (err) break;
-        rb_dense x = deep_net_input(t->ctx, &t->pass, &block, &none, NULL);
-        rb_dense y = deep_net_forward(t->ctx, &t->net, x, &none, NULL, &t->pass);
+        rb_dense y = deep_net_forward(t->ctx, &t->net, &x, &none, NULL, &t->pass);
         const int64_t *class_of = t->valid_labels.class_of;
         const double *values = t->valid_labels.values;
         count_errors(y, class_of ? class_of + first : NULL, tally);
@@ -524,7 +520,7 @@ static rb_error run(deep_training *t, const rb_options *options, const rb_model 
         return err;
     }
     err = rb_model_new(ctx, &rb_method_net, (rb_type)t->options->precision, p, &t->model);
-    if (!err) normalise(t, start);
+    err = err ? err : normalise(t, start);
     if (!err && classes) err = deep_names_store(ctx, t->model, outputs, t->train->names);
     err = err ? err : take_labels(t, outputs);
     err = err ? err : record(t, start);

@@ -76,6 +76,11 @@ rb_error deep_read_layers(rb_context *ctx, const char *text, int *count, int64_t
 rb_error deep_class_weights(rb_context *ctx, const char *text, const char *names, int64_t n_classes,
                             const deep_labels *labels, double **weights);
 
+/* The root mean square of all values of the samples as the preprocessing gives them; 1 where they
+ * are 0: train_size.c. */
+rb_error deep_input_size(rb_context *ctx, const rb_preprocess *preprocess, rb_source *source,
+                         double *size);
+
 /* train_checkpoint.c */
 rb_error deep_checkpoint_begin(deep_training *t);
 void deep_checkpoint_end(deep_training *t);

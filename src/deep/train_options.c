@@ -1,9 +1,12 @@
 /* The options of training. */
 #include "train.h"
 
+#include <rarebit/stack.h>
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FIELD(name) offsetof(deep_train_options, name)
@@ -93,6 +96,18 @@ rb_error rb_finetune_options_new(rb_context *ctx, rb_options **options) {
 
 /* ---- what contradicts, or does nothing ---- */
 
+/* Is some layer an rfn? */
+static bool has_filter(const rb_model *start) {
+    if (!start || strcmp(rb_model_method(start), "rfn") == 0) return start != NULL;
+    for (int64_t k = 1; k <= rb_stack_layers(start); k++) {
+        char name[64];
+        snprintf(name, sizeof name, "layer%lld.method", (long long)k);
+        const char *method = rb_model_attribute(start, name);
+        if (method && strcmp(method, "rfn") == 0) return true;
+    }
+    return false;
+}
+
 rb_error deep_train_check(rb_context *ctx, const rb_options *options, const deep_train_options *o,
                           const rb_model *start, const rb_labelled *valid) {
     const struct {
@@ -102,11 +117,7 @@ rb_error deep_train_check(rb_context *ctx, const rb_options *options, const deep
         {!valid, "patience", "there are no validation samples to stop by"},
         {o->optimizer == DEEP_ADAM, "momentum", "adam has moments of its own"},
         {o->schedule == DEEP_COSINE, "rate-decay", "the cosine has no factor"},
-        {!start || strcmp(rb_model_method(start), "net") == 0 ||
-             strcmp(rb_model_method(start), "dae") == 0 ||
-             strcmp(rb_model_method(start), "rbm") == 0 ||
-             strcmp(rb_model_method(start), "pca") == 0,
-         "filter", "the start has no posterior"},
+        {!has_filter(start), "filter", "the start has no posterior"},
         {o->outputs != DEEP_SOFTMAX, "class-weights", "the outputs are not classes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -71,10 +71,11 @@ static void end(struct problem *p) {
 
 /* The loss, and in `gradient` its derivatives where that is not NULL. */
 static double loss(struct problem *p, double *gradient) {
-    rb_dense x = deep_net_input(ctx, &p->pass, &p->block, &p->noise, p->samples);
-    rb_dense y = deep_net_forward(ctx, &p->net, x, &p->noise, p->samples, &p->pass);
+    rb_block x;
+    assert_ok(ctx, deep_net_input(ctx, &p->pass, &p->block, &p->noise, p->samples, &x));
+    rb_dense y = deep_net_forward(ctx, &p->net, &x, &p->noise, p->samples, &p->pass);
     double sum = deep_net_loss(&p->net, y, &p->target, 1);
-    if (gradient) deep_net_backward(ctx, &p->net, x, &p->noise, &p->pass, gradient);
+    if (gradient) deep_net_backward(ctx, &p->net, &x, &p->noise, &p->pass, gradient);
     return sum;
 }
 
@@ -138,6 +139,77 @@ static void sparse_samples_give_the_same(void **state) {
             assert_close(a.gradient[i], b.gradient[i], 1e-13);
         end(&a);
         end(&b);
+    }
+}
+
+/* Of wide samples with few entries, which are multiplied without their zeros, in both types. */
+static void few_entries_give_the_same(void **state) {
+    (void)state;
+    enum { WIDE = 300, UNITS = 7 };
+    double shift[WIDE], dense[N * WIDE] = {0}, stored[N * WIDE];
+    float narrow[N * WIDE], narrow_stored[N * WIDE];
+    int64_t starts[N + 1] = {0}, count = 0;
+    int32_t columns[N * WIDE];
+    for (int64_t i = 0; i < N; i++) {
+        for (int32_t k = 0; k < WIDE; k++) {
+            bool there = i != 3 && (k + 7 * i) % 60 == 0; /* sample 3 has none */
+            shift[k] = k % 5 == 0 ? 0 : 0.01 * k;
+            if (!there) continue;
+            dense[i * WIDE + k] = stored[count] = 0.5 + (double)((i + k) % 4);
+            columns[count++] = k;
+        }
+        starts[i + 1] = count;
+    }
+    for (int c = 0; c < 8; c++) {
+        rb_type type = c & 1 ? RB_FLOAT32 : RB_FLOAT64;
+        bool masked = c & 2, shifted = c & 4;
+        struct problem p[2];
+        rb_block input;
+        rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
+        for (int s = 0; s < 2; s++) {
+            begin(&p[s], DEEP_SOFTMAX, masked ? 0.4 : 0, 0.2);
+            end(&p[s]);
+            p[s].net = (deep_net){.type = type, .layers = 2, .sizes = {WIDE, UNITS, OUT}};
+            assert_ok(ctx, deep_net_lay_out(ctx, &p[s].net));
+            p[s].net.values = calloc((size_t)p[s].net.count, sizeof(double));
+            p[s].gradient = calloc((size_t)p[s].net.count, sizeof(double));
+            assert_ok(ctx, deep_pass_new(ctx, &p[s].net, N, true, &p[s].pass));
+        }
+        for (int64_t i = 0; i < p[0].net.count; i++) {
+            double w = 0.3 * rb_draw_normal(&draws);
+            rb_put(type, p[0].net.values, i, w);
+            rb_put(type, p[1].net.values, i, w);
+        }
+        for (int64_t i = 0; i < N * WIDE; i++)
+            narrow[i] = (float)(dense[i] - (shifted ? shift[i % WIDE] : 0));
+        for (int64_t e = 0; e < count; e++)
+            narrow_stored[e] = (float)stored[e];
+        double wide[N * WIDE];
+        for (int64_t i = 0; i < N * WIDE; i++)
+            wide[i] = dense[i] - (shifted ? shift[i % WIDE] : 0);
+        bool single = type == RB_FLOAT32;
+        rb_block of_dense = {.n_samples = N,
+                             .n_features = WIDE,
+                             .dense = {single ? (void *)narrow : wide, N, WIDE, WIDE, type}};
+        rb_block of_sparse = {
+            .n_samples = N,
+            .n_features = WIDE,
+            .sparse = true,
+            .csr = {N, WIDE, starts, columns, single ? (void *)narrow_stored : stored, type},
+            .shift = shifted ? shift : NULL};
+        p[0].block = of_dense;
+        p[1].block = of_sparse;
+        assert_ok(ctx,
+                  deep_net_input(ctx, &p[1].pass, &of_sparse, &p[1].noise, p[1].samples, &input));
+        assert_int_equal(input.sparse, !(masked && shifted));
+        double near = single ? 1e-5 : 1e-13;
+        assert_close(loss(&p[0], p[0].gradient), loss(&p[1], p[1].gradient), near);
+        for (int64_t i = 0; i < p[0].net.count; i++) {
+            double a = rb_get(type, p[0].gradient, i), b = rb_get(type, p[1].gradient, i);
+            assert_true(fabs(a - b) <= near * (1 + fabs(a)));
+        }
+        end(&p[0]);
+        end(&p[1]);
     }
 }
 
@@ -331,6 +403,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(sparse_samples_give_the_same),
+        cmocka_unit_test(few_entries_give_the_same),
         cmocka_unit_test(dropout_keeps_means),
         cmocka_unit_test(steps_are_as_defined),
         cmocka_unit_test(rates_fall_as_asked),

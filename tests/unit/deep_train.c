@@ -135,6 +135,59 @@ static void the_same_streamed(void **state) {
     rb_model_free(b);
 }
 
+/* Samples with few values: the same bits for any number of threads, in memory or as blocks; those
+ * of dense ones but for rounding; and what is predicted of them. */
+static void sparse_samples_are_the_same(void **state) {
+    (void)state;
+    enum { WIDE = 500, EACH = 5, LABELS = 3 };
+    static double dense[N * WIDE], stored[N * EACH];
+    int64_t starts[N + 1] = {0}, class_of[N];
+    int32_t columns[N * EACH];
+    static const char *const texts[] = {
+        "epochs=4 precision=float64 centre=none masking=0.2",
+        "epochs=4 precision=float64 dropout=0.3 optimizer=adam rate=0.01"};
+    memset(dense, 0, sizeof dense);
+    for (int64_t i = 0; i < N; i++) {
+        class_of[i] = i % LABELS;
+        for (int e = 0; e < EACH; e++) {
+            int32_t k = (int32_t)(e * 100 + (i * 37 + e * 11) % 90);
+            if (e == 0) k = (int32_t)(class_of[i] * 3);
+            columns[i * EACH + e] = k;
+            stored[i * EACH + e] = dense[i * WIDE + k] = 1 + (double)(i % 5);
+        }
+        starts[i + 1] = (i + 1) * EACH;
+    }
+    rb_matrix *of[2];
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, WIDE, starts, columns, stored, &of[0]));
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, WIDE, dense, WIDE, 1, &of[1]));
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        rb_model *nets[3];
+        static double said[3][N * LABELS];
+        for (int run = 0; run < 3; run++) {
+            rb_source *source;
+            rb_options *options = options_of(texts[t]);
+            assert_ok(ctx, rb_context_set_threads(ctx, run == 1 ? 3 : 1));
+            assert_ok(ctx, rb_source_from_matrix(ctx, of[run == 2], &source));
+            rb_labelled data = {
+                .size = sizeof data, .source = source, .n_classes = LABELS, .class_of = class_of};
+            assert_ok(ctx, rb_finetune(ctx, options, NULL, &data, &data, &nets[run]));
+            assert_ok(ctx,
+                      rb_encode_into(ctx, nets[run], source, RB_FLOAT64, said[run], LABELS, 1));
+            rb_options_free(options);
+            rb_source_free(source);
+        }
+        assert_ok(ctx, rb_context_set_threads(ctx, 1));
+        assert_same_net(nets[0], nets[1]);
+        assert_memory_equal(said[0], said[1], sizeof said[0]);
+        for (int64_t i = 0; i < N * LABELS; i++)
+            assert_close(said[0][i], said[2][i], 1e-9);
+        for (int run = 0; run < 3; run++)
+            rb_model_free(nets[run]);
+    }
+    rb_matrix_free(of[0]);
+    rb_matrix_free(of[1]);
+}
+
 /* ---- stops ---- */
 
 static rb_error stop_at(const rb_progress *p, void *user) {
@@ -579,15 +632,25 @@ static void memory_may_end_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_for_threads),         cmocka_unit_test(the_same_streamed),
-        cmocka_unit_test(goes_on_from_a_checkpoint),    cmocka_unit_test(may_be_stopped),
-        cmocka_unit_test(the_best_net_is_kept),         cmocka_unit_test(learns_a_planted_problem),
-        cmocka_unit_test(weights_of_classes_count),     cmocka_unit_test(learns_values),
-        cmocka_unit_test(rescaled_units_give_codes),    cmocka_unit_test(starts_from_models),
-        cmocka_unit_test(scores_are_as_defined),        cmocka_unit_test(a_net_is_a_model),
-        cmocka_unit_test(wrong_labels_are_refused),     cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(wrong_samples_are_refused),    cmocka_unit_test(memory_may_end_anywhere),
-        cmocka_unit_test(a_single_class_is_refused),    cmocka_unit_test(loadings_are_numbers),
+        cmocka_unit_test(the_same_for_threads),
+        cmocka_unit_test(the_same_streamed),
+        cmocka_unit_test(sparse_samples_are_the_same),
+        cmocka_unit_test(goes_on_from_a_checkpoint),
+        cmocka_unit_test(may_be_stopped),
+        cmocka_unit_test(the_best_net_is_kept),
+        cmocka_unit_test(learns_a_planted_problem),
+        cmocka_unit_test(weights_of_classes_count),
+        cmocka_unit_test(learns_values),
+        cmocka_unit_test(rescaled_units_give_codes),
+        cmocka_unit_test(starts_from_models),
+        cmocka_unit_test(scores_are_as_defined),
+        cmocka_unit_test(a_net_is_a_model),
+        cmocka_unit_test(wrong_labels_are_refused),
+        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(wrong_samples_are_refused),
+        cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(a_single_class_is_refused),
+        cmocka_unit_test(loadings_are_numbers),
         cmocka_unit_test(what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

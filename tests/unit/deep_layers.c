@@ -1,0 +1,235 @@
+/* Layers as numbers: what they compute by hand is what the model says, written and read back they
+ * are the same, and numbers that do not fit are refused. */
+#include "fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { N = 40, M = 6, OUT = 2 };
+
+static rb_context *ctx;
+static double *values;
+static rb_source *source;
+static rb_matrix *matrix;
+
+static int set_up(void **state) {
+    (void)state;
+    ctx = fixture_context();
+    values = fixture_values(N, M, 2, 5);
+    source = fixture_source(ctx, values, N, M, &matrix);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static rb_model *make_net(void) {
+    rb_options *options;
+    rb_model *net;
+    int64_t class_of[N];
+    for (int i = 0; i < N; i++)
+        class_of[i] = values[(ptrdiff_t)i * M] > 0.5;
+    rb_labelled train = {
+        .size = sizeof train, .source = source, .n_classes = OUT, .class_of = class_of};
+    assert_ok(ctx, rb_finetune_options_new(ctx, &options));
+    assert_ok(ctx, rb_options_set(ctx, options, "layers", "5,4"));
+    assert_ok(ctx, rb_options_set(ctx, options, "precision", "float64"));
+    assert_ok(ctx, rb_options_set(ctx, options, "epochs", "3"));
+    assert_ok(ctx, rb_finetune(ctx, options, NULL, &train, NULL, &net));
+    rb_options_free(options);
+    return net;
+}
+
+static rb_model *make_rfn(const char *estep) {
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set(ctx, options, "units", "3"));
+    assert_ok(ctx, rb_options_set(ctx, options, "estep", estep));
+    assert_ok(ctx, rb_options_set(ctx, options, "iterations", "5"));
+    assert_ok(ctx, rb_options_set(ctx, options, "precision", "float64"));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
+    return model;
+}
+
+/* The outputs of sample i. */
+static void compute(const rb_model *model, const rb_layers *layers, int i, double *to) {
+    double below[16];
+    for (int k = 0; k < M; k++)
+        below[k] = (values[i * M + k] - model->preprocess->centre[k]) / model->preprocess->scale[k];
+    for (int64_t l = 0; l < rb_layers_count(layers); l++) {
+        int64_t out, in;
+        const double *w = rb_layers_weights(layers, l, &out, &in), *b = rb_layers_bias(layers, l);
+        for (int64_t j = 0; j < out; j++) {
+            to[j] = b[j];
+            for (int64_t k = 0; k < in; k++)
+                to[j] += w[j * in + k] * below[k];
+            if (strcmp(rb_layers_activation(layers, l), "rectify") == 0) to[j] = fmax(0, to[j]);
+        }
+        for (int64_t j = 0; j < out; j++)
+            below[j] = to[j];
+    }
+}
+
+static void they_are_the_model(void **state) {
+    (void)state;
+    rb_model *net = make_net(), *rfn = make_rfn("newton");
+    rb_layers *layers;
+    double said[N * 3], mine[16];
+    assert_ok(ctx, rb_layers_new(ctx, rfn, NULL, &layers));
+    assert_int_equal(rb_layers_count(layers), 1);
+    assert_ok(ctx, rb_encode_into(ctx, rfn, source, RB_FLOAT64, said, 3, 1));
+    for (int i = 0; i < N; i++) {
+        compute(rfn, layers, i, mine);
+        for (int j = 0; j < 3; j++)
+            assert_close(mine[j], said[i * 3 + j], 1e-9);
+    }
+    rb_layers_free(layers);
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    assert_int_equal(rb_layers_count(layers), 3);
+    assert_string_equal(rb_layers_activation(layers, 2), "softmax");
+    assert_null(rb_layers_weights(layers, 3, NULL, NULL));
+    assert_null(rb_layers_activation(layers, -1));
+    assert_ok(ctx, rb_encode_into(ctx, net, source, RB_FLOAT64, said, OUT, 1));
+    for (int i = 0; i < N; i++) {
+        compute(net, layers, i, mine);
+        double sum = exp(mine[0]) + exp(mine[1]);
+        assert_close(exp(mine[0]) / sum, said[(ptrdiff_t)i * OUT], 1e-9);
+    }
+    rb_layers_free(layers);
+    rb_model_free(net);
+    rb_model_free(rfn);
+}
+
+static void files_come_back(void **state) {
+    (void)state;
+    static const char *const suffixes[] = {"npz", "onnx"};
+    rb_model *net = make_net(), *back;
+    rb_layers *layers;
+    double before[N * OUT], after[N * OUT];
+    assert_ok(ctx, rb_encode_into(ctx, net, source, RB_FLOAT64, before, OUT, 1));
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/tmp/rarebit-layers-%ld.%s", (long)getpid(), suffixes[i]);
+        assert_ok(ctx, rb_layers_write(ctx, net, layers, path));
+        assert_ok(ctx, rb_net_read(ctx, path, net, &back));
+        assert_ok(ctx, rb_encode_into(ctx, back, source, RB_FLOAT64, after, OUT, 1));
+        assert_memory_equal(before, after, sizeof before);
+        assert_int_equal(rb_model_iterations(back), 0);
+        rb_model_free(back);
+        unlink(path);
+    }
+    assert_int_equal(rb_layers_path_check(ctx, "net.h5"), RB_ERROR_ARGUMENT);
+    rb_layers_free(layers);
+    rb_model_free(net);
+}
+
+static void others_are_refused(void **state) {
+    (void)state;
+    rb_model *net = make_net(), *cyclic = make_rfn("cyclic"), *changed;
+    rb_layers *layers;
+    double w1[5 * M] = {0}, w2[20] = {0}, w3[8] = {0}, b[8] = {0};
+    const double *weights[] = {w1, w2, w3}, *bias[] = {b, b, b};
+    assert_int_equal(rb_layers_new(ctx, net, "plain", &layers), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_layers_new(ctx, cyclic, "other", &layers), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_replace(ctx, cyclic, 3, weights, bias, &changed), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_net_replace(ctx, net, 2, weights, bias, &changed), RB_ERROR_ARGUMENT);
+    assert_ok(ctx, rb_net_replace(ctx, net, 3, weights, bias, &changed));
+    rb_model_free(changed);
+    w2[3] = INFINITY;
+    assert_int_equal(rb_net_replace(ctx, net, 3, weights, bias, &changed), RB_ERROR_DATA);
+    assert_null(changed);
+    rb_model_free(net);
+    rb_model_free(cyclic);
+}
+
+/* z of each output at x; by hand. */
+static double answer(const rb_layers *layers, int64_t unit, const double *x) {
+    double below[16], above[16] = {0};
+    int64_t out, in;
+    memcpy(below, x, M * sizeof *x);
+    for (int64_t l = 0; l < rb_layers_count(layers); l++) {
+        const double *w = rb_layers_weights(layers, l, &out, &in), *b = rb_layers_bias(layers, l);
+        for (int64_t j = 0; j < out; j++) {
+            above[j] = b[j];
+            for (int64_t k = 0; k < in; k++)
+                above[j] += w[j * in + k] * below[k];
+        }
+        for (int64_t j = 0; j < out; j++)
+            below[j] = fmax(0, above[j]);
+    }
+    return above[unit];
+}
+
+/* Of one layer it is the covariance times the weights; of a net no one of many samples of that
+ * length, near and far, is answered more. */
+static void maxima_are_largest(void **state) {
+    (void)state;
+    rb_model *net = make_net(), *rfn = make_rfn("newton");
+    rb_draws draws = {{9, RB_RANDOM_SIMULATE, 0}, 0};
+    rb_layers *layers;
+    double samples[M * 3], x[M], best[M];
+    assert_ok(ctx, rb_layers_new(ctx, rfn, NULL, &layers));
+    assert_ok(ctx, rb_layers_maximise(ctx, layers, samples));
+    /* x = (W W' + Psi) w, times a number. */
+    const double *loadings = rb_model_array(rfn, "loadings", NULL, NULL);
+    const double *noise = rb_model_array(rfn, "noise", NULL, NULL);
+    for (int j = 0; j < 3; j++) {
+        const double *w = rb_layers_weights(layers, 0, NULL, NULL) + (ptrdiff_t)j * M;
+        double both = 0, of_x = 0, of_s = 0;
+        for (int k = 0; k < M; k++) {
+            x[k] = noise[k] * w[k];
+            for (int i = 0; i < M; i++)
+                for (int c = 0; c < 3; c++)
+                    x[k] += loadings[k * 3 + c] * loadings[i * 3 + c] * w[i];
+            both += x[k] * samples[k * 3 + j];
+            of_x += x[k] * x[k];
+            of_s += samples[k * 3 + j] * samples[k * 3 + j];
+        }
+        assert_close(both, sqrt(of_x * of_s), 1e-9);
+    }
+    rb_layers_free(layers);
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    assert_ok(ctx, rb_layers_maximise(ctx, layers, samples));
+    for (int j = 0; j < OUT; j++) {
+        double squares = 0;
+        for (int k = 0; k < M; k++) {
+            best[k] = samples[k * OUT + j];
+            squares += best[k] * best[k];
+        }
+        assert_close(squares, M, 1e-9);
+        double reached = answer(layers, j, best);
+        for (int i = 0; i < 20000; i++) {
+            double length = 0, share = i % 2 ? 1 : 0.1;
+            for (int k = 0; k < M; k++) {
+                x[k] = (1 - share) * best[k] + share * rb_draw_normal(&draws);
+                length += x[k] * x[k];
+            }
+            for (int k = 0; k < M; k++)
+                x[k] *= sqrt(M / length);
+            assert_true(answer(layers, j, x) <= reached + 1e-3 * fabs(reached));
+        }
+    }
+    rb_layers_free(layers);
+    rb_model_free(net);
+    rb_model_free(rfn);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(they_are_the_model, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(maxima_are_largest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(others_are_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
