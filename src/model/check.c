@@ -153,7 +153,17 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
     }
 }
 
+static void warn_of_dead(rb_context *ctx, const rb_model *model) {
+    if (rb_model_units(model) > rb_model_dead(model)) return;
+    rb_log(ctx, RB_LOG_WARNING,
+           "every unit is dead: noise alone explains the samples; look at their scale and offset "
+           "with `rarebit check`");
+}
+
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check) {
-    if (check->samples > 0) warn_of_codes(ctx, model, check);
+    if (check->samples > 0)
+        warn_of_codes(ctx, model, check);
+    else
+        warn_of_dead(ctx, model);
     warn_of_end(ctx, model);
 }

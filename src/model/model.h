@@ -214,6 +214,31 @@ rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t blo
                              void **coder);
 void rb_method_coder_free(const rb_method *method, void *coder);
 
+/* ---- drawing samples (sample.c); as in the table of a method, or what the library has instead */
+
+/* RB_ERROR_UNSUPPORTED: it draws no samples, or only of given ones; or takes no steps. */
+rb_error rb_method_can_draw(rb_context *ctx, const rb_method *method, int64_t steps, bool given);
+rb_error rb_method_draw(rb_context *ctx, const rb_method *method, void *coder,
+                        const rb_sampling *sampling, int64_t n, const rb_block *block, void *codes);
+bool rb_method_emits(const rb_method *method);
+/* Adds normal numbers of these variances (NULL: 1), times `factor`, to each row. */
+rb_error rb_add_normal(rb_context *ctx, const rb_sampling *sampling, double factor,
+                       const double *variances, rb_dense rows);
+/* The same as noise of these variances, or of those of the model's array "noise". */
+rb_error rb_add_noise(rb_context *ctx, const rb_sampling *sampling, const double *variances,
+                      rb_dense rows);
+rb_error rb_model_add_noise(rb_context *ctx, const rb_model *model, const rb_sampling *sampling,
+                            rb_dense rows);
+/* Adds normal numbers of this covariance (rows.cols of either side, its lower triangle is read),
+ * times `factor`. */
+rb_error rb_add_correlated(rb_context *ctx, const rb_sampling *sampling, double factor,
+                           rb_dense covariance, rb_dense rows);
+/* RB_ERROR_ARGUMENT where noise of which there is no standard deviation is to be multiplied by one
+ * other than 1 or 0. of: "Poisson noise". */
+rb_error rb_noise_is_whole(rb_context *ctx, const rb_sampling *sampling, const char *of);
+/* Puts Poisson numbers in the place of their rates; without noise they are the rates. */
+rb_error rb_make_counts(rb_context *ctx, const rb_sampling *sampling, rb_dense rates);
+
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 /* Among them those whose models are put together, and cannot be fitted by rb_fit. */

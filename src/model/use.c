@@ -39,9 +39,8 @@ void rb_coder_clear(rb_coder *coder) {
     *coder = (rb_coder){.model = coder->model};
 }
 
-/* Everything but the feed. */
-static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *model,
-                            int64_t n_samples, bool rebuild) {
+rb_error rb_coder_prepare(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                          int64_t n_samples, bool rebuild) {
     *coder = (rb_coder){.model = model,
                         .threads = rb_context_threads(ctx),
                         .block_samples = choose_block_samples(model, n_samples)};
@@ -71,19 +70,23 @@ static rb_error add_loadings(rb_context *ctx, rb_coder *coder, int64_t count) {
     return err;
 }
 
+rb_error rb_coder_decode(rb_context *ctx, rb_coder *coder, int64_t count) {
+    const rb_method *method = coder->model->method;
+    return method->decode
+               ? method->decode(ctx, coder->own, count, coder->codes.data, coder->rows.data)
+               : add_loadings(ctx, coder, count);
+}
+
 /* Preprocessed samples as the model expects them. */
 static rb_error rebuild(rb_context *ctx, rb_coder *coder, const rb_block *block) {
     const rb_method *method = coder->model->method;
     void *codes = coder->codes.data, *rows = coder->rows.data;
     if (method->rebuild) return method->rebuild(ctx, coder->own, block, rows);
     rb_error err = method->encode(ctx, coder->own, block, codes);
-    return err              ? err
-           : method->decode ? method->decode(ctx, coder->own, block->n_samples, codes, rows)
-                            : add_loadings(ctx, coder, block->n_samples);
+    return err ? err : rb_coder_decode(ctx, coder, block->n_samples);
 }
 
-/* What overflows on the way must not be written without a word. */
-static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, const char *what) {
+rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const char *what) {
     for (int64_t i = 0; i < rows.rows; i++) {
         for (int64_t j = 0; j < rows.cols; j++) {
             if (!isfinite(rb_get(rows.type, rb_dense_row(rows, i), j))) {
@@ -122,7 +125,7 @@ rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
                         .values = rows.data,
                         .row_stride = rows.ld,
                         .column_stride = 1};
-    return err ? err : check_finite(ctx, first, rows, rebuilds ? "rebuilt values" : "codes");
+    return err ? err : rb_coder_check(ctx, first, rows, rebuilds ? "rebuilt values" : "codes");
 }
 
 /* Samples first .. end - 1, block by block, to the program. */
@@ -144,7 +147,7 @@ static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
 
 static rb_error start_walk(rb_context *ctx, rb_coder *coder, const rb_model *model,
                            rb_source *source, bool rebuild) {
-    rb_error err = start_coder(ctx, coder, model, source->n_samples, rebuild);
+    rb_error err = rb_coder_prepare(ctx, coder, model, source->n_samples, rebuild);
     return err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &coder->feed);
 }
 
@@ -258,17 +261,15 @@ static rb_error check_codes(rb_context *ctx, const rb_model *model, const rb_mat
 /* Samples of so many codes, from the first on: into the rows of the coder. */
 static rb_error decode_block(rb_context *ctx, rb_coder *coder, const rb_matrix *codes,
                              int64_t first, int64_t count) {
-    const rb_method *method = coder->model->method;
     const rb_matrix part = rb_matrix_part(codes, first, count);
     rb_dense to = coder->codes, rows = rb_dense_rows(coder->rows, 0, count);
     rb_matrix_copy(&part, 0, &(rb_target){to.type, to.data, to.ld, 1});
-    rb_error err = check_finite(ctx, first, rb_dense_rows(to, 0, count), "codes");
+    rb_error err = rb_coder_check(ctx, first, rb_dense_rows(to, 0, count), "codes");
     if (err) return err;
-    err = method->decode ? method->decode(ctx, coder->own, count, to.data, rows.data)
-                         : add_loadings(ctx, coder, count);
+    err = rb_coder_decode(ctx, coder, count);
     if (err) return err;
     rb_preprocess_inverse(coder->model->preprocess, rows);
-    return check_finite(ctx, first, rows, "rebuilt values");
+    return rb_coder_check(ctx, first, rows, "rebuilt values");
 }
 
 rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix *codes,
@@ -279,7 +280,7 @@ rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix 
     rb_error err = rb_check_type(ctx, type);
     err = err ? err : check_codes(ctx, model, codes);
     if (err) return err;
-    err = start_coder(ctx, &coder, model, n, true);
+    err = rb_coder_prepare(ctx, &coder, model, n, true);
     int64_t size = coder.block_samples;
     for (int64_t first = 0; !err && first < n; first += size) {
         int64_t count = n - first < size ? n - first : size;
@@ -302,7 +303,7 @@ rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix 
 
 rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {
     rb_coder *coder = rb_alloc(ctx, 1, sizeof *coder);
-    rb_error err = coder ? start_coder(ctx, coder, model, INT64_MAX, false) : RB_ERROR_MEMORY;
+    rb_error err = coder ? rb_coder_prepare(ctx, coder, model, INT64_MAX, false) : RB_ERROR_MEMORY;
     if (err) rb_coder_free(coder);
     *out = err ? NULL : coder;
     return err;
@@ -351,7 +352,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
     if (coder->threads != rb_context_threads(ctx) || !coder->own) { /* each has memory of its own */
         const rb_model *model = coder->model;
         rb_coder_clear(coder);
-        err = start_coder(ctx, coder, model, INT64_MAX, false);
+        err = rb_coder_prepare(ctx, coder, model, INT64_MAX, false);
     }
     err = err ? err : bind(ctx, coder, rows);
     return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
@@ -408,7 +409,7 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
         .coder = {.model = model, .block_samples = choose_block_samples(model, n)}};
     rb_error err = RB_OK;
     if (!model->method->evaluate) {
-        err = start_coder(ctx, &to.coder, model, n, true);
+        err = rb_coder_prepare(ctx, &to.coder, model, n, true);
         err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &to.row);
     }
     err = err ? err : measure_all(ctx, &to, feed, below);

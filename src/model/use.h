@@ -21,11 +21,19 @@ struct rb_coder {
     rb_below *below; /* counts values below 0 where the method explains none; NULL: nobody asks */
 };
 
-/* For the codes of the samples of a source; to be cleared in any case. */
+/* Everything but the feed; rebuild: with rows. To be cleared in any case, as after the next one. */
+rb_error rb_coder_prepare(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                          int64_t n_samples, bool rebuild);
+/* For the codes of the samples of a source. */
 rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model, rb_source *source);
 void rb_coder_clear(rb_coder *coder);
 /* Codes of samples of the source, block_samples at most: valid until the next call. */
 rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
                         rb_matrix *view);
+/* The first `count` rows, preprocessed samples, from as many codes. */
+rb_error rb_coder_decode(rb_context *ctx, rb_coder *coder, int64_t count);
+/* What overflows on the way must not be written without a word: RB_ERROR_NUMERIC names the sample
+ * of a value that is not finite. what: "codes". */
+rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const char *what);
 
 #endif

@@ -19,64 +19,11 @@ rb_error rb_need_causes(rb_context *ctx, const rb_model *model) {
                             rb_model_method(model));
 }
 
-/* ---- quality ---- */
+/* ---- the true causes ---- */
 
-/* A line per traced sample; they are evenly spread, and named by their indices. quality: iterations
- * x samples. */
-static rb_error draw_quality(rb_context *ctx, const rb_model *model, const rb_series_plot *plot,
-                             const double *quality, const rb_plot_options *options,
-                             const char *path) {
-    const char *fitted = rb_model_attribute(model, "data_samples");
-    int64_t samples = plot->lines, iterations = plot->count;
-    double n = fmax((double)(fitted ? strtoll(fitted, NULL, 10) : 0), (double)samples);
-    rb_scratch scratch = {.ctx = ctx};
-    char(*texts)[NUMBER] = rb_take(&scratch, samples, sizeof *texts), title[RB_TITLE_SIZE];
-    const char **names = rb_take(&scratch, samples, sizeof *names);
-    double *values = rb_take(&scratch, iterations * samples, sizeof *values);
-    for (int64_t k = 0; k < samples && !scratch.err; k++) {
-        snprintf(texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
-        names[k] = texts[k];
-        for (int64_t t = 0; t < iterations; t++)
-            values[k * iterations + t] = quality[t * samples + k];
-    }
-    snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
-    rb_series_plot drawn = *plot;
-    drawn.title = title;
-    drawn.values = values;
-    drawn.line_names = names;
-    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, &drawn, options, path);
-    return rb_scratch_end(&scratch);
-}
-
-rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
-                         const char *path) {
-    rb_plot_options options;
-    rb_series_plot plot = {.low = -0.02,
-                           .high = 1.02,
-                           .cut = NAN,
-                           .across = "iteration",
-                           .up = "Q",
-                           .legend = "sample"};
-    const double *quality = rb_model_array(model, "trace_quality", &plot.count, &plot.lines);
-    rb_error err = rb_page_check(ctx, given, &options, path);
-    err = err ? err : rb_need_causes(ctx, model);
-    if (!err && !quality) {
-        err = rb_fail(ctx, RB_ERROR_DATA,
-                      "the fit kept no quality of its truncation; fit again with --trace, and with "
-                      "at most %d units",
-                      RB_ET_MAX_EXACT);
-    }
-    return err ? err : draw_quality(ctx, model, &plot, quality, &options, path);
-}
-
-/* ---- evidence ---- */
-
-/* The columns of a key: samples of large evidence come first. */
-enum { MINUS_EVIDENCE, SAMPLE, N_CAUSES };
-
-/* Counts the causes of each sample that were active. */
-static rb_error count_causes(rb_context *ctx, rb_source *states, rb_key *keys, int64_t n) {
-    enum { CELLS = 1 << 20 };
+/* Counts the causes of each of n samples that were active. */
+static rb_error count_causes(rb_context *ctx, rb_source *states, int64_t *counts, int64_t n) {
+    enum { CELLS = 1 << 20, MAX_VALUE = 1000 };
     int64_t causes = states->n_features, size = CELLS / (causes > 0 ? causes : 1) + 1;
     if (states->n_samples != n) {
         return rb_fail(ctx, RB_ERROR_DATA,
@@ -91,12 +38,14 @@ static rb_error count_causes(rb_context *ctx, rb_source *states, rb_key *keys, i
         for (int64_t i = 0; !err && i < count * causes; i++) {
             int64_t sample = first + i / causes, c = i % causes;
             double value = rb_matrix_at(&view, i / causes, c);
-            keys[sample][N_CAUSES] += value;
-            if (value != 0 && value != 1) {
-                err = rb_fail(ctx, RB_ERROR_DATA,
-                              "the true causes are %.6g for sample %lld, cause %lld: they must be "
-                              "samples x causes, 1 where a cause was active and 0 where it was not",
-                              value, (long long)sample, (long long)c);
+            counts[sample] += value != 0;
+            if (value != floor(value) || fabs(value) > MAX_VALUE) {
+                err =
+                    rb_fail(ctx, RB_ERROR_DATA,
+                            "the true causes are %.6g for sample %lld, cause %lld: they must be "
+                            "samples x causes, a whole number where a cause was active and 0 where "
+                            "it was not",
+                            value, (long long)sample, (long long)c);
             }
         }
         if (err) return err;
@@ -104,56 +53,148 @@ static rb_error count_causes(rb_context *ctx, rb_source *states, rb_key *keys, i
     return RB_OK;
 }
 
-static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t used, bool known,
-                     const rb_plot_options *options, const char *path) {
+/* Their number for each of n samples, or NULL. */
+static int64_t *take_causes(rb_scratch *scratch, rb_source *states, int64_t n) {
+    int64_t *counts = rb_take(scratch, n, sizeof *counts);
+    if (counts && !scratch->err) scratch->err = count_causes(scratch->ctx, states, counts, n);
+    return scratch->err ? NULL : counts;
+}
+
+/* ---- quality ---- */
+
+/* Traced samples are evenly spread over those of the fit. */
+static int64_t traced_sample(const rb_model *model, int64_t k, int64_t traced) {
+    const char *fitted = rb_model_attribute(model, "data_samples");
+    double n = fmax((double)(fitted ? strtoll(fitted, NULL, 10) : 0), (double)traced);
+    return (int64_t)floor((double)k * n / (double)traced);
+}
+
+/* A line per traced sample, named by its index. */
+static void quality_series(rb_scratch *scratch, const rb_model *model, rb_series_plot *plot) {
+    *plot = (rb_series_plot){.low = -0.02,
+                             .high = 1.02,
+                             .cut = NAN,
+                             .across = "iteration",
+                             .up = "Q",
+                             .legend = "sample"};
+    const double *quality = rb_model_array(model, "trace_quality", &plot->count, &plot->lines);
+    int64_t samples = plot->lines, iterations = plot->count;
+    char(*texts)[NUMBER] = rb_take(scratch, samples, sizeof *texts);
+    char *title = rb_take(scratch, RB_TITLE_SIZE, 1);
+    const char **names = rb_take(scratch, samples, sizeof *names);
+    double *values = rb_take(scratch, iterations * samples, sizeof *values);
+    if (scratch->err) return;
+    for (int64_t k = 0; k < samples; k++) {
+        snprintf(texts[k], NUMBER, "%lld", (long long)traced_sample(model, k, samples));
+        names[k] = texts[k];
+        for (int64_t t = 0; t < iterations; t++)
+            values[k * iterations + t] = quality[t * samples + k];
+    }
+    snprintf(title, RB_TITLE_SIZE, "Quality of the truncation for %lld samples",
+             (long long)samples);
+    plot->title = title;
+    plot->values = values;
+    plot->line_names = names;
+}
+
+void rb_quality_series(rb_scratch *scratch, const rb_model *model, rb_source *states,
+                       rb_series_plot *plot) {
+    const char *most = rb_model_attribute(model, "max-active");
+    quality_series(scratch, model, plot);
+    int64_t max_active = most ? strtoll(most, NULL, 10) : 0, n = states->n_samples;
+    int64_t *classes = rb_take(scratch, plot->lines, sizeof *classes);
+    char(*texts)[NUMBER] = rb_take(scratch, 2, sizeof *texts);
+    const char **names = rb_take(scratch, 2, sizeof *names);
+    const int64_t *counts = take_causes(scratch, states, n);
+    if (scratch->err) return;
+    snprintf(texts[0], NUMBER, "at most %lld", (long long)max_active);
+    snprintf(texts[1], NUMBER, "more");
+    for (int64_t k = 0; k < plot->lines; k++) {
+        int64_t sample = traced_sample(model, k, plot->lines);
+        classes[k] = sample < n && counts[sample] > max_active;
+        names[classes[k]] = texts[classes[k]];
+    }
+    plot->classes = classes;
+    plot->n_classes = 2;
+    plot->class_names = names;
+    plot->line_names = NULL;
+    plot->legend = "active causes";
+}
+
+rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
+                         const char *path) {
+    rb_plot_options options;
+    rb_series_plot plot = {0};
+    rb_scratch scratch = {.ctx = ctx};
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    err = err ? err : rb_need_causes(ctx, model);
+    if (!err && !rb_model_array(model, "trace_quality", NULL, NULL)) {
+        err = rb_fail(ctx, RB_ERROR_DATA,
+                      "the fit kept no quality of its truncation; fit again with --trace, and with "
+                      "at most %d units",
+                      RB_ET_MAX_EXACT);
+    }
+    if (err) return err;
+    quality_series(&scratch, model, &plot);
+    if (!scratch.err) scratch.err = rb_draw_series(ctx, &plot, &options, path);
+    return rb_scratch_end(&scratch);
+}
+
+/* ---- evidence ---- */
+
+/* The columns of a key: samples of large evidence come first. */
+enum { MINUS_EVIDENCE, SAMPLE };
+
+void rb_evidence_series(rb_scratch *scratch, const double *evidence, int64_t n, int64_t used,
+                        rb_source *states, rb_series_plot *plot) {
     static const char *const words[CLASSES] = {"0", "1", "2", "3", "4",
                                                "5", "6", "7", "8", "9 or more"};
-    const char *names[CLASSES] = {0};
-    char title[RB_TITLE_SIZE], fit[48] = "";
+    char fit[48] = "";
     bool cut = used > 0 && used < n;
-    rb_scratch scratch = {.ctx = ctx};
-    double *values = rb_take(&scratch, n, sizeof *values);
-    int64_t *classes = rb_take(&scratch, n, sizeof *classes);
-    for (int64_t i = 0; i < n && !scratch.err; i++) {
+    const char **names = rb_take(scratch, CLASSES, sizeof *names);
+    char *title = rb_take(scratch, RB_TITLE_SIZE, 1);
+    double *values = rb_take(scratch, n, sizeof *values);
+    int64_t *classes = rb_take(scratch, n, sizeof *classes);
+    rb_key *keys = rb_take(scratch, n, sizeof *keys);
+    const int64_t *counts = states ? take_causes(scratch, states, n) : NULL;
+    if (scratch->err) return;
+    for (int64_t i = 0; i < n; i++) {
+        keys[i][MINUS_EVIDENCE] = -evidence[i];
+        keys[i][SAMPLE] = (double)i;
+    }
+    rb_sort_keys(keys, n);
+    for (int64_t i = 0; i < n; i++) {
         values[i] = -keys[i][MINUS_EVIDENCE];
-        classes[i] = (int64_t)fmin(keys[i][N_CAUSES], CLASSES - 1);
+        classes[i] =
+            counts ? (int64_t)fmin((double)counts[(int64_t)keys[i][SAMPLE]], CLASSES - 1) : 0;
         names[classes[i]] = words[classes[i]];
     }
     if (cut) snprintf(fit, sizeof fit, "; the fit used %lld", (long long)used);
-    snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
+    snprintf(title, RB_TITLE_SIZE, "Log evidence of %lld sample%s%s", (long long)n,
              n > 1 ? "s, sorted" : "", fit);
-    rb_series_plot plot = {.values = values,
-                           .lines = 1,
-                           .count = n,
-                           .cut = cut ? (double)used - 0.5 : NAN,
-                           .title = title,
-                           .across = "sample",
-                           .up = "log evidence",
-                           .classes = known ? classes : NULL,
-                           .n_classes = CLASSES,
-                           .class_names = names,
-                           .legend = "active causes"};
-    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, &plot, options, path);
-    return rb_scratch_end(&scratch);
+    *plot = (rb_series_plot){.values = values,
+                             .lines = 1,
+                             .count = n,
+                             .cut = cut ? (double)used - 0.5 : NAN,
+                             .title = title,
+                             .across = "sample",
+                             .up = "log evidence",
+                             .classes = counts ? classes : NULL,
+                             .n_classes = CLASSES,
+                             .class_names = names,
+                             .legend = "active causes"};
 }
 
 rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,
                           rb_source *states, const rb_options *given, const char *path) {
     rb_plot_options options;
+    rb_series_plot plot = {0};
+    rb_scratch scratch = {.ctx = ctx};
     rb_error err = rb_page_check(ctx, given, &options, path);
     if (!err && n < 1)
         err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
-    rb_key *keys = err ? NULL : rb_alloc_zero(ctx, n, sizeof *keys);
-    if (!keys) return err ? err : RB_ERROR_MEMORY;
-    for (int64_t i = 0; i < n; i++) {
-        keys[i][MINUS_EVIDENCE] = -evidence[i];
-        keys[i][SAMPLE] = (double)i;
-    }
-    if (states) err = count_causes(ctx, states, keys, n);
-    if (!err) {
-        rb_sort_keys(keys, n);
-        err = draw(ctx, keys, n, used, states != NULL, &options, path);
-    }
-    rb_free(keys);
-    return err;
+    if (err) return err;
+    rb_evidence_series(&scratch, evidence, n, used, states, &plot);
+    if (!scratch.err) scratch.err = rb_draw_series(ctx, &plot, &options, path);
+    return rb_scratch_end(&scratch);
 }

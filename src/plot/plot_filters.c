@@ -4,7 +4,11 @@
  * their own largest absolute value around a line at 0. */
 #include "plot.h"
 
+#include <rarebit/deep.h>
+
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -77,6 +81,7 @@ static void collect(const rb_filters_plot *p, int64_t unit, unit_image *image) {
         image->values[p->place ? p->place[k] : k] = value;
         image->largest = fmax(image->largest, fabs(value));
     }
+    image->largest = p->largest > 0 ? p->largest : image->largest;
 }
 
 static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
@@ -87,6 +92,7 @@ static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int
     uint32_t packed = 0;
     for (int c = 0; c < 3; c++) {
         double share = image->largest > 0 ? values[p->channels == 3 ? c : 0] / image->largest : 0;
+        share = fmax(image->middle ? -1 : 0, fmin(share, 1));
         packed =
             packed << 8 | (uint32_t)lround(image->middle ? 127.5 + 127.5 * share : 255 * share);
     }
@@ -110,10 +116,19 @@ static void draw_image(rb_page *page, const unit_image *image, rb_box box) {
     rb_page_frame(page, frame, 0.6, (rb_colour){0.72, 0.72, 0.72});
 }
 
+void rb_filters_cell(rb_page *page, const rb_filters_plot *p, int64_t unit, bool middle,
+                     double *values, rb_box box) {
+    unit_image image = {.plot = p, .values = values, .middle = middle};
+    collect(p, unit, &image);
+    (p->curves ? draw_curve : draw_image)(page, &image, box);
+}
+
 static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l, int64_t unit,
                         rb_box box) {
     char text[32];
-    double number = p->rows ? p->rows[unit / l->across] : (double)unit;
+    double number = p->rows      ? p->rows[unit / l->across]
+                    : p->numbers ? (double)p->numbers[unit]
+                                 : (double)unit;
     snprintf(text, sizeof text, "%.0f", number);
     if (l->line > 0) {
         rb_page_text(page, RB_TEXT_SMALL, box.x + box.width / 2, box.y + box.height + l->line / 2,
@@ -124,16 +139,16 @@ static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l
     }
 }
 
-static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, unit_image *image) {
+static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, double *values) {
+    bool middle = false;
     for (int64_t i = 0; i < p->n_features * p->units; i++)
-        image->middle = image->middle || p->loadings[i] < 0;
+        middle = middle || p->loadings[i] < 0;
     for (int64_t unit = 0; unit < p->units; unit++) {
         int64_t down = unit / l->across, right = unit % l->across;
         double column = (double)right, row = (double)down;
         rb_box box = {l->left + column * (l->width + l->gap),
                       l->top + row * (l->height + l->gap + l->line), l->width, l->height};
-        collect(p, unit, image);
-        (p->curves ? draw_curve : draw_image)(page, image, box);
+        rb_filters_cell(page, p, unit, middle, values, box);
         draw_number(page, p, l, unit, box);
     }
     if (p->across) {
@@ -150,24 +165,21 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plo
     double down = (double)rows;
     double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
     rb_page page;
-    unit_image image = {.plot = p};
-    image.values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image.values);
-    rb_error err = image.values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
+    double *values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *values);
+    rb_error err = values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {
         rb_page_title(&page, RB_PAGE_WIDTH / 2.0, 30, 0.5, p->title);
-        draw_grid(&page, p, &l, &image);
+        draw_grid(&page, p, &l, values);
         err = rb_page_close(&page, RB_OK);
     }
-    rb_free(image.values);
+    rb_free(values);
     return err;
 }
 
 /* ---- what is drawn ---- */
 
-/* Place and shape of loadings that are set; the shape, from the option, is rows x columns (x
- * channels), or one length for curves, and must multiply to the input features. */
-static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
-                           rb_filters_plot *p) {
+rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
+                          rb_filters_plot *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
     p->place = model->preprocess->selected;
     int64_t n_input = p->place ? model->preprocess->n_input : p->n_features;
@@ -200,6 +212,81 @@ static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, cons
     return RB_OK;
 }
 
+/* Samples that units answer most, in place of loadings; *samples is to be freed. */
+static rb_error find_maxima(rb_context *ctx, const rb_model *model, rb_filters_plot *p,
+                            double **samples) {
+    rb_layers *layers;
+    rb_error err = rb_layers_new(ctx, model, NULL, &layers);
+    if (err) return err;
+    *samples = rb_alloc(ctx, p->n_features * p->units, sizeof **samples);
+    err = *samples ? rb_layers_maximise(ctx, layers, *samples) : RB_ERROR_MEMORY;
+    p->loadings = *samples;
+    rb_layers_free(layers);
+    return err;
+}
+
+typedef struct filters_options {
+    int64_t best;
+} filters_options;
+
+const rb_option_group *rb_plot_filters_group(void) {
+    static const rb_option rows[] = {
+        {"best", 0, RB_OPTION_INTEGER, offsetof(filters_options, best), "0", 0, 1e9, NULL, "N",
+         "draw only the N units whose loadings have the largest sum of squares, the largest first "
+         "(0: all, in their order)"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Units", rows,
+                                          sizeof(filters_options)};
+    return &group;
+}
+
+/* The units of the largest loadings, the largest first, by number where equal. */
+static void choose_best(const rb_filters_plot *p, int64_t count, double *squares,
+                        int64_t *numbers) {
+    for (int64_t j = 0; j < p->units; j++) {
+        squares[j] = 0;
+        for (int64_t k = 0; k < p->n_features; k++)
+            squares[j] += p->loadings[k * p->units + j] * p->loadings[k * p->units + j];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t best = 0;
+        for (int64_t j = 1; j < p->units; j++)
+            if (squares[j] > squares[best]) best = j;
+        numbers[i] = best;
+        squares[best] = -1;
+    }
+}
+
+/* Leaves the chosen columns of what is drawn; *kept is to be freed. */
+static rb_error keep_units(rb_context *ctx, const int64_t *numbers, int64_t count,
+                           rb_filters_plot *p, double **kept) {
+    *kept = rb_alloc(ctx, p->n_features * count, sizeof **kept);
+    if (!*kept) return RB_ERROR_MEMORY;
+    for (int64_t k = 0; k < p->n_features; k++)
+        for (int64_t i = 0; i < count; i++)
+            (*kept)[k * count + i] = p->loadings[k * p->units + numbers[i]];
+    p->loadings = *kept;
+    p->numbers = numbers;
+    p->units = count;
+    return RB_OK;
+}
+
+static void make_title(const rb_filters_plot *p, int64_t units, bool answers,
+                       char title[RB_TITLE_SIZE]) {
+    int used = snprintf(title, RB_TITLE_SIZE, "%s of ", answers ? "Largest answers" : "Filters");
+    if (p->units < units)
+        used +=
+            snprintf(title + used, RB_TITLE_SIZE - (size_t)used, "%lld of ", (long long)p->units);
+    used += snprintf(title + used, RB_TITLE_SIZE - (size_t)used, "%lld units, ", (long long)units);
+    if (p->curves) {
+        snprintf(title + used, RB_TITLE_SIZE - (size_t)used, "%lld values", (long long)p->width);
+    } else {
+        snprintf(title + used, RB_TITLE_SIZE - (size_t)used, "%lld \xC3\x97 %lld pixels",
+                 (long long)p->height, (long long)p->width);
+    }
+}
+
 rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
@@ -211,18 +298,29 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
                        rb_model_method(model));
     }
-    err = find_shape(ctx, &options, model, &p);
+    err = rb_filters_shape(ctx, &options, model, &p);
     if (err) return err;
-    char title[RB_TITLE_SIZE];
-    int used = snprintf(title, sizeof title, "Filters of %lld units, ", (long long)p.units);
-    if (p.curves) {
-        snprintf(title + used, sizeof title - (size_t)used, "%lld values", (long long)p.width);
-    } else {
-        snprintf(title + used, sizeof title - (size_t)used, "%lld \xC3\x97 %lld pixels",
-                 (long long)p.height, (long long)p.width);
+    const filters_options *own = given ? rb_options_fields(given, rb_plot_filters_group()) : NULL;
+    int64_t units = p.units, best = own ? own->best : 0;
+    best = best < units ? best : units;
+    rb_scratch scratch = {.ctx = ctx};
+    double *squares = rb_take(&scratch, units, sizeof *squares);
+    int64_t *numbers = rb_take(&scratch, units, sizeof *numbers);
+    double *samples = NULL, *kept = NULL;
+    err = scratch.err;
+    if (!err && best > 0) choose_best(&p, best, squares, numbers);
+    if (!err && options.by) err = find_maxima(ctx, model, &p, &samples);
+    if (!err && best > 0) err = keep_units(ctx, numbers, best, &p, &kept);
+    if (!err) {
+        char title[RB_TITLE_SIZE];
+        make_title(&p, units, options.by, title);
+        p.title = title;
+        err = rb_draw_filters(ctx, &p, &options, path);
     }
-    p.title = title;
-    return rb_draw_filters(ctx, &p, &options, path);
+    rb_free(samples);
+    rb_free(kept);
+    rb_error ended = rb_scratch_end(&scratch);
+    return err ? err : ended;
 }
 
 /* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
@@ -255,7 +353,7 @@ rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : rb_need_causes(ctx, model);
     err = err ? err : find_fields(ctx, model, &p, &numbers);
-    err = err ? err : find_shape(ctx, &options, model, &p);
+    err = err ? err : rb_filters_shape(ctx, &options, model, &p);
     err = err ? err : rb_draw_filters(ctx, &p, &options, path);
     rb_free(numbers);
     return err;

@@ -7,24 +7,53 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 60, BOTTOM = 60, N_KINDS = 16 };
+enum { TOP = RB_PANEL_ABOVE, BOTTOM = RB_PANEL_BELOW, N_KINDS = 16 };
 
 static const rb_axis empty = {.low = INFINITY, .high = -INFINITY};
 
 /* ---- one panel ---- */
 
-/* Classes that occur, in a line between title and panel. */
-static void draw_classes(rb_page *page, const rb_series_plot *s, double x) {
-    const double y = TOP - 13;
-    rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
-    x += rb_text_width(RB_TEXT_TICK, s->legend) + 8;
-    for (int64_t c = 0; c < s->n_classes; c++) {
-        if (s->class_names[c]) {
-            rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
-            rb_page_text(page, RB_TEXT_TICK, x + 15, y, 0, 0, s->class_names[c]);
-            x += rb_text_width(RB_TEXT_TICK, s->class_names[c]) + 30;
-        }
+static const rb_pen level_pen = {{0.25, 0.25, 0.25}, 1.4, 1};
+
+static bool has_points(const rb_series_plot *s) {
+    return s->classes && s->lines == 1;
+}
+
+/* Points of a class: a disc or a cross. */
+static void draw_point(rb_page *page, const rb_series_plot *s, const rb_chart *c, int64_t i) {
+    double x = (double)i + 1, y = s->values[i];
+    int64_t class = s->classes[i];
+    if (s->crosses && class == 1)
+        rb_chart_cross(page, c, x, y, 4, rb_class_colour(class));
+    else
+        rb_chart_dot(page, c, x, y,
+                     s->count > 2000 ? 1.2
+                     : s->crosses    ? 2.6
+                                     : 2,
+                     rb_class_colour(class));
+}
+
+/* Classes that occur, and the level, in a line above the panel. */
+static void draw_classes(rb_page *page, const rb_series_plot *s, const rb_chart *chart) {
+    const double y = chart->box.y - 13;
+    double x = chart->box.x;
+    if (s->legend) {
+        rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
+        x += rb_text_width(RB_TEXT_TICK, s->legend) + 8;
     }
+    for (int64_t c = 0; c < s->n_classes; c++) {
+        if (!s->class_names[c]) continue;
+        if (s->crosses && c == 1)
+            rb_page_cross(page, x + 5, y, 4, rb_class_colour(c));
+        else
+            rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
+        rb_page_text(page, RB_TEXT_TICK, x + 15, y, 0, 0, s->class_names[c]);
+        x += rb_text_width(RB_TEXT_TICK, s->class_names[c]) + 30;
+    }
+    if (!s->level) return;
+    rb_chart unit = {{x, y, 24, 1}, {.low = 1, .high = 2}, {.low = 0, .high = 1}};
+    rb_chart_line(page, &unit, NULL, (double[]){1, 1}, 2, level_pen);
+    rb_page_text(page, RB_TEXT_TICK, x + 30, y, 0, 0, s->level);
 }
 
 static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
@@ -37,13 +66,20 @@ static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
     return l;
 }
 
-static rb_chart series_chart(const rb_series_plot *s) {
-    rb_chart c = {.box = {96, TOP, 772, 330}, .across = rb_axis_counting(s->across, s->count)};
+static rb_chart series_chart(const rb_series_plot *s, double top) {
+    const double own_page = 330;
+    rb_chart c = {.box = {96, top + TOP, 772, s->height > 0 ? s->height : own_page},
+                  .across = rb_axis_counting(s->across, s->count)};
+    if (has_points(s) && s->crosses) { /* the first and last stand free */
+        c.across.low = 0.5;
+        c.across.high = (double)s->count + 0.5;
+    }
     c.up = (rb_axis){.low = s->low, .high = s->high};
     if (!(s->low < s->high)) {
         c.up = empty;
         for (int64_t i = 0; i < s->lines * s->count; i++)
             rb_axis_cover(&c.up, s->values[i]);
+        if (s->level) rb_axis_cover(&c.up, 0);
         rb_axis_pad(&c.up, 0.04);
     }
     c.up.label = s->up;
@@ -53,39 +89,50 @@ static rb_chart series_chart(const rb_series_plot *s) {
 static void draw_lines(rb_page *page, const rb_series_plot *s, const rb_chart *c) {
     for (int64_t line = 0; line < s->lines; line++) {
         rb_pen pen = s->lines > 1 ? rb_line_pen(line, 0.9) : (rb_pen){rb_class_colour(0), 1.8, 0};
+        if (s->classes) pen = (rb_pen){rb_class_colour(s->classes[line]), 0.9, 0};
         rb_chart_line(page, c, NULL, s->values + line * s->count, s->count, pen);
+    }
+}
+
+static void draw_level(rb_page *page, const rb_chart *c) {
+    const double ends[] = {c->across.low, c->across.high}, zeros[] = {0, 0};
+    rb_chart_line(page, c, ends, zeros, 2, level_pen);
+}
+
+double rb_series_height(const rb_series_plot *s) {
+    rb_chart c = series_chart(s, 0);
+    rb_legend legend = legend_below(s, c.box);
+    double names = rb_legend_height(&legend);
+    return c.box.y + c.box.height + BOTTOM + names + (names > 0 ? 8 : 0);
+}
+
+void rb_page_series(rb_page *page, const rb_series_plot *s, double top) {
+    rb_chart c = series_chart(s, top);
+    rb_legend legend = legend_below(s, c.box);
+    rb_chart_axes(page, &c);
+    if (isfinite(s->cut)) {
+        double x = rb_chart_x(&c, s->cut + 1);
+        rb_page_line(page, x, c.box.y, x, c.box.y + c.box.height, 1.2,
+                     s->classes ? (rb_colour){0.35, 0.35, 0.35} : rb_class_colour(3));
+    }
+    if (!has_points(s)) draw_lines(page, s, &c);
+    if (s->level) draw_level(page, &c);
+    for (int64_t i = 0; has_points(s) && i < s->count; i++)
+        draw_point(page, s, &c, i);
+    if (s->classes) draw_classes(page, s, &c);
+    if (s->line_names) {
+        rb_page_text(page, RB_TEXT_TICK, c.box.x, legend.top, 0, 0, s->legend);
+        rb_page_legend(page, &legend);
     }
 }
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_options *options,
                         const char *path) {
-    rb_chart c = series_chart(s);
-    rb_legend legend = legend_below(s, c.box);
     rb_page page;
-    double bottom = TOP + c.box.height, names = rb_legend_height(&legend);
-    rb_error err =
-        rb_page_open(ctx, options, path, bottom + BOTTOM + names + (names > 0 ? 8 : 0), &page);
+    rb_error err = rb_page_open(ctx, options, path, rb_series_height(s), &page);
     if (err) return err;
-    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, 0, s->title);
-    rb_chart_axes(&page, &c);
-    if (isfinite(s->cut)) {
-        double x = rb_chart_x(&c, s->cut + 1);
-        rb_page_line(&page, x, TOP, x, bottom, 1.2,
-                     s->classes ? (rb_colour){0.35, 0.35, 0.35} : rb_class_colour(3));
-    }
-    if (s->classes) {
-        for (int64_t i = 0; i < s->count; i++) {
-            rb_chart_dot(&page, &c, (double)i + 1, s->values[i], s->count > 2000 ? 1.2 : 2,
-                         rb_class_colour(s->classes[i]));
-        }
-        draw_classes(&page, s, c.box.x);
-    } else {
-        draw_lines(&page, s, &c);
-    }
-    if (s->line_names) {
-        rb_page_text(&page, RB_TEXT_TICK, c.box.x, legend.top, 0, 0, s->legend);
-        rb_page_legend(&page, &legend);
-    }
+    rb_page_title(&page, series_chart(s, 0).box.x, s->classes ? 24 : 30, 0, s->title);
+    rb_page_series(&page, s, 0);
     return rb_page_close(&page, RB_OK);
 }
 
@@ -262,11 +309,11 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     for (int64_t l = 0; l < count; l++) {
         double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;
         rb_chart_line(&page, &c, lines[l].x, lines[l].y, lines[l].count,
-                      (rb_pen){rb_class_colour(l), 1.6, 0});
+                      (rb_pen){rb_line_colour(l), 1.6, 0});
         for (int64_t i = 0; i < lines[l].count; i++)
-            rb_chart_dot(&page, &c, lines[l].x[i], lines[l].y[i], 2.4, rb_class_colour(l));
+            rb_chart_dot(&page, &c, lines[l].x[i], lines[l].y[i], 2.4, rb_line_colour(l));
         /* Names at the right, each after a stroke of its line's colour. */
-        rb_page_line(&page, right + 12, y, right + 30, y, 2, rb_class_colour(l));
+        rb_page_line(&page, right + 12, y, right + 30, y, 2, rb_line_colour(l));
         rb_page_text(&page, RB_TEXT_TICK, right + 36, y, 0, RB_PAGE_WIDTH - right - 40,
                      lines[l].name);
     }

@@ -313,9 +313,60 @@ static void test_a_trace_of_another_shape_is_refused(void **state) {
     assert_int_not_equal(access(picture, F_OK), 0);
 }
 
+static int64_t read_picture(unsigned char *bytes, int64_t size) {
+    FILE *file = fopen(picture, "rb");
+    assert_non_null(file);
+    int64_t got = (int64_t)fread(bytes, 1, (size_t)size, file);
+    fclose(file);
+    assert_int_equal(unlink(picture), 0);
+    return got;
+}
+
+/* The best are those of the largest loadings, under their own numbers. */
+static void test_the_best_filters_are_drawn(void **state) {
+    (void)state;
+    enum { SIZE = 1 << 17, UNITS = 3 };
+    static unsigned char bytes[2][SIZE];
+    static const int64_t order[UNITS] = {2, 0, 1};
+    static const char *const titles[] = {"Filters of 2 of 3 units, 4 \xC3\x97 3 pixels",
+                                         "Filters of 3 units, 4 \xC3\x97 3 pixels"};
+    double *loadings = (double *)rb_model_array(model, "loadings", NULL, NULL),
+           was[FEATURES * UNITS];
+    memcpy(was, loadings, sizeof was);
+    for (int k = 0; k < FEATURES; k++) {
+        loadings[k * UNITS] = 2 - k % 3;
+        loadings[k * UNITS + 1] = k == 4;
+        loadings[k * UNITS + 2] = k - 5;
+    }
+    for (int64_t best = 2; best <= 4; best += 2) { /* 4: as many as there are */
+        int64_t drawn = best < UNITS ? best : UNITS;
+        double values[FEATURES * UNITS];
+        rb_options *given;
+        for (int64_t k = 0; k < FEATURES; k++)
+            for (int64_t i = 0; i < drawn; i++)
+                values[k * drawn + i] = loadings[k * UNITS + order[i]];
+        assert_int_equal(rb_options_new(ctx, NULL, &given), RB_OK);
+        assert_int_equal(rb_options_add(ctx, given, rb_plot_group()), RB_OK);
+        assert_int_equal(rb_options_add(ctx, given, rb_plot_filters_group()), RB_OK);
+        assert_int_equal(rb_options_set(ctx, given, "shape", "4x3"), RB_OK);
+        assert_int_equal(rb_options_set_integer(ctx, given, "best", best), RB_OK);
+        assert_int_equal(rb_plot_filters(ctx, model, given, picture), RB_OK);
+        rb_options_free(given);
+        int64_t size = read_picture(bytes[0], SIZE);
+        rb_filters_plot p = {values, FEATURES, drawn, NULL, 4, 3, 1, titles[best > UNITS]};
+        p.numbers = order;
+        assert_int_equal(rb_draw_filters(ctx, &p, &options, picture), RB_OK);
+        assert_int_equal(read_picture(bytes[1], SIZE), size);
+        assert_true(size < SIZE);
+        assert_memory_equal(bytes[0], bytes[1], (size_t)size);
+    }
+    memcpy(loadings, was, sizeof was);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_picture_is_a_png_of_its_width),
+        cmocka_unit_test(test_the_best_filters_are_drawn),
         cmocka_unit_test(test_codes_stand_by_class),
         cmocka_unit_test(test_what_is_wrong_is_said),
         cmocka_unit_test(test_modules_of_other_data_are_refused),

@@ -46,7 +46,7 @@ static void power_laws_are_straight(void **state) {
             double offset = n > 0 ? (sy - slope * sx) / n : 0;
             for (int64_t p = 0; p < image.height * image.width; p++) {
                 int64_t row = p / image.width, column = p % image.width;
-                if (column > 745 || !has_colour(&image, column, row, rb_class_colour(l))) continue;
+                if (column > 745 || !has_colour(&image, column, row, rb_line_colour(l))) continue;
                 double dx = (double)column, dy = (double)row;
                 if (pass == 0) {
                     n++;

@@ -106,6 +106,23 @@ static void samples_without_a_unit(void **state) {
     end(&s);
 }
 
+static void units_that_are_all_dead(void **state) {
+    (void)state;
+    struct setting s;
+    rb_options *options;
+    rb_model *model;
+    begin(&s);
+    for (int i = 0; i < N * M; i++)
+        s.values[i] = 0;
+    assert_ok(s.ctx, rb_options_new(s.ctx, "linca", &options));
+    assert_ok(s.ctx, rb_options_set_all(s.ctx, options, "units=3 iterations=20 seed=1"));
+    assert_ok(s.ctx, rb_fit(s.ctx, options, s.source, NULL, &model));
+    says(&s, "every unit is dead");
+    rb_model_free(model);
+    rb_options_free(options);
+    end(&s);
+}
+
 static void samples_with_all_units(void **state) {
     (void)state;
     static const int own[M] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5};
@@ -200,9 +217,13 @@ static void many_samples_are_sampled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_without_a_unit),  cmocka_unit_test(samples_with_all_units),
-        cmocka_unit_test(units_that_are_the_same), cmocka_unit_test(nothing_wrong),
-        cmocka_unit_test(an_end_below_the_best),   cmocka_unit_test(many_samples_are_sampled),
+        cmocka_unit_test(units_that_are_all_dead),
+        cmocka_unit_test(samples_without_a_unit),
+        cmocka_unit_test(samples_with_all_units),
+        cmocka_unit_test(units_that_are_the_same),
+        cmocka_unit_test(nothing_wrong),
+        cmocka_unit_test(an_end_below_the_best),
+        cmocka_unit_test(many_samples_are_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

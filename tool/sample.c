@@ -1,0 +1,56 @@
+/* rarebit sample: new samples, drawn from a model. */
+#include "tool.h"
+
+static int sample(invocation *call, rb_model *model, rb_source *source) {
+    row_maker rows = {.draw = rb_sample,
+                      .rows = rb_sample_count(call->options, source),
+                      .columns = rb_model_features(model),
+                      .namer = feature_namer(model)};
+    return write_rows(call, model, source, &rows, &(output){0});
+}
+
+/* What is about data does nothing where there are none. */
+static int refuse_reading(const invocation *call) {
+    static const option_group groups[] = {coding_group, covariates_group, rb_read_group};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (const rb_option *row = groups[g]()->rows; row->name; row++) {
+            if (option_was_given(call, row->name)) {
+                report_error("--%s is about DATA, and there are none here; leave it out, or name "
+                             "data from whose codes samples are drawn",
+                             row->name);
+                return STATUS_USAGE;
+            }
+        }
+    }
+    return STATUS_DONE;
+}
+
+static int run(invocation *call) {
+    int status = call->arguments[1] ? STATUS_DONE : refuse_reading(call);
+    return status ? status : with_model_and_data(call, NULL, sample);
+}
+
+const command sample_command = {
+    .words = "sample",
+    .heading = "Use a model",
+    .summary = "draw new samples from a model",
+    .description =
+        "Codes are drawn from the model's prior, features from the codes, noise included; the "
+        "result is on the scale of the data: centring, scaling and log1p are undone. With DATA "
+        "codes are drawn from those of its samples instead, each by its posterior. Columns are "
+        "named as those of 'reconstruct'.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, whose codes are drawn from", true}},
+    .output = "FILE",
+    .groups = {rb_sample_group, matrix_output_group, layer_group, coding_group, covariates_group,
+               rb_read_group, general_group},
+    .examples = {{"What the model thinks data look like", "sample model.h5 --count 1000 -o S.npy"},
+                 {"With half the noise", "sample model.h5 --noise 0.5 --seed 2 -o S.npy"},
+                 {"From the codes of data, one for each of its samples",
+                  "sample model.h5 X.npy -o S.npy"},
+                 {"Beside the data, as pictures",
+                  "plot samples model.h5 Y.npy --shape 5x5 -o samples.png"}},
+    .check_output = check_matrix_output,
+    .reads = "covariates",
+    .run = run,
+};
