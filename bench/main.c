@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     bench_esteps(ctx, argc > 1 ? argv[1] : "i");
     bench_batches(ctx, argc > 1 ? argv[1] : "j");
     bench_coder(ctx, argc > 1 ? argv[1] : "k");
-    bench_et(ctx, argc > 1 ? argv[1] : "fg", &peaks);
+    bench_et(ctx, argc > 1 ? argv[1] : "fgv", &peaks);
     bench_nets(ctx, argc > 1 ? argv[1] : "l", &peaks);
     bench_peaks_free(&peaks);
     rb_context_free(ctx);

@@ -7,10 +7,11 @@
 #include "rfn/rfn.h"
 
 static const struct rb_method *const built_in[] = {
-    &rb_method_rfn,        &rb_method_linca,       &rb_method_nmf_et, &rb_method_mca,
-    &rb_method_pca,        &rb_method_ica,         &rb_method_fa,     &rb_method_sfa,
-    &rb_method_fa_laplace, &rb_method_fa_jeffreys, &rb_method_fabia,  &rb_method_nmf,
-    &rb_method_kmeans,     &rb_method_dae,         &rb_method_rbm,    NULL,
+    &rb_method_rfn, &rb_method_linca,      &rb_method_nmf_et,      &rb_method_mca,
+    &rb_method_ssc, &rb_method_pca,        &rb_method_ica,         &rb_method_fa,
+    &rb_method_sfa, &rb_method_fa_laplace, &rb_method_fa_jeffreys, &rb_method_fabia,
+    &rb_method_nmf, &rb_method_kmeans,     &rb_method_dae,         &rb_method_rbm,
+    NULL,
 };
 
 /* Models of these are put together, and not fitted in one piece. */

@@ -29,6 +29,10 @@ struct setting {
     int singletons;
     double missing; /* share of the values that is NaN */
     uint64_t seed;
+    const char *values; /* NULL: binary causes; else of random shares */
+    int selection;
+    bool region; /* states that differ from the best one in at most `reach` causes */
+    int reach;
 };
 
 struct fitted {
@@ -69,6 +73,15 @@ static inline void draw_setting(const struct setting *c, struct fitted *f) {
                          f->state->plan.setup.model.non_negative ? 0.05 + fabs(value) : value);
         }
         f->state->parameters.prior[h] = c->unequal ? 0.1 + 0.4 * rb_draw_uniform(&draws) : 0.25;
+    }
+    et_parameters *p = &f->state->parameters;
+    const et_values *values = &f->state->plan.setup.values;
+    for (int h = 0; p->shares && h < c->h; h++) {
+        double sum = 0;
+        for (int a = 0; a < values->count; a++)
+            sum += p->shares[a * c->h + h] = 0.1 + rb_draw_uniform(&draws);
+        for (int a = 0; a < values->count; a++)
+            p->shares[a * c->h + h] /= sum;
     }
     for (int i = 0; i < c->n; i++) {
         for (int h = 0; h < c->h; h++) {
@@ -117,6 +130,9 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     f->options.weight_noise = 0;
     f->options.cut_factor = 1e9;
     if (!c->count) f->options.singletons = c->singletons ? RB_ET_YES : RB_ET_NO;
+    f->options.values = c->values;
+    f->options.selection = c->selection;
+    f->options.region = c->region ? c->reach : -1;
     f->options.anneal_prior = c->anneal_prior ? RB_ET_YES : RB_ET_NO;
     rb_problem problem = {.n_samples = c->n,
                           .own = c->n,

@@ -65,6 +65,40 @@ static inline rb_source *fixture_source(rb_context *ctx, const double *values, i
     return source;
 }
 
+/* Data, and what reads them. */
+struct fixture_problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+};
+
+/* Takes the values; freed by fixture_teardown. */
+static inline struct fixture_problem *fixture_problem(double *values, int64_t n, int64_t m) {
+    struct fixture_problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    p->values = values;
+    p->source = fixture_source(p->ctx, p->values, n, m, &p->matrix);
+    return p;
+}
+
+static inline int fixture_teardown(void **state) {
+    struct fixture_problem *p = *state;
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+/* An array of a model that has it. */
+static inline const double *fixture_array(const rb_model *model, const char *name) {
+    const double *values = rb_model_array(model, name, NULL, NULL);
+    assert_non_null(values);
+    return values;
+}
+
 /* Options for small fits: eta 0.5, float64, `iterations`. */
 static inline rb_rfn_options fixture_rfn(int64_t units, int normalize) {
     rb_rfn_options options;

@@ -86,22 +86,27 @@ static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
         {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then the causes that are active, from 0"},
+         "then the causes that are active, from 0; with --values each as CAUSE=VALUE"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};
     return &group;
 }
 
-static rb_error write_state(void *user, int64_t sample, double log_evidence, int64_t count,
-                            const int64_t *causes) {
-    FILE *file = user;
-    (void)sample;
-    fprintf(file, "%.17g", log_evidence);
-    for (int64_t k = 0; k < count; k++)
-        fprintf(file, "\t%lld", (long long)causes[k]);
-    putc('\n', file);
-    return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
+struct states {
+    FILE *file;
+    bool valued; /* causes have more values than 0 and 1 */
+};
+
+static rb_error write_state(void *user, const rb_et_state *state) {
+    const struct states *s = user;
+    fprintf(s->file, "%.17g", state->log_evidence);
+    for (int64_t k = 0; k < state->count; k++) {
+        fprintf(s->file, "\t%lld", (long long)state->causes[k]);
+        if (s->valued) fprintf(s->file, "=%.15g", state->values[k]);
+    }
+    putc('\n', s->file);
+    return interrupted() || ferror(s->file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* The states wait for the codes. */
@@ -110,7 +115,9 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
     int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) return status;
     FILE *file = fopen(out->path, "w");
-    rb_error err = file ? rb_et_map(call->ctx, model, source, write_state, file) : RB_OK;
+    const char *values = rb_model_attribute(model, "values");
+    struct states states = {file, values && *values};
+    rb_error err = file ? rb_et_states(call->ctx, model, source, write_state, &states) : RB_OK;
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {

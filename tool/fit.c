@@ -77,44 +77,6 @@ int64_t draw_seed(void) {
 
 /* ---- the fit ---- */
 
-/* "11 MB", "1.2 GB" */
-static void size_text(double bytes, char *buffer, size_t size) {
-    static const char *const units[] = {"MB", "GB", "TB"};
-    double value = bytes * 1e-6;
-    int unit = 0;
-    for (; unit < 2 && value >= 1000; unit++)
-        value *= 1e-3;
-    if (value > 1000)
-        snprintf(buffer, size, "more than 1000 TB");
-    else
-        snprintf(buffer, size, "%.*f %s", value < 10, value, units[unit]);
-}
-
-/* Says what a large fit will need, and refuses what the machine does not have; data that are read
- * block by block count in full, sparse ones as nothing. A status after a message. */
-static int check_memory(const invocation *call, const rb_source *source) {
-    int64_t bytes = 0;
-    double value = rb_source_type(source) == RB_FLOAT32 ? sizeof(float) : sizeof(double);
-    double values = (double)rb_source_samples(source) * (double)rb_source_features(source);
-    double data = rb_source_sparse(source) ? 0 : values * value;
-    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    char needed[32], other[32];
-    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
-    if (err) return report_failure(call->ctx, err);
-    bool fits = (double)bytes <= machine;
-    size_text((double)bytes, needed, sizeof needed);
-    size_text(fits ? data : machine, other, sizeof other);
-    if (!fits) {
-        report_error("the fit would need %s of memory, and this machine has %s; ask for fewer "
-                     "--units",
-                     needed, other);
-        return STATUS_FAILED;
-    }
-    if ((double)bytes + data > 1e9)
-        report("about %s of memory will be needed, besides %s of data", needed, other);
-    return STATUS_DONE;
-}
-
 /* Every iteration walks over the data: what costs it time each time is said once. */
 static void tell_unpacking(const invocation *call, const rb_source *source) {
     const double much = 1 << 26, bytes = (double)rb_source_unpacked(source);
@@ -306,7 +268,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     const char *regress =
         start ? rb_model_attribute(start, "regress") : option_text(call, "regress");
     err = err ? err : read_covariates(call, regress, source);
-    int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
+    int status = err ? report_failure(call->ctx, err) : check_memory(call, source, rb_fit_memory);
     if (!status) {
         tell_unpacking(call, source);
         status = fit_log_begin(&w->log);

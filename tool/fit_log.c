@@ -25,17 +25,31 @@ int fit_log_begin(fit_log *log) {
     return STATUS_DONE;
 }
 
+/* The layer of a stack that an iteration is of; 0: none. */
+static long long layer_of(const rb_progress *p) {
+    long long layer = 0;
+    return p->what && sscanf(p->what, "layer %lld of", &layer) == 1 ? layer : 0;
+}
+
+/* Is a line of an iteration before this one? */
+static bool is_before(const char *line, long long layer, int64_t iteration) {
+    long long of = 0, number = 0;
+    if (layer < 0) return false;
+    bool whole = layer > 0
+                     ? sscanf(line, "{\"layer\": %lld, \"iteration\": %lld", &of, &number) == 2
+                     : sscanf(line, "{\"iteration\": %lld", &number) == 1;
+    return whole && (of < layer || (of == layer && number < iteration));
+}
+
 /* Cuts the file before the line of an iteration, and before anything that is no line. */
-static void cut_before(fit_log *log, int64_t iteration) {
+static void cut_before(fit_log *log, long long layer, int64_t iteration) {
     char *line = NULL;
     size_t capacity = 0;
     long end = 0;
     bool stays = true;
     while (stays) {
-        long long number = 0;
         ssize_t length = getline(&line, &capacity, log->file);
-        stays = length > 0 && line[length - 1] == '\n' &&
-                sscanf(line, "{\"iteration\": %lld", &number) == 1 && number < iteration;
+        stays = length > 0 && line[length - 1] == '\n' && is_before(line, layer, iteration);
         end = stays ? ftell(log->file) : end;
     }
     free(line);
@@ -43,9 +57,9 @@ static void cut_before(fit_log *log, int64_t iteration) {
 }
 
 /* The first line is due: from here on the file stays. */
-static void begin_lines(fit_log *log, int64_t iteration) {
+static void begin_lines(fit_log *log, const rb_progress *p) {
     log->begun = true;
-    if (log->old) cut_before(log, log->goes_on ? iteration : 0);
+    if (log->old) cut_before(log, log->goes_on ? layer_of(p) : -1, log->goes_on ? p->iteration : 0);
     if (log->made) interrupt_temporary(log->path, false);
     interrupt_wrote();
 }
@@ -53,10 +67,11 @@ static void begin_lines(fit_log *log, int64_t iteration) {
 /* Whole lines, at once: who reads along sees no half of one. */
 void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
     if (!log->file || log->failed) return;
-    if (!log->begun) begin_lines(log, p->iteration);
+    if (!log->begun) begin_lines(log, p);
+    json_t *layer = layer_of(p) ? json_integer(layer_of(p)) : NULL;
     json_t *json =
-        json_pack("{sI so so so}", "iteration", (json_int_t)p->iteration, "objective",
-                  json_of_number(p->objective), "estep_objective",
+        json_pack("{so* sI so so so}", "layer", layer, "iteration", (json_int_t)p->iteration,
+                  "objective", json_of_number(p->objective), "estep_objective",
                   json_of_number(p->estep_objective), "seconds", json_of_number(p->seconds));
     for (int f = 0; p->metric_names && p->metric_names[f]; f++)
         if (isfinite(p->metrics[f]))

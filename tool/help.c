@@ -148,7 +148,7 @@ void help_command(FILE *file, const command *c) {
 }
 
 static void list_command(FILE *file, const command *c) {
-    int column = fprintf(file, "  %-22s", c->words);
+    int column = fprintf(file, "  %-21s ", c->words);
     print_wrapped(file, c->summary, column, column, WIDTH);
 }
 

@@ -132,7 +132,31 @@ static void print_values(const rb_model *model, const char *name) {
     if (rows * columns > SHOWN) printf(" ...");
 }
 
-static void print_model(const rb_model *model) {
+/* A name and at least a space; names are of any length. */
+static void print_name(const char *name) {
+    printf("%-21s ", name);
+}
+
+static rb_error print_layers(rb_context *ctx, const rb_model *model) {
+    rb_error err = RB_OK;
+    for (int64_t k = 1; !err && k <= rb_stack_layers(model); k++) {
+        rb_model *layer;
+        err = rb_stack_layer(ctx, model, k, &layer);
+        if (err) break;
+        char name[32];
+        snprintf(name, sizeof name, "layer %lld", (long long)k);
+        print_name(name);
+        printf("%s, %lld units of %lld features, %lld iterations", rb_model_method(layer),
+               (long long)rb_model_units(layer), (long long)rb_model_features(layer),
+               (long long)rb_model_iterations(layer));
+        if (rb_model_iterations(layer) > 0) printf(", objective %.10g", last_objective(layer));
+        putchar('\n');
+        rb_model_free(layer);
+    }
+    return err;
+}
+
+static rb_error print_model(rb_context *ctx, const rb_model *model) {
     printf("%-22smodel of method %s\n", "kind", rb_model_method(model));
     printf("%-22s%lld\n", "features", (long long)rb_model_features(model));
     printf("%-22s%lld\n", "units", (long long)rb_model_units(model));
@@ -142,17 +166,22 @@ static void print_model(const rb_model *model) {
            asked ? " of " : "", asked ? asked : "", status == RB_STATUS_ITERATIONS ? "" : ", ",
            status == RB_STATUS_ITERATIONS ? "" : rb_status_name(status));
     if (rb_model_iterations(model) > 0) printf("%-22s%.10g\n", "objective", last_objective(model));
-    for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
+    rb_error err = print_layers(ctx, model);
+    for (int64_t i = 0; !err && (name = rb_model_array_name(model, i)); i++) {
         int64_t shape[2];
         const double *value = describe_array(model, name, shape);
-        printf("%-22s%lld x %lld", name, (long long)shape[0], (long long)shape[1]);
+        print_name(name);
+        printf("%lld x %lld", (long long)shape[0], (long long)shape[1]);
         if (value) printf(": %.10g", *value);
         if (strcmp(name, "stability") == 0) print_values(model, name);
         putchar('\n');
     }
-    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
-        if (strcmp(name, "units") != 0 && strcmp(name, "iterations") != 0) /* shown above */
-            printf("%-22s%s\n", name, rb_model_attribute(model, name));
+    for (int64_t i = 0; !err && (name = rb_model_attribute_name(model, i)); i++) {
+        if (strcmp(name, "units") == 0 || strcmp(name, "iterations") == 0) continue; /* above */
+        print_name(name);
+        printf("%s\n", rb_model_attribute(model, name));
+    }
+    return err;
 }
 
 static rb_error describe_model(invocation *call) {
@@ -161,7 +190,7 @@ static rb_error describe_model(invocation *call) {
     if (!err && option_flag(call, "json"))
         err = print_model_json(call->ctx, model);
     else if (!err)
-        print_model(model);
+        err = print_model(call->ctx, model);
     rb_model_free(model);
     return err;
 }

@@ -18,6 +18,11 @@ static bool selects(const rb_model *model) {
     return rb_model_feature_index(model, last) != last;
 }
 
+column_namer feature_namer(const rb_model *model) {
+    bool any = rb_model_features(model) > 0;
+    return any && (rb_model_feature_name(model, 0) || selects(model)) ? name_of_feature : NULL;
+}
+
 static const rb_option_group *impute_group(void) {
     static const rb_option table[] = {
         {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
@@ -31,9 +36,8 @@ static const rb_option_group *impute_group(void) {
 static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
     bool imputes = option_flag(call, "impute");
     row_maker rows = {.make = imputes ? rb_impute : rb_reconstruct,
-                      .columns = rb_model_features(model)};
-    if (rows.columns > 0 && (rb_model_feature_name(model, 0) || selects(model)))
-        rows.namer = name_of_feature;
+                      .columns = rb_model_features(model),
+                      .namer = feature_namer(model)};
     return write_rows(call, model, source, &rows, &(output){0});
 }
 

@@ -89,15 +89,17 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
     output out;
     int status = begin_matrix(call, &out, option_text(call, "output"), model, source);
     if (status) return output_end(second, status);
-    struct row_writer w = {.ctx = call->ctx,
-                           .path = out.path,
-                           .header = {.size = sizeof(rb_write_header),
-                                      .n_samples = rb_source_samples(source),
-                                      .n_features = maker->columns,
-                                      .sample_names_from = source}};
+    struct row_writer w = {
+        .ctx = call->ctx,
+        .path = out.path,
+        .header = {.size = sizeof(rb_write_header),
+                   .n_samples = maker->draw ? maker->rows : rb_source_samples(source),
+                   .n_features = maker->columns,
+                   .sample_names_from = maker->draw ? NULL : source}};
     char **names = make_names(model, maker->columns, maker->namer);
     w.header.feature_names = (const char *const *)names;
-    rb_error err = maker->make(call->ctx, model, source, add_rows, &w);
+    rb_error err = maker->draw ? maker->draw(call->ctx, model, source, call->options, add_rows, &w)
+                               : maker->make(call->ctx, model, source, add_rows, &w);
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
     bool pipe = out.temporary != NULL;
     if (!pipe) pair_hold(second);

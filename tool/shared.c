@@ -189,7 +189,9 @@ int with_model_and_data(invocation *call,
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {
     rb_model *model = NULL;
     rb_source *source = NULL;
-    bool data = !call->command->arguments[1].optional;
+    /* What pictures of the model alone are given besides is not read. */
+    bool data =
+        !call->command->arguments[1].optional || (call->arguments[1] && !call->command->plot);
     rb_error err = load_model(call, &model);
     err = err || !check ? err : check(call, model);
     err = err || !data ? err : open_data(call, model, call->arguments[1], &source);

@@ -6,7 +6,7 @@ static const rb_option_group *truth_group(void) {
         {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write each bar alone: bars x pixels, in any format that --output writes"},
         {"states", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "FILE",
-         "write which bars are in which sample: samples x bars, 0 or 1"},
+         "write which bars are in which sample: samples x bars, 0 or 1, or its height"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Truth", table, 2 * sizeof(char *)};

@@ -186,10 +186,12 @@ int with_model_and_data(invocation *call,
 /* Ends an output of the library's, which failed with an error or not; likewise. */
 int finish_output(const invocation *call, output *out, rb_error err);
 
-/* ---- matrices as results (results.c) ---- */
-
 /* The name of a column that a model makes; free it. */
 typedef char *(*column_namer)(const rb_model *model, int64_t column);
+/* Of its features, where samples are written; NULL: they have no names (reconstruct.c). */
+column_namer feature_namer(const rb_model *model);
+
+/* ---- matrices as results (results.c) ---- */
 
 /* What a model makes of data, block by block. */
 typedef struct row_maker {
@@ -197,6 +199,11 @@ typedef struct row_maker {
                      void *user);
     int64_t columns;
     column_namer namer; /* NULL: the columns have no names */
+    /* Instead of make, rows that are not those of samples: so many, as the call's options say, and
+     * without names. The source may be NULL. */
+    rb_error (*draw)(rb_context *ctx, const rb_model *model, rb_source *source,
+                     const rb_options *options, rb_rows_fn fn, void *user);
+    int64_t rows;
 } row_maker;
 
 /* A second output that is written already, and appears with the first or not at all; empty: there
@@ -249,6 +256,17 @@ rb_error save_fit(const invocation *call, rb_model *model, const fit_record *rec
 
 /* A seed that a person can copy (fit.c). */
 int64_t draw_seed(void);
+
+/* ---- memory (memory.c) ---- */
+
+/* "11 MB", "1.2 GB" */
+void size_text(double bytes, char *buffer, size_t size);
+/* Says what a large fit will need, and refuses what the machine does not have; data that are read
+ * block by block count in full, sparse ones as nothing. of: rb_fit_memory or rb_stack_memory. A
+ * status after a message. */
+int check_memory(const invocation *call, const rb_source *source,
+                 rb_error (*of)(rb_context *ctx, const rb_options *options, const rb_source *source,
+                                int64_t *bytes));
 
 /* ---- the log of a fit (fit_log.c) ---- */
 
@@ -415,6 +433,7 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     simulate_mnist_rot_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
     generate_command, select_command, merge_command, check_command, rerun_command, page_command,
-    finetune_command, predict_command;
+    finetune_command, predict_command, export_command, import_command, sample_command,
+    plot_samples_command, plot_unit_command;
 
 #endif

@@ -93,10 +93,63 @@ static double objective(rb_context *ctx, struct problem *p) {
     return sum;
 }
 
+/* ---- steps that are searched for, which no fit takes ---- */
+
+static int tries; /* of all of them */
+
+static bool try_gradient(rfn_search *s, double lambda) {
+    tries++;
+    return rfn_search_try(s, s->gradient, -lambda, 1);
+}
+
+/* The first of lambda = beta^t, t = 0, 1, ..., that lowers O as Theorem 13 has it: by alpha /
+ * lambda times the square of the step (S9.5.1, eq. 199). */
+static bool search_gradient(rfn_search *s, double beta) {
+    const double alpha = 1e-4, least = 1e-8;
+    for (double lambda = 1; lambda > least; lambda *= beta) {
+        double squares = 0;
+        bool lower = try_gradient(s, lambda);
+        for (int64_t e = 0; e < s->codes.rows * s->codes.cols; e++)
+            squares += pow(values_of(s->next)[e] - values_of(s->codes)[e], 2);
+        if (lower && s->change <= -alpha / lambda * squares) return true;
+    }
+    return false;
+}
+
+static bool halve_lambda(rfn_search *s) {
+    return search_gradient(s, 0.5);
+}
+
+static bool tenth_lambda(rfn_search *s) {
+    return search_gradient(s, 0.1);
+}
+
+static bool by_gamma(rfn_search *s, double step) {
+    tries++;
+    return rfn_search_try(s, s->direction, 1, step);
+}
+
+static bool by_both(rfn_search *s, double step) {
+    tries++;
+    return rfn_search_try(s, s->direction, step, step);
+}
+
+/* Alg. S7 with gamma, or gamma and lambda, where `reduced` has lambda. */
+static bool reduced_gamma(rfn_search *s) {
+    rfn_try_reduced(s); /* finds the direction */
+    return rfn_search_halve(s, by_gamma, 1, RFN_TRIES, false);
+}
+
+static bool reduced_both(rfn_search *s) {
+    rfn_try_reduced(s);
+    return rfn_search_halve(s, by_both, 1, RFN_TRIES, false);
+}
+
 static const struct estep {
     const char *name;
     rb_rfn_stage first, last;
     bool any;
+    bool (*search)(rfn_search *search); /* instead of the stages */
 } esteps[] = {
     {"gradient", RB_RFN_STAGE_GRADIENT, RB_RFN_STAGE_GRADIENT, true},
     {"cyclic", RB_RFN_STAGE_NONE, RB_RFN_STAGE_NONE, true},
@@ -107,11 +160,19 @@ static const struct estep {
     {"haug-arora", RB_RFN_STAGE_HAUG_ARORA, RB_RFN_STAGE_HAUG_ARORA, true},
     {"cascade", RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT, false},
     {"cascade, any decrease", RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT, true},
+    {"gradient, lambda = 1, 1/2, ...", .search = halve_lambda},
+    {"gradient, lambda = 1, 1/10, ...", .search = tenth_lambda},
+    {"reduced, gamma halved", .search = reduced_gamma},
+    {"reduced, gamma and lambda halved", .search = reduced_both},
 };
 
 static void step(rb_context *ctx, struct problem *p, const struct estep *estep) {
     double change;
-    if (estep->first == RB_RFN_STAGE_NONE)
+    if (estep->search) {
+        rfn_search_begin(ctx, &p->search);
+        p->search.bar = 0;
+        if (estep->search(&p->search)) rfn_swap(&p->search.codes, &p->search.next);
+    } else if (estep->first == RB_RFN_STAGE_NONE)
         rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
     else
         rfn_cascade_step(ctx, &p->cascade, &p->search, estep->first, estep->last, estep->any);
@@ -140,6 +201,7 @@ static void print_distances(rb_context *ctx, bool normalized) {
            normalized ? "Normalised" : "Rectified");
     for (size_t e = 0; e < sizeof esteps / sizeof *esteps; e++) {
         begin(ctx, &p);
+        tries = 0;
         printf("| %s |", esteps[e].name);
         for (int t = 1, m = 0; m < MARKS; t++) {
             step(ctx, &p, &esteps[e]);
@@ -148,6 +210,7 @@ static void print_distances(rb_context *ctx, bool normalized) {
                 m++;
             }
         }
+        if (tries > 0) printf(" %.1f candidates a step", (double)tries / marks[MARKS - 1]);
         printf("\n");
     }
     done(&p);
@@ -219,7 +282,8 @@ static double time_cyclic(rb_context *ctx, struct problem *p) {
 }
 
 static double time_reduced(rb_context *ctx, struct problem *p) {
-    static const struct estep reduced = {"", RB_RFN_STAGE_REDUCED, RB_RFN_STAGE_REDUCED, true};
+    static const struct estep reduced = {"", RB_RFN_STAGE_REDUCED, RB_RFN_STAGE_REDUCED, true,
+                                         NULL};
     bench_times times = {0};
     for (int r = 0; r < REPEATS; r++) {
         begin(ctx, p);
@@ -259,8 +323,8 @@ int main(int argc, char **argv) {
     int instances = argc > 1 ? atoi(argv[1]) : 5;
     const char *folder = argc > 2 ? argv[2] : ".";
     rb_context *ctx;
-    if (instances < 1) {
-        fprintf(stderr, "usage: esteps [INSTANCES, at least 1] [FOLDER of the pictures]\n");
+    if (instances < 0) {
+        fprintf(stderr, "usage: esteps [INSTANCES, 0: no fits] [FOLDER of the pictures]\n");
         return 2;
     }
     if (rb_context_new(&ctx)) {
@@ -268,7 +332,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf("rarebit %s\n", rb_version());
-    esteps_compare_fits(ctx, instances, folder);
+    if (instances > 0) esteps_compare_fits(ctx, instances, folder);
     print_distances(ctx, false);
     print_distances(ctx, true);
     print_times(ctx);

@@ -53,6 +53,7 @@ RB_API rb_error rb_simulate_cells(rb_context *context, const rb_options *options
  *   width        of a bar, in pixels; from 2 on, neighbours overlap
  *   bars         0, or 2 (size - width + 1): there are no others
  *   value        of a bar's pixels; the others are 0
+ *   heights      a bar in a sample has 1, 2, ... or heights times the value, all as likely
  *   probability  of each bar to be in a sample, independently
  *   noise        sd of the Gaussian noise of each pixel
  *   samples, seed */
@@ -60,10 +61,10 @@ RB_API const rb_option_group *rb_bars_group(void);
 
 /* Makes the data of a bars test: float64 matrices that own their numbers. matrix: samples x pixels,
  * row by row of the picture; fields: bars x pixels, what each bar alone adds, the horizontal bars
- * from top to bottom and then the vertical ones from left to right; states: samples x bars, 1 where
- * the bar is in the sample. fields and states may be NULL. NULL options: the defaults. A sample
- * depends on the seed and its number alone: more samples go on where fewer end, and another noise
- * leaves the bars as they are. */
+ * from top to bottom and then the vertical ones from left to right; states: samples x bars, the
+ * height (1 unless there are heights) where the bar is in the sample, else 0. fields and states may
+ * be NULL. NULL options: the defaults. A sample depends on the seed and its number alone: more
+ * samples go on where fewer end, and another noise leaves the bars as they are. */
 RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
                                  rb_matrix **fields, rb_matrix **states);
 

@@ -68,6 +68,7 @@ def _line(p: Progress) -> str:
 
 
 HYPHENATED: set[str] = set()  # options of that kind of name, filled from the option tables
+CHOICES: set[str] = {"rule"}  # and those whose values are words, as they are called here
 
 
 def python_names(message: str) -> str:
@@ -76,6 +77,9 @@ def python_names(message: str) -> str:
                      lambda m: python_name(m.group(1)), message)
     message = re.sub(r"(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*)(?= is |=)",
                      lambda m: python_name(m.group(1)) if _is_option(m.group(1)) else m.group(1),
+                     message)
+    message = re.sub(r"(?<![\w./-])([a-z_]+)=([a-z][a-z0-9-]*)(?![\w./=-])",
+                     lambda m: f'{m.group(1)}="{m.group(2)}"' if m.group(1) in CHOICES else m.group(),
                      message)
     return re.sub(r"(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w./-])",
                   lambda m: python_name(m.group()) if m.group() in HYPHENATED else m.group(),

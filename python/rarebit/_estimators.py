@@ -21,8 +21,8 @@ from ._sources import ArraySource, Source, checked, source_of
 Self = TypeVar("Self", bound="Estimator")
 
 # What classes are called; others after the name of their method.
-NAMES = {"rfn": "RFN", "linca": "LinCA", "nmf-et": "NMFET", "mca": "MCA", "pca": "PCA",
-         "ica": "ICA", "fa": "FA", "sfa": "SFA", "fa-laplace": "FALaplace",
+NAMES = {"rfn": "RFN", "linca": "LinCA", "nmf-et": "NMFET", "mca": "MCA", "ssc": "SSC",
+         "pca": "PCA", "ica": "ICA", "fa": "FA", "sfa": "SFA", "fa-laplace": "FALaplace",
          "fa-jeffreys": "FAJeffreys", "fabia": "FABIA", "nmf": "NMF", "kmeans": "KMeans",
          "dae": "DAE", "rbm": "RBM"}
 
@@ -171,6 +171,36 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = self._source(X, covariates, reset=False)
         return self._widen(self.model_.reconstruct(source, source.dtype, _threads(self.n_jobs)))
 
+    def sample(self, n_samples: int = 1, random_state: Any = None, *, noise: float = 1.0,
+               steps: Optional[int] = None, X: Any = None,
+               covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """New samples, drawn from the model, on the scale of the data.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, Generator, RandomState or None
+            None: always the same samples.
+        noise : float
+            What standard deviations of the noise are multiplied by; 0: none.
+        steps : int or None
+            Of the chain that leads to a sample of an RBM; None: 1000.
+        X, covariates : as of fit
+            Samples from whose codes those of the new ones are drawn, each by its posterior; None:
+            from the prior.
+
+        Returns
+        -------
+        array of n_samples x n_features
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples is {n_samples}, but must be at least 1")
+        source = None if X is None else self._source(X, covariates, reset=False)
+        options = {"noise": noise, "steps": steps, "random_state": _seed(random_state)}
+        return self._widen(self.model_.sample(n_samples, options, source,
+                                              threads=_threads(self.n_jobs)))
+
     def evaluate(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None
                  ) -> dict[str, float]:
         """What can be measured of the model on samples, by name."""
@@ -281,6 +311,17 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class Clusters(Estimator):
     """An estimator whose codes are 1 for one unit and 0 for the others."""
 
+    labels_: Array
+
+    def fit(self: Self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
+            start: Union[Estimator, Model, None] = None) -> Self:
+        """Fits the model; `labels_` is the unit of each sample of X, by one more pass. Parameters
+        are those of the other estimators."""
+        super().fit(X, y, covariates=covariates, start=start)
+        self.__dict__.pop("labels_", None)  # of the model before
+        self.labels_ = self.predict(X, covariates=covariates)
+        return self
+
     def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """The unit of each sample, from 0."""
         return np.asarray(self.transform(X, covariates=covariates).argmax(axis=1))
@@ -351,6 +392,11 @@ def _entry(name: str, described: str, sentence: str) -> str:
     return f"{name} : {described}\n{body}"
 
 
+LABELS = """labels_ : array of n_samples
+    The unit of each training sample, from 0; not of a model that was loaded.
+"""
+
+
 def document(method: Method, options: tuple[Option, ...]) -> str:
     """The docstring of a class, from the option tables."""
     entries = []
@@ -362,6 +408,7 @@ def document(method: Method, options: tuple[Option, ...]) -> str:
     entries += [_entry(name, f"{described}, default {default}", sentence)
                 for name, (default, described, sentence) in OWN.items()]
     title = method.title[0].upper() + method.title[1:]
+    labels = LABELS if method.name == "kmeans" else ""
     return f"""{title}.
 
 A parameter that is None has the library's default, which is given here; presets change some of
@@ -389,7 +436,7 @@ n_features_in_ : int
     Features of the training data.
 feature_names_in_ : array of str
     Their names, where they have names.
-"""
+{labels}"""
 
 
 def make(method: Method) -> type[Estimator]:

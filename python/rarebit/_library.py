@@ -144,6 +144,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_encode_into": (ERROR, [P, P, P, c_int, P, I, I]),
     "rb_reconstruct_into": (ERROR, [P, P, P, c_int, P, I, I]),
     "rb_decode_into": (ERROR, [P, P, P, c_int, P, I, I]),
+    "rb_sample_into": (ERROR, [P, P, P, P, c_int, P, I, I]),
+    "rb_sample_group": (P, []),
     "rb_evaluate": (ERROR, [P, P, P, POINTER(P)]),
     "rb_metrics_get": (F, [P, S]),
     "rb_metrics_name": (S, [P, I]),

@@ -151,6 +151,8 @@ class LinCA(Estimator):
     log1p: Any
     top_variance: Any
     regress: Any
+    values: Any
+    value_prior: Any
     candidates: Any
     max_active_limit: Any
     candidates_limit: Any
@@ -167,6 +169,7 @@ class LinCA(Estimator):
     init_mean: Any
     init_sd: Any
     selection: Any
+    region: Any
     singletons: Any
     anneal_prior: Any
     cut_factor: Any
@@ -196,6 +199,8 @@ class LinCA(Estimator):
         log1p: Optional[bool] = None,
         top_variance: Optional[int] = None,
         regress: Optional[str] = None,
+        values: Optional[str] = None,
+        value_prior: Optional[str] = None,
         candidates: Optional[int] = None,
         max_active_limit: Optional[int] = None,
         candidates_limit: Optional[int] = None,
@@ -211,7 +216,8 @@ class LinCA(Estimator):
         weight_noise_schedule: Optional[str] = None,
         init_mean: Optional[float] = None,
         init_sd: Optional[float] = None,
-        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact"]] = None,
+        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact", "product"]] = None,
+        region: Optional[int] = None,
         singletons: Optional[Literal["auto", "yes", "no"]] = None,
         anneal_prior: Optional[Literal["auto", "yes", "no"]] = None,
         cut_factor: Optional[float] = None,
@@ -247,6 +253,8 @@ class NMFET(Estimator):
     regress: Any
     mstep: Any
     negative: Any
+    values: Any
+    value_prior: Any
     candidates: Any
     max_active_limit: Any
     candidates_limit: Any
@@ -263,6 +271,7 @@ class NMFET(Estimator):
     init_mean: Any
     init_sd: Any
     selection: Any
+    region: Any
     singletons: Any
     anneal_prior: Any
     cut_factor: Any
@@ -295,6 +304,8 @@ class NMFET(Estimator):
         regress: Optional[str] = None,
         mstep: Optional[Literal["solve", "multiplicative"]] = None,
         negative: Optional[Literal["clamp", "reflect"]] = None,
+        values: Optional[str] = None,
+        value_prior: Optional[str] = None,
         candidates: Optional[int] = None,
         max_active_limit: Optional[int] = None,
         candidates_limit: Optional[int] = None,
@@ -310,7 +321,8 @@ class NMFET(Estimator):
         weight_noise_schedule: Optional[str] = None,
         init_mean: Optional[float] = None,
         init_sd: Optional[float] = None,
-        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact"]] = None,
+        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact", "product"]] = None,
+        region: Optional[int] = None,
         singletons: Optional[Literal["auto", "yes", "no"]] = None,
         anneal_prior: Optional[Literal["auto", "yes", "no"]] = None,
         cut_factor: Optional[float] = None,
@@ -345,6 +357,8 @@ class MCA(Estimator):
     top_variance: Any
     regress: Any
     negative: Any
+    values: Any
+    value_prior: Any
     candidates: Any
     max_active_limit: Any
     candidates_limit: Any
@@ -361,6 +375,7 @@ class MCA(Estimator):
     init_mean: Any
     init_sd: Any
     selection: Any
+    region: Any
     singletons: Any
     anneal_prior: Any
     cut_factor: Any
@@ -392,6 +407,8 @@ class MCA(Estimator):
         top_variance: Optional[int] = None,
         regress: Optional[str] = None,
         negative: Optional[Literal["clamp", "reflect"]] = None,
+        values: Optional[str] = None,
+        value_prior: Optional[str] = None,
         candidates: Optional[int] = None,
         max_active_limit: Optional[int] = None,
         candidates_limit: Optional[int] = None,
@@ -407,12 +424,78 @@ class MCA(Estimator):
         weight_noise_schedule: Optional[str] = None,
         init_mean: Optional[float] = None,
         init_sd: Optional[float] = None,
-        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact"]] = None,
+        selection: Optional[Literal["auto", "joint", "cosine", "bound", "exact", "product"]] = None,
+        region: Optional[int] = None,
         singletons: Optional[Literal["auto", "yes", "no"]] = None,
         anneal_prior: Optional[Literal["auto", "yes", "no"]] = None,
         cut_factor: Optional[float] = None,
         cut_schedule: Optional[str] = None,
         as_printed: Optional[bool] = None,
+        tolerance: Optional[float] = None,
+        patience: Optional[int] = None,
+        parameter_tolerance: Optional[float] = None,
+        max_time: Optional[Union[float, str]] = None,
+        precision: Optional[Literal["float32", "float64"]] = None,
+        trace: Optional[bool] = None,
+        checkpoint: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
+        centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
+        scale: Optional[Literal["none", "sd", "iqr"]] = None,
+        n_jobs: Optional[int] = None,
+        verbose: int = 0,
+        callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+    ) -> None: ...
+
+
+class SSC(Estimator):
+    n_components: Any
+    max_active: Any
+    iterations: Any
+    random_state: Any
+    restarts: Any
+    missing: Any
+    totals: Any
+    log1p: Any
+    top_variance: Any
+    regress: Any
+    candidates: Any
+    exact: Any
+    slab_mean: Any
+    prior: Any
+    sigma: Any
+    temperature: Any
+    weight_noise: Any
+    tolerance: Any
+    patience: Any
+    parameter_tolerance: Any
+    max_time: Any
+    precision: Any
+    trace: Any
+    checkpoint: Any
+    checkpoint_every: Any
+    centre: Any
+    scale: Any
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        max_active: Optional[int] = None,
+        iterations: Optional[int] = None,
+        random_state: Optional[Union[int, RandomState, Generator]] = None,
+        restarts: Optional[int] = None,
+        missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
+        totals: Optional[float] = None,
+        log1p: Optional[bool] = None,
+        top_variance: Optional[int] = None,
+        regress: Optional[str] = None,
+        candidates: Optional[int] = None,
+        exact: Optional[bool] = None,
+        slab_mean: Optional[Literal["learned", "zero"]] = None,
+        prior: Optional[float] = None,
+        sigma: Optional[float] = None,
+        temperature: Optional[str] = None,
+        weight_noise: Optional[float] = None,
         tolerance: Optional[float] = None,
         patience: Optional[int] = None,
         parameter_tolerance: Optional[float] = None,
@@ -1063,6 +1146,7 @@ __all__ = [
     "LinCA",
     "NMFET",
     "MCA",
+    "SSC",
     "PCA",
     "ICA",
     "FA",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from ctypes import byref, c_double, c_int64, c_size_t, c_void_p, string_at
 from typing import Any, Callable, Iterator, Mapping, Optional
 
@@ -215,6 +216,19 @@ class Model:
         with Context(threads) as context, source.as_matrix(context) as matrix:
             context.run(core.rb_decode_into, self._pointer, matrix, TYPES[values.dtype],
                         values.ctypes.data, self.n_features, 1)
+        return values
+
+    def sample(self, count: int, options: Mapping[str, Any], source: Optional[Source] = None,
+               dtype: Any = None, threads: int = 1) -> Array:
+        """Samples drawn from the model, on the scale of the data; from a source: by the codes of its
+        samples. options: noise, steps, random_state."""
+        values = np.empty((count, self.n_features), dtype=dtype or self.dtype)
+        with Context(threads) as context, \
+                Options(context, group=core.rb_sample_group()) as chosen, \
+                (source.lent(context) if source is not None else nullcontext()) as samples:
+            chosen.set_all({**options, "count": count})
+            context.run(core.rb_sample_into, self._pointer, samples, chosen.pointer,
+                        TYPES[values.dtype], values.ctypes.data, self.n_features, 1)
         return values
 
     def evaluate(self, source: Source, threads: int = 1) -> dict[str, float]:

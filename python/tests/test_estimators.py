@@ -237,10 +237,39 @@ def test_start_that_is_none(X):
         rarebit.RFN(2).fit(X, start=rarebit.RFN(2))
 
 
+def test_words_in_messages_are_quoted(X):
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    for method in (rarebit.NMF, rarebit.PCA):
+        with pytest.raises(ValueError, match='choose missing="mean" or missing="median" to fill it'):
+            method(2).fit(holes)
+
+
 @quiet
 def test_clusters(X):
     kmeans = rarebit.KMeans(3, random_state=1).fit(X)
     unit = kmeans.predict(X)
     assert np.array_equal(np.eye(3)[unit], kmeans.transform(X))
+    assert np.array_equal(kmeans.labels_, unit)
+    assert np.array_equal(kmeans.fit(X[:20]).labels_, kmeans.predict(X[:20]))
+    with pytest.raises(ValueError):  # what was found before stays
+        kmeans.fit(X[:2])
+    assert np.array_equal(kmeans.labels_, kmeans.predict(X[:20]))
+    kmeans.fit(X)
+    assert "labels_ : array" in rarebit.KMeans.__doc__ and "labels_" not in rarebit.PCA.__doc__
     for k in range(3):
         np.testing.assert_allclose(kmeans.cluster_centers_[k], X[unit == k].mean(0), rtol=1e-4)
+
+
+def test_sample_draws_from_the_distribution():
+    X = np.random.default_rng(0).normal(size=(400, 6)) @ np.diag([3, 2, 1, 1, 1, 1]) + 5
+    pca = rarebit.PCA(n_components=2).fit(X)
+    drawn = pca.sample(20000, random_state=1)
+    assert drawn.shape == (20000, 6)
+    np.testing.assert_allclose(drawn.mean(0), X.mean(0), atol=0.1)
+    np.testing.assert_allclose(drawn.std(0), X.std(0), rtol=0.1)
+    assert np.array_equal(pca.sample(3, random_state=1), pca.sample(3, random_state=1))
+    assert not np.array_equal(pca.sample(3, random_state=1), pca.sample(3, random_state=2))
+    np.testing.assert_allclose(pca.sample(400, noise=0, X=X), pca.reconstruct(X), atol=1e-4)
+    with pytest.raises(ValueError, match="draws without one"):
+        pca.sample(2, steps=3)

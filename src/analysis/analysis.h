@@ -70,13 +70,15 @@ typedef struct rb_bars_plan {
     double noise_sd;
     int64_t n_samples;
     uint64_t seed;
+    int64_t heights; /* from 2 on: a bar in a sample has 1 .. heights times the value, all as
+                      * likely */
 } rb_bars_plan;
 
 /* 2 (size - width + 1). */
 int64_t rb_bars_count(int64_t size, int64_t width);
 
 /* Makes float64 matrices: the bars alone, bars x pixels; which of them are in which sample, samples
- * x bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
+ * x bars, 0 or a height; the samples, samples x pixels. Nothing is left behind on failure. */
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
 
@@ -184,9 +186,12 @@ int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
-/* Is it a model of binary causes, with one sigma for all features or counts with Poisson noise? Of
- * the shapes of its arrays nothing is known. */
+/* Is it a model of causes of few values, with one sigma for all features or counts with Poisson
+ * noise? Of the shapes of its arrays nothing is known. */
 bool rb_has_causes(const rb_model *model);
+/* Half the least size of an active cause: 1/2 where causes are binary. A cause is active where its
+ * code is larger, whatever its sign. */
+double rb_active_above(const rb_model *model);
 
 /* ---- rules ---- */
 
@@ -219,7 +224,9 @@ typedef struct rb_modules_input {
     int64_t n_features, n_units;
     const double *loadings; /* n_features x n_units */
     const double *noise;    /* n_features, variances */
-    bool probabilities;     /* codes are those that binary causes are active */
+    bool probabilities;     /* codes are those that causes are active, or means of their values */
+    double halfway;         /* above which a cause is active; 0: 1/2, of binary causes */
+    bool valued;            /* causes have values besides 0 and 1 */
     bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
@@ -262,10 +269,26 @@ typedef struct rb_tested_units {
     double root;          /* the size of a typical entry of one unit's part of the data */
 } rb_tested_units;
 
-/* belongs[k * units->count + j]: does feature k belong to the j-th of the units? Needs at least one
- * degree of freedom. RB_ERROR_DATA: values are missing. */
+/* Of each feature k and the j-th unit, at k * units->count + j. */
+typedef struct rb_membership {
+    bool *sure;    /* by the false discovery rate */
+    bool *belongs; /* by that, or by two groups; NULL: not asked */
+} rb_membership;
+
+/* Needs at least one degree of freedom. RB_ERROR_DATA: values are missing. */
 rb_error rb_refit_features(rb_context *ctx, const rb_refit *refit, const rb_tested_units *units,
-                           double level, bool *belongs);
+                           double level, rb_membership *out);
+
+/* A refit to codes that are found anew, while samples are added, from the features that belong: it
+ * gets the codes of the model, as the first one did. Of units without features codes stay what they
+ * are. */
+rb_error rb_refit_recode(rb_context *ctx, const rb_refit *first, const rb_tested_units *units,
+                         const bool *belongs, bool nonnegative, rb_refit **refit);
+/* The root mean square of a unit's codes. */
+double rb_refit_rms(const rb_refit *refit, int64_t unit);
+/* The information of such codes, and that of them about the features of a unit (`sure`). */
+double rb_recoded_information(const rb_refit *refit, const rb_tested_units *units, int64_t j,
+                              const bool *sure);
 /* Posterior standard deviations of codes of mean square 1, one per unit. */
 rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
                                  const rb_tested_units *units, double *deviations);
@@ -306,14 +329,6 @@ double rb_correlation(int64_t count, const double *x, int64_t x_stride, const do
 /* Makes the length of a column 1, less its mean or as it is; false: nothing is left of it, and it
  * becomes 0. */
 bool rb_normalise(int64_t count, double *x, int64_t stride, bool centre);
-
-/* ---- clusters ---- */
-
-/* Joins `count` things into clusters by average linkage, as long as the average similarity of two
- * clusters is at least `bound`; cluster_of each becomes the first member of its cluster. similarity
- * is count x count, symmetric, and is overwritten. Of equal pairs the first ones are joined. */
-rb_error rb_link_average(rb_context *ctx, int64_t count, double *similarity, double bound,
-                         int64_t *cluster_of);
 
 /* ---- labels ---- */
 

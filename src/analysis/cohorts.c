@@ -30,6 +30,7 @@ typedef struct work {
     const rb_model *model;
     int64_t m, units, block_samples;
     bool probabilities;
+    double halfway; /* above which a cause is active */
     void *coder;
     const double *loadings;
     rb_dense codes, u, s; /* of a block, in the model's type */
@@ -67,7 +68,7 @@ static void add_block(work *w, int64_t count) {
         for (int64_t j = 0; j < w->units; j++) {
             double code = rb_dense_get(codes, i, j);
             to->codes[j] += code;
-            to->active[j] += w->probabilities ? code > 0.5 : code != 0;
+            to->active[j] += w->probabilities ? fabs(code) > w->halfway : code != 0;
         }
     }
 }
@@ -122,6 +123,7 @@ static rb_error open_work(rb_context *ctx, const rb_model *model, int64_t n, wor
     *w = (work){.ctx = ctx, .model = model, .m = m, .units = units, .arrays.ctx = ctx};
     w->block_samples = samples < n ? samples : n;
     w->probabilities = rb_has_causes(model);
+    w->halfway = rb_active_above(model);
     if (units == 0) return rb_fail(ctx, RB_ERROR_DATA, "a model without units has none to compare");
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, units, &w->loadings);
     err = err ? err : rb_blas_need_memory(ctx, 0);

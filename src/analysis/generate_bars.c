@@ -7,8 +7,11 @@
  * the data of J. Luecke, J. Eggert, "Expectation truncation and the benefits of preselection in
  * training generative models", JMLR 11 (2010), sections 4.1.1 (sum), 4.2.1 (maximum) and 4.3.1
  * (half of the bars negative; the paper does not say which, here it is every second one).
+ * With heights, bars are causes of more values than two (section 5.2).
  */
 #include "analysis.h"
+
+#include <math.h>
 
 int64_t rb_bars_count(int64_t size, int64_t width) {
     return 2 * (size - width + 1);
@@ -29,12 +32,15 @@ static void draw_fields(const rb_bars_plan *plan, double *fields) {
     }
 }
 
-static void add_bar(const double *field, bool maximum, double *sample, int64_t n_pixels) {
-    for (int64_t d = 0; d < n_pixels; d++)
+static void add_bar(const double *field, double height, bool maximum, double *sample,
+                    int64_t n_pixels) {
+    for (int64_t d = 0; d < n_pixels; d++) {
+        double value = height * field[d];
         if (maximum)
-            sample[d] = field[d] > sample[d] ? field[d] : sample[d];
+            sample[d] = value > sample[d] ? value : sample[d];
         else
-            sample[d] += field[d];
+            sample[d] += value;
+    }
 }
 
 /* Every sample takes the same number of draws, whatever the noise. */
@@ -42,8 +48,10 @@ static void draw_sample(const rb_bars_plan *plan, const double *fields, int64_t 
                         rb_draws *draws, double *state, double *sample) {
     int64_t n_pixels = plan->size * plan->size;
     for (int64_t b = 0; b < bars; b++) {
-        state[b] = rb_draw_uniform(draws) < plan->probability;
-        if (state[b] > 0) add_bar(fields + b * n_pixels, plan->maximum, sample, n_pixels);
+        double u = rb_draw_uniform(draws), p = plan->probability;
+        double last = fmax(1, (double)plan->heights);
+        state[b] = u < p ? fmin(floor(u / p * last) + 1, last) : 0;
+        if (state[b] > 0) add_bar(fields + b * n_pixels, state[b], plan->maximum, sample, n_pixels);
     }
     for (int64_t d = 0; d < n_pixels; d++)
         sample[d] += plan->noise_sd * rb_draw_normal(draws);

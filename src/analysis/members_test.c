@@ -15,6 +15,19 @@
  * unit the features belong that the step-up procedure of Y. Benjamini, Y. Hochberg, J. R. Stat.
  * Soc. B 57 (1995), finds at the level.
  *
+ * In the codes of a model two units often hold a part of each other, and what they share then goes
+ * to neither. So this is done twice (members_recode.c): with the codes of the model, and with codes
+ * that are found anew from the features that belong by the first; a feature belongs by either.
+ *
+ * A false discovery rate asks that few of those found are wrong, whatever is left out. Where
+ * features that belong and others stand apart, more can be had: the b_k of a unit are taken for
+ * draws of two normal distributions with mean 0, of those outside and of those that belong,
+ * whose variances and shares are estimated by EM,
+ *     b_k ~ N(0, s_k^2 + tau^2) or N(0, s_k^2 + sigma^2),
+ * and a feature with |b_k| > c root belongs, too, when the second has a probability of at least
+ * 1 - level (two groups: B. Efron, "Microarrays, empirical Bayes and the two-groups model",
+ * Statistical Science 23 (2008)).
+ *
  * Samples. With the parameters known and codes of mean square 1, a code has the posterior variance
  * (A^-1)_jj, A = I + D W' Psi^-1 W D, D = diag(rms). A sample belongs when
  *     P(N > (|z_ij| - d a_j) / sqrt((A^-1)_jj)) <= level,  a_j = sum_i z_ij^2 / sum_i |z_ij|,
@@ -26,10 +39,11 @@
  *
  * Only sums over samples are kept, in float64: V'mu, mu'mu, and of V the sums and squares.
  */
-#include "analysis.h"
+#include "members.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* c and d; docs/modules.md has what they were chosen on. */
 static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.15;
@@ -37,17 +51,6 @@ static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.15;
 static const double RIDGE = 1e-6;
 
 enum { TILE = 256 };
-
-struct rb_refit {
-    int64_t n_samples;
-    rb_dense products;     /* V'mu, features x units */
-    rb_dense moments;      /* mu'mu, lower triangle */
-    double *sums;          /* of each feature */
-    double *squares;       /* likewise */
-    double *code_sums;     /* of each unit */
-    rb_dense rows, values; /* a tile of samples, as the block has them and as float64 */
-    rb_dense codes;
-};
 
 void rb_refit_free(rb_refit *r) {
     if (!r) return;
@@ -59,6 +62,7 @@ void rb_refit_free(rb_refit *r) {
     rb_free(r->sums);
     rb_free(r->squares);
     rb_free(r->code_sums);
+    rb_recode_free(r->recode);
     rb_free(r);
 }
 
@@ -95,7 +99,9 @@ static rb_error take_tile(rb_context *ctx, rb_refit *r, const rb_block *block,
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < r->codes.cols; j++)
             rb_put(RB_FLOAT64, rb_dense_row(r->codes, i), j, rb_matrix_at(codes, row + i, j));
-    return RB_OK;
+    return r->recode ? rb_recode_tile(ctx, r->recode, rb_dense_rows(r->values, 0, count),
+                                      rb_dense_rows(r->codes, 0, count))
+                     : RB_OK;
 }
 
 static void add_sums(rb_dense rows, double *sums, double *squares) {
@@ -129,8 +135,11 @@ bool rb_refit_complete(const rb_refit *r) {
     return true;
 }
 
-/* Codes have means; here are the sums without them. */
-static double centred_moment(const rb_refit *r, int64_t a, int64_t b) {
+double rb_refit_rms(const rb_refit *r, int64_t unit) {
+    return sqrt(rb_dense_get(r->moments, unit, unit) / (double)r->n_samples);
+}
+
+double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b) {
     double sum = rb_dense_get(r->moments, a > b ? a : b, a > b ? b : a);
     return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
 }
@@ -139,8 +148,8 @@ bool rb_refit_has_twins(const rb_refit *r) {
     const double alike = 0.9;
     for (int64_t a = 0; a < r->moments.rows; a++) {
         for (int64_t b = 0; b < a; b++) {
-            double product = centred_moment(r, a, b);
-            double squares = centred_moment(r, a, a) * centred_moment(r, b, b);
+            double product = rb_centred_moment(r, a, b);
+            double squares = rb_centred_moment(r, a, a) * rb_centred_moment(r, b, b);
             if (squares > 0 && product * product > alike * alike * squares) return true;
         }
     }
@@ -153,31 +162,41 @@ int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
 
 /* ---- features ---- */
 
-/* A feature's values have a mean too. */
-static double centred_product(const rb_refit *r, int64_t k, int64_t unit) {
+double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit) {
     return rb_dense_get(r->products, k, unit) -
            r->sums[k] * r->code_sums[unit] / (double)r->n_samples;
 }
 
-/* G and its inverse, over units of codes of mean square 1. */
+/* G, over units of codes of mean square 1. */
+static void take_moments(const rb_refit *r, const rb_tested_units *units, double ridge,
+                         rb_dense moments) {
+    for (int64_t a = 0; a < units->count; a++) {
+        for (int64_t b = 0; b < units->count; b++) {
+            double sum = rb_centred_moment(r, units->index[a], units->index[b]);
+            sum /= units->rms[a] * units->rms[b];
+            rb_dense_set(moments, a, b, sum + (a == b ? ridge * (double)r->n_samples : 0));
+        }
+    }
+}
+
+/* Its inverse; with more on the diagonal where many units are nearly alike, for what is lost in
+ * rounding grows with the square of the condition. */
 static rb_error invert_moments(rb_context *ctx, const rb_refit *r, const rb_tested_units *units,
                                rb_dense inverse) {
+    const double most = 1e-2;
     rb_spd *factor = NULL;
     rb_dense moments = {0};
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, units->count, units->count, &moments);
     err = err ? err : rb_spd_new(ctx, RB_FLOAT64, units->count, &factor);
-    for (int64_t a = 0; !err && a < units->count; a++) {
-        for (int64_t b = 0; b < units->count; b++) {
-            double sum = centred_moment(r, units->index[a], units->index[b]);
-            sum /= units->rms[a] * units->rms[b];
-            rb_dense_set(moments, a, b, sum + (a == b ? RIDGE * (double)r->n_samples : 0));
-        }
+    rb_error tried = err ? err : RB_ERROR_NUMERIC;
+    for (double ridge = RIDGE; tried == RB_ERROR_NUMERIC && ridge <= most; ridge *= 10) {
+        take_moments(r, units, ridge, moments);
+        tried = rb_spd_factor(ctx, factor, moments);
     }
-    err = err ? err : rb_spd_factor(ctx, factor, moments);
-    if (!err) rb_spd_inverse(ctx, factor, inverse);
+    if (!tried) rb_spd_inverse(ctx, factor, inverse);
     rb_spd_free(factor);
     rb_dense_free(&moments);
-    return err;
+    return tried;
 }
 
 /* What is computed for one unit after the other, by any thread. */
@@ -185,8 +204,9 @@ struct testing {
     rb_dense products, loadings; /* Z'V and b, both features x units */
     rb_dense inverse;            /* G^-1 */
     const double *variances;     /* of the residuals of each feature */
-    double effect, freedom;
-    double *log_p; /* units x features */
+    double effect, freedom, level;
+    double *log_p;   /* units x features */
+    double *outside; /* units x features: the probability of belonging to none; NULL: not asked */
 };
 
 /* log(P(T > (b - c) / s) + P(T > (b + c) / s)), for b above c. */
@@ -194,6 +214,58 @@ static double log_chance(const struct testing *t, double b, double error) {
     double above = rb_log_student_tail((b - t->effect) / error, t->freedom);
     double below = rb_log_student_tail((b + t->effect) / error, t->freedom);
     return below > -INFINITY ? above + log1p(exp(below - above)) - M_LN2 : above - M_LN2;
+}
+
+/* Two groups of one unit's loadings: the share of those that belong, and the variances of both. */
+struct groups {
+    double share, outside, inside;
+};
+
+/* Sums over features for the next groups. */
+struct group_sums {
+    double share, outside, inside;
+};
+
+/* What is left of the square of a loading with this error when its noise is taken away. */
+static double square_left(double b, double error, double variance) {
+    double part = variance / (variance + error);
+    return part * part * b * b + part * error;
+}
+
+/* The probability that a feature does not belong; its part of the sums. */
+static double add_feature(const struct groups *g, double b, double error, struct group_sums *sums) {
+    double out = error + g->outside, in = error + g->inside;
+    double odds =
+        log((1 - g->share) / g->share) + 0.5 * (log(in / out) + b * b * (1 / in - 1 / out));
+    double outside = 1 / (1 + exp(-odds));
+    sums->share += 1 - outside;
+    sums->outside += outside * square_left(b, error, g->outside);
+    sums->inside += (1 - outside) * square_left(b, error, g->inside);
+    return outside;
+}
+
+/* EM, from a tenth that belong and have the mean square of the largest tenth of all. */
+static void group_unit(const struct testing *t, int64_t unit) {
+    enum { STEPS = 100 };
+    int64_t m = t->loadings.rows;
+    double share = rb_dense_get(t->inverse, unit, unit), total = 0, errors = 0;
+    for (int64_t k = 0; k < m; k++) {
+        total += pow(rb_dense_get(t->loadings, k, unit), 2) / (double)m;
+        errors += share * t->variances[k] / (double)m;
+    }
+    double least = fmax(RIDGE * fmax(errors, total), DBL_MIN);
+    struct groups g = {0.1, 0.1 * errors + least, 10 * fmax(total - errors, errors) + least};
+    for (int step = 0; step < STEPS; step++) {
+        struct group_sums sums = {0};
+        double before = g.share;
+        for (int64_t k = 0; k < m; k++)
+            t->outside[unit * m + k] = add_feature(&g, rb_dense_get(t->loadings, k, unit),
+                                                   fmax(share * t->variances[k], least), &sums);
+        g.share = fmin(fmax(sums.share / (double)m, 1e-4), 0.9);
+        g.outside = sums.outside / fmax((double)m - sums.share, DBL_MIN) + least;
+        g.inside = fmax(sums.inside / fmax(sums.share, DBL_MIN), g.outside);
+        if (fabs(g.share - before) < 1e-4 * before) break;
+    }
 }
 
 static void test_unit(void *arg, int64_t unit, int worker) {
@@ -207,6 +279,7 @@ static void test_unit(void *arg, int64_t unit, int worker) {
         /* an effect below the smallest one has p of at least 1/2 */
         log_p[k] = b > t->effect ? log_chance(t, b, error) : 0;
     }
+    if (t->outside) group_unit(t, unit);
 }
 
 /* The variance of what the units leave of each feature. RB_ERROR_DATA: values are missing. */
@@ -227,15 +300,26 @@ static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const str
     return RB_OK;
 }
 
+static void note_feature(const struct testing *t, int64_t k, int64_t j, double log_fdr,
+                         rb_membership *out) {
+    int64_t features = t->loadings.rows, at = k * t->loadings.cols + j;
+    out->sure[at] = log_fdr <= log(t->level);
+    if (!out->belongs) return;
+    bool large = fabs(rb_dense_get(t->loadings, k, j)) > t->effect;
+    out->belongs[at] = out->sure[at] || (large && t->outside[j * features + k] <= t->level);
+}
+
 rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_units *units,
-                           double level, bool *belongs) {
+                           double level, rb_membership *out) {
     int64_t features = r->products.rows, count = units->count;
-    struct testing t = {.effect = FEATURE_EFFECT * units->root,
+    struct testing t = {.level = level,
+                        .effect = FEATURE_EFFECT * units->root,
                         .freedom = (double)rb_refit_freedom(r, count)};
     rb_scratch scratch = {.ctx = ctx};
     double *variances = rb_take(&scratch, features, sizeof *variances);
     t.variances = variances;
     t.log_p = rb_take(&scratch, features * count, sizeof *t.log_p);
+    if (out->belongs) t.outside = rb_take(&scratch, features * count, sizeof *t.outside);
     double *log_fdr = rb_take(&scratch, features, sizeof *log_fdr);
     rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.products);
     rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.loadings);
@@ -244,7 +328,8 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_u
     err = err ? err : invert_moments(ctx, r, units, t.inverse);
     for (int64_t k = 0; !err && k < features; k++)
         for (int64_t j = 0; j < count; j++)
-            rb_dense_set(t.products, k, j, centred_product(r, k, units->index[j]) / units->rms[j]);
+            rb_dense_set(t.products, k, j,
+                         rb_centred_product(r, k, units->index[j]) / units->rms[j]);
     if (!err) {
         rb_gemm_parallel(ctx, 1, t.products, RB_PLAIN, t.inverse, RB_PLAIN, 0, t.loadings);
         err = residual_variances(ctx, r, &t, variances);
@@ -253,7 +338,7 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_u
     for (int64_t j = 0; !err && j < count; j++) {
         err = rb_false_discovery(ctx, t.log_p + j * features, features, features, log_fdr);
         for (int64_t k = 0; !err && k < features; k++)
-            belongs[k * count + j] = log_fdr[k] <= log(level);
+            note_feature(&t, k, j, log_fdr[k], out);
     }
     (void)rb_scratch_end(&scratch);
     return err;

@@ -11,7 +11,8 @@
  *                           of which such |z_ij| have the larger sum, features by the weight rule
  *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
  *   active rule:            sample i belongs when mu_ij > 1/2, the probability that a binary cause
- *                           is active; features by the weight rule
+ *                           is active, or where causes have other values, when |mu_ij| is above
+ *                           half of the least of them; features by the weight rule
  *   test rule:              members_test.c
  *   top and mass:           the largest z_ij and l_kj, cut by rb_rule_cut
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
@@ -23,8 +24,9 @@
  * module. The test knows the features F of a unit beforehand, and has what its codes tell of their
  * loadings, too, as samples and features change places,
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
- * and ranks by the smaller of the two: a unit that nearly all samples have, such as that of the
- * features' means, may have much information without a single feature of its own.
+ * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
+ * nearly all samples have, such as that of the features' means, may have much information without a
+ * single feature of its own. It takes one more pass.
  * 3. A second pass collects the members of the units that are kept. Memory is O(l + members): the
  * codes are never kept. `mass` keeps every non-zero code until it can cut, `top` at most twice what
  * it asks.
@@ -72,7 +74,7 @@ typedef struct extraction {
     roll *rolls; /* the samples of each module */
     /* Of the test rule, whose units are the first `living` ones: */
     int64_t living;
-    rb_refit *refit;
+    rb_refit *refit, *recoded;
     bool *features;     /* features x living: who belongs */
     double *deviations; /* of the codes of each */
 } extraction;
@@ -206,15 +208,19 @@ static void roll_finish(const extraction *e, const roll *r, rb_member **members,
     *count = rb_rule_cut(&e->rule, r->members, r->count);
 }
 
+static bool is_active(const extraction *e, double mu) {
+    return fabs(mu) > (e->input->halfway > 0 ? e->input->halfway : 0.5);
+}
+
 static bool belongs(const extraction *e, double mu, double z) {
-    return e->rule.kind == RB_RULE_ACTIVE  ? mu > 0.5
+    return e->rule.kind == RB_RULE_ACTIVE  ? is_active(e, mu)
            : e->rule.kind == RB_RULE_FABIA ? fabs(z) > e->options->sample_threshold
                                            : fabs(z) > 0;
 }
 
 static bool sample_passes(const extraction *e, int64_t rank, double mu, double z) {
     const unit *u = &e->units[rank];
-    if (e->input->probabilities) return mu > 0.5;
+    if (e->input->probabilities) return is_active(e, mu);
     double size = u->code / u->sum / u->rms;
     return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
 }
@@ -260,16 +266,53 @@ static double information_of_features(const extraction *e, const unit *u) {
     return sum;
 }
 
-/* A unit that all samples have, but hardly a feature, is no module: it comes last. */
-static void rank_tested(extraction *e) {
-    for (int64_t r = 0; r < e->living; r++) {
+/* Binary causes: by the codes of the model, which say what is on. */
+static rb_error test_causes(extraction *e, const rb_tested_units *units) {
+    rb_membership found = {.sure = e->features};
+    rb_error err = rb_refit_features(e->ctx, e->refit, units, e->options->level, &found);
+    for (int64_t r = 0; !err && r < e->living; r++) {
         unit *u = &e->units[r];
         u->worth = fmin(u->information, information_of_features(e, u));
     }
-    qsort(e->units, (size_t)e->living, sizeof *e->units, by_worth);
+    return err;
 }
 
-/* Who belongs by the test. */
+static rb_error add_block(void *user, const rb_block *block, const rb_matrix *codes) {
+    extraction *e = user;
+    return rb_refit_add(e->ctx, e->recoded, block, codes);
+}
+
+/* By codes that are found anew from the features of which the codes of the model are sure; these
+ * belong, too. The level of the first test is not the user's: a larger one must never take a member
+ * away. */
+static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
+    const double first_level = 0.1;
+    const rb_modules_input *input = e->input;
+    rb_scratch scratch = {.ctx = e->ctx};
+    bool *sure = rb_take(&scratch, input->n_features * e->living, sizeof *sure);
+    bool *anew = rb_take(&scratch, input->n_features * e->living, sizeof *anew);
+    double *rms = rb_take(&scratch, e->living, sizeof *rms);
+    rb_membership first = {.sure = sure}, second = {.sure = anew, .belongs = e->features};
+    rb_error err = scratch.err;
+    err = err ? err : rb_refit_features(e->ctx, e->refit, units, first_level, &first);
+    err = err ? err : rb_refit_recode(e->ctx, e->refit, units, sure, !e->negative, &e->recoded);
+    err = err ? err : input->walk_blocks(input->state, e->ctx, add_block, e);
+    for (int64_t r = 0; !err && r < e->living; r++) {
+        rms[r] = rb_refit_rms(e->recoded, units->index[r]);
+        if (!(rms[r] > 0)) rms[r] = 1; /* of codes that are all 0: no feature belongs */
+    }
+    rb_tested_units again = {e->living, units->index, rms, units->root};
+    err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->options->level, &second);
+    for (int64_t r = 0; !err && r < e->living; r++)
+        e->units[r].worth = rb_recoded_information(e->recoded, units, r, anew);
+    for (int64_t at = 0; !err && at < input->n_features * e->living; at++)
+        e->features[at] = e->features[at] || sure[at];
+    (void)rb_scratch_end(&scratch);
+    return err;
+}
+
+/* Who belongs by the test. A unit that all samples have, but hardly a feature, is no module: it
+ * comes last. */
 static rb_error test_units(extraction *e) {
     rb_scratch scratch = {.ctx = e->ctx};
     int64_t *index = rb_take(&scratch, e->living, sizeof *index);
@@ -283,9 +326,9 @@ static rb_error test_units(extraction *e) {
         e->units[r].column = r;
     }
     rb_tested_units units = {e->living, index, rms, e->root};
-    err = err ? err : rb_refit_features(e->ctx, e->refit, &units, e->options->level, e->features);
+    if (!err) err = e->input->probabilities ? test_causes(e, &units) : test_recoded(e, &units);
     err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);
-    if (!err) rank_tested(e);
+    if (!err) qsort(e->units, (size_t)e->living, sizeof *e->units, by_worth);
     (void)rb_scratch_end(&scratch);
     return err;
 }
@@ -347,7 +390,8 @@ static const char *choose_rule(const extraction *e) {
     bool halves = e->input->chances && !has_thresholds(e->options);
     if (e->input->probabilities) {
         rule = "active";
-        reason = "codes are probabilities of binary causes";
+        reason = e->input->valued ? "codes are means of the values of causes"
+                                  : "codes are probabilities of binary causes";
     } else if (e->input->scale) {
         rule = "fabia";
         reason = "it is FABIA's own";
@@ -447,6 +491,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     err = e.units ? extract(&e) : RB_ERROR_MEMORY;
     rb_free(e.units);
     rb_refit_free(e.refit);
+    rb_refit_free(e.recoded);
     rb_free(e.features);
     rb_free(e.deviations);
     if (err) {

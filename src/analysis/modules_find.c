@@ -36,7 +36,18 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
 /* ---- noise ---- */
 
 bool rb_has_causes(const rb_model *model) {
-    return rb_model_array(model, "sigma", NULL, NULL) && rb_model_array(model, "prior", NULL, NULL);
+    return rb_model_array(model, "sigma", NULL, NULL) &&
+           rb_model_array(model, "prior", NULL, NULL) &&
+           !rb_model_array(model, "slab_mean", NULL, NULL);
+}
+
+double rb_active_above(const rb_model *model) {
+    int64_t count = 0;
+    const double *values = rb_model_array(model, "values", &count, NULL);
+    double least = values && rb_has_causes(model) ? HUGE_VAL : 1;
+    for (int64_t a = 0; a < count && values; a++)
+        least = fmin(least, fabs(values[a]));
+    return least / 2;
 }
 
 bool rb_modules_possible(const rb_model *model) {
@@ -46,7 +57,19 @@ bool rb_modules_possible(const rb_model *model) {
             (rb_model_array(model, "noise", &variances, NULL) && variances == features));
 }
 
-/* The variance of a count is its expectation: sum_h prior_h W_kh. */
+/* <s_h>: sum_v p(s_h = v) v, the prior of binary causes. */
+static double mean_cause(const rb_model *model, const double *prior, int64_t priors, int64_t h) {
+    int64_t count = 0, columns = 0, rows = 0;
+    const double *values = rb_model_array(model, "values", &count, NULL);
+    const double *chances = rb_model_array(model, "value_prior", &rows, &columns);
+    double mean = 0;
+    if (!values || !chances || rows != count || columns < 1) return prior[priors > 1 ? h : 0];
+    for (int64_t a = 0; a < count; a++)
+        mean += values[a] * chances[a * columns + (columns > h ? h : 0)];
+    return mean;
+}
+
+/* The variance of a count is its expectation: sum_h <s_h> W_kh. */
 static rb_error find_counts(rb_context *ctx, const rb_model *model, double *variances) {
     int64_t features = rb_model_features(model), units = rb_model_units(model), priors;
     const double *fields, *prior = NULL;
@@ -57,7 +80,7 @@ static rb_error find_counts(rb_context *ctx, const rb_model *model, double *vari
     for (int64_t k = 0; !err && k < features; k++) {
         variances[k] = 0;
         for (int64_t h = 0; h < units; h++)
-            variances[k] += prior[priors > 1 ? h : 0] * fields[k * units + h];
+            variances[k] += mean_cause(model, prior, priors, h) * fields[k * units + h];
     }
     return err;
 }
@@ -113,6 +136,8 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
     rb_modules_input input = {
         .noise = noise,
         .probabilities = rb_has_causes(model),
+        .halfway = rb_active_above(model),
+        .valued = rb_model_array(model, "values", NULL, NULL),
         .chances = strcmp(rb_model_method(model), "rbm") == 0,
         .sparse_loadings = has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,

@@ -185,6 +185,8 @@ static const rb_option bars_table[] = {
      NULL, "PIXELS", "width of a bar; from 2 on, neighbouring bars overlap"},
     {"bars", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, bars), "0", 0, 2 * LARGEST_SIZE, NULL,
      "N", "number of bars, to be sure: 2 (size - width + 1), or 0 for whatever that is"},
+    {"heights", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.heights), "1", 1, 1000, NULL,
+     "N", "a bar in a sample has 1, 2, ... or N times --value, all as likely"},
     {"value", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.value), "10", DBL_MIN, DBL_MAX,
      NULL, "VALUE", "pixels of a bar; the others are 0"},
     {"probability", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.probability), "0.2", 0, 1,

@@ -193,7 +193,10 @@ typedef enum rb_purpose {
     RB_RANDOM_NET_ORDER = 42,
     RB_RANDOM_NET_MASK = 43,
     RB_RANDOM_NET_DROP = 44,
-    RB_RANDOM_PICTURES = 51
+    RB_RANDOM_PICTURES = 51,
+    RB_RANDOM_SAMPLE_CODES = 61,
+    RB_RANDOM_SAMPLE_NOISE = 62,
+    RB_RANDOM_CRITICAL = 71
 } rb_purpose;
 
 typedef struct rb_stream {
@@ -292,6 +295,8 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 /* As rb_options_add, of a group that is sound. */
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
 /* From here on there is no such option. */
+/* Names the options that are given, but do nothing with what the data have settled since (auto). */
+void rb_options_warn_idle(rb_context *ctx, const rb_options *options);
 /* Unsets what is set and does nothing, beside the others as they are. */
 void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);

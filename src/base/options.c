@@ -129,8 +129,8 @@ const void *rb_options_fields(const rb_options *options, const rb_option_group *
     return part ? part->fields : NULL;
 }
 
-/* Does "activation=leaky" hold, or "dropout": not empty, nor 0, nor the choice that is taken
- * anyway? */
+/* Does "activation=leaky" hold, or "dropout": not empty, nor 0, nor what is taken anyway of a
+ * choice or a flag? */
 static bool holds(const rb_options *options, const char *condition) {
     char name[64], value[RB_ROW_TEXT];
     size_t length = strcspn(condition, "=");
@@ -138,7 +138,8 @@ static bool holds(const rb_options *options, const char *condition) {
     rb_options_get(options, name, value, sizeof value);
     if (condition[length]) return strcmp(value, condition + length + 1) == 0;
     const rb_option *row = find(options, name).row;
-    const char *none = row && row->kind == RB_OPTION_CHOICE ? row->fallback : "0";
+    bool named = row && (row->kind == RB_OPTION_CHOICE || row->kind == RB_OPTION_FLAG);
+    const char *none = named ? row->fallback : "0";
     return *value && strcmp(value, none) != 0;
 }
 
@@ -195,6 +196,20 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_
                        row->name, length, when, *rest ? " " : "", *rest ? rest + 1 : "");
     }
     return RB_OK;
+}
+
+void rb_options_warn_idle(rb_context *ctx, const rb_options *options) {
+    for (int p = 0; p < options->n_parts; p++) {
+        for (const rb_option *row = options->parts[p].group.rows; row->name; row++) {
+            const char *when =
+                rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
+            if (!when) continue;
+            int length = (int)strcspn(when, "=");
+            rb_log(ctx, RB_LOG_WARNING,
+                   "%s is given, but does nothing with %.*s %s, which is taken", row->name, length,
+                   when, when + length + (when[length] == '='));
+        }
+    }
 }
 
 void rb_options_unset_idle(rb_options *options) {
@@ -258,10 +273,22 @@ static rb_error put_list(rb_context *ctx, const place *at, const char *text) {
     return RB_OK;
 }
 
+/* Is the text numbers between commas? Else such an option has the name of a file. */
+static bool are_numbers(const char *text) {
+    for (;; text++) {
+        const char *end = text + strcspn(text, ",");
+        double value;
+        if (rb_number_scan(text, end, &value) != end) return false;
+        if (!*end) return true;
+        text = end;
+    }
+}
+
 /* A text stays in the handle as long as the field points to it. */
 static rb_error put(rb_context *ctx, const place *at, const char *text) {
     bool points = points_to_text(at->row);
-    if (at->lists && !points && strchr(text, ',')) return put_list(ctx, at, text);
+    bool list = at->row->kind == RB_OPTION_VALUES ? are_numbers(text) : !points;
+    if (at->lists && list && strchr(text, ',')) return put_list(ctx, at, text);
     char *copy = points ? rb_copy_text(ctx, text) : NULL;
     if (points && !copy) return RB_ERROR_MEMORY;
     rb_error err =

@@ -49,6 +49,11 @@ rb_error compare_linear_new(rb_context *ctx, const rb_model *model, int64_t bloc
                             void **coder);
 void compare_linear_free(void *coder);
 rb_error compare_linear_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+/* Codes of those variances, or as they are of given samples; noise outside of the span. */
+rb_error compare_linear_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const rb_block *block, void *codes);
+rb_error compare_linear_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const void *codes, void *rows);
 /* log_likelihood, mean_squared_error, reconstruction_error, sparseness. */
 rb_error compare_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                  rb_metrics *metrics);

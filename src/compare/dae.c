@@ -266,4 +266,5 @@ const rb_method rb_method_dae = {
     .coder_free = net_coder_free,
     .encode = encode,
     .decode = decode,
+    .no_samples = "it is a map from samples to samples, not a distribution",
 };

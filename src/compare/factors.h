@@ -149,6 +149,8 @@ rb_error factors_coder_new(rb_context *ctx, const rb_model *model, int64_t block
                            void **coder);
 void factors_coder_free(void *coder);
 rb_error factors_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+rb_error factors_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                      const rb_block *block, void *codes);
 rb_error factors_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                           rb_metrics *metrics);
 

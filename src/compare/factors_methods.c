@@ -94,7 +94,8 @@ static void project(rb_context *ctx, void *state) {
     .survey_end = factors_survey_end, .begin = factors_begin, .block = factors_block,              \
     .end = factors_end, .mstep = factors_mstep, .objective = factors_objective,                    \
     .store = factors_store, .coder_new = factors_coder_new, .coder_free = factors_coder_free,      \
-    .encode = factors_encode, .evaluate = factors_evaluate, .survey = factors_survey
+    .encode = factors_encode, .evaluate = factors_evaluate, .survey = factors_survey,              \
+    .draw = factors_draw
 
 const rb_method rb_method_fa = {
     .name = "fa",

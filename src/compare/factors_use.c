@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static const double LN_2PI = 1.8378770664093454836;
+static const double LN_2PI = 1.8378770664093454836, PI = 3.14159265358979323846;
 
 enum { STEPS = 100 };
 
@@ -98,6 +98,80 @@ rb_error factors_encode(rb_context *ctx, void *state, const rb_block *block, voi
     for (int64_t e = 0; !err && e < mu.rows * l; e++)
         rb_put(mu.type, codes, e, rb_get(mu.type, codes, e) / c->scale[e % l]);
     return err;
+}
+
+/* ---- drawing samples ---- */
+
+/* A normal number beyond 1, by G. Marsaglia, "Generating a variable from the tail of the normal
+ * distribution", Technometrics 6 (1964): x = sqrt(1 - 2 ln u) is kept with probability 1 / x. */
+static double draw_tail(const rb_sampling *sampling, int64_t sample, int64_t place) {
+    enum { TRIES = 60 }; /* of which one in three fails */
+    double u[2] = {0, 0}, x = 1;
+    for (int64_t t = 0; t < TRIES; t++) {
+        rb_sampling_uniform(sampling, sample, place + 2 * t, 2, u);
+        x = sqrt(1 - 2 * log1p(-u[0]));
+        if (u[1] * x < 1) break;
+    }
+    return x;
+}
+
+/* |z| of FABIA's prior, exp(-z) / C up to 1 and exp(-(z^2 + 1) / 2) / C beyond. */
+static double draw_fabia(const rb_sampling *sampling, int64_t sample, int64_t place) {
+    const double within = 1 - exp(-1), beyond = sqrt(PI / 2) * exp(-0.5) * erfc(sqrt(0.5));
+    double u;
+    rb_sampling_uniform(sampling, sample, place, 1, &u);
+    u *= within + beyond;
+    return u < within ? -log1p(-u) : draw_tail(sampling, sample, place + 1);
+}
+
+/* A factor of the prior, which must not be Jeffreys' one. */
+static double draw_factor(const rb_sampling *sampling, factors_prior prior, int64_t sample,
+                          int64_t j) {
+    enum { PLACES = 128 };
+    double z;
+    if (prior == FACTORS_NORMAL) {
+        rb_sampling_normal(sampling, sample, j, 1, &z);
+        return z;
+    }
+    rb_sampling_uniform(sampling, sample, j * PLACES, 1, &z);
+    double sign = z < 0.5 ? -1 : 1;
+    if (prior == FACTORS_FABIA) return sign * draw_fabia(sampling, sample, j * PLACES + 1);
+    rb_sampling_uniform(sampling, sample, j * PLACES + 1, 1, &z);
+    return sign * -log1p(-z) / sqrt(2);
+}
+
+/* Of given samples by their posterior, N(mu_i, Sigma), where the prior is normal; with other priors
+ * the codes are as they are. */
+static rb_error draw_given(rb_context *ctx, coder *c, const rb_sampling *sampling,
+                           const rb_block *block, rb_dense codes) {
+    rb_dense scaled = {0}, sigma = c->posterior.sigma;
+    rb_error err = factors_encode(ctx, c, block, codes.data);
+    if (err || c->posterior.prior != FACTORS_NORMAL) return err;
+    err = rb_dense_new(ctx, RB_FLOAT64, sigma.rows, sigma.cols, &scaled);
+    for (int64_t i = 0; !err && i < sigma.rows; i++)
+        for (int64_t j = 0; j <= i; j++)
+            rb_dense_set(scaled, i, j, rb_dense_get(sigma, i, j) / c->scale[i] / c->scale[j]);
+    err = err ? err : rb_add_correlated(ctx, sampling, 1, scaled, codes);
+    rb_dense_free(&scaled);
+    return err;
+}
+
+rb_error factors_draw(rb_context *ctx, void *state, const rb_sampling *sampling, int64_t n,
+                      const rb_block *block, void *values) {
+    coder *c = state;
+    int64_t l = c->loadings.cols;
+    rb_dense codes = {values, n, l, l, c->loadings.type};
+    if (block) return draw_given(ctx, c, sampling, block, codes);
+    if (c->posterior.prior == FACTORS_JEFFREYS) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "the prior of fa-jeffreys, 1/|z|, is no distribution that codes could be "
+                       "drawn from; give data, from the codes of which samples are drawn");
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < l; j++)
+            rb_dense_set(codes, i, j,
+                         draw_factor(sampling, c->posterior.prior, i, j) / c->scale[j]);
+    return RB_OK;
 }
 
 /* ---- metrics ---- */

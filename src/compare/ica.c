@@ -501,4 +501,5 @@ const rb_method rb_method_ica = {
     .coder_free = compare_linear_free,
     .encode = compare_linear_encode,
     .evaluate = compare_linear_evaluate,
+    .no_samples = "it says that codes are independent, but not how they are distributed",
 };

@@ -492,11 +492,16 @@ static rb_error store(rb_context *ctx, void *state, rb_model *model) {
     double *loadings = rb_model_add_array(ctx, model, "loadings", c.cols, c.rows);
     double *noise = loadings ? rb_model_add_array(ctx, model, "noise", c.cols, 1) : NULL;
     double *dead = noise ? rb_model_add_array(ctx, model, "dead", c.rows, 1) : NULL;
-    if (!dead) return RB_ERROR_MEMORY;
+    double *share = dead ? rb_model_add_array(ctx, model, "share", c.rows, 1) : NULL;
+    if (!share) return RB_ERROR_MEMORY;
+    double n = 0;
+    for (int64_t j = 0; j < c.rows; j++)
+        n += (double)fit->sizes[j];
     for (int64_t j = 0; j < c.rows; j++) {
         for (int64_t k = 0; k < c.cols; k++)
             loadings[k * c.rows + j] = rb_dense_get(c, j, k);
         dead[j] = fit->sizes[j] == 0;
+        share[j] = n > 0 ? (double)fit->sizes[j] / n : 0;
     }
     memcpy(noise, fit->noise, (size_t)c.cols * sizeof *noise);
     return RB_OK;
@@ -508,6 +513,7 @@ typedef struct coder {
     rb_dense turned, products;
     double *halves;
     int64_t *nearest;
+    const double *share; /* of the clusters; NULL in a model of earlier versions */
 } coder;
 
 static void coder_free(void *memory) {
@@ -529,6 +535,8 @@ static rb_error coder_new(rb_context *ctx, const rb_model *model, int64_t block_
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &values);
     err = err ? err : rb_dense_new(ctx, model->type, m, l, &c->turned);
     err = err ? err : rb_dense_new(ctx, model->type, block_samples, l, &c->products);
+    if (!err && rb_model_array(model, "share", NULL, NULL))
+        err = rb_model_need_array(ctx, model, "share", l, 1, &c->share);
     if (!err) {
         rb_dense_copy((rb_dense){(void *)values, m, l, l, RB_FLOAT64}, c->turned);
         c->halves = rb_alloc(ctx, l, sizeof *c->halves);
@@ -560,6 +568,29 @@ static rb_error encode(rb_context *ctx, void *memory, const rb_block *block, voi
     return RB_OK;
 }
 
+/* A cluster, as often as it has samples of the fit; noise is what these are around their centres,
+ * the same of every cluster. */
+static rb_error draw(rb_context *ctx, void *memory, const rb_sampling *sampling, int64_t n,
+                     const rb_block *block, void *codes) {
+    const coder *c = memory;
+    int64_t l = c->turned.cols;
+    rb_dense rows = {codes, n, l, l, c->turned.type};
+    if (block) return encode(ctx, memory, block, codes);
+    rb_dense_zero(rows);
+    for (int64_t i = 0; i < n; i++) {
+        double u, sum = 0;
+        int64_t chosen = -1;
+        rb_sampling_uniform(sampling, i, 0, 1, &u);
+        for (int64_t j = 0; j < l && sum <= u; j++) {
+            double share = c->share ? c->share[j] : 1 / (double)l;
+            chosen = share > 0 ? j : chosen;
+            sum += share;
+        }
+        if (chosen >= 0) rb_dense_set(rows, i, chosen, 1);
+    }
+    return RB_OK;
+}
+
 const rb_method rb_method_kmeans = {
     .size = sizeof(rb_method),
     .name = "kmeans",
@@ -586,4 +617,5 @@ const rb_method rb_method_kmeans = {
     .coder_new = coder_new,
     .coder_free = coder_free,
     .encode = encode,
+    .draw = draw,
 };

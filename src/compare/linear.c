@@ -101,6 +101,40 @@ rb_error compare_linear_encode(rb_context *ctx, void *coder, const rb_block *blo
                            (rb_dense){codes, block->n_samples, c->k, c->k, c->filter.type});
 }
 
+/* ---- drawing samples ---- */
+
+rb_error compare_linear_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const rb_block *block, void *codes) {
+    const linear *c = coder;
+    rb_dense to = {codes, n, c->k, c->k, c->filter.type};
+    if (block) return compare_linear_encode(ctx, coder, block, codes);
+    rb_dense_zero(to);
+    return rb_add_normal(ctx, sampling, 1, c->variance, to);
+}
+
+/* Within the span codes have what noise there is: v = A c + s (z - P z) = A (c - s t) + s z with
+ * P = A (A'A)^-1 A' and t = (A'A)^-1 A'z. */
+rb_error compare_linear_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const void *codes, void *rows) {
+    const linear *c = coder;
+    rb_type type = c->filter.type;
+    rb_dense a = {(void *)c->loadings, c->m, c->k, c->k, RB_FLOAT64};
+    rb_dense to = {rows, n, c->m, c->m, type}, loadings = {0}, inside = {0};
+    rb_error err = rb_dense_new(ctx, type, c->m, c->k, &loadings);
+    err = err ? err : rb_dense_new(ctx, type, n, c->k, &inside);
+    rb_dense_zero(to);
+    err = err ? err : rb_add_normal(ctx, sampling, sampling->noise * sqrt(c->noise), NULL, to);
+    if (!err) {
+        rb_dense_copy(a, loadings);
+        rb_dense_copy((rb_dense){(void *)codes, n, c->k, c->k, type}, inside);
+        rb_gemm_parallel(ctx, -1, to, RB_PLAIN, c->filter, RB_PLAIN, 1, inside);
+        rb_gemm_parallel(ctx, 1, inside, RB_PLAIN, loadings, RB_TRANSPOSED, 1, to);
+    }
+    rb_dense_free(&loadings);
+    rb_dense_free(&inside);
+    return err;
+}
+
 /* ---- from a fit ---- */
 
 /* The loading of largest size of each unit is above 0. */

@@ -515,4 +515,5 @@ const rb_method rb_method_nmf = {
     .coder_new = nmf_coder_new,
     .coder_free = nmf_coder_free,
     .encode = nmf_encode,
+    .emit = nmf_emit,
 };

@@ -94,5 +94,7 @@ void nmf_divergence_solve(const struct nmf_counts *sample, rb_dense w, const dou
 rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void nmf_coder_free(void *coder);
 rb_error nmf_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+rb_error nmf_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                  const void *codes, void *rows);
 
 #endif

@@ -4,9 +4,10 @@
 
 typedef struct coder {
     int loss;
-    rb_dense w;      /* features x units */
-    nnls by;         /* W'W */
-    rb_dense linear; /* of a block: V W */
+    const double *noise; /* of the model: a variance for each feature */
+    rb_dense w;          /* features x units */
+    nnls by;             /* W'W */
+    rb_dense linear;     /* of a block: V W */
     /* of the divergence: float64 */
     rb_dense turned, work, codes; /* units x features; a row a worker */
     double *sums;
@@ -70,6 +71,7 @@ rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!c) return RB_ERROR_MEMORY;
     rb_error err = load_loss(ctx, model, &c->loss);
     err = err ? err : rb_model_need_array(ctx, model, "loadings", m, l, &values);
+    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &c->noise);
     err = err ? err : rb_dense_new(ctx, model->type, m, l, &c->w);
     if (!err) {
         rb_dense loadings = {(void *)values, m, l, l, RB_FLOAT64};
@@ -141,4 +143,17 @@ rb_error nmf_encode(rb_context *ctx, void *memory, const rb_block *block, void *
                : rb_parallel_or_stop(ctx, block_tasks(rows.rows).count,
                                      c->loss == NMF_FROBENIUS ? solve_squares : solve_divergences,
                                      &(struct encoding){ctx, c, block, rows});
+}
+
+/* ---- drawing samples: squared errors are those of normal noise, the divergence is that of Poisson
+ * noise ---- */
+
+rb_error nmf_emit(rb_context *ctx, void *memory, const rb_sampling *sampling, int64_t n,
+                  const void *codes, void *values) {
+    const coder *c = memory;
+    rb_dense w = c->w, rows = {values, n, w.rows, w.rows, w.type};
+    rb_gemm_parallel(ctx, 1, (rb_dense){(void *)codes, n, w.cols, w.cols, w.type}, RB_PLAIN, w,
+                     RB_TRANSPOSED, 0, rows);
+    return c->loss == NMF_FROBENIUS ? rb_add_noise(ctx, sampling, c->noise, rows)
+                                    : rb_make_counts(ctx, sampling, rows);
 }

@@ -172,4 +172,6 @@ const rb_method rb_method_pca = {
     .coder_free = compare_linear_free,
     .encode = compare_linear_encode,
     .evaluate = compare_linear_evaluate,
+    .draw = compare_linear_draw,
+    .emit = compare_linear_emit,
 };

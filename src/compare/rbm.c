@@ -271,6 +271,150 @@ static rb_error decode(rb_context *ctx, void *coder, int64_t n_samples, const vo
     return RB_OK;
 }
 
+/* ---- drawing samples ---- */
+
+struct chain {
+    rb_context *ctx;
+    const net_coder *coder;
+    const rb_sampling *sampling;
+    uint64_t key;    /* of the step at hand */
+    rb_dense v, h;   /* samples x features, x units */
+    uint32_t *words; /* a row for each worker */
+    int64_t widest;
+};
+
+static uint64_t chain_key(const struct chain *c, int64_t step, int side) {
+    const rb_sampling *s = c->sampling;
+    uint32_t purpose = s->of_codes ? RB_RANDOM_SAMPLE_CODES : RB_RANDOM_SAMPLE_NOISE;
+    return rb_random_key((rb_stream){(uint64_t)s->seed, purpose, (uint32_t)s->layer},
+                         (uint64_t)(2 * step + side));
+}
+
+static uint32_t *chain_words(const struct chain *c, int worker) {
+    return c->words + worker * c->widest;
+}
+
+/* What the units of either side are given their inputs, in place: probabilities, and numbers drawn
+ * from them. */
+static void draw_units_task(void *arg, int64_t task, int worker, rb_dense all, rb_dense bias,
+                            bool draws) {
+    const struct chain *c = arg;
+    rb_dense rows = net_task_rows(all, task);
+    int64_t first = c->sampling->first + rb_band_start(net_tasks(all.rows), task);
+    net_add_bias(c->ctx, bias, rows);
+    make_probabilities(rows);
+    for (int64_t i = 0; draws && i < rows.rows; i++) {
+        rb_dense row = rb_dense_rows(rows, i, 1);
+        draw_row(rb_kernels_of(c->ctx), c->key, first + i, chain_words(c, worker), row, row);
+    }
+}
+
+static void draw_h_task(void *arg, int64_t task, int worker) {
+    const struct chain *c = arg;
+    draw_units_task(arg, task, worker, c->h, c->coder->parameters.hidden_bias, true);
+}
+
+/* The means of Gaussian units are there, bias and all. */
+static void draw_v_task(void *arg, int64_t task, int worker) {
+    const struct chain *c = arg;
+    if (c->coder->options.visible == NET_BINARY) {
+        draw_units_task(arg, task, worker, c->v, c->coder->parameters.visible_bias,
+                        c->sampling->noise > 0);
+        return;
+    }
+    rb_dense rows = net_task_rows(c->v, task);
+    int64_t first = c->sampling->first + rb_band_start(net_tasks(c->v.rows), task);
+    const struct rb_kernels *kernels = rb_kernels_of(c->ctx);
+    float *normals = (float *)chain_words(c, worker);
+    for (int64_t i = 0; i < rows.rows; i++) {
+        kernels->normal_row(c->key, (uint64_t)(first + i), rows.cols, normals);
+        kernels->of[rows.type].add_floats(rows.cols, c->sampling->noise, normals,
+                                          rb_dense_row(rows, i), rb_dense_row(rows, i));
+    }
+}
+
+static void draw_h(struct chain *c, int64_t step) {
+    c->key = chain_key(c, step, 0);
+    net_multiply(c->ctx, 1, c->v, RB_PLAIN, c->coder->parameters.loadings, RB_PLAIN, 0, c->h);
+    net_each_task(c->ctx, c->h, draw_h_task, c);
+}
+
+static void draw_v(struct chain *c, int64_t step) {
+    c->key = chain_key(c, step, 1);
+    if (c->coder->options.visible == NET_GAUSSIAN)
+        net_rebuild(c->ctx, &c->coder->parameters, c->h, c->v);
+    else
+        net_multiply(c->ctx, 1, c->h, RB_PLAIN, c->coder->parameters.loadings, RB_TRANSPOSED, 0,
+                     c->v);
+    net_each_task(c->ctx, c->v, draw_v_task, c);
+}
+
+/* With a row of words for each worker: those of a Gaussian row are taken four at a time. */
+static rb_error chain_begin(rb_context *ctx, struct chain *c) {
+    rb_dense w = c->coder->parameters.loadings;
+    c->ctx = ctx;
+    c->widest =
+        ((w.rows > w.cols ? w.rows : w.cols) + RB_RANDOM_RUN) / RB_RANDOM_RUN * RB_RANDOM_RUN;
+    c->words = rb_alloc(ctx, rb_context_threads(ctx) * c->widest, sizeof *c->words);
+    return c->words ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static void flip_coins(struct chain *c) {
+    for (int64_t i = 0; i < c->h.rows; i++) {
+        for (int64_t j = 0; j < c->h.cols; j++) {
+            double u;
+            rb_sampling_uniform(c->sampling, i, j, 1, &u);
+            rb_dense_set(c->h, i, j, u < 0.5);
+        }
+    }
+}
+
+/* p(h) by Gibbs sampling from units that are on with probability 1/2, a chain for each sample; or
+ * p(h | v) of given samples. */
+static rb_error draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                     const rb_block *block, void *codes) {
+    enum { STEPS = 1000 };
+    net_coder *own = coder;
+    rb_dense w = own->parameters.loadings, v = {0};
+    rb_sampling whole = *sampling; /* noise is that of the last step */
+    whole.noise = 1;
+    struct chain c = {.coder = own, .sampling = &whole, .h = {codes, n, w.cols, w.cols, w.type}};
+    rb_error err = chain_begin(ctx, &c);
+    if (!err && block) {
+        c.v = net_rows(ctx, block, own->rows);
+        draw_h(&c, 0);
+    } else if (!err && (err = rb_dense_new(ctx, w.type, n, w.rows, &v)) == RB_OK) {
+        int64_t steps = sampling->steps ? sampling->steps : STEPS;
+        c.v = v;
+        flip_coins(&c);
+        for (int64_t step = 0; !err && step < steps; step++) {
+            draw_v(&c, step);
+            draw_h(&c, step);
+            err = rb_check_stop(ctx);
+        }
+    }
+    rb_dense_free(&v);
+    rb_free(c.words);
+    return err;
+}
+
+static rb_error emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                     const void *codes, void *rows) {
+    net_coder *own = coder;
+    rb_dense w = own->parameters.loadings;
+    struct chain c = {.coder = own,
+                      .sampling = sampling,
+                      .v = {rows, n, w.rows, w.rows, w.type},
+                      .h = {(void *)codes, n, w.cols, w.cols, w.type}};
+    rb_error err = own->options.visible == NET_BINARY
+                       ? rb_noise_is_whole(ctx, sampling, "a value that is 0 or 1")
+                       : RB_OK;
+    err = err ? err : chain_begin(ctx, &c);
+    if (!err) draw_v(&c, 0);
+    rb_free(c.words);
+    return err;
+}
+
 /* ---- metrics ---- */
 
 /* The free energy of a sample, whose codes have the logarithms of 1 - p = 1 / (1 + exp(a)): a is
@@ -376,4 +520,7 @@ const rb_method rb_method_rbm = {
     .encode = encode,
     .decode = decode,
     .evaluate = evaluate,
+    .draw = draw,
+    .emit = emit,
+    .draws_by_steps = true,
 };

@@ -319,6 +319,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     if (!err) {
         remark_on_units(ctx, run);
         err = restarts(ctx, run, model);
+        if (!err) rb_options_warn_idle(ctx, run->chosen);
     }
     err = err ? err : record_machine(ctx, *model);
     rb_checkpoint_end(run);

@@ -23,6 +23,11 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
 void rfn_coder_free(void *coder);
 rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error rfn_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
+/* By the prior N(xi, M), or of the samples of a block by N(mu, Sigma) (sample.c). */
+rb_error rfn_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                  const rb_block *block, void *codes);
+rb_error rfn_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                  const void *codes, void *rows);
 /* mu_p of a block, bias and all, into codes (n_samples x l). */
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes);
 

@@ -20,8 +20,10 @@ typedef struct rfn_survey {
     double *second;       /* m: diagonal of C = V'V / n, once it has ended; of what is there */
     double *observed;     /* m: values that are there, where some are missing */
     rb_dense full_second; /* C, m x m in float64: full noise */
+    double full_max;      /* the largest eigenvalue of C: full noise */
     void *min, *max;      /* m of the type: the range of each feature, for input noise */
     double noise_max;     /* largest of second; 0 before the end */
+    double weight_max;    /* of the loadings; 0: no bound */
     const double *shift;  /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
 } rfn_survey;
 

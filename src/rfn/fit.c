@@ -372,6 +372,13 @@ static void use_units_of_data(rfn_fit *fit) {
     }
 }
 
+/* By rule far above what loadings become: those of fits to D1, D3 and D7 of Clevert et al. 2015 are
+ * up to 1.8 standard deviations. Theorem 4 of that paper needs a bound, whichever. */
+static double weight_max(const rfn_setup *setup, double largest) {
+    double bound = setup->options.weight_max;
+    return bound < 0 ? 10 * sqrt(largest) : bound;
+}
+
 static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double largest) {
     if (largest < setup->options.psi_min) {
         return rb_fail(ctx, RB_ERROR_DATA,
@@ -404,6 +411,7 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
     rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
     if (!err && problem->missing) err = rfn_missing_survey_end(ctx, &fit->persistent.missing);
     if (err) return err;
+    survey->weight_max = weight_max(&fit->setup, survey->noise_max);
     use_units_of_data(fit);
     clamp_noise(fit);
     return rfn_full_noise_begin(ctx, &fit->setup, survey, &fit->parameters);
@@ -416,7 +424,7 @@ void rfn_project_moved(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     clamp_noise(fit);
     for (int64_t k = 0; k < fit->setup.problem.n_features; k++)
-        rfn_clamp_row(fit->parameters.loadings, k, fit->setup.options.weight_max);
+        rfn_clamp_row(fit->parameters.loadings, k, fit->survey.weight_max);
     rfn_project_codes(ctx, &fit->persistent, &fit->codes);
 }
 

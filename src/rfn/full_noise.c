@@ -3,11 +3,14 @@
  *     E = C - U W' - W U' + W S W',   Psi <- Psi + eta (E - Psi)
  *
  * E is (1/n) sum (v - W mu)(v - W mu)' + W Sigma W', so that Psi stays positive definite; its
- * eigenvalues are then raised to psi_min where they are smaller.
+ * eigenvalues are then moved into [psi_min, e_max(C)]. (Alg. S2 has max {C}. A bound of the largest
+ * variance of a feature would exclude Psi = C, which is the best without loadings; at a fixed point
+ * Psi = C - W S W' is within e_max(C).)
  *
- * Neither raises g(Psi) = log |Psi| + <Psi^-1, E>, of which F has -1/2. Let N = Psi + t (E - Psi),
- * N+ the same with raised eigenvalues nu_i, and k_ij in [0, 1] the divided differences of raising
- * (1 where both eigenvalues are above the bound, 0 where both are below). In the eigenvectors of N
+ * Neither raises g(Psi) = log |Psi| + <Psi^-1, E>, of which F has -1/2, once Psi is within the
+ * bounds. Let N = Psi + t (E - Psi), N+ the same with eigenvalues nu_i within the bounds, and k_ij
+ * in [0, 1] the divided differences of moving them there (1 where both eigenvalues are within the
+ * bounds, 0 where both are beyond the same one). In the eigenvectors of N
  *     d g(N+) / dt = -(1 - t) / t^2 sum_ij k_ij (N+ - Psi)_ij^2 / (nu_i nu_j) <= 0
  * since N+ - E = (1 - 1/t) (N+ - Psi) + (N+ - N) / t, whose last term is diagonal and has k_ii = 0
  * where it is not 0.
@@ -67,10 +70,12 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
     rb_dense psi = parameters->full.covariance;
     if (!is_full(setup)) return RB_OK;
     rb_dense_mirror(survey->full_second);
+    rb_error err = rb_largest_eigenvalue(ctx, survey->full_second, &survey->full_max);
+    if (err) return err;
     for (int64_t k = 0; k < psi.rows; k++)
         if (rb_dense_get(psi, k, k) == 0) /* not from a model */
             rb_dense_set(psi, k, k, parameters->noise[k]);
-    rb_error err = rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
+    err = rb_clamp_eigenvalues(ctx, psi, min_eigenvalue(setup, survey), survey->full_max);
     return err ? err : complete(ctx, parameters);
 }
 
@@ -106,7 +111,8 @@ static rb_error update(rb_context *ctx, const rfn_setup *setup, const rfn_survey
         }
     }
     rb_error err = rb_check_stop(ctx);
-    err = err ? err : rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
+    err =
+        err ? err : rb_clamp_eigenvalues(ctx, psi, min_eigenvalue(setup, survey), survey->full_max);
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++)
         for (int64_t c = 0; c < psi.cols; c++)
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));

@@ -149,7 +149,7 @@ static void decay_row(const struct rows *r, int64_t k) {
         rb_axpy(r->ctx, w.type, w.cols, -options->weight_decay, row, row);
     if (options->weight_decay_laplace > 0) rfn_soft_threshold(w, k, options->weight_decay_laplace);
     if (r->shrinks) rfn_shrink_row(r->fit, k, w);
-    rfn_clamp_row(w, k, options->weight_max);
+    rfn_clamp_row(w, k, r->fit->survey.weight_max);
 }
 
 /* (Half of) W S and the target U S^-1 for some rows, while they are close by. */
@@ -203,7 +203,8 @@ static rb_error check_finite(rb_context *ctx, const rfn_fit *fit) {
 static bool has_shortcut(const struct rows *r) {
     const rb_rfn_options *options = &r->fit->setup.options;
     return r->newton && !r->shrinks && options->weight_decay == 0 &&
-           options->weight_decay_laplace == 0 && options->momentum == 0 && options->weight_max == 0;
+           options->weight_decay_laplace == 0 && options->momentum == 0 &&
+           r->fit->survey.weight_max == 0;
 }
 
 static rb_error update(rb_context *ctx, rfn_fit *fit) {

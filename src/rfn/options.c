@@ -82,8 +82,12 @@ const rb_option rfn_option_rows[] = {
      "noise variance at the start, up to the largest variance of a feature (0: the "
      "feature's own)",
      RB_OPTION_RESEARCH},
-    {"weight-max", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_max), "0", 0, DBL_MAX, NULL,
-     "BOUND", "keep loadings within this bound (0: no bound)", RB_OPTION_RESEARCH},
+    {"weight-max", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_max), "0", -1, DBL_MAX,
+     NULL, "BOUND",
+     "keep loadings within this bound (0: no bound; -1: ten times the largest standard deviation "
+     "of "
+     "a feature)",
+     RB_OPTION_RESEARCH},
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0", 0, DBL_MAX,
      NULL, "SD",
      "standard deviation of the loadings at the start (0: a hundredth of the feature's)",

@@ -92,7 +92,7 @@ typedef struct rb_rfn_options {
     double noise_decay;          /* share that covariances lose in each M-step */
     double psi_min;              /* smallest noise variance, of full noise eigenvalue */
     double psi_init;             /* noise variance at the start */
-    double weight_max;           /* loadings are kept within [-weight_max, weight_max] */
+    double weight_max;           /* loadings are kept within it; -1: a rule */
     double weight_init;          /* standard deviation of the loadings at the start */
     double sparse_loadings;      /* c: loadings shrink by eta c standard errors */
     double weight_decay;         /* g: W <- W - g W (Alg. S8, Gaussian) */

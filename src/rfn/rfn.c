@@ -178,4 +178,6 @@ const rb_method rb_method_rfn = {
     .encode = rfn_encode,
     .decode = rfn_decode,
     .evaluate = rfn_evaluate,
+    .draw = rfn_draw,
+    .emit = rfn_emit,
 };

@@ -9,15 +9,13 @@
  *
  *   similarity of two units   the smaller of the cosines of their loadings and of their codes, the
  *                             codes less their mean
- *   clusters                  by average linkage over the units of all models, as long as the
- *                             average similarity of two clusters reaches `similarity`
- *   medoid                    the unit with the largest sum of similarities to its cluster
- *   stability of a cluster    1/M sum over the M models of the similarity of the medoid to the unit
- *                             of the model most like it, where that reaches `similarity`, else 0:
- *                             the share of the models that have the unit, each counting by how
- *                             similar its unit is. A count alone has more of the chance of the
- *                             draw, and where linkage cuts matters less here.
- * Two clusters whose medoids reach `similarity` are the same unit: the more stable one stays.
+ *   the same unit             in each model the one most similar to a unit, if its similarity
+ *                             reaches `similarity`
+ *   stability of a unit       1/M sum over the M models of the similarity of its same unit, 0 where
+ *                             there is none: the share of the models that have the unit, each
+ *                             counting by how similar its unit is
+ *   clusters                  the most stable unit, the medoid, and the same ones make a cluster;
+ *                             so on with the units that are left. Each unit counts once
  */
 #include "consensus.h"
 
@@ -45,8 +43,7 @@ static const rb_option rows[] = {
      RB_OPTION_TUNING},
     {"representative", 0, RB_OPTION_CHOICE, offsetof(rb_consensus_options, representative),
      "medoid", 0, 0, "medoid|mean", "WHICH",
-     "consensus: what stands for the units that are the same: the one most similar to the others, "
-     "or their mean",
+     "consensus: what stands for the units that are the same: the most stable one, or their mean",
      RB_OPTION_TUNING},
     {"refit", 0, RB_OPTION_INTEGER, offsetof(rb_consensus_options, refit), "0", 0, 1e9, NULL, "N",
      "consensus: go on from the units that are kept for so many iterations", RB_OPTION_TUNING},
@@ -138,115 +135,102 @@ static rb_error compare(rb_context *ctx, const vectors *v, rb_dense similarity) 
 
 /* ---- clusters ---- */
 
-/* A unit while clusters are sorted. */
-typedef struct place {
-    int64_t cluster;     /* the first unit of it */
-    int64_t size;        /* of it */
-    int64_t models;      /* that have a unit in it */
-    double stability;    /* of it */
-    double similarities; /* sum of those to the units of its cluster */
-    int64_t unit;
-} place;
+/* Units that are in a cluster, and those that are left. */
+typedef struct listing {
+    const vectors *v;
+    rb_dense similarity;
+    double bound;      /* of similarity: units are the same */
+    double *stability; /* of each unit that is left, as a medoid; IN_CLUSTER: it is not left */
+    int64_t *order;    /* the units in clusters, as the members of these */
+} listing;
 
-/* Within a cluster the medoid comes first. */
-static int by_stability(const void *a, const void *b) {
-    const place *x = a, *y = b;
-    if (x->stability != y->stability) return x->stability > y->stability ? -1 : 1;
-    if (x->size != y->size) return x->size > y->size ? -1 : 1;
-    if (x->cluster != y->cluster) return x->cluster < y->cluster ? -1 : 1;
-    if (x->similarities != y->similarities) return x->similarities > y->similarities ? -1 : 1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
+static const double IN_CLUSTER = -1;
+
+static bool is_left(const listing *l, int64_t unit) {
+    return l->stability[unit] >= 0;
 }
 
-/* What is known of a unit: its cluster's size and models, and how much it is like the others. */
-static place place_of(const vectors *v, const int64_t *cluster_of, rb_dense similarity,
-                      int64_t unit) {
-    place p = {.cluster = cluster_of[unit], .unit = unit};
-    int64_t last = -1; /* units stand model by model */
-    for (int64_t other = 0; other < v->count; other++) {
-        if (cluster_of[other] != p.cluster) continue;
-        p.size++;
-        p.similarities += rb_dense_get(similarity, unit, other);
-        p.models += v->units[other].model != last;
-        last = v->units[other].model;
-    }
-    return p;
+/* The unit of a model that is the same as `unit`: of those left the most similar one; -1: none is.
+ * The model's units begin at *first, and those of the next one where *first is then. */
+static int64_t same_in_model(const listing *l, int64_t unit, int64_t *first) {
+    const rb_unit *units = l->v->units;
+    int64_t model = units[*first].model, best = -1;
+    const double *row = rb_dense_row(l->similarity, unit);
+    for (; *first < l->v->count && units[*first].model == model; ++*first)
+        if (is_left(l, *first) && row[*first] >= l->bound && (best < 0 || row[*first] > row[best]))
+            best = *first;
+    return best;
 }
 
-/* How much of a unit the models have: the most similar one of each, if it is the same one. */
-static double stability_of(const vectors *v, rb_dense similarity, int64_t unit, int64_t n_models,
-                           double bound) {
+static double stability_of(const listing *l, int64_t unit, int64_t n_models) {
     double sum = 0;
-    for (int64_t i = 0, next; i < v->count; i = next) {
-        double best = 0;
-        for (next = i; next < v->count && v->units[next].model == v->units[i].model; next++)
-            best = fmax(best, rb_dense_get(similarity, unit, next));
-        sum += best >= bound ? fmin(best, 1) : 0;
+    for (int64_t first = 0; first < l->v->count;) {
+        int64_t same = same_in_model(l, unit, &first);
+        if (same >= 0) sum += fmin(rb_dense_get(l->similarity, unit, same), 1);
     }
     return sum / (double)n_models;
 }
 
-/* Each unit's place; the stability of a cluster is that of its medoid. */
-static void find_places(const vectors *v, const int64_t *cluster_of, rb_dense similarity,
-                        int64_t n_models, double bound, place *places) {
-    for (int64_t i = 0; i < v->count; i++)
-        places[i] = place_of(v, cluster_of, similarity, i);
-    qsort(places, (size_t)v->count, sizeof *places, by_stability);
-    for (int64_t i = 0; i < v->count; i++) {
-        bool medoid = i == 0 || places[i].cluster != places[i - 1].cluster;
-        places[i].stability = medoid ? stability_of(v, similarity, places[i].unit, n_models, bound)
-                                     : places[i - 1].stability;
-    }
-    qsort(places, (size_t)v->count, sizeof *places, by_stability);
+/* The most stable unit that is left; -1: there is none. */
+static int64_t most_stable(const listing *l) {
+    int64_t most = -1;
+    for (int64_t i = 0; i < l->v->count; i++)
+        if (is_left(l, i) && (most < 0 || l->stability[i] > l->stability[most])) most = i;
+    return most;
 }
 
-/* Is there a cluster before whose medoid is the same unit? */
-static bool is_listed(const rb_clusters *clusters, const int64_t *medoids, rb_dense similarity,
-                      int64_t unit, double bound) {
-    for (int64_t c = 0; c < clusters->count; c++)
-        if (rb_dense_get(similarity, unit, medoids[c]) >= bound) return true;
+static void add_member(listing *l, int64_t unit, rb_clusters *clusters) {
+    l->order[clusters->n_members] = unit;
+    clusters->members[clusters->n_members++] = l->v->units[unit];
+    clusters->list[clusters->count - 1].count++;
+}
+
+/* A cluster of the medoid and what is the same in the other models. */
+static void add_cluster(listing *l, int64_t medoid, rb_clusters *clusters) {
+    clusters->list[clusters->count++] =
+        (rb_cluster){.stability = l->stability[medoid], .first = clusters->n_members};
+    add_member(l, medoid, clusters);
+    for (int64_t first = 0; first < l->v->count;) {
+        bool own = l->v->units[first].model == l->v->units[medoid].model;
+        int64_t same = same_in_model(l, medoid, &first);
+        if (same >= 0 && !own) add_member(l, same, clusters);
+    }
+    const rb_cluster *c = &clusters->list[clusters->count - 1];
+    for (int64_t i = c->first; i < clusters->n_members; i++)
+        l->stability[l->order[i]] = IN_CLUSTER;
+}
+
+/* Has the last cluster a unit that is the same as this one? */
+static bool has_lost(const listing *l, int64_t unit, const rb_clusters *clusters) {
+    const rb_cluster *c = &clusters->list[clusters->count - 1];
+    for (int64_t i = c->first; i < clusters->n_members; i++)
+        if (rb_dense_get(l->similarity, unit, l->order[i]) >= l->bound) return true;
     return false;
 }
 
-static void list_clusters(const vectors *v, const place *places, rb_dense similarity, double bound,
-                          int64_t *medoids, rb_clusters *clusters) {
-    bool wanted = false;
-    for (int64_t i = 0; i < v->count; i++) {
-        const place *p = &places[i];
-        if (i == 0 || p->cluster != places[i - 1].cluster) {
-            wanted = !is_listed(clusters, medoids, similarity, p->unit, bound);
-            if (wanted) {
-                medoids[clusters->count] = p->unit;
-                clusters->list[clusters->count++] = (rb_cluster){
-                    .stability = p->stability, .models = p->models, .first = clusters->n_members};
-            }
-        }
-        if (!wanted) continue;
-        clusters->list[clusters->count - 1].count++;
-        clusters->members[clusters->n_members++] = v->units[p->unit];
+static void list_clusters(listing *l, int64_t n_models, rb_clusters *clusters) {
+    for (int64_t i = 0; i < l->v->count; i++)
+        l->stability[i] = stability_of(l, i, n_models);
+    for (int64_t medoid = most_stable(l); medoid >= 0; medoid = most_stable(l)) {
+        add_cluster(l, medoid, clusters);
+        for (int64_t i = 0; i < l->v->count; i++)
+            if (is_left(l, i) && has_lost(l, i, clusters))
+                l->stability[i] = stability_of(l, i, n_models);
     }
 }
 
 static rb_error cluster(rb_context *ctx, const vectors *v, int64_t n_models, double bound,
                         rb_clusters *clusters) {
     rb_scratch scratch = {.ctx = ctx};
-    rb_dense similarity = {0}, copy = {0};
-    rb_dense_take(&scratch, RB_FLOAT64, v->count, v->count, &similarity);
-    rb_dense_take(&scratch, RB_FLOAT64, v->count, v->count, &copy);
-    int64_t *cluster_of = rb_take(&scratch, v->count, sizeof *cluster_of);
-    place *places = rb_take(&scratch, v->count, sizeof *places);
+    listing l = {.v = v, .bound = bound};
+    rb_dense_take(&scratch, RB_FLOAT64, v->count, v->count, &l.similarity);
+    l.stability = rb_take(&scratch, v->count, sizeof *l.stability);
+    l.order = rb_take(&scratch, v->count, sizeof *l.order);
     clusters->list = rb_alloc_zero(ctx, v->count, sizeof *clusters->list);
     clusters->members = rb_alloc_zero(ctx, v->count, sizeof *clusters->members);
     if (!scratch.err && !(clusters->list && clusters->members)) scratch.err = RB_ERROR_MEMORY;
-    if (!scratch.err) scratch.err = compare(ctx, v, similarity);
-    if (!scratch.err) {
-        rb_dense_copy(similarity, copy);
-        scratch.err = rb_link_average(ctx, v->count, copy.data, bound, cluster_of);
-    }
-    if (!scratch.err) {
-        find_places(v, cluster_of, similarity, n_models, bound, places);
-        list_clusters(v, places, similarity, bound, cluster_of, clusters);
-    }
+    if (!scratch.err) scratch.err = compare(ctx, v, l.similarity);
+    if (!scratch.err) list_clusters(&l, n_models, clusters);
     return rb_scratch_end(&scratch);
 }
 
@@ -400,14 +384,14 @@ static rb_error record(rb_context *ctx, const rb_clusters *clusters, int64_t kep
                        const rb_consensus_options *options, rb_model *model) {
     int64_t common = 0;
     for (int64_t c = kept; c < clusters->count; c++)
-        common += clusters->list[c].models > 1;
+        common += clusters->list[c].count > 1;
     double *stability = rb_model_add_array(ctx, model, "stability", kept, 1);
     double *dropped = rb_model_add_array(ctx, model, "dropped_stability", common, 1);
     if (!stability || !dropped) return RB_ERROR_MEMORY;
     for (int64_t c = 0; c < kept; c++)
         stability[c] = clusters->list[c].stability;
     for (int64_t c = kept; c < clusters->count; c++)
-        if (clusters->list[c].models > 1) *dropped++ = clusters->list[c].stability;
+        if (clusters->list[c].count > 1) *dropped++ = clusters->list[c].stability;
     return record_options(ctx, count, options, model);
 }
 

@@ -27,15 +27,14 @@ typedef struct rb_unit {
 /* Units of several models that are the same one. */
 typedef struct rb_cluster {
     double stability; /* share of the models that have it, each by how similar its unit is */
-    int64_t models;   /* that have a unit in the cluster */
     int64_t first;    /* of its members */
-    int64_t count;
+    int64_t count;    /* of them, and of the models that have one */
 } rb_cluster;
 
 typedef struct rb_clusters {
     rb_cluster *list; /* the most stable first */
     int64_t count;
-    rb_unit *members; /* cluster by cluster, in each the one most similar to the others first */
+    rb_unit *members; /* cluster by cluster, in each the medoid first */
     int64_t n_members;
 } rb_clusters;
 

@@ -66,17 +66,19 @@ static bool is(const char *name, const char *const *among) {
 
 /* Noise is told by its name: there may be as many features as units. */
 static rb_error take_array(const merging *m, const rb_model *base, const char *name) {
-    static const char *const of_all[] = {"noise", "noise_covariance", "sigma", "visible_bias",
-                                         NULL};
+    static const char *const of_all[] = {"noise",        "noise_covariance", "sigma",
+                                         "visible_bias", "values",           NULL};
     int64_t rows, columns, l = rb_model_units(base);
     rb_model_array(base, name, &rows, &columns);
     bool prior = strcmp(name, "prior") == 0;
     if (strcmp(name, "loadings") == 0 || strcmp(name, "weights") == 0)
         return take_units(m, name, rows);
+    if (strcmp(name, "value_prior") == 0) /* a column for each unit, or for all */
+        return columns == l ? take_units(m, name, rows) : take_mean(m, name, rows, columns);
     if (is(name, of_all) || (prior && rows == 1 && l > 1)) return take_mean(m, name, rows, columns);
-    static const char *const of_units[] = {"scale",     "dead",        "prior_mean",
-                                           "prior",     "multipliers", "variance",
-                                           "explained", "hidden_bias", NULL};
+    static const char *const of_units[] = {"scale",       "dead",     "prior_mean", "prior",
+                                           "multipliers", "variance", "explained",  "hidden_bias",
+                                           "slab_mean",   "slab_sd",  "share",      NULL};
     return is(name, of_units) && rows == l && columns == 1 ? take_units(m, name, 1) : RB_OK;
 }
 

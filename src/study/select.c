@@ -113,7 +113,14 @@ static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, 
 /* One fit, of the best of so many starts. */
 struct fit {
     int64_t units, restarts, seed;
+    bool again; /* not the first of its number: what begins with no random number begins at random,
+                   as restarts of a fit do */
 };
+
+static bool may_begin_at_random(const rb_method *method) {
+    const rb_option *row = rb_rows_find(method->options, "start");
+    return row && row->kind == RB_OPTION_CHOICE && strstr(row->choices, "random");
+}
 
 static rb_error fit_options(rb_context *ctx, const select_plan *plan, struct fit at,
                             rb_options **options) {
@@ -122,6 +129,8 @@ static rb_error fit_options(rb_context *ctx, const select_plan *plan, struct fit
     err = err ? err : rb_options_unset(ctx, *options, "checkpoint");
     err = err ? err : rb_options_set_integer(ctx, *options, "units", at.units);
     err = err ? err : rb_options_set_integer(ctx, *options, "restarts", at.restarts);
+    if (!err && at.again && may_begin_at_random(plan->options->method))
+        err = rb_options_set(ctx, *options, "start", "random");
     return err ? err : rb_options_set_integer(ctx, *options, "seed", at.seed);
 }
 
@@ -363,9 +372,10 @@ static rb_error do_job(rb_context *ctx, int64_t job, void *user, rb_bytes *resul
     const select_plan *plan = user;
     int64_t restart = job % plan->per_row, fold = restart - plan->chosen.restarts;
     int64_t permutation = fold - plan->chosen.folds;
-    struct fit at = {plan->units[job / plan->per_row], 1, plan->seed};
+    struct fit at = {plan->units[job / plan->per_row], 1, plan->seed, false};
     if (fold < 0) {
         at.seed += restart;
+        at.again = restart > 0;
         return do_restart(ctx, plan, at, result);
     }
     if (permutation < 0) {
@@ -442,7 +452,7 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
 
 /* The options that matter here, without those of the tool. */
 static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
-    struct fit any = {1, 1, 1};
+    struct fit any = {1, 1, 1, false};
     rb_options *fit = NULL;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -13,6 +13,7 @@ tells '"samples": 300, "features": 200'
 sum=$(sed -n 's/.*"sum": \([-0-9.eE+]*\).*/\1/p' out)
 holds "$sum > 570000 && $sum < 630000" # 600000 expected, sd 7000
 grep -q '"features"' a.json || fail "no features in the truth"
+grep -q '"provenance":.*"command_line"' a.json || fail "the truth does not say where it comes from"
 
 refuses "types is '0.5,x'" simulate cells --types 0.5,x -o c.npy
 refuses "types is ''" simulate cells --types '' -o c.npy

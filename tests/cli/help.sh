@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 commands="fit_rfn fit_linca fit_nmf-et fit_mca fit_pca fit_ica fit_nmf fit_kmeans fit_dae fit_rbm encode reconstruct denoise evaluate modules check info convert
-simulate_biclusters simulate_bars plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_filters plot_modules version help"
+simulate_biclusters simulate_bars plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_unit plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview
@@ -88,8 +88,8 @@ END
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
     completes "fit finetune" rarebit "fi"
-    completes "rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
-    completes "history codes filters modules fields quality evidence" rarebit plot ""
+    completes "rfn linca nmf-et mca ssc pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
+    completes "history codes filters unit samples modules fields quality evidence" rarebit plot ""
     completes "biclusters bars cells rectangles rectangles-image convex mnist-basic mnist-rand mnist-img mnist-rot" \
         rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""

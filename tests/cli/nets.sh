@@ -67,6 +67,12 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     expect 0 info deep.h5
     tells "weights3"
 
+    # Other pretraining by one word.
+    for method in dae rbm pca; do
+        expect 0 stack $method train.tsv --units 3,2 --seed 1 -o other.h5 -q
+        expect 0 finetune other.h5 $data --epochs 2 -o other-net.h5 -q
+    done
+
     # Labels a line each, by position.
     expect 0 finetune none train.tsv --labels train-numbers.txt $small -o numbers.h5
     says "taken by position"
@@ -89,12 +95,36 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     for net in whole rest; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
     cmp -s whole.npy rest.npy || fail "a training that went on gives another net"
 
+    # A grid: every point a training of its own, the best of which is written; a second time nothing is
+    # trained but the net.
+    expect 0 finetune none $data $small --grid "momentum=0.9,0 masking=0,0.5" --table grid.tsv -o best.h5 \
+        --checkpoint g.ckpt -q
+    tells "momentum=0.9 masking=0.5"
+    [ "$(head -1 grid.tsv)" = "point	epochs	best_epoch	valid_error	valid_loss	choice" ] || fail "grid.tsv has another header"
+    [ "$(wc -l <grid.tsv)" -eq 5 ] || fail "grid.tsv has not 5 lines"
+    [ -e g.ckpt ] && fail "$command: the checkpoint stays"
+    point=$(awk -F '\t' '$6 == "chosen" { print $1 }' grid.tsv | sed 's/^/--/; s/ / --/; s/=/ /g')
+    expect 0 finetune none $data $small $point -o single.h5 -q
+    for net in best single; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
+    cmp -s best.npy single.npy || fail "the net of the grid is not that of $point"
+    expect 0 finetune stack.h5 $data --layer 1 --epochs 2 --grid "filter=plain,rescaled" --table grid.json -o first.h5 -q
+    grep -q '"point": "filter=rescaled"' grid.json || fail "grid.json lacks a point"
+    refuses "does nothing without --valid" finetune none train.tsv --labels train-y.tsv --grid rate=1 -o x.h5 -q
+    refuses "must be options and their values" finetune none $data --grid rate -o x.h5 -q
+    refuses "leave it out" finetune none $data --grid rate=1,2 --log-json x.json -o x.h5 -q
+    refuses "must end in .tsv or .json" finetune none $data --grid rate=1,2 --table x.csv -o x.h5 -q
+    refuses "table" finetune none $data --table x.tsv -o x.h5 -q
+
     # Wrong usage, wrong files.
     refuses "START is missing" finetune
     refuses "the samples need --labels" finetune none train.tsv -o x.h5
     refuses "--valid needs --valid-labels" finetune none train.tsv --labels train-y.tsv --valid valid.tsv -o x.h5
     refuses "--targets is given, but --outputs softmax" finetune none train.tsv --targets train-values.tsv -o x.h5
     refuses "patience" finetune none train.tsv --labels train-y.tsv --patience 3 -o x.h5 -q
+    refuses "dropout is given, but does nothing: the net has no hidden layer" finetune none train.tsv \
+        --labels train-y.tsv --dropout 0.5 -o x.h5 -q
+    expect 0 stack dae train.tsv --units 2,2 --iterations 2 --seed 1 -o stacked.h5 -q
+    refuses "filter is given, but does nothing" finetune stacked.h5 train.tsv --labels train-y.tsv --filter plain -o x.h5 -q
     refuses "would write over" finetune none train.tsv --labels train-y.tsv -o train-y.tsv
 }
 fails() {
@@ -127,6 +157,30 @@ fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
 expect 0 help finetune
 tells "after 10 epochs (10)"
 
+# To other programs and back.
+for format in npz onnx; do
+    expect 0 export net.h5 -o net.$format
+    says "2 layers in net.$format"
+    expect 0 import net.$format --like net.h5 -o back.h5 -q
+    expect 0 evaluate back.h5 valid.tsv --labels valid-y.tsv -q
+    tells "$errors of 30"
+done
+expect 0 info back.h5
+tells "imported_from"
+expect 0 export stack.h5 --layer 1 -o first.npz
+says "warning: codes of the E-step"
+says "1 layer in"
+refuses "neither .onnx nor .npz" export net.h5 -o net.txt
+refuses "--like is missing" import net.npz -o x.h5
+refuses "filter is given, but a net" export net.h5 --filter plain -o x.npz
+fails "has 2 layers, but the net has 3" import net.npz --like deep.h5 -o x.h5
+head -c 500 net.npz >cut.npz
+head -c 500 net.onnx >cut.onnx
+fails "no sound .npz" import cut.npz --like net.h5 -o x.h5
+fails "no ONNX file" import cut.onnx --like net.h5 -o x.h5
+expect 1 export codes.npy -o x.npz -q
+says "not a model"
+
 # Names of any length; NaN is no class.
 long=$(printf '%0300d' 7)
 sed "s/up\$/$long/" train-y.tsv >long-y.tsv
@@ -141,6 +195,44 @@ sed '1s/.*/NA/; 2s/.*/NA/' train-numbers.txt | sed '1i y' >holes-y.tsv
 expect 0 convert holes-y.tsv -o holes-y.npy -q
 expect 0 finetune none train.tsv --labels holes-y.npy --layers 4 --epochs 2 -o holes.h5
 says "58 of the 60 samples a class"
+
+# Effects of covariates: taken out of all samples, of which the validation samples are some others, so that what
+# batches add changes nothing; of a stack, of a net that starts at random, and of what both become.
+awk 'BEGIN { srand(5)
+    for (i = 0; i < 90; i++) {
+        part = i < 60 ? "train" : "valid"
+        if (i == 0 || i == 60) {
+            print "\tf0\tf1\tf2" >(part "-plain.tsv")
+            print "\tf0\tf1\tf2" >(part "-batch.tsv")
+            print "sample\tclass" >(part "-b-y.tsv")
+        }
+        if (i == 0) print "sample\tbatch\tage" >"covariates.tsv"
+        a = 2 * rand() - 1; b = rand(); c = rand(); batch = int(3 * rand()); age = rand()
+        print "s" i "\tb" batch "\t" age >"covariates.tsv"
+        print "s" i "\t" a "\t" b "\t" c >(part "-plain.tsv")
+        print "s" i "\t" a + 9 * batch "\t" b - 4 * age "\t" c + 20 * (batch == 1) >(part "-batch.tsv")
+        print "s" i "\t" (a > 0 ? "up" : "down") >(part "-b-y.tsv")
+    }
+}' </dev/null
+for kind in plain batch; do
+    data="train-$kind.tsv --labels train-b-y.tsv --valid valid-$kind.tsv --valid-labels valid-b-y.tsv"
+    # shellcheck disable=SC2086
+    expect 0 finetune none $data $small --regress batch,age --covariates covariates.tsv --precision float64 -o $kind.h5 -q
+    expect 0 predict $kind.h5 valid-$kind.tsv --covariates covariates.tsv --probabilities -o $kind-p.tsv -q
+done
+paste plain-p.tsv batch-p.tsv | tail -n +2 | awk '{ d = $2 - $5; if (d * d > 1e-8) exit 1 }' ||
+    fail "what batches add changes a net that was trained without it"
+expect 0 evaluate batch.h5 valid-batch.tsv --covariates covariates.tsv --labels valid-b-y.tsv --json -q
+[ "$(number errors <out)" -le 4 ] || fail "$command: $(number errors <out) errors of 30"
+expect 0 stack train-batch.tsv --units 3,2 --iterations 20 --regress batch --covariates covariates.tsv --seed 1 -o regress.h5 -q
+expect 0 finetune regress.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o x.h5 -q
+expect 0 finetune x.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o more.h5 -q
+rm x.h5
+refuses "nowhere to be found" finetune regress.h5 train-batch.tsv --labels train-b-y.tsv -o x.h5 -q
+refuses "nowhere to be found" predict more.h5 valid-batch.tsv -o x.tsv -q
+refuses "nowhere to be found" evaluate more.h5 valid-batch.tsv --labels valid-b-y.tsv -q
+refuses "does nothing where no effects" finetune none train.tsv --labels train-y.tsv --covariates covariates.tsv -o x.h5 -q
+[ -e x.h5 ] && fail "$command: left a net"
 
 expect 2 evaluate net.h5 valid.tsv -q
 says "give --labels"

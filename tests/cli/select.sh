@@ -89,4 +89,10 @@ done
 expect 0 select dae X.npy --units 2:3 --restarts 2 --folds 2 --iterations 3 --seed 1 -q
 tells "no number is picked: the method gives no log-likelihood of unseen samples"
 ! grep -q 'nan\|picked$\|likely$' out || fail "$command: $(cat out)"
+
+# A start without random numbers is only the first one's: otherwise all would agree.
+expect 0 simulate cells --samples 60 --features 80 --seed 1 -o N.npy -q
+expect 0 select nmf N.npy --units 8 --restarts 3 --folds 0 --seed 1 --iterations 30 -o n.tsv -q
+match=$(awk -F'\t' 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == "match") at = c } NR == 2 { print ($at < 0.95) }' n.tsv)
+[ "$match" = 1 ] || fail "nmf: all starts are the same: $(cat n.tsv)"
 finish

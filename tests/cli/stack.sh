@@ -28,6 +28,9 @@ tells "features       49"
 expect 0 info stack.h5
 tells "model of method stack"
 tells "layer2.loadings       20 x 8"
+tells "layer 1               rfn, 20 units of 49 features, 30 iterations, objective"
+tells "layer 2               rfn, 8 units of 20 features, 12 iterations, objective"
+expect 0 plot filters stack.h5 --best 3 --shape 7x7 -o filters.png -q
 expect 0 plot filters stack.h5 --shape 7x7 -o filters.png
 expect 0 plot filters stack.h5 --layer 1 --shape 7x7 -o first.png
 expect 0 plot filters first.h5 --shape 7x7 -o plain.png
@@ -49,8 +52,45 @@ for method in pca dae rbm kmeans; do
     expect 0 reconstruct other.h5 X.npy -o got.npy -q
 done
 
+# Options of values, too, may be lists of numbers; the names of attributes stand apart from values.
+for mean in 0 -0.3; do
+    expect 0 fit rfn "$([ $mean = 0 ] && echo X || echo codes).npy" -k 6 --iterations 9 --prior-mean=$mean \
+        --sparse-loadings "$([ $mean = 0 ] && echo 0 || echo 1.5)" --seed 1 -o prior.h5 -q
+    [ $mean = 0 ] && expect 0 encode prior.h5 X.npy -o codes.npy -q
+done
+expect 0 encode prior.h5 codes.npy -o want.npy -q
+expect 0 stack X.npy --units 6,6 --iterations 9 --prior-mean=0,-0.3 --sparse-loadings 0,1.5 --seed 1 -o prior.h5 -q
+expect 0 encode prior.h5 X.npy -o got.npy -q
+same want.npy got.npy
+expect 0 info prior.h5
+tells "layer2.sparse-loadings 1.5"
+tells "layer2.prior-mean     -0.3"
+expect 1 stack X.npy --units 6,6 --prior-mean=0,b.npy -o s.h5
+says "cannot read 0,b.npy"
+
+# Pictures of what units answer most.
+expect 0 stack X.npy --units 6,3 --iterations 4 --seed 1 -o drawn.h5 -q
+width=$("$RAREBIT" info X.npy --json | number features)
+for layer in 1 2; do
+    expect 0 plot filters drawn.h5 --layer $layer --shape "$width" --by activation -o answers$layer.png -q
+    exists answers$layer.png
+    expect 0 plot filters drawn.h5 --layer $layer --shape "$width" -o filters$layer.png -q
+    cmp -s answers$layer.png filters$layer.png && fail "$command: the same picture as the projection"
+done
+expect 0 fit pca X.npy -k 2 -o pca.h5 -q
+expect 1 plot filters pca.h5 --shape "$width" --by activation -o none.png -q
+expect 2 plot history drawn.h5 --by activation -o none.png -q
+
+# A log of all layers, and memory that no machine has.
+expect 0 stack X.npy --units 6,3 --iterations 4,3 --seed 1 --log-json log.jsonl -o logged.h5 -q
+[ "$(wc -l <log.jsonl)" -eq 7 ] || fail "$command: $(wc -l <log.jsonl) lines instead of 7"
+[ "$(grep -c '^{"layer": 2, "iteration": [123],' log.jsonl)" -eq 3 ] || fail "$command: layer 2 is not in the log"
+expect 1 stack X.npy --units 6,2000000 --iterations 4 --seed 1 --log-json none.jsonl -o none.h5 -q
+says "ask for fewer --units"
+[ ! -e none.h5 ] && [ ! -e none.jsonl ] || fail "$command: left a file"
+
 # Killed in layer 2, and elsewhere, it goes on where it was.
-long="stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 --checkpoint c.h5 --checkpoint-every 15"
+long="stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 --log-json long.jsonl --checkpoint c.h5 --checkpoint-every 15"
 # shellcheck disable=SC2086
 expect 0 stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 -o whole.h5 -q
 expect 0 encode whole.h5 X.npy -o whole.npy -q
@@ -76,6 +116,10 @@ expect 0 $long -o killed.h5
 command="killed $killed times, and in layer 2"
 expect 0 encode killed.h5 X.npy -o killed.npy -q
 same whole.npy killed.npy
+awk -F '[:,]' '{ print $2, $4 }' long.jsonl >steps
+[ "$(sort -u steps | wc -l)" -eq "$(wc -l <steps)" ] || fail "$command: lines of the log stand twice"
+sort -s -k 1n -k 2n steps | cmp -s - steps || fail "$command: lines of the log are not in order"
+tail -1 steps | grep -q '3  *12$' || fail "$command: the log does not end with layer 3"
 [ ! -e c.h5.layer1 ] && [ ! -e c.h5.layer2 ] || fail "$command: checkpoints are left"
 
 # Ctrl-C in a later layer writes the layers that there are.

@@ -8,7 +8,7 @@ for suffix in jpg pdf doc; do
         # shellcheck disable=SC2086 # words
         refuses "its suffix must say the format: one of .npy, .tsv" $line -o out.$suffix
     done
-    for kind in history codes filters modules fields quality evidence; do
+    for kind in history codes filters unit modules fields quality evidence; do
         refuses "must end in .png or .svg: 'out.$suffix'" plot $kind m.h5 X.npy -o out.$suffix
     done
     refuses "must say the format: .tsv, .json or .gmt" modules m.h5 X.npy -o out.$suffix

@@ -49,6 +49,7 @@ printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefgh
 } >in/x.png
 "$RAREBIT" patches -q in/x.pgm --size 1x2 --count 4 --seed 1 -o in/p.npy
 "$RAREBIT" fit linca -q in/p.npy -k 2 --iterations 3 --seed 1 -o patches.h5
+"$RAREBIT" finetune none -q in/x.npy --labels in/classes.txt --layers 2 --epochs 1 --seed 1 -o net.h5
 # A sound of four values.
 {
     printf 'RIFF\050\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\100\037\000\000\100\037\000\000'
@@ -252,11 +253,18 @@ each_fault reads,writes modules -q "$work/named.h5" "$in/named.tsv" --gmt "$in/s
     --covariates "$in/covariates.tsv" -o "$work/log/modules.tsv" --covariates-output "$work/log/c.tsv" \
     --gmt-output "$out/sets.tsv"
 each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
+for format in npz onnx; do
+    each_fault all-reads,writes,creates export -q "$work/net.h5" -o "$out/net.$format"
+    "$RAREBIT" export -q net.h5 -o "in/net.$format"
+    each_fault all-reads import -q "$in/net.$format" --like "$work/net.h5" -o "$out/model.h5"
+done
 each_fault reads segments -q "$in/x.wav" --length 2 -o "$out/x.npy"
 each_fault reads,writes,creates denoise -q "$work/patches.h5" "$in/x.pgm" --size 1x2 -o "$out/x.png"
 each_fault writes plot history -q "$model" -o "$out/history.png"
 each_fault reads,writes plot codes -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     -o "$out/codes.svg"
+each_fault reads,writes plot unit -q "$model" "$in/named.tsv" --unit 1 --labels "$in/labels.tsv" \
+    -o "$out/unit.svg"
 each_fault reads plot modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     -o "$out/modules.svg"
 each_fault writes,creates simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 \

@@ -240,6 +240,26 @@ static void eigenvalues_stay_above(void **state) {
     end(&s);
 }
 
+/* Loadings that begin far too large leave errors far above the data. */
+static void eigenvalues_stay_below(void **state) {
+    (void)state;
+    struct setting s;
+    struct moments x;
+    begin(&s, MAX_M, 4, 1);
+    s.rfn.weight_init = 100;
+    s.rfn.eta = 1;
+    rb_model *model = fit(&s, NULL);
+    measure(&s, model, &x);
+    double largest, bound;
+    rb_dense psi = {(double *)array(model, "noise_covariance"), MAX_M, MAX_M, MAX_M, RB_FLOAT64};
+    rb_dense c = {x.c, MAX_M, MAX_M, MAX_M, RB_FLOAT64};
+    assert_ok(s.ctx, rb_largest_eigenvalue(s.ctx, c, &bound));
+    assert_ok(s.ctx, rb_largest_eigenvalue(s.ctx, psi, &largest));
+    assert_true(largest <= 1.03 * bound && largest > 0.9 * bound); /* each from above */
+    rb_model_free(model);
+    end(&s);
+}
+
 /* Noise that loses all its covariances after each M-step is diagonal noise. */
 static void decays_to_diagonal(void **state) {
     (void)state;
@@ -373,6 +393,7 @@ int main(void) {
         cmocka_unit_test(theorem_6),
         cmocka_unit_test(theorem_5),
         cmocka_unit_test(eigenvalues_stay_above),
+        cmocka_unit_test(eigenvalues_stay_below),
         cmocka_unit_test(decays_to_diagonal),
         cmocka_unit_test(sparse_data),
         cmocka_unit_test(warm_starts),

@@ -21,5 +21,5 @@ cp examples/data/pbmc700/expr.tsv.gz cells.tsv.gz
 awk '/^```python/ { wanted = 1; next } /^```/ { wanted = 0 } wanted' "$SOURCE/README.md" >readme.py
 [ "$(wc -l <readme.py)" -gt 5 ]
 "$python" -B readme.py >printed 2>log || { cat log >&2; exit 1; }
-grep -q "^3  *250  *59  *CD3D NOSIP CD27" printed || { cat printed >&2; exit 1; }
+grep -q "^3  *250  *63  *CD3D NOSIP CD27" printed || { cat printed >&2; exit 1; }
 [ -s modules.png ]

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../options.h"
-#include "analysis/analysis.h"
+#include "analysis/members.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,23 +247,44 @@ static bool has(const rb_member *members, int64_t count, int64_t index) {
     return is;
 }
 
+/* The first test, with the codes of the model. */
+static void first_test(example *e, double level, bool *sure) {
+    int64_t index[PLANTED] = {0, 1, 2};
+    double rms[PLANTED];
+    rb_refit *refit;
+    rb_membership out = {.sure = sure};
+    for (int j = 0; j < PLANTED; j++)
+        rms[j] = rms_of(e, j);
+    rb_tested_units units = {PLANTED, index, rms, root_of(e)};
+    rb_block block = block_of(e, 0, N);
+    rb_matrix *codes;
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e->codes, L, 1, &codes), RB_OK);
+    assert_int_equal(rb_refit_new(ctx, M, L, &refit), RB_OK);
+    assert_int_equal(rb_refit_add(ctx, refit, &block, codes), RB_OK);
+    assert_int_equal(rb_refit_features(ctx, refit, &units, level, &out), RB_OK);
+    rb_refit_free(refit);
+    rb_matrix_free(codes);
+}
+
 static void as_defined(void **state) {
     (void)state;
     static example e;
     double p[M * PLANTED];
+    bool sure[M * PLANTED];
     for (int trial = 0; trial < 8; trial++) {
         double level = trial % 2 ? 0.3 : 0.1;
         make_example(&e, (uint64_t)trial + 1);
         e.sparse = trial / 2 % 2;
         test_features(&e, 0.7 * root_of(&e), p);
+        first_test(&e, level, sure);
+        for (int64_t k = 0; k < M * PLANTED; k++)
+            assert_int_equal(sure[k], found(p, k / PLANTED, (int)(k % PLANTED), level));
         rb_modules *modules = modules_of(&e, level);
         assert_int_equal(rb_modules_count(modules), PLANTED);
         assert_string_equal(rb_modules_rule(modules), "test");
         for (int64_t r = 0; r < PLANTED; r++) {
             const rb_module *m = rb_modules_get(modules, r);
             int j = (int)m->unit;
-            for (int64_t k = 0; k < M; k++)
-                assert_int_equal(has(m->features, m->n_features, k), found(p, k, j, level));
             for (int64_t i = 0; i < N; i++) {
                 double z = e.codes[i * L + j] / rms_of(&e, j);
                 double effect = 0.15 * size_of(&e, j);
@@ -277,17 +298,7 @@ static void as_defined(void **state) {
     }
 }
 
-/* What the codes tell of the loadings of a unit's features. */
-static double told_of_features(const example *e, const rb_module *m) {
-    double sum = 0, squares = pow(rms_of(e, m->unit), 2) * N;
-    for (int64_t d = 0; d < m->n_features; d++) {
-        int64_t k = m->features[d].index;
-        sum += 0.5 * log1p(squares * pow(e->loadings[k * L + m->unit], 2) / e->noise[k]);
-    }
-    return sum;
-}
-
-/* Modules come by the smaller of what they tell of samples and of features; a unit that every
+/* A unit that every
  * sample has, but no feature for sure, comes last, however much it tells of samples. */
 static void every_sample_is_no_module(void **state) {
     (void)state;
@@ -299,13 +310,10 @@ static void every_sample_is_no_module(void **state) {
     for (int64_t k = 0; k < M; k++)
         e.loadings[k * L + 3] = k % 2 ? 1 : -1;
     rb_modules *modules = modules_of(&e, 0.1);
-    double before = INFINITY, most = 0;
+    double most = 0;
     assert_int_equal(rb_modules_count(modules), L);
     for (int64_t r = 0; r < L; r++) {
         const rb_module *m = rb_modules_get(modules, r);
-        double worth = fmin(m->information, told_of_features(&e, m));
-        assert_true(worth <= before + 1e-9);
-        before = worth;
         assert_int_equal(m->unit == 3, r == L - 1);
         if (r == L - 1) assert_true(m->information > most);
         most = fmax(most, m->information);
@@ -333,15 +341,15 @@ static void levels_are_nested(void **state) {
 }
 
 /* Many units of few different codes: G has no inverse of its own. */
-static void many_equal_units(void **state) {
-    (void)state;
+static void equal_units(uint64_t seed) {
     enum { UNITS = 24 };
-    rb_draws draws = {.stream = {.seed = 9}};
+    rb_draws draws = {.stream = {.seed = seed}};
     static double codes[N * UNITS], values[N * M];
     int64_t index[UNITS];
     double rms[UNITS];
     rb_refit *refit;
-    bool belongs[M * UNITS];
+    bool sure[M * UNITS], belongs[M * UNITS];
+    rb_membership out = {sure, belongs};
     for (int64_t i = 0; i < N; i++) {
         for (int64_t k = 0; k < M; k++)
             values[i * M + k] = rb_draw_normal(&draws);
@@ -360,11 +368,17 @@ static void many_equal_units(void **state) {
     assert_int_equal(rb_refit_new(ctx, M, UNITS, &refit), RB_OK);
     assert_int_equal(rb_refit_add(ctx, refit, &block, matrix), RB_OK);
     rb_tested_units units = {UNITS, index, rms, 0.1};
-    if (rb_refit_features(ctx, refit, &units, 0.1, belongs)) fail_msg("%s", rb_context_error(ctx));
+    if (rb_refit_features(ctx, refit, &units, 0.1, &out)) fail_msg("%s", rb_context_error(ctx));
     for (int64_t e = 0; e < M * UNITS; e++)
         assert_false(belongs[e]);
     rb_refit_free(refit);
     rb_matrix_free(matrix);
+}
+
+static void many_equal_units(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        equal_units(seed);
 }
 
 /* The same unit twice: neither can be told from the other, so neither has features. */
@@ -382,6 +396,131 @@ static void doubled_unit(void **state) {
         const rb_module *m = rb_modules_get(modules, r);
         assert_int_equal(m->n_features > 0, m->unit < 2);
     }
+    rb_modules_free(modules);
+}
+
+/* ---- codes found anew ---- */
+
+/* What the codes of a sample minimise. */
+static double cost(const double *b, const double *psi, const double *v, const double *z) {
+    double sum = 0;
+    for (int64_t k = 0; k < M; k++) {
+        double rest = v[k];
+        for (int j = 0; j < PLANTED; j++)
+            rest -= b[k * PLANTED + j] * z[j];
+        sum += rest * rest / psi[k] / 2;
+    }
+    for (int j = 0; j < PLANTED; j++)
+        sum += z[j] * z[j] / 2;
+    return sum;
+}
+
+/* Each feature by its own units, with a constant: their loadings, noise, and the sample left. */
+static void fit_own(const example *e, const bool *own, double *b, double *psi, double *constant) {
+    enum { Q = PLANTED + 1 };
+    for (int64_t k = 0; k < M; k++) {
+        int column[Q], q = 0;
+        double gram[Q * Q] = {0}, inverse[Q * Q], right[Q] = {0}, beta[Q] = {0};
+        for (int j = 0; j < Q; j++)
+            if (j == PLANTED || own[k * PLANTED + j]) column[q++] = j;
+        for (int64_t i = 0; i < N; i++)
+            for (int a = 0; a < q; a++) {
+                right[a] += design(e, i, column[a]) * e->values[i * M + k];
+                for (int c = 0; c < q; c++)
+                    gram[a * q + c] += design(e, i, column[a]) * design(e, i, column[c]);
+            }
+        invert(q, gram, inverse);
+        psi[k] = 0;
+        for (int a = 0; a < q; a++)
+            for (int c = 0; c < q; c++)
+                beta[a] += inverse[a * q + c] * right[c];
+        for (int64_t i = 0; i < N; i++) {
+            double rest = e->values[i * M + k];
+            for (int a = 0; a < q; a++)
+                rest -= beta[a] * design(e, i, column[a]);
+            psi[k] += rest * rest / (N - q);
+        }
+        for (int a = 0; a < q; a++)
+            (column[a] == PLANTED ? &constant[k] : &b[k * PLANTED + column[a]])[0] = beta[a];
+    }
+}
+
+static void catch_codes(double *codes, const rb_refit *refit) {
+    for (int64_t i = 0; i < N; i++)
+        for (int j = 0; j < PLANTED; j++)
+            codes[i * PLANTED + j] = rb_dense_get(refit->codes, i, j);
+}
+
+/* Codes that are found anew are the best ones, whether they may be below 0 or not. */
+static void codes_anew(void **state) {
+    (void)state;
+    static example e;
+    for (int trial = 0; trial < 4; trial++) {
+        bool nonnegative = trial % 2, own[M * PLANTED];
+        double b[M * PLANTED] = {0}, psi[M], constant[M], rms[PLANTED], z[N * PLANTED];
+        int64_t index[PLANTED] = {0, 1, 2};
+        make_example(&e, (uint64_t)trial + 40);
+        e.sparse = trial / 2;
+        for (int64_t k = 0; k < M * PLANTED; k++)
+            own[k] = k / PLANTED / 10 == k % PLANTED || k % 17 == 0;
+        for (int j = 0; j < PLANTED; j++)
+            rms[j] = rms_of(&e, j);
+        rb_refit *first, *second;
+        rb_block block = block_of(&e, 0, N);
+        rb_matrix *codes;
+        rb_tested_units units = {PLANTED, index, rms, 1};
+        assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e.codes, L, 1, &codes), RB_OK);
+        assert_int_equal(rb_refit_new(ctx, M, L, &first), RB_OK);
+        assert_int_equal(rb_refit_add(ctx, first, &block, codes), RB_OK);
+        assert_int_equal(rb_refit_recode(ctx, first, &units, own, nonnegative, &second), RB_OK);
+        assert_int_equal(rb_refit_add(ctx, second, &block, codes), RB_OK);
+        catch_codes(z, second);
+        fit_own(&e, own, b, psi, constant);
+        for (int64_t i = 0; i < N; i++) {
+            double v[M];
+            for (int64_t k = 0; k < M; k++)
+                v[k] = e.values[i * M + k] - constant[k];
+            double best = cost(b, psi, v, z + i * PLANTED);
+            for (int j = 0; j < PLANTED; j++)
+                for (int side = -1; side <= 1; side += 2) {
+                    double moved[PLANTED];
+                    memcpy(moved, z + i * PLANTED, sizeof moved);
+                    moved[j] += 1e-3 * side;
+                    if (nonnegative && moved[j] < 0) continue;
+                    assert_true(cost(b, psi, v, moved) > best);
+                }
+        }
+        rb_refit_free(first);
+        rb_refit_free(second);
+        rb_matrix_free(codes);
+    }
+}
+
+/* Codes that are far from the truth: features are lost by them, and found by codes that are found
+ * anew. */
+static void poor_codes(void **state) {
+    (void)state;
+    static example e;
+    bool sure[M * PLANTED];
+    int64_t before = 0, after = 0;
+    make_example(&e, 21);
+    rb_draws draws = {.stream = {.seed = 210}};
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < PLANTED; j++)
+            e.codes[i * L + j] *= 0.2 + 1.6 * rb_draw_uniform(&draws);
+    first_test(&e, 0.1, sure);
+    for (int64_t k = 0; k < M * PLANTED; k++)
+        before += sure[k] && k / PLANTED / 10 == k % PLANTED;
+    rb_modules *modules = modules_of(&e, 0.1);
+    for (int64_t r = 0; r < PLANTED; r++) {
+        const rb_module *m = rb_modules_get(modules, r);
+        for (int64_t d = 0; d < m->n_features; d++) {
+            assert_int_equal(m->features[d].index / 10, m->unit);
+            after++;
+        }
+    }
+    assert_true(before < 25);
+    assert_true(after >= 29); /* of thirty */
     rb_modules_free(modules);
 }
 
@@ -445,6 +584,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_defined),    cmocka_unit_test(levels_are_nested),
+        cmocka_unit_test(codes_anew),    cmocka_unit_test(poor_codes),
         cmocka_unit_test(doubled_unit),  cmocka_unit_test(what_cannot_be_tested),
         cmocka_unit_test(all_dead),      cmocka_unit_test(many_equal_units),
         cmocka_unit_test(out_of_memory), cmocka_unit_test(every_sample_is_no_module),

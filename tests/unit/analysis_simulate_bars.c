@@ -24,8 +24,8 @@ static void options_become_the_plan(void **state) {
     rb_context *ctx = fixture_context();
     static const int styles[] = {RB_BARS_LINEAR, RB_BARS_MAX, RB_BARS_SIGNED};
     for (int s = 0; s < 3; s++) {
-        rb_bars_options o = {{9, 2, 3, false, false, 0.125, 0.5, 40, 7}, styles[s], 16};
-        rb_bars_plan plan = {9, 2, 3, s == 1, s == 2, 0.125, 0.5, 40, 7};
+        rb_bars_options o = {{9, 2, 3, false, false, 0.125, 0.5, 40, 7, 3}, styles[s], 16};
+        rb_bars_plan plan = {9, 2, 3, s == 1, s == 2, 0.125, 0.5, 40, 7, 3};
         rb_matrix *got[3], *expected[3];
         assert_ok(
             ctx, rb_simulate_bars(ctx, fixture_of(rb_bars_group(), &o), &got[0], &got[1], &got[2]));

@@ -4,31 +4,11 @@
 
 enum { N = 200, M = 12, UNITS = 2 };
 
-struct problem {
-    rb_context *ctx;
-    double *values;
-    rb_matrix *matrix;
-    rb_source *source;
-};
-
 static int setup(void **state) {
-    struct problem *p = calloc(1, sizeof *p);
-    p->ctx = fixture_context();
-    p->values = fixture_values(N, M, 3, 1);
+    double *values = fixture_values(N, M, 3, 1);
     for (int i = 0; i < N * M; i++)
-        if (i % 5 == 0) p->values[i] = 0; /* so that there is something to leave out */
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
-    *state = p;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct problem *p = *state;
-    rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
-    free(p->values);
-    rb_context_free(p->ctx);
-    free(p);
+        if (i % 5 == 0) values[i] = 0; /* so that there is something to leave out */
+    *state = fixture_problem(values, N, M);
     return 0;
 }
 
@@ -59,7 +39,7 @@ static double metric(rb_context *ctx, const rb_model *model, rb_source *source, 
 
 /* Of all that promise it. */
 static void objective_never_falls(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const methods[][2] = {
         {"fa", "solver=em"}, {"fa-laplace", ""}, {"fa-jeffreys", ""}, {"fa", "accelerate=squarem"}};
     for (int i = 0; i < 4; i++) {
@@ -79,7 +59,7 @@ static void objective_never_falls(void **state) {
 /* The same likelihood by both solvers, where it is stationary: C = W W' + Psi on the diagonal, and
  * (C - K) K^-1 W = 0, which W Sigma W' K^-1 v says by codes: W = C Psi^-1 W Sigma S^-1. */
 static void solvers_agree(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *fast = fit(p->ctx, p->source, "fa", "precision=float64 iterations=300");
     rb_model *slow = fit(p->ctx, p->source, "fa", "precision=float64 iterations=4000 solver=em");
     assert_int_equal(rb_model_status(fast), RB_STATUS_CONVERGED); /* and goes on no longer */
@@ -113,7 +93,7 @@ static void solvers_agree(void **state) {
 
 /* Fewer samples than features: by a root of the covariance, to the same place. */
 static void solvers_agree_on_few_samples(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(p->ctx, p->values, 25, 40, &matrix);
     const char *const fast_options = "precision=float64 iterations=1000 noise-min=0.05";
@@ -166,7 +146,7 @@ static double log_fabia(double z) {
 
 /* The likelihood is the integral; the bound is below it, and not far. */
 static void likelihoods_are_integrals(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const struct {
         const char *method, *metric;
         double (*prior)(double);
@@ -223,7 +203,7 @@ static void assert_same(const rb_model *a, const rb_model *b, double relative) {
 }
 
 static void any_form_of_data(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const methods[] = {"fa", "sfa", "fa-laplace", "fa-jeffreys", "fabia"};
     rb_matrix *rows;
     rb_source *stream, *sparse = sparse_source(p->ctx, p->values, &rows);
@@ -251,7 +231,7 @@ static void any_form_of_data(void **state) {
 
 /* Codes of mean square 1, the same reconstruction, the same likelihood. */
 static void codes_are_scaled(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *plain = fit(p->ctx, p->source, "fa", "precision=float64 solver=em");
     rb_model *scaled = fit(p->ctx, p->source, "fa", "precision=float64 solver=em normalize=rms");
     double *codes = fixture_codes(p->ctx, scaled, p->source), square = 0;
@@ -309,7 +289,7 @@ static void fabia_by_hand(const double *x, const double *w, const double *psi, d
 }
 
 static void fabia_takes_its_step(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     double next[M * UNITS], noise[M];
     rb_options *options;
     rb_model *second;
@@ -343,5 +323,5 @@ int main(void) {
                                        cmocka_unit_test(codes_are_scaled),
                                        cmocka_unit_test(fabia_takes_its_step),
                                        cmocka_unit_test(solvers_agree_on_few_samples)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -5,29 +5,9 @@
 
 enum { N = 300, M = 40, UNITS = 5 };
 
-struct problem {
-    rb_context *ctx;
-    double *values;
-    rb_matrix *matrix;
-    rb_source *source;
-};
-
 static int setup(void **state) {
-    struct problem *p = calloc(1, sizeof *p);
-    p->ctx = fixture_context();
-    p->values = fixture_values(N, M, 8, 1);
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
-    *state = p;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct problem *p = *state;
-    rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
-    free(p->values);
-    rb_context_free(p->ctx);
-    free(p);
+    double *values = fixture_values(N, M, 8, 1);
+    *state = fixture_problem(values, N, M);
     return 0;
 }
 
@@ -41,28 +21,23 @@ static rb_model *fit(rb_context *ctx, rb_source *source, const char *method, con
     return model;
 }
 
-static const double *array(const rb_model *model, const char *name) {
-    const double *values = rb_model_array(model, name, NULL, NULL);
-    assert_non_null(values);
-    return values;
-}
-
 /* The same numbers; their signs are fixed. */
 static void assert_same_model(const rb_model *a, const rb_model *b, double relative) {
-    const double *w = array(a, "loadings"), *x = array(b, "loadings");
+    const double *w = fixture_array(a, "loadings"), *x = fixture_array(b, "loadings");
     for (int64_t i = 0; i < rb_model_features(a) * UNITS; i++)
         assert_close(w[i], x[i], relative);
     for (int64_t j = 0; j < UNITS; j++)
-        assert_close(array(a, "variance")[j], array(b, "variance")[j], relative);
-    assert_close(array(a, "noise")[0], array(b, "noise")[0], relative);
+        assert_close(fixture_array(a, "variance")[j], fixture_array(b, "variance")[j], relative);
+    assert_close(fixture_array(a, "noise")[0], fixture_array(b, "noise")[0], relative);
 }
 
 /* W'W = I, variances descend and are those of the codes, and the loading of largest size is above
  * 0. Whitened codes have variance 1. */
 static void loadings_are_orthonormal(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *model = fit(p->ctx, p->source, "pca", "precision=float64");
-    const double *w = array(model, "loadings"), *variance = array(model, "variance");
+    const double *w = fixture_array(model, "loadings"),
+                 *variance = fixture_array(model, "variance");
     double *codes = fixture_codes(p->ctx, model, p->source);
     for (int j = 0; j < UNITS; j++) {
         double square = 0, largest = 0;
@@ -94,7 +69,7 @@ static void loadings_are_orthonormal(void **state) {
 
 /* The same directions, once the spectrum decays. */
 static void solvers_agree(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     for (int wide = 0; wide < 2; wide++) { /* also where features outnumber samples */
         int64_t n = wide ? 30 : N, m = wide ? 120 : M;
         double *values = fixture_values(n, m, 8, 3);
@@ -118,7 +93,7 @@ static void solvers_agree(void **state) {
 /* The share of the squares that is explained never falls from pass to pass, though the basis is
  * made anew when it is full. */
 static void objective_never_falls(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     double *values = fixture_values(400, 300, 60, 2), before = 0, value, estep, seconds;
     rb_matrix *matrix;
     rb_source *source = fixture_source(p->ctx, values, 400, 300, &matrix);
@@ -160,7 +135,7 @@ static rb_source *sparse_source(rb_context *ctx, const double *values, int64_t n
 
 /* Centring sparse data fills nothing, and gives what dense data give. */
 static void sparse_is_dense(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const ways[] = {"solver=exact", "solver=randomized tolerance=0"};
     for (int way = 0; way < 4; way++) { /* and with n above, below m */
         int64_t n = way & 2 ? 30 : 200, m = way & 2 ? 90 : 50;
@@ -197,7 +172,7 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *to) {
 
 /* An exact solution has no iterations to count; a model of one is fitted again all the same. */
 static void exact_refuses_iterations(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const idle[] = {"iterations=5", "tolerance=1e-3", "patience=3"};
     rb_model *model = NULL, *again = NULL;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
@@ -218,7 +193,7 @@ static void exact_refuses_iterations(void **state) {
 
 /* The same bits streamed and in memory, on one thread and on three. */
 static void bits_are_the_same(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const fits[][2] = {{"pca", "solver=exact"},
                                           {"pca", "solver=randomized"},
                                           {"ica", "iterations=7"},
@@ -231,8 +206,10 @@ static void bits_are_the_same(void **state) {
         rb_model *a = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
         assert_ok(p->ctx, rb_context_set_threads(p->ctx, 3));
         rb_model *b = fit(p->ctx, streamed, fits[f][0], fits[f][1]);
-        assert_memory_equal(array(a, "loadings"), array(b, "loadings"), M * UNITS * sizeof(double));
-        assert_memory_equal(array(a, "noise"), array(b, "noise"), M * sizeof(double));
+        assert_memory_equal(fixture_array(a, "loadings"), fixture_array(b, "loadings"),
+                            M * UNITS * sizeof(double));
+        assert_memory_equal(fixture_array(a, "noise"), fixture_array(b, "noise"),
+                            M * sizeof(double));
         rb_model_free(a);
         rb_model_free(b);
         rb_source_free(streamed);
@@ -242,10 +219,10 @@ static void bits_are_the_same(void **state) {
 /* log p(v) of Tipping and Bishop by the inverse and determinant of W W' + s2 I, m x m, where W W' =
  * A (D - s2) A'. */
 static void likelihood_is_that_of_the_covariance(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *model = fit(p->ctx, p->source, "pca", "precision=float64");
-    const double *w = array(model, "loadings"), *d = array(model, "variance");
-    double s2 = array(model, "noise")[0], sum = 0, mean[M] = {0};
+    const double *w = fixture_array(model, "loadings"), *d = fixture_array(model, "variance");
+    double s2 = fixture_array(model, "noise")[0], sum = 0, mean[M] = {0};
     rb_dense c, solved, v;
     rb_spd *factor;
     rb_metrics *metrics;
@@ -287,7 +264,7 @@ static void likelihood_is_that_of_the_covariance(void **state) {
 
 /* Two causes and no noise: units beyond the rank have no loadings, and nothing is infinite. */
 static void units_beyond_the_rank_are_dead(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     double *values = calloc(N * M, sizeof *values);
     for (int i = 0; i < N * M; i++)
         values[i] = (i / M % 7) * (i % M % 5) + (i / M % 11) * (i % M % 3);
@@ -319,7 +296,7 @@ static rb_error stop_at(const rb_progress *progress, void *user) {
 
 /* A fit that was stopped goes on from its checkpoint to the same bits. */
 static void checkpoints_go_on(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const fits[][2] = {
         {"pca", "solver=randomized iterations=6 tolerance=0 checkpoint=pca-test-checkpoint.h5"},
         {"ica", "iterations=9 checkpoint=pca-test-checkpoint.h5"},
@@ -336,7 +313,7 @@ static void checkpoints_go_on(void **state) {
         rb_model *gone_on = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
         assert_true(rb_model_iterations(gone_on) > at);
         assert_int_equal(rb_model_iterations(gone_on), rb_model_iterations(whole));
-        assert_memory_equal(array(whole, "loadings"), array(gone_on, "loadings"),
+        assert_memory_equal(fixture_array(whole, "loadings"), fixture_array(gone_on, "loadings"),
                             M * UNITS * sizeof(double));
         rb_model_free(whole);
         rb_model_free(stopped);
@@ -346,7 +323,7 @@ static void checkpoints_go_on(void **state) {
 
 /* Wherever memory ends, nothing leaks and nothing is half done. */
 static void no_memory(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const char *const fits[][2] = {{"pca", "solver=exact"},
                                           {"pca", "solver=randomized iterations=3"},
                                           {"ica", "iterations=3"},
@@ -377,7 +354,7 @@ static void no_memory(void **state) {
 }
 
 static void refused(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_options *options;
     rb_model *model = NULL, *again = NULL;
     assert_ok(p->ctx, rb_options_new(p->ctx, "pca", &options));
@@ -395,17 +372,18 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(loadings_are_orthonormal, setup, teardown),
-        cmocka_unit_test_setup_teardown(solvers_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(objective_never_falls, setup, teardown),
-        cmocka_unit_test_setup_teardown(sparse_is_dense, setup, teardown),
-        cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, teardown),
-        cmocka_unit_test_setup_teardown(bits_are_the_same, setup, teardown),
-        cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup, teardown),
-        cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, teardown),
-        cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(loadings_are_orthonormal, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(solvers_agree, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(objective_never_falls, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(sparse_is_dense, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(bits_are_the_same, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(no_memory, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(refused, setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,6 +299,29 @@ static void bounds(void **state) {
     rb_model_free(model);
 }
 
+/* By rule: ten standard deviations of the feature that varies most. */
+static void bound_of_loadings_by_rule(void **state) {
+    struct problem *p = *state;
+    double largest = 0, variance = 0;
+    p->rfn.weight_init = 1000;
+    p->rfn.weight_max = -1;
+    p->rfn.eta = 0.01;
+    p->fit.iterations = 1;
+    p->fit.precision = RB_FLOAT64;
+    rb_model *model = fit(p, NULL);
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    for (int64_t e = 0; e < M * UNITS; e++)
+        largest = fmax(largest, fabs(w[e]));
+    for (int64_t k = 0; k < M; k++) {
+        double squares = 0;
+        for (int64_t i = 0; i < N; i++)
+            squares += pow(p->values[i * M + k] - model->preprocess->centre[k], 2) / N;
+        variance = fmax(variance, squares);
+    }
+    assert_close(largest, 10 * sqrt(variance), 1e-12);
+    rb_model_free(model);
+}
+
 static void wrong_use(void **state) {
     struct problem *p = *state;
     rb_options *options;
@@ -441,6 +464,7 @@ int main(void) {
         CASE(mstep_never_lowers_the_objective),
         CASE(gradient_form),
         CASE(bounds),
+        CASE(bound_of_loadings_by_rule),
         CASE(wrong_use),
         CASE(missing_and_infinite_values),
         CASE(overflow_is_said),

@@ -191,7 +191,7 @@ static void refusals(void **state) {
     refuse_file("hole.wav", &o, RB_ERROR_DATA, "hole.wav: value 2 of the sound is missing");
     const char *const rates[] = {"a.wav", "slow.wav"};
     refuse_segments(rates, 2, &o, RB_ERROR_DATA,
-                    "slow.wav has 4000 values a second, but a.wav has 8000");
+                    "slow.wav has 4000 values per second, but a.wav has 8000");
     o.length = "7";
     refuse_file("a.wav", &o, RB_ERROR_ARGUMENT,
                 "a.wav: a segment of 7 values does not fit into a recording of 6");

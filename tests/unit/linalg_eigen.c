@@ -1,4 +1,4 @@
-/* Matrices whose eigenvalues are known: the largest, inverse roots, raising small ones. */
+/* Matrices whose eigenvalues are known: the largest, inverse roots, bounds. */
 #include "linalg_test.h"
 
 enum { N = 30 };
@@ -22,18 +22,18 @@ static rb_dense with_eigenvalues(rb_context *ctx, const double *values) {
     return a;
 }
 
-static void small_ones_are_raised_and_no_other(void **state) {
+static void those_beyond_a_bound_move_and_no_other(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
     for (int trial = 0; trial < 3; trial++) {
-        double values[N], raised[N];
+        double values[N], moved[N];
         for (int c = 0; c < N; c++) {
             /* some negative, some at the bound, some far above; equal ones among them */
             values[c] = trial == 0 ? c % 7 - 2 : trial == 1 ? 0.5 : pow(10, c % 9 - 4);
-            raised[c] = values[c] < 0.5 ? 0.5 : values[c];
+            moved[c] = fmin(fmax(values[c], 0.5), 3);
         }
-        rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, raised);
-        assert_int_equal(rb_raise_eigenvalues(ctx, a, 0.5), RB_OK);
+        rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, moved);
+        assert_int_equal(rb_clamp_eigenvalues(ctx, a, 0.5, 3), RB_OK);
         for (int64_t e = 0; e < N * N; e++) {
             assert_near(rb_dense_get(a, e / N, e % N), rb_dense_get(b, e / N, e % N), 1e-10);
             assert_true(rb_dense_get(a, e / N, e % N) == rb_dense_get(a, e % N, e / N));
@@ -44,14 +44,14 @@ static void small_ones_are_raised_and_no_other(void **state) {
     rb_context_free(ctx);
 }
 
-static void larger_ones_keep_their_bits(void **state) {
+static void those_within_keep_their_bits(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
     double values[N];
     for (int c = 0; c < N; c++)
         values[c] = 1 + c;
     rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, values);
-    assert_int_equal(rb_raise_eigenvalues(ctx, a, 0.9), RB_OK);
+    assert_int_equal(rb_clamp_eigenvalues(ctx, a, 0.9, N + 0.1), RB_OK);
     assert_memory_equal(a.data, b.data, N * N * sizeof(double));
     rb_dense_free(&a);
     rb_dense_free(&b);
@@ -66,12 +66,12 @@ static void failures(void **state) {
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
         ctx->allocations_left = n;
-        err = rb_raise_eigenvalues(ctx, a, 1);
+        err = rb_clamp_eigenvalues(ctx, a, 1, 2);
         assert_true(err == RB_OK || (err == RB_ERROR_MEMORY && n < 10));
     }
     ctx->allocations_left = -1;
     rb_dense_set(a, 3, 2, NAN);
-    assert_int_equal(rb_raise_eigenvalues(ctx, a, 1), RB_ERROR_NUMERIC);
+    assert_int_equal(rb_clamp_eigenvalues(ctx, a, 1, 2), RB_ERROR_NUMERIC);
     rb_dense_free(&a);
     rb_context_free(ctx);
 }
@@ -131,8 +131,8 @@ static void inverse_roots(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_ones_are_raised_and_no_other),
-        cmocka_unit_test(larger_ones_keep_their_bits),
+        cmocka_unit_test(those_beyond_a_bound_move_and_no_other),
+        cmocka_unit_test(those_within_keep_their_bits),
         cmocka_unit_test(the_largest_have_their_vectors),
         cmocka_unit_test(inverse_roots),
         cmocka_unit_test(failures),

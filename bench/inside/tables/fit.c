@@ -56,8 +56,8 @@ static rb_error fit(rb_context *ctx, const struct job *job, rb_source *source, r
     return err;
 }
 
-/* For all methods but RFN (section 4): the share of codes below 0.01, in percent. */
-static rb_error small_codes(rb_context *ctx, const rb_model *model, rb_source *source, double *sp) {
+static rb_error small_codes(rb_context *ctx, const rb_model *model, rb_source *source,
+                            double *percent) {
     const double small = 0.01;
     int64_t count = rb_source_samples(source) * rb_model_units(model), below = 0;
     rb_scratch scratch = {.ctx = ctx};
@@ -67,7 +67,7 @@ static rb_error small_codes(rb_context *ctx, const rb_model *model, rb_source *s
             rb_encode_into(ctx, model, source, RB_FLOAT64, codes, rb_model_units(model), 1);
     for (int64_t e = 0; e < count && !scratch.err; e++)
         below += fabs(codes[e]) < small;
-    *sp = 100 * (double)below / (double)count;
+    *percent = 100 * (double)below / (double)count;
     return rb_scratch_end(&scratch);
 }
 
@@ -117,11 +117,12 @@ static rb_error measure(rb_context *ctx, const struct job *job, const rb_matrix 
     if (err == RB_ERROR_NUMERIC) return RB_OK; /* it diverged: an instance less */
     values[SECONDS] = processor_seconds() - seconds;
     err = err ? err : rb_evaluate(ctx, model, source, &metrics);
+    err = err ? err : small_codes(ctx, model, source, &values[SMALL]);
     if (!err) {
-        values[SP] = 100 * rb_metrics_get(metrics, "sparseness");
+        double zeros = 100 * rb_metrics_get(metrics, "sparseness");
+        values[SP] = job->method->rectified ? zeros : values[SMALL];
         values[CO] = rb_metrics_get(metrics, "covariance_error");
     }
-    if (!err && !job->method->rectified) err = small_codes(ctx, model, source, &values[SP]);
     err = err ? err : rebuilt_error(ctx, model, matrix, source, &values[ER]);
     err = err ? err : recovery(ctx, model, source, truth, &values[RECOVERY]);
     rb_metrics_free(metrics);
@@ -144,8 +145,8 @@ rb_error plan_fit(rb_context *ctx, int64_t index, const void *plan, double *valu
 }
 
 void plan_key(const struct plan *p, char *key, size_t size) {
-    size_t used = (size_t)snprintf(key, size, "tables %s, %lld instances", rb_version(),
-                                   (long long)p->instances);
+    size_t used = (size_t)snprintf(key, size, "tables %s, %d figures of %lld instances",
+                                   rb_version(), (int)METRICS, (long long)p->instances);
     for (int i = 0; i < p->n_sets && used < size; i++)
         used += (size_t)snprintf(key + used, size - used, " %s", set_name(p->sets[i]));
     for (int i = 0; i < p->n_units && used < size; i++)

@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *set_name(int set) {
     return set ? "II" : "I";
@@ -60,6 +61,21 @@ int rows_make(const struct plan *p, const double *values, struct row *rows) {
             average(first + m, p->n_methods, &rows[count++]);
     }
     return count;
+}
+
+bool rows_average(const struct row *rows, int count, const char *paper, int64_t units,
+                  struct row *row) {
+    for (int i = 0; i < count; i++) {
+        *row = rows[i];
+        if (strcmp(row->method->name, paper) == 0 && row->units == units && row->set == 0 &&
+            row->dataset == DATASETS)
+            return true;
+    }
+    const struct method method = {.paper = paper};
+    *row = (struct row){.method = &method, .units = units, .dataset = DATASETS};
+    paper_find(row);
+    row->method = NULL;
+    return false;
 }
 
 /* The published figures look truncated (those of PCA do, which has no free choice): 5 is anything

@@ -13,10 +13,12 @@ struct choice {
 };
 
 static const rb_option option_rows[] = {
-    {"instances", 0, RB_OPTION_INTEGER, offsetof(struct choice, instances), "3", 1, 1000, NULL, "N",
-     "data sets of each kind, from seeds 1 to N (the paper has 100)"},
-    {"methods", 0, RB_OPTION_TEXT, offsetof(struct choice, methods), "all", 0, 0, NULL, "NAMES",
-     "some of them, by commas: RFN,FA; 'sparse' is RFN with --preset sparse, to be better than the "
+    {"instances", 0, RB_OPTION_INTEGER, offsetof(struct choice, instances), "20", 1, 1000, NULL,
+     "N", "data sets of each kind, from seeds 1 to N (the paper has 100)"},
+    {"methods", 0, RB_OPTION_TEXT, offsetof(struct choice, methods), "RFN,RFNn", 0, 0, NULL,
+     "NAMES",
+     "by commas: RFN,RFNn,DAE,RBM,FAsp,FAlap,ICA,SFA,FA,PCA, or all; 'sparse' is RFN with --preset "
+     "sparse, to be better than the "
      "paper's row"},
     {"datasets", 0, RB_OPTION_TEXT, offsetof(struct choice, datasets), "all", 0, 0, NULL, "NAMES",
      "some of D1 to D9"},
@@ -67,6 +69,7 @@ static int tell(const struct result *result) {
 static int show(const rb_options *options, const struct result *result) {
     const struct choice *choice = rb_options_fields(options, &group);
     write_markdown(stdout, result);
+    write_averages(stdout, result);
     int status = tell(result);
     bool written = many_write(many_options(options)->output, write_tsv, result) &&
                    many_write(choice->page, write_page, result);

@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include <math.h>
+#include <string.h>
 
 static void cell(FILE *out, struct figure figure, int digits) {
     if (isnan(figure.mean))
@@ -23,8 +24,9 @@ void write_markdown(FILE *out, const void *result) {
     int count = ((const struct result *)result)->count;
     fprintf(out,
             "rarebit %s, seeds 1 to %lld; mean (sd), then the paper's\n\n"
-            "| set | units | data | method | SP | ER | CO | recovery | s | SP paper | ER | CO | |\n"
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+            "| set | units | data | method | SP | ER | CO | below 0.01 | recovery | s | SP paper | "
+            "ER | CO "
+            "| |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
             rb_version(), (long long)plan->instances);
     for (int i = 0; i < count; i++) {
         const struct row *row = &rows[i];
@@ -32,7 +34,8 @@ void write_markdown(FILE *out, const void *result) {
                 dataset_name(row->dataset), row->method->name);
         for (int k = 0; k < PAPER_METRICS; k++)
             cell(out, row->ours[k], k == CO && row->ours[k].mean < 10 ? 2 : 1);
-        fprintf(out, " %.2f | %.2f |", row->ours[RECOVERY].mean, row->ours[SECONDS].mean);
+        fprintf(out, " %.1f | %.2f | %.2f |", row->ours[SMALL].mean, row->ours[RECOVERY].mean,
+                row->ours[SECONDS].mean);
         for (int k = 0; k < PAPER_METRICS; k++)
             paper_cell(out, row->paper[k]);
         fprintf(out, " %s |\n", verdict_text(row_verdict(row, plan->instances)));
@@ -50,7 +53,7 @@ void write_tsv(FILE *out, const void *result) {
     const struct plan *plan = ((const struct result *)result)->plan;
     const struct row *rows = ((const struct result *)result)->rows;
     int count = ((const struct result *)result)->count;
-    static const char *const names[] = {"sp", "er", "co", "recovery", "seconds"};
+    static const char *const names[] = {"sp", "er", "co", "below_001", "recovery", "seconds"};
     fprintf(out, "# rarebit %s tables, seeds 1 to %lld\nset\tunits\tdata\tmethod", rb_version(),
             (long long)plan->instances);
     for (int k = 0; k < METRICS; k++)
@@ -68,5 +71,44 @@ void write_tsv(FILE *out, const void *result) {
             number(out, f.sd);
         }
         fprintf(out, "\t%s\n", verdict_text(row_verdict(row, plan->instances)));
+    }
+}
+
+static void average_cells(FILE *out, const struct figure *figures, int digits) {
+    for (int k = 0; k < PAPER_METRICS; k++)
+        if (isnan(figures[k].mean))
+            fputs(" - |", out);
+        else
+            fprintf(out, " %.*f±%.*f |", digits, figures[k].mean, digits, figures[k].sd);
+}
+
+/* Nothing where none of the averages is there. */
+static void average_line(FILE *out, const struct result *result, const char *method, bool ours) {
+    struct row rows[MAX_UNITS];
+    bool there[MAX_UNITS], any = !ours;
+    for (int u = 0; u < MAX_UNITS; u++) {
+        there[u] = rows_average(result->rows, result->count, method, 50 * (u + 1), &rows[u]);
+        any = any || there[u];
+    }
+    if (!any) return;
+    fprintf(out, "| %s | %s |", method, ours ? "here" : "paper");
+    for (int u = 0; u < MAX_UNITS; u++)
+        if (ours && !there[u])
+            fputs(" - | - | - |", out);
+        else
+            average_cells(out, ours ? rows[u].ours : rows[u].paper, ours);
+    fputc('\n', out);
+}
+
+void write_averages(FILE *out, const void *result) {
+    fputs("\nTable 1 of the paper: means over D1 to D9 of set I\n\n"
+          "| method | | SP, 50 units | ER | CO | SP, 100 | ER | CO | SP, 150 | ER | CO |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|\n",
+          out);
+    for (int m = 0; method_at(m); m++) {
+        const char *name = method_at(m)->name;
+        if (strcmp(name, method_at(m)->paper) != 0) continue; /* another fit for a row */
+        average_line(out, result, name, true);
+        average_line(out, result, name, false);
     }
 }

@@ -80,6 +80,20 @@ residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = 
              info_of(object)$feature_names)
 }
 
+simulate.rarebit <- function(object, nsim = 1, seed = 1, noise = 1, newdata = NULL,
+                             samples = "rows", assay = NULL, reading = list(), covariates = NULL,
+                             threads = default_threads(), ...) {
+  no_more(...)
+  if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1)
+  if (length(nsim) != 1 || is.na(nsim) || nsim < 1)
+    stop("nsim must be a number of samples, at least 1", call. = FALSE)
+  data <- if (!is.null(newdata))
+    given_samples(object, newdata, samples, assay, reading, covariates)
+  rows <- said(.Call(C_sample, pointer_of(object), data$handle, nsim, noise, seed,
+                     thread_count(threads)))
+  with_names(rows, NULL, info_of(object)$feature_names)
+}
+
 # Where the features of the model are in the samples: by name where both have names.
 columns_in_use <- function(model, data, n) {
   info <- info_of(model)

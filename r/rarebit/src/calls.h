@@ -31,6 +31,7 @@ SEXP binding_set_attribute(SEXP model, SEXP name, SEXP value);
 SEXP binding_model_history(SEXP model);
 SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
 SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);
+SEXP binding_sample(SEXP model, SEXP data, SEXP count, SEXP noise, SEXP seed, SEXP threads);
 SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
 SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP threads);
 

@@ -192,6 +192,32 @@ SEXP binding_reconstruct(SEXP pointer, SEXP data, SEXP threads) {
                    threads);
 }
 
+static rb_error sample_options(int64_t count, double noise, double seed, rb_options **options) {
+    rb_error err = rb_options_new(context(), NULL, options);
+    err = err ? err : rb_options_add(context(), *options, rb_sample_group());
+    err = err ? err : rb_options_set_integer(context(), *options, "count", count);
+    err = err ? err : rb_options_set_number(context(), *options, "noise", noise);
+    return err ? err : rb_options_set_integer(context(), *options, "seed", (int64_t)seed);
+}
+
+/* data: NULL, or samples from whose codes new ones are drawn. */
+SEXP binding_sample(SEXP pointer, SEXP data, SEXP count, SEXP noise, SEXP seed, SEXP threads) {
+    const rb_model *model = model_of(pointer);
+    rb_source *source = Rf_isNull(data) ? NULL : data_of(data)->source;
+    rb_options *options = NULL;
+    int64_t n = Rf_asInteger(count);
+    SEXP rows = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)rb_model_features(model)));
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), R_NilValue);
+    rb_error err = sample_options(n, Rf_asReal(noise), Rf_asReal(seed), &options);
+    if (!err) err = rb_sample_into(context(), model, source, options, RB_FLOAT64, REAL(rows), 1, n);
+    rb_options_free(options);
+    call_end(&frame);
+    check(err);
+    UNPROTECT(1);
+    return rows;
+}
+
 SEXP binding_evaluate(SEXP pointer, SEXP data, SEXP threads) {
     rb_metrics *metrics = NULL;
     const rb_model *model = model_of(pointer);

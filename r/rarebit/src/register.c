@@ -30,6 +30,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_model_history", (DL_FUNC)&binding_model_history, 1},
     {"C_encode", (DL_FUNC)&binding_encode, 3},
     {"C_reconstruct", (DL_FUNC)&binding_reconstruct, 3},
+    {"C_sample", (DL_FUNC)&binding_sample, 6},
     {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
     {"C_modules", (DL_FUNC)&binding_modules, 4},
     {"C_read", (DL_FUNC)&binding_read, 1},

@@ -101,3 +101,14 @@ test_that("threads are one whole number", {
   expect_error(modules(model, threads = -1), "threads is one whole number")
   expect_error(evaluate(model, threads = -1), "threads is one whole number")
 })
+
+test_that("samples are drawn from a model", {
+  model <- fit()
+  drawn <- simulate(model, 500, seed = 3)
+  expect_equal(dim(drawn), c(500, ncol(planted())))
+  expect_identical(drawn, simulate(model, 500, seed = 3))
+  expect_lt(max(abs(colMeans(simulate(model, 20000)) - colMeans(planted()))), 0.5)
+  expect_equal(unname(simulate(model, nrow(planted()), noise = 0, newdata = planted(), seed = NULL) * 0),
+               unname(planted() * 0))
+  expect_error(simulate(model, 0), "nsim must be a number of samples")
+})

@@ -12,9 +12,8 @@ extern "C" {
  *   stability       a unit is kept when so large a share of the models has it, each counted by how
  *                   similar its unit is
  *   similarity      units of two models are the same when their loadings and their codes have
- *                   cosines of at least this, on average over a cluster
- *   representative  what stands for a cluster: "medoid", the unit most similar to the others, or
- *                   "mean"
+ *                   cosines of at least this
+ *   representative  what stands for a cluster: "medoid", the most stable of its units, or "mean"
  *   refit           iterations of a fit that begins with the units that are kept; 0: none */
 RB_API const rb_option_group *rb_consensus_group(void);
 
@@ -23,7 +22,8 @@ RB_API const rb_option_group *rb_consensus_group(void);
  * an ordinary model, the most stable first. Besides what every model of its method has it has the
  * arrays
  *   stability          units x 1: the mean over the models of the similarity of the unit most like
- *                      it, 0 for a model that has none: the share of the models that have the unit
+ *                      it, 0 for a model that has none: the share of the models that have the unit.
+ *                      Each unit of a model counts for one unit of the consensus
  *   dropped_stability  of clusters that were not kept, and at least two models have, descending
  * and the attributes consensus_models, consensus_stability and consensus_similarity.
  *

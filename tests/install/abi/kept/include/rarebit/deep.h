@@ -62,6 +62,49 @@ RB_API int64_t rb_net_output_name(const rb_model *net, int64_t output, char *buf
 /* "softmax", "logistic" or "linear"; NULL: it is no net. Valid as long as the model. */
 RB_API const char *rb_net_outputs(const rb_model *net);
 
+/* ---- layers as numbers, for other programs ---- */
+
+/* What a model computes of preprocessed samples, layer by layer:
+ * a = activation(weights x + bias). Owned by the program; rb_layers_free. */
+typedef struct rb_layers rb_layers;
+
+/* The layers of a net, or of an rfn or a stack of rfn, whose codes they give as rb_encode does for
+ * the E-step newton with activation rectify; for other E-steps they give what rb_encode begins
+ * with, which a warning says. filter "posterior" is that; "plain" are the directions of the
+ * loadings alone, each row of weights of length sqrt(2), without a bias, as rb_finetune starts from
+ * them; NULL: posterior. Numbers are those of the model in float64, whatever its precision.
+ * RB_ERROR_UNSUPPORTED (a model without such layers), RB_ERROR_ARGUMENT (another filter; any, of a
+ * net), RB_ERROR_FORMAT (the model is damaged). */
+RB_API rb_error rb_layers_new(rb_context *context, const rb_model *model, const char *filter,
+                              rb_layers **layers);
+RB_API void rb_layers_free(rb_layers *layers); /* NULL is accepted */
+RB_API int64_t rb_layers_count(const rb_layers *layers);
+/* Of layer 0, 1, ...: weights, outputs x inputs, row-major, and bias, one per output. Valid as long
+ * as the layers. NULL: there is no such layer. outputs and inputs may be NULL. */
+RB_API const double *rb_layers_weights(const rb_layers *layers, int64_t layer, int64_t *outputs,
+                                       int64_t *inputs);
+RB_API const double *rb_layers_bias(const rb_layers *layers, int64_t layer);
+/* "rectify", "softmax", "logistic" or "linear"; NULL: there is no such layer. */
+RB_API const char *rb_layers_activation(const rb_layers *layers, int64_t layer);
+
+/* For each output of the last layer, a preprocessed sample that it answers most: the largest sum
+ * before its activation (D. Erhan et al., "Visualizing higher-layer features of a deep network",
+ * 2009) among x = W h + Psi^(1/2) e with |h|^2 + |e|^2 = units + features, of the rfn that is the
+ * first layer: of samples that this model holds equally likely. Of a net among those of one length.
+ * Found by going uphill from the best of a few starts: the linear projection and units of the first
+ * layer; it may be a local maximum. samples: inputs of the first layer x outputs of the last,
+ * row-major, of the program. RB_ERROR_MEMORY; RB_ERROR_STOPPED. */
+RB_API rb_error rb_layers_maximise(rb_context *context, const rb_layers *layers, double *samples);
+
+/* The net with other numbers, trained elsewhere say: weights[k] and bias[k] of each of its `count`
+ * layers, of the shapes that it has. Preprocessing, names and options stay; the history, which is
+ * not that of these numbers, does not. RB_ERROR_ARGUMENT (no net, or another count),
+ * RB_ERROR_DATA (a number that is not finite in the precision of the net), RB_ERROR_NUMERIC (the
+ * product of all weights is infinite). Free with rb_model_free. */
+RB_API rb_error rb_net_replace(rb_context *context, const rb_model *net, int64_t count,
+                               const double *const *weights, const double *const *bias,
+                               rb_model **changed);
+
 /* How good a net is on labelled samples. */
 typedef struct rb_net_scores {
     size_t size;       /* sizeof(rb_net_scores), set by the caller */

@@ -1,23 +1,30 @@
-/* Expectation truncation: generative models with binary causes, of which few are active at a time.
+/* Expectation truncation: generative models with binary causes, or causes of a few values, of which
+ * few are active at a time.
  *
  * Cause h is active (s_h = 1) with probability pi and has a field W_h; a sample is the
- * superposition of the active fields and noise: Gaussian of standard deviation sigma, or for fields
- * that are not negative Poisson. Of 2^units states, only those with few active causes, chosen among
- * a few candidates for each sample, are looked at. Reference: Luecke, Eggert, "Expectation
- * truncation and the benefits of preselection in training generative models", Journal of Machine
- * Learning Research 11, 2010.
+ * superposition of the active fields, or with `values` of s_h W_h, and noise: Gaussian of standard
+ * deviation sigma, or for fields that are not negative Poisson. Of 2^units states, only those with
+ * few active causes, chosen among a few candidates for each sample, are looked at. Reference:
+ * Luecke, Eggert, "Expectation truncation and the benefits of preselection in training generative
+ * models", Journal of Machine Learning Research 11, 2010.
  *
  * Methods:
  *   linca    fields of either sign add up (linear component analysis)
  *   nmf-et   fields that are not negative add up (non-negative matrix factorisation)
  *   mca      the largest of fields that are not negative counts (maximal causes analysis)
+ *   ssc      fields of either sign add up, times a strength that is normal and differs from sample
+ *            to sample (spike and slab sparse coding)
+ *
+ * What follows is of the first three; of ssc at the end.
  *
  * Values may be missing (NaN, with RB_MISSING_OMIT): they are left out of all sums. Data are not
- * centred unless asked for. Codes are posterior means, the probabilities that a cause
- * is active. Arrays of a model (rb_model_array):
+ * centred unless asked for. Codes are posterior means: the probabilities that a cause is active, or
+ * with `values` the means of its values. Arrays of a model (rb_model_array):
  *   loadings   n_features x units   W, a field each column
  *   sigma      1                    standard deviation of the noise
- *   prior      1, or units          pi, or one of each cause
+ *   prior      1, or units          pi, or one of each cause: the probability that it is not 0
+ *   values     values               with `values`: those besides 0
+ *   value_prior  values x 1, or x units   with `values`: p(s_h = v), of all causes or of each
  *   dead       units                1 for a cause in no training sample's most probable state,
  *                                   else 0
  *   used       1                    samples in use in the last M-step
@@ -50,9 +57,15 @@
  *   units, candidates, max-active   H, H' and gamma: causes, those looked at for a sample, and
  *                    those active in a state, at most
  *   prior, sigma     pi and the noise's standard deviation; prior 0: 2 / units, or 1/2 if less;
- *                    sigma 0: learned, from half the standard deviation of the data, or in a warm
+ *                    sigma 0: learned, from half the standard deviation of the data (mca with
+ *                    values: from all of it), or in a warm
  *                    start from that of the model
  *   learn-prior, learn-sigma, prior-per-cause   from the end temperature on
+ *   values           what a cause may be: different numbers with 0, such as "0,1,2"; not set: 0
+ *                    and 1. Of nmf-et and mca above 0. States are those of few causes that are not
+ *                    0, at any of the values
+ *   value-prior      instead of prior, the probability of each value but 0: "0.2,0.1". Not set: the
+ *                    prior in equal parts. learn-prior and prior-per-cause learn them
  *   temperature      "start:end" or "start", or a schedule over the iterations:
  *                    "0=13,0.1=13,0.8=1" is 13 for a tenth of them, falls to 1 until eight tenths,
  *                    and stays. Not set: from the data
@@ -62,7 +75,10 @@
  *                    learned; 1e9: all samples always)
  *   selection        joint: W_h'y - |W_h|^2 / 2, the best single causes; cosine: W_h'y / |W_h|
  *                    (eq. 33); bound: - sum_d max(0, W_dh - y_d)^2 (eq. 28), of fields that are not
- *                    negative; exact: p(s_h = 1 | y) over all states, for few units
+ *                    negative; exact: p(s_h not 0 | y) over all states, for few units; product:
+ *                    W_h'y. Of a cause of several values its best one counts
+ *   region           of the states looked at only those count that differ from the most probable
+ *                    one in at most so many causes; 0: it alone; -1: all
  *   count            exactly so many causes in each sample, all such states equally likely
  *   max-active-limit, candidates-limit   at the end temperature a sample whose most probable state
  *                    is full is done again with one more active cause and two more candidates
@@ -70,7 +86,15 @@
  *   as-printed       what the paper has instead of our choices, where they are not set: selection,
  *                    singletons, annealed prior, and noise on fields to the end
  *   mstep (nmf-et), noise and negative (nmf-et, mca), init-mean, init-sd, singletons,
- *                    anneal-prior */
+ *                    anneal-prior
+ *
+ * ssc: an active cause has the strength z_h ~ N(mu_h, psi_h^2), mu_h^2 + psi_h^2 = 1, and codes are
+ * the posterior means of s_h z_h. All values must be there. Arrays: loadings, sigma, prior (units),
+ * log_likelihood as above; slab_mean and slab_sd (units), mu and psi; noise (n_features), sigma^2;
+ * dead (units), 1 for a cause that no training sample has more likely than not. log_likelihood of
+ * rb_evaluate is the sum, the objective of the history that at the temperature of the iteration.
+ * Options: units, candidates, max-active, exact, prior, sigma, temperature, weight-noise as above;
+ * slab-mean: mu learned, or zero. rb_et_map and rb_et_states do not take such models. */
 #ifndef RAREBIT_ET_H
 #define RAREBIT_ET_H
 
@@ -90,9 +114,28 @@ typedef rb_error (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence
 RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source *source,
                           rb_et_map_fn fn, void *user);
 
+/* The most probable state of a sample with the values of its causes: see `values`. The library sets
+ * size, and later ones may add fields at the end; all is valid during the call. */
+typedef struct rb_et_state {
+    size_t size;
+    int64_t sample;
+    double log_evidence; /* of the sample, at temperature 1 */
+    int64_t count;
+    const int64_t *causes; /* count: those that are active, ascending from 0 */
+    const double *values;  /* count: 1 where causes are binary */
+} rb_et_state;
+
+/* What it returns other than RB_OK ends the call. */
+typedef rb_error (*rb_et_states_fn)(void *user, const rb_et_state *state);
+
+/* As rb_et_map, with values. */
+RB_API rb_error rb_et_states(rb_context *context, const rb_model *model, rb_source *source,
+                             rb_et_states_fn fn, void *user);
+
 /* ---- models of one's own ----
  *
- * Binary causes with another superposition or another noise: docs/new-et-model.md shows one. All
+ * Binary causes with another superposition or another noise, or one of the methods above with
+ * another selection of candidates: docs/new-et-model.md shows both. All
  * functions take n features and must treat each by itself, since they are called for parts of a
  * sample, in any order and on several threads; they may not keep anything. */
 
@@ -127,14 +170,30 @@ typedef struct rb_et_model {
     /* NULL, or what is wrong with a value: "is below 0". May be NULL: any value will do. */
     const char *(*refuse)(void *user, double value);
     void *user; /* given to all of them; must outlive the contexts that know the method */
+
+    /* A size without these two will do: both are then NULL. */
+
+    /* "linca", "nmf-et" or "mca": all but name, title, code_name, user and select is that method's,
+     * and stays 0 here. NULL: a model of one's own. */
+    const char *like;
+    /* Selection from outside: how much each cause deserves to be looked at for a sample, by any
+     * function of it, such as a classifier or a tree. The causes of the largest scores are its
+     * candidates, of equals the first ones; NaN comes last. scores has a value for each of `units`
+     * causes and holds those of the option `selection` before, so that to raise some will do.
+     * y: the sample as the fit sees it, all n features; what is missing is NaN. As many are taken
+     * as the option `candidates` says, besides single causes (option `singletons`). Called in each
+     * E-step, and when the model is used, on several threads; it must always say the same of the
+     * same sample. NULL: by the options alone. */
+    void (*select)(void *user, int64_t n, const double *y, int64_t units, double *scores);
 } rb_et_model;
 
 struct rb_method;
 
 /* Fills the table of a method for the model, to be given to rb_context_add_method; method->size
- * must be sizeof(rb_method) before. RB_ERROR_ARGUMENT for a model->size that is not that of this
- * library, and method->size becomes 0, which rb_context_add_method refuses. Its options are those
- * above; both tables must outlive the contexts that know them. */
+ * must be sizeof(rb_method) before. RB_ERROR_ARGUMENT for a model->size that this library does not
+ * know or a method that it cannot be like, and method->size becomes 0, which rb_context_add_method
+ * refuses. Its options are those above, or those of the method that it is like; both tables must
+ * outlive the contexts that know them. */
 RB_API rb_error rb_et_method(const rb_et_model *model, struct rb_method *method);
 
 #ifdef __cplusplus

@@ -169,6 +169,17 @@ typedef struct rb_engine {
 
 enum { RB_METRICS_MAX = 12 };
 
+/* What `draw` and `emit` are told; new fields come at the end. The library makes it. */
+typedef struct rb_sampling {
+    size_t size;
+    int64_t first; /* of the samples at hand: so many were drawn before */
+    double noise;  /* what standard deviations of the noise are multiplied by; 0: none is added */
+    int64_t steps; /* of a chain; 0: as many as the method takes by itself */
+    int64_t seed;
+    int64_t layer; /* of a stack, from 0: layers draw other numbers, and so do codes and noise */
+    bool of_codes;
+} rb_sampling;
+
 /* New fields come at the end, and a table that ends before them, being of an earlier header, is as
  * one in which they are NULL. rb_part and rb_field grow only when this struct does. */
 typedef struct rb_method {
@@ -296,6 +307,22 @@ typedef struct rb_method {
      * the model at hand and `samples` outlive them. NULL: it encodes samples itself. */
     rb_error (*top)(rb_context *context, const rb_model *model, rb_source *samples,
                     rb_model **layer, rb_source **codes);
+
+    /* ---- drawing samples: rarebit/sample.h ---- */
+
+    /* Codes of n new samples, units of the model's type each. block NULL: by the prior; else each
+     * of a sample of the block, which has n, by its posterior. NULL: there is no prior, and codes
+     * of samples are as `encode` has them. */
+    rb_error (*draw)(rb_context *context, void *coder, const rb_sampling *sampling, int64_t n,
+                     const struct rb_block *block, void *codes);
+    /* Preprocessed samples, n x n_features, of n codes, noise included. NULL: as decoded, with
+     * normal noise whose variances are the array "noise" of the model, one for each feature. */
+    rb_error (*emit)(rb_context *context, void *coder, const rb_sampling *sampling, int64_t n,
+                     const void *codes, void *rows);
+    /* Why there is no distribution of samples to draw from: "its codes have no distribution". NULL:
+     * there is one, of codes by a prior or of those of given samples. */
+    const char *no_samples;
+    bool draws_by_steps; /* `draw` takes steps of a chain: the option steps means something */
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
@@ -356,6 +383,14 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);
+
+/* Random numbers first .. first + count - 1 of a sample (from 0, of those at hand): uniform in [0,
+ * 1), or of mean 0 and standard deviation 1. They depend on seed, layer, sample, index and on
+ * whether codes or noise are drawn, and on nothing else. */
+RB_API void rb_sampling_uniform(const rb_sampling *sampling, int64_t sample, int64_t first,
+                                int64_t count, double *numbers);
+RB_API void rb_sampling_normal(const rb_sampling *sampling, int64_t sample, int64_t first,
+                               int64_t count, double *numbers);
 
 /* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
 RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);

@@ -2,7 +2,7 @@
 #ifndef RAREBIT_PATCHES_H
 #define RAREBIT_PATCHES_H
 
-#include <rarebit/matrix.h>
+#include <rarebit/deep.h>
 #include <rarebit/options.h>
 
 #ifdef __cplusplus
@@ -13,7 +13,14 @@ extern "C" {
  *   size   "10x10": height x width of a patch in pixels
  *   count  of patches
  *   scale  "0:10": what the range of values of all patches becomes; not set: as stored
- *   seed   of the random places */
+ *   seed   of the random places
+ *   pictures  "28x28": the files are data of many pictures, one a sample; not set: each is one
+ *   channels  of these, which stand together for each pixel
+ *   contrast  none, global, local: subtract the mean and divide by sqrt(variance + constant), of
+ *             each picture or each patch; the constant is 10 / 255^2 of the square of the range of
+ *             all values
+ *   whiten    none, zca: multiply by (C + epsilon tr(C) / features I)^-1/2, C their covariance
+ *   epsilon   of it */
 RB_API const rb_option_group *rb_patches_group(void);
 
 /* Cuts patches out of pictures at random places, no place twice: count samples of height x width x
@@ -25,6 +32,39 @@ RB_API const rb_option_group *rb_patches_group(void);
  * smaller than a patch; a value is missing or infinite; there are fewer places than patches. */
 RB_API rb_error rb_patches(rb_context *context, const char *const *paths, int64_t n_paths,
                            const rb_options *options, rb_source **source);
+
+/* What was done to patches after they were cut: contrast, a mean that was subtracted, and a matrix.
+ */
+typedef struct rb_whitening rb_whitening;
+
+/* The same, and what contrast and whiten did: *whitening is there without them as well, and then
+ * does nothing. Besides: RB_ERROR_DATA (all patches are the same, and cannot be whitened),
+ * RB_ERROR_ARGUMENT (scale with contrast or whiten; samples of another size than pictures). */
+RB_API rb_error rb_patches_whitened(rb_context *context, const char *const *paths, int64_t n_paths,
+                                    const rb_options *options, rb_source **source,
+                                    rb_whitening **whitening);
+RB_API void rb_whitening_free(rb_whitening *whitening); /* NULL is accepted */
+
+/* As .npz: `matrix` (features x features) and `centre`, with which a patch q becomes
+ * matrix (q - centre), after its contrast was changed; `shape` (height, width, channels), and
+ * `contrast` (0 none, 1 of pictures, 2 of patches) with the `constant` added to their variance. The
+ * file appears whole or not at all. */
+RB_API rb_error rb_whitening_write(rb_context *context, const rb_whitening *whitening,
+                                   const char *path);
+/* Reads such a file, which may come from anybody. RB_ERROR_FORMAT, RB_ERROR_FILE. */
+RB_API rb_error rb_whitening_read(rb_context *context, const char *path, rb_whitening **whitening);
+
+/* The one layer of a model of patches (rb_layers_new) as a convolution, to .npz: `kernels` (units x
+ * channels x height x width) and `bias`. A picture, of which contrast global has been taken, is
+ * convolved with them (as torch.nn.functional.conv2d does, without turning the kernel round), and
+ * gives for each patch what the layer gives before it is rectified: what the model subtracts and
+ * divides by is folded in, and the whitening (NULL: none). Of contrast local the mean of a patch
+ * is, its standard deviation cannot be, which a warning says. The file appears whole or not at all.
+ * RB_ERROR_ARGUMENT (the size is not that of the patches, more than one layer, whitened patches of
+ * another size), RB_ERROR_UNSUPPORTED (totals, log1p, effects of covariates), RB_ERROR_FILE. */
+RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
+                                 const rb_layers *layers, const char *size,
+                                 const rb_whitening *whitening, const char *path);
 
 /* Reads a picture, as rb_patches does, as a matrix of height x width, float32; the channels of a
  * coloured one become their mean. Errors: the file cannot be read or is no picture; a value is

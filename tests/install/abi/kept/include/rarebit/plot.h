@@ -3,6 +3,7 @@
 #define RAREBIT_PLOT_H
 
 #include <rarebit/modules.h>
+#include <rarebit/sample.h>
 #include <rarebit/select.h>
 
 #ifdef __cplusplus
@@ -39,12 +40,39 @@ RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
                               const rb_options *options, const char *path);
 
+/* A unit: a strip of its codes over the samples, below it a strip of the values of each of its
+ * features of largest loading, as the model sees them (preprocessed), each strip on a scale of its
+ * own. Samples stand by class, in its colour, within a class by code, the largest first; more than
+ * 1000 are averaged with their neighbours. Options besides those of plots: those of
+ * rb_plot_unit_group. RB_ERROR_ARGUMENT without the option unit, or for one that the model has not;
+ * RB_ERROR_DATA for a unit whose loadings are all 0; RB_ERROR_UNSUPPORTED for a model without
+ * loadings of each feature. */
+RB_API rb_error rb_plot_unit(rb_context *context, const rb_model *model, rb_source *source,
+                             const rb_options *options, const char *path);
+/*   unit       which, counted from 0; must be set
+ *   features   how many are shown at most */
+RB_API const rb_option_group *rb_plot_unit_group(void);
+
 /* Loadings as a grid of images, one per unit with its number, row by row; the option shape is
  * needed. Each is scaled to its own largest absolute value: grey is 0, or with three channels
  * the middle of each; where no loading of the model is negative, black is 0. A shape of one
- * length gives curves around a line at 0 instead. */
+ * length gives curves around a line at 0 instead. With the option by=activation it is the sample
+ * that each unit answers most (rb_layers_maximise), of models that have layers. Options besides
+ * those of plots: those of rb_plot_filters_group. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_options *options, const char *path);
+/*   best   draw only so many units, those with the largest sum of squared loadings, the largest
+ *          first; 0: all */
+RB_API const rb_option_group *rb_plot_filters_group(void);
+
+/* The first samples of a source, what the model makes of them, and as many samples drawn from it,
+ * as images or curves by the option shape, all on one scale: grey is 0 where some value of the data
+ * is below it, else black. Options besides those of plots: those of rb_sample_group, count 0 being
+ * 20, and those of rb_plot_samples_group. Errors are also those of rb_reconstruct, rb_sample. */
+RB_API rb_error rb_plot_samples(rb_context *context, const rb_model *model, rb_source *source,
+                                const rb_options *options, const char *path);
+/*   codes   prior, or data: drawn from the codes of the samples that are shown */
+RB_API const rb_option_group *rb_plot_samples_group(void);
 
 /* Lines over two logarithmic axes, such as time over size; points that are not above 0 are left
  * out. `across` and `up` name the axes. */
@@ -70,12 +98,39 @@ RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
 
 /* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left
  * of a line (the data cut); used is 0 or n: no line. states: which causes were active in each
- * sample, n samples x causes, 1 where one was and 0 where not (as rb_simulate_bars gives them): a
- * sample becomes a point in the colour of how many were, and RB_ERROR_DATA says when they are of
- * other samples or have other values; NULL: not known. */
+ * sample, n samples x causes, 0 where one was not, else 1, or a whole value of it (as
+ * rb_simulate_bars gives them): a sample becomes a point in the colour of how many were, and
+ * RB_ERROR_DATA says when they are of other samples or have other values; NULL: not known. */
 RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
                                  int64_t used, rb_source *states, const rb_options *options,
                                  const char *path);
+
+/* A fit of data whose causes are known. Values are differences from what the true parameters give,
+ * such as of the log-likelihood of a sample. */
+typedef struct rb_plot_trial {
+    bool success;         /* all causes were found */
+    double value;         /* at the end */
+    int64_t count;        /* iterations */
+    const double *values; /* count: after each of them; NaN: a gap; NULL: not known */
+} rb_plot_trial;
+
+typedef struct rb_plot_example {
+    size_t size; /* sizeof(rb_plot_example) of the caller; new fields come at the end */
+    const rb_model *model;
+    rb_source *source; /* its samples */
+    rb_source *states; /* which causes were active in each, as for rb_plot_evidence */
+} rb_plot_example;
+
+/* Trials beside the truth, which is a line at 0 (Luecke and Eggert 2010, Figs. 4, 7, 10). One panel
+ * has values over the iterations, a line for each trial that has them, another one those at the
+ * end, a point for each trial, a cross where causes were not found; `up` names them. With an
+ * example (NULL: none) come two panels of one of the trials: Q over the iterations, where the model
+ * has it (rb_plot_quality), in two colours, for samples of at most max-active true causes and of
+ * more; and sorted log evidences (rb_plot_evidence). RB_ERROR_DATA without trials, and as those
+ * two; RB_ERROR_ARGUMENT for an example of another size. */
+RB_API rb_error rb_plot_trials(rb_context *context, const rb_plot_trial *trials, int64_t count,
+                               const char *up, const rb_plot_example *example,
+                               const rb_options *options, const char *path);
 
 /* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
  * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.

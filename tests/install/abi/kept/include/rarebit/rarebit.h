@@ -25,6 +25,7 @@
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
+#include <rarebit/grid.h>
 #include <rarebit/matrix.h>
 #include <rarebit/method.h>
 #include <rarebit/model.h>
@@ -35,6 +36,7 @@
 #include <rarebit/replication.h>
 #include <rarebit/rerun.h>
 #include <rarebit/rfn.h>
+#include <rarebit/sample.h>
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>

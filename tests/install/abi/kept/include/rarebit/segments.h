@@ -13,16 +13,26 @@ extern "C" {
  *   length        of a segment: "12.5ms", "0.1s", or a number of values, "200"
  *   step          from the start of one segment to that of the next, likewise
  *   peak          largest absolute value that each recording gets; 0: as stored
- *   trim-silence  of the beginning and the end of each recording */
+ *   trim-silence  of the beginning and the end of each recording
+ *   spectrogram   segments of decibels in bands of frequencies in place of values; then by default
+ *                 one frame, and every one
+ *   window, hop   length of a frame, and from one to the next, as `length`
+ *   bands         of frequencies */
 RB_API const rb_option_group *rb_segments_group(void);
 
 /* Cuts every recording into overlapping segments, one per sample (float32), recording by
  * recording. A recording is WAV, AIFF, AU, FLAC or what else libsndfile reads, plain or gzip;
  * its values are in -1 .. 1 as stored, several channels become their mean, and all recordings
  * have the same sampling rate. Silence is what begins or ends a recording 40 dB below its
- * loudest 10 ms. The source keeps the recordings in memory and cuts as it is read. NULL options:
- * the defaults. Errors: a file cannot be read, is no sound, has another rate or is shorter than
- * a segment; a recording that is 0 throughout is to be scaled or trimmed. */
+ * loudest 10 ms. The source keeps the recordings in memory and cuts as it is read.
+ *
+ * A spectrogram has bands equally wide on the mel scale up to half the sampling rate (triangles;
+ * Davis and Mermelstein 1980) of frames under a Hann window, in decibels above -80, and 0 below,
+ * where a sine of amplitude 1 is at 0; features are frame by frame.
+ *
+ * NULL options: the defaults. Errors: a file cannot be read, is no sound, has another rate or is
+ * shorter than a segment; a recording that is 0 throughout is to be scaled or trimmed; lengths and
+ * bands that do not go together. */
 RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64_t n_paths,
                             const rb_options *options, rb_source **source);
 

@@ -34,6 +34,11 @@ RB_API rb_error rb_stack_options(rb_context *context, const char *method, rb_opt
 /* What rb_stack_fit refuses before it looks at the samples. */
 RB_API rb_error rb_stack_check(rb_context *context, const rb_options *options);
 
+/* Bytes that rb_stack_fit will need besides the samples, as rb_fit_memory: the most that a layer
+ * needs with the codes that are kept for it. */
+RB_API rb_error rb_stack_memory(rb_context *context, const rb_options *options,
+                                const rb_source *source, int64_t *bytes);
+
 /* Fits the layers one after the other, as rb_fit does: the first to the source, the others to the
  * codes of those below, which are computed block by block, as often as they are needed, unless
  * they fit into codes-memory (megabytes, all layers together). With batch-size the order of the

@@ -1,0 +1,16 @@
+# ./run tables: the paper's figures stand beside those of fits, also where not all rows were fitted.
+[ -x "$BUILD/bench/tables" ] || { echo "skipped: the benchmarks were not built"; exit 77; }
+. "$SOURCE/tests/cli/lib/lib.sh"
+RAREBIT=$BUILD/bench/tables
+
+# One instance may well be far from the mean of the paper's, which is exit code 1.
+"$RAREBIT" --instances 1 --datasets D1 --units 50 --sets I -o rows.tsv >out 2>err || [ $? = 1 ] || fail "$(cat err)"
+grep -q '^| I | 50 | D1 | RFN | 7[0-9][.].* | 74 | 58 | 5 |' out || fail "no row of RFN: $(cat out)"
+grep -q '^| I | 50 | D1 | RFNn | 7[0-9][.].* | 73 | 85 | 13 |' out || fail "no row of RFNn: $(cat out)"
+tells '| RFN | paper | 75±0 | 249±3 | 108±3 | 81±1 | 68±9 | 26±6 | 85±1 | 17±6 | 7±6 |'
+[ "$(grep -c '| paper |' out)" = 10 ] || fail "not the ten methods of Table 1: $(cat out)"
+! grep -q '| here |' out || fail "averages of one data set: $(cat out)"
+[ "$(awk -F'\t' 'NR > 2 && $11 < $5' rows.tsv)" = "" ] || fail "fewer codes below 0.01 than zeros: $(cat rows.tsv)"
+"$RAREBIT" --methods FA,PCA --instances 1 --units 50 --sets I >out 2>err || [ $? = 1 ] || fail "$(cat err)"
+grep -q '^| PCA | here | 0[.].* | - | - |' out || fail "no averages of PCA: $(cat out)"
+finish
