@@ -58,12 +58,8 @@ int answers_check(const invocation *call) {
         {"covariate-groups", "covariates"},
         {"covariates-output", "covariates"},
     };
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (option_was_given(call, needs[i][0]) && !option_text(call, needs[i][1])) {
-            report_error("--%s does nothing without --%s; give both", needs[i][0], needs[i][1]);
-            return STATUS_USAGE;
-        }
-    }
+    int status = check_pairs(call, needs, sizeof needs / sizeof *needs);
+    if (status) return status;
     const char *gmt = option_text(call, "gmt");
     if (gmt && !*gmt) {
         report_error("--gmt names no file; give one, or several with commas between them");

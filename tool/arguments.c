@@ -21,6 +21,16 @@ const char *option_text(const invocation *call, const char *name) {
     return rb_options_text(call->options, name);
 }
 
+int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (option_was_given(call, pairs[i][0]) && !option_text(call, pairs[i][1])) {
+            report_error("--%s does nothing without --%s; give both", pairs[i][0], pairs[i][1]);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 bool option_is(const invocation *call, const char *name, const char *value) {
     char text[64];
     return rb_options_get(call->options, name, text, sizeof text) >= 0 && strcmp(text, value) == 0;

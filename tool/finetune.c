@@ -57,6 +57,10 @@ static rb_error new_options(rb_context *ctx, const char *method, rb_options **op
 /* ---- what is refused before anything is read ---- */
 
 static int check(const invocation *call) {
+    static const char *const needs[][2] = {
+        {"grid", "valid"}, {"table", "grid"}, {"valid-labels", "valid"}, {"valid-targets", "valid"}};
+    int status = check_pairs(call, needs, sizeof needs / sizeof *needs);
+    if (status) return status;
     bool classes = option_is(call, "outputs", "softmax");
     const char *kind = classes ? "labels" : "targets", *other = classes ? "targets" : "labels";
     const char *valid_kind = classes ? "valid-labels" : "valid-targets";
@@ -315,7 +319,8 @@ const command finetune_command = {
         "against the gradient of the loss in batches. With --valid the net of the epoch with the "
         "fewest errors there is kept, and training ends when --patience epochs were no better. "
         "Ctrl-C gives the best net so far; with --checkpoint the same command goes on. With --grid "
-        "several nets are trained, side by side, and the best one is kept: one thread each.",
+        "several nets are trained, side by side, one thread each, and the best one is kept; Ctrl-C "
+        "then writes none, but --checkpoint keeps the scores of those that are done.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,

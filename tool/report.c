@@ -77,8 +77,11 @@ static bool names_option(const char *message, const char *c) {
 static void spell(const char *message, char *out, size_t size) {
     static const char *const given[] = {"=", NULL};
     size_t used = 0;
+    bool quoted = false; /* what somebody wrote stays as it is */
     for (const char *c = message; *c && used + 3 < size; c++) {
-        bool dashes = names_option(message, c);
+        bool opens = c == message || c[-1] == ' ' || c[-1] == '(';
+        if (*c == '\'') quoted = !quoted && opens;
+        bool dashes = !quoted && names_option(message, c);
         const rb_option *row = dashes ? named_option(c, given) : NULL;
         if (dashes) {
             out[used++] = '-';

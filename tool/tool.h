@@ -115,6 +115,9 @@ const char *option_text(const invocation *call, const char *name);
 bool option_is(const invocation *call, const char *name, const char *value);
 bool option_flag(const invocation *call, const char *name);
 int64_t option_integer(const invocation *call, const char *name);
+/* Refuses the first option of a pair where it is given without the second. STATUS_DONE, or a status
+ * after a message. */
+int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t count);
 
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
 int check_places(const invocation *call); /* places.c */

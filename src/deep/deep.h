@@ -75,5 +75,9 @@ rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filte
 
 /* What no use of labels can do without, and names. what: "the training samples". */
 rb_error deep_labelled_check(rb_context *ctx, const char *what, const rb_labelled *data);
+/* The options with what their rules set, to be freed; refused: what contradicts another one, or
+ * does nothing with this start and these samples: train_options.c. */
+rb_error deep_train_ready(rb_context *ctx, const rb_options *options, const rb_model *start,
+                          const rb_labelled *train, const rb_labelled *valid, rb_options **ready);
 
 #endif

@@ -507,13 +507,6 @@ static rb_error run(deep_training *t, const rb_options *options, const rb_model 
     rb_preprocess *p = NULL;
     bool classes = t->options->outputs == DEEP_SOFTMAX;
     int64_t outputs = classes ? t->train->n_classes : t->train->n_values;
-    if (outputs < 1 || outputs > INT32_MAX)
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the training samples have no %s",
-                       classes ? "classes" : "target values");
-    if (classes && outputs == 1)
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "the training samples have a single class, and a net "
-                       "tells two or more apart");
     rb_error err = make_preprocess(t, options, start, &p);
     if (err) {
         rb_preprocess_free(p);
@@ -561,7 +554,7 @@ rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model 
     }
     rb_error err = deep_labelled_check(ctx, "the training samples", train);
     if (!err && valid) err = deep_labelled_check(ctx, "the validation samples", valid);
-    err = err ? err : rb_options_ready(ctx, options, NULL, &chosen);
+    err = err ? err : deep_train_ready(ctx, options, start, train, valid, &chosen);
     if (err) return err;
     deep_training t = {.ctx = ctx,
                        .options = rb_options_fields(chosen, &deep_train_group),
@@ -570,8 +563,7 @@ rb_error rb_finetune(rb_context *ctx, const rb_options *options, const rb_model 
                        .valid = valid,
                        .progress = {.best_epoch = -1},
                        .began = rb_seconds()};
-    err = deep_train_check(ctx, options, t.options, start, valid);
-    err = err ? err : run(&t, options, start);
+    err = run(&t, options, start);
     clear(&t);
     rb_options_free(chosen);
     if (err)

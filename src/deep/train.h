@@ -66,10 +66,6 @@ double deep_rate(const deep_train_options *options, int64_t epoch);
 /* Moves the parameters against the gradient; progress.steps counts up. */
 void deep_train_step(deep_training *t, double rate);
 
-/* What goes wrong before any sample is read: train_options.c. */
-rb_error deep_train_check(rb_context *ctx, const rb_options *options,
-                          const deep_train_options *fields, const rb_model *start,
-                          const rb_labelled *valid);
 /* Sizes of the hidden layers that an option text names; RB_ERROR_ARGUMENT. */
 rb_error deep_read_layers(rb_context *ctx, const char *text, int *count, int64_t *sizes);
 /* One number a class, with mean 1 over the labelled samples; NULL in *weights: all are 1. */

@@ -108,8 +108,8 @@ static bool has_filter(const rb_model *start) {
     return false;
 }
 
-rb_error deep_train_check(rb_context *ctx, const rb_options *options, const deep_train_options *o,
-                          const rb_model *start, const rb_labelled *valid) {
+static rb_error check_idle(rb_context *ctx, const rb_options *options, const deep_train_options *o,
+                           const rb_model *start, const rb_labelled *valid) {
     const struct {
         bool idle;
         const char *name, *why;
@@ -130,6 +130,34 @@ rb_error deep_train_check(rb_context *ctx, const rb_options *options, const deep
     if (o->momentum >= 1)
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "momentum is %g, but must be below 1", o->momentum);
     return RB_OK;
+}
+
+static rb_error check_outputs(rb_context *ctx, const deep_train_options *o,
+                              const rb_labelled *train) {
+    bool classes = o->outputs == DEEP_SOFTMAX;
+    int64_t outputs = classes ? train->n_classes : train->n_values;
+    if (outputs < 1 || outputs > INT32_MAX)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the training samples have no %s",
+                       classes ? "classes" : "target values");
+    if (classes && outputs == 1)
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the training samples have a single class, and a net "
+                       "tells two or more apart");
+    return RB_OK;
+}
+
+rb_error deep_train_ready(rb_context *ctx, const rb_options *options, const rb_model *start,
+                          const rb_labelled *train, const rb_labelled *valid, rb_options **ready) {
+    rb_error err = rb_options_ready(ctx, options, NULL, ready);
+    if (err) return err;
+    const deep_train_options *o = rb_options_fields(*ready, &deep_train_group);
+    err = check_idle(ctx, options, o, start, valid);
+    err = err ? err : check_outputs(ctx, o, train);
+    if (err) {
+        rb_options_free(*ready);
+        *ready = NULL;
+    }
+    return err;
 }
 
 rb_error deep_read_layers(rb_context *ctx, const char *text, int *count, int64_t *sizes) {

@@ -48,30 +48,42 @@ typedef struct plan {
 
 /* ---- the points ---- */
 
+/* What is of all points, or of none. */
+static const char *const shared[] = {"max-time", "checkpoint-every", NULL};
+
 static bool is_listed(rb_option_kind kind) {
     return kind == RB_OPTION_INTEGER || kind == RB_OPTION_NUMBER || kind == RB_OPTION_CHOICE ||
            kind == RB_OPTION_FLAG;
 }
 
+/* Can trainings of a grid differ in it? */
+static bool is_free(rb_context *ctx, const char *name, rb_error *err) {
+    rb_options *fresh = NULL;
+    rb_option row;
+    bool found = false;
+    *err = rb_finetune_options_new(ctx, &fresh);
+    for (int64_t i = 0; !*err && !found && !rb_options_row(fresh, i, &row, sizeof row); i++)
+        found = strcmp(row.name, name) == 0 && is_listed(row.kind) && !rb_among(shared, name);
+    rb_options_free(fresh);
+    return found;
+}
+
 static rb_error check_axis(rb_context *ctx, const rb_options *options, const axis *a) {
     char name[NAME];
-    rb_option row;
+    rb_error err;
     snprintf(name, sizeof name, "%.*s", a->name_length, a->name);
-    for (int64_t i = 0; !rb_options_row(options, i, &row, sizeof row); i++) {
-        if (strcmp(row.name, name) != 0) continue;
-        if (!is_listed(row.kind)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "the grid has %s, but can have only options that are numbers, words of "
-                           "several, or flags",
-                           name);
-        }
-        return rb_options_is_set(options, name)
-                   ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                             "%s is given, and is in the grid too; leave one out", name)
-                   : RB_OK;
+    bool good = is_free(ctx, name, &err);
+    if (err) return err;
+    if (!good) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the grid has '%s', but can have only options of a training that are "
+                       "numbers, words of several, or flags, such as rate",
+                       name);
     }
-    return rb_fail(ctx, RB_ERROR_ARGUMENT, "the grid has '%s', but a training has no such option",
-                   name);
+    return rb_options_is_set(options, name)
+               ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is given, and is in the grid too; leave one out",
+                         name)
+               : RB_OK;
 }
 
 static rb_error not_grid(rb_context *ctx, const char *text) {
@@ -96,6 +108,26 @@ static bool parse_axis(const char **text, axis *a) {
     return sound;
 }
 
+/* Is a value of the axis there before, too? */
+static rb_error check_values(rb_context *ctx, const axis *a) {
+    const char *value = a->values;
+    for (int i = 0; i < a->count; i++) {
+        size_t length = strcspn(value, ", \t\n");
+        const char *before = a->values;
+        for (int k = 0; k < i; k++) {
+            size_t other = strcspn(before, ",");
+            if (other == length && memcmp(before, value, length) == 0) {
+                return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                               "the grid has %.*s %.*s twice; give it once", a->name_length,
+                               a->name, (int)length, value);
+            }
+            before += other + 1;
+        }
+        value += length + 1;
+    }
+    return RB_OK;
+}
+
 static rb_error parse(rb_context *ctx, const rb_options *options, const char *text, axis *axes,
                       int *count, int64_t *points) {
     *count = 0;
@@ -103,6 +135,7 @@ static rb_error parse(rb_context *ctx, const rb_options *options, const char *te
     for (const char *at = text + strspn(text, " \t\n"); *at; at += strspn(at, " \t\n")) {
         if (*count == AXES || !parse_axis(&at, &axes[*count])) return not_grid(ctx, text);
         rb_error err = check_axis(ctx, options, &axes[*count]);
+        err = err ? err : check_values(ctx, &axes[*count]);
         if (err) return err;
         for (int k = 0; k < *count; k++) {
             if (axes[k].name_length == axes[*count].name_length &&
@@ -147,7 +180,15 @@ static rb_error point_options(rb_context *ctx, const rb_options *from, const cha
     return err ? err : rb_options_set_all(ctx, *options, "%s", point);
 }
 
-/* Lists the points of a text, each of which has legal values. */
+/* What is wrong, with the point that has it. */
+static rb_error name_point(rb_context *ctx, rb_error err, const char *point) {
+    char why[512];
+    if (!err || err == RB_ERROR_MEMORY) return err;
+    snprintf(why, sizeof why, "%s", rb_context_error(ctx));
+    return rb_fail(ctx, err, "%s (%s, of the grid)", why, point);
+}
+
+/* Lists the points of a text, each of which has legal values that go together. */
 static rb_error list_points(rb_context *ctx, const rb_options *options, const char *text,
                             rb_grid *grid) {
     axis axes[AXES];
@@ -160,9 +201,13 @@ static rb_error list_points(rb_context *ctx, const rb_options *options, const ch
     if (!grid->points || !grid->rows) return RB_ERROR_MEMORY;
     grid->count = points;
     for (int64_t i = 0; !err && i < points; i++) {
-        rb_options *of = NULL;
+        rb_options *of = NULL, *ready = NULL;
         grid->points[i] = point_text(ctx, axes, count, i);
-        err = grid->points[i] ? point_options(ctx, options, grid->points[i], &of) : RB_ERROR_MEMORY;
+        if (!grid->points[i]) return RB_ERROR_MEMORY;
+        err = point_options(ctx, options, grid->points[i], &of);
+        err = err ? err : rb_options_ready(ctx, of, NULL, &ready);
+        err = name_point(ctx, err, grid->points[i]);
+        rb_options_free(ready);
         rb_options_free(of);
     }
     return err;
@@ -170,23 +215,18 @@ static rb_error list_points(rb_context *ctx, const rb_options *options, const ch
 
 static rb_error take_options(rb_context *ctx, const rb_options *options, const char *text,
                              rb_grid **grid) {
-    static const char *const idle[] = {"max-time", "checkpoint-every"};
     char epochs[32];
     if (!options || rb_options_get(options, "epochs", epochs, sizeof epochs) < 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are not those of a training; take rb_finetune_options_new");
     }
-    for (int i = 0; i < 2; i++) {
-        if (!rb_options_is_set(options, idle[i])) continue;
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be given with a grid, %s; leave it out",
-                       idle[i],
-                       i ? "which writes down each point when it is done"
-                         : "whose trainings must all be whole");
+    for (int i = 0; shared[i]; i++) {
+        if (rb_options_is_set(options, shared[i]))
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s is given, but a grid cannot have it: each of its trainings is done "
+                           "whole, and written down then; leave it out",
+                           shared[i]);
     }
-    rb_options *ready = NULL;
-    rb_error err = rb_options_ready(ctx, options, NULL, &ready);
-    rb_options_free(ready);
-    if (err) return err;
     *grid = rb_alloc_zero(ctx, 1, sizeof **grid);
     return *grid ? list_points(ctx, options, text, *grid) : RB_ERROR_MEMORY;
 }
@@ -195,6 +235,20 @@ rb_error rb_grid_check(rb_context *ctx, const rb_options *options, const char *v
     rb_grid *grid = NULL;
     rb_error err = take_options(ctx, options, values, &grid);
     rb_grid_free(grid);
+    return err;
+}
+
+/* What a training refuses is refused before the first one. */
+static rb_error check_points(rb_context *ctx, const plan *p) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < p->grid->count; i++) {
+        rb_options *options = NULL, *ready = NULL;
+        err = point_options(ctx, p->options, p->grid->points[i], &options);
+        err = err ? err : deep_train_ready(ctx, options, p->start, &p->train, &p->valid, &ready);
+        err = name_point(ctx, err, p->grid->points[i]);
+        rb_options_free(ready);
+        rb_options_free(options);
+    }
     return err;
 }
 
@@ -303,23 +357,29 @@ static uint32_t labels_checksum(const rb_labelled *data, int64_t n) {
 }
 
 /* What the trainings depend on besides options and training samples; rb_free. */
-static rb_error name_study(rb_context *ctx, const plan *p, const char *values, char **text) {
-    size_t size = strlen(values) + 160;
+static rb_error name_study(rb_context *ctx, const plan *p, char **text) {
+    const rb_grid *grid = p->grid;
+    size_t size = 160, used = 0;
     uint32_t valid = 0;
+    for (int64_t i = 0; i < grid->count; i++)
+        size += strlen(grid->points[i]) + 1;
     *text = rb_alloc(ctx, (int64_t)size, 1);
     rb_error err = *text ? rb_matrix_checksum(ctx, p->valid_matrix, &valid) : RB_ERROR_MEMORY;
     if (err) return err;
-    snprintf(*text, size, "grid %s\nstart %08x\nlabels %08x\nvalid %08x, labels %08x\n", values,
+    used += (size_t)snprintf(*text, size, "grid\n");
+    for (int64_t i = 0; i < grid->count; i++)
+        used += (size_t)snprintf(*text + used, size - used, "%s\n", grid->points[i]);
+    snprintf(*text + used, size - used, "start %08x\nlabels %08x\nvalid %08x, labels %08x\n",
              p->start ? rb_model_checksum(p->start) : 0,
              labels_checksum(&p->train, p->train_matrix->n_samples), valid,
              labels_checksum(&p->valid, p->valid_matrix->n_samples));
     return RB_OK;
 }
 
-static rb_error train_all(rb_context *ctx, plan *p, const char *values) {
+static rb_error train_all(rb_context *ctx, plan *p) {
     char *study = NULL, *key = NULL;
     bool complete = false;
-    rb_error err = name_study(ctx, p, values, &study);
+    rb_error err = name_study(ctx, p, &study);
     err = err ? err
               : rb_study_key(ctx, study, p->options, NULL, p->train.source, p->train_matrix, &key);
     rb_jobs jobs = {.count = p->grid->count,
@@ -362,11 +422,12 @@ rb_error rb_finetune_grid(rb_context *ctx, const rb_options *options, const char
     if (!err) {
         p.train = *train;
         p.valid = *valid;
-        err = rb_study_load(ctx, train->source, &p.train_matrix, &own_train);
+        err = check_points(ctx, &p);
     }
+    err = err ? err : rb_study_load(ctx, train->source, &p.train_matrix, &own_train);
     err = err ? err : rb_study_load(ctx, valid->source, &p.valid_matrix, &own_valid);
     pthread_mutex_init(&p.lock, NULL);
-    err = err ? err : train_all(ctx, &p, values);
+    err = err ? err : train_all(ctx, &p);
     err = err ? err : choose(ctx, &p);
     pthread_mutex_destroy(&p.lock);
     rb_model_free(p.net);

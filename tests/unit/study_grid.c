@@ -177,8 +177,8 @@ static void goes_on(void **state) {
     rb_grid *rest = grid_of(values, more);
     assert_same_grid(whole, rest);
 
-    /* Nothing is left to do, and the net is trained once more. */
-    assert_same_grid(grid_of(values, ""), grid_of(values, more));
+    /* Nothing is left to do, and the net is trained once more; blanks do not matter. */
+    assert_same_grid(grid_of(values, ""), grid_of(" rate=0.1,0.01,.001 masking=0,0.25 ", more));
 
     /* Another grid, or other labels, are another study. */
     assert_int_equal(rb_finetune_grid(ctx, options, "rate=0.1,0.01,0.001 masking=0,0.3", NULL,
@@ -207,6 +207,12 @@ static void a_point_may_diverge(void **state) {
     rb_options_free(options);
 }
 
+static rb_error count_calls(const rb_progress *progress, void *user) {
+    (void)progress;
+    ++*(int64_t *)user;
+    return RB_OK;
+}
+
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -216,9 +222,11 @@ static void refuses(void **state) {
         {"rate=", "must be options"},     {"rate=.1,,2", "must be options"},
         {"rate=.1,", "must be options"},  {"=3", "must be options"},
         {"rate=.1 rate=2", "twice"},      {"layers=3", "numbers, words"},
-        {"max-time=3", "numbers, words"}, {"nothing=3", "no such option"},
+        {"max-time=3", "numbers, words"}, {"nothing=3", "numbers, words"},
         {"rate=.1,-1", "rate is '-1'"},   {"seed=1,2", "leave one out"},
-        {"optimizer=sgd,bogus", "bogus"},
+        {"optimizer=sgd,bogus", "bogus"}, {"checkpoint-every=1,2", "numbers, words"},
+        {"rate=.1,.2,.1", "rate .1 twice"},
+        {"schedule=step,constant rate-step=2,3", "(schedule=constant rate-step=2, "},
     };
     rb_options *options = options_of(""), *timed = options_of("max-time=5");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -232,10 +240,23 @@ static void refuses(void **state) {
     rb_grid *none;
     assert_int_equal(rb_finetune_grid(ctx, options, values, NULL, &train.labelled, NULL, &none),
                      RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_finetune_grid(ctx, options, "momentum=0,0.9 optimizer=adam", NULL,
-                                      &train.labelled, &valid.labelled, &none),
-                     RB_ERROR_ARGUMENT);
-    assert_null(none);
+    /* What contradicts start or samples is found before the first training. */
+    static const char *const points[][2] = {
+        {"optimizer=sgd,adam momentum=0.5", "(optimizer=adam momentum=0.5, "},
+        {"rate=.1 filter=plain,posterior", "(rate=.1 filter=plain, "},
+        {"outputs=softmax,logistic", "(outputs=logistic, "},
+    };
+    int64_t trained = 0;
+    rb_context_on_progress(ctx, count_calls, &trained);
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        assert_int_equal(rb_finetune_grid(ctx, options, points[i][0], NULL, &train.labelled,
+                                          &valid.labelled, &none),
+                         RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(rb_context_error(ctx), points[i][1]));
+        assert_null(none);
+    }
+    rb_context_on_progress(ctx, NULL, NULL);
+    assert_int_equal(trained, 0);
     rb_options_free(options);
     rb_options_free(timed);
 }
