@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (rb_context_create(&ctx) == RB_OK) {
         rb_arrays arrays = {0};
         rb_net_arrays net = {0};
-        rb_error err = rb_onnx_read(ctx, path, &arrays, &net);
+        rb_error err = rb_onnx_read(ctx, path, "a\tb", &arrays, &net);
         fuzz_expect(err == RB_OK || rb_context_error(ctx)[0] != '\0');
         if (!err) walk(&net);
         rb_arrays_clear(&arrays);

@@ -75,6 +75,10 @@ static int check(const invocation *call) {
                      option_text(call, other) ? kind : valid_kind);
         return STATUS_USAGE;
     }
+    if (strcmp(call->arguments[0], "none") == 0 && option_was_given(call, "layer")) {
+        report_error("--layer is given, but does nothing: START is none; leave it out");
+        return STATUS_USAGE;
+    }
     if (!option_text(call, kind)) {
         report_error("the samples need --%s", kind);
         return STATUS_USAGE;
@@ -257,14 +261,6 @@ static void remove_checkpoint(const invocation *call, const rb_model *net) {
     }
 }
 
-/* Status and message of a training that failed. */
-static int fail(const invocation *call, rb_error err) {
-    const char *checkpoint = option_text(call, "grid") ? option_text(call, "checkpoint") : NULL;
-    if (err != RB_ERROR_STOPPED || !checkpoint) return report_failure(call->ctx, err);
-    report_error("interrupted; the same command goes on from %s", checkpoint);
-    return interrupt_status();
-}
-
 static int finetune(invocation *call, watch *w, const output *out, rb_model **net) {
     inputs in = {0};
     *net = NULL;
@@ -275,7 +271,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
         fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
         err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
-        status = err ? fail(call, err) : STATUS_DONE;
+        status = err ? report_study(call, err, option_text(call, "grid") != NULL) : STATUS_DONE;
         if (!status && w->grid) status = write_table(call, w);
     }
     clear_inputs(&in);

@@ -275,7 +275,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     }
     if (!status) {
         err = fit_source(call, w, out, source, start, model);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = err ? report_study(call, err, option_flag(call, "consensus")) : STATUS_DONE;
     }
     free_fit_files(&files);
     rb_source_free(source);
@@ -317,7 +317,7 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
 
 /* What does nothing with a consensus, or nothing without one, is refused. */
 static int check_consensus(const invocation *call) {
-    static const char *const idle[] = {"init", "log-json", "strict", NULL};
+    static const char *const idle[] = {"init", "log-json", "strict", "checkpoint-every", NULL};
     bool wanted = option_flag(call, "consensus");
     for (const rb_option *row = rb_consensus_group()->rows; row->name && !wanted; row++) {
         if (option_was_given(call, row->name)) {

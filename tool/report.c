@@ -128,6 +128,13 @@ int report_failure(const rb_context *ctx, rb_error error) {
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 
+int report_study(const invocation *call, rb_error error, bool study) {
+    const char *checkpoint = study ? option_text(call, "checkpoint") : NULL;
+    if (error != RB_ERROR_STOPPED || !checkpoint) return report_failure(call->ctx, error);
+    report_error("interrupted; the same command goes on from %s", checkpoint);
+    return interrupt_status();
+}
+
 void report(const char *format, ...) {
     if (quiet) return;
     va_list list;

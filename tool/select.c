@@ -187,16 +187,12 @@ static int run(invocation *call) {
     }
     if (!err && a.selection) err = rb_source_checksum(call->ctx, a.source, &a.checksum);
     int status = STATUS_DONE;
-    if (err == RB_ERROR_STOPPED && checkpoint) {
-        report_error("interrupted; the same command goes on from %s", checkpoint);
-        status = interrupt_status();
-    } else if (err) {
-        status = report_failure(call->ctx, err);
-    } else if (a.selection) {
+    if (err)
+        status = report_study(call, err, true);
+    else if (a.selection)
         status = deliver(call, &a);
-    } else {
+    else
         report("part done; results in %s", checkpoint);
-    }
     rb_selection_free(a.selection);
     rb_source_free(a.source);
     free_fit_files(&files);

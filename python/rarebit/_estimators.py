@@ -462,7 +462,10 @@ def make(method: Method) -> type[Estimator]:
 
 def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:
     """A fitted estimator of a model, with the parameters of its fit."""
-    made = classes[class_name(model.method)]
+    made = classes.get(class_name(model.method))
+    if made is None:
+        raise ValueError(f"the model is of '{model.method}', which is no estimator; take "
+                         "rarebit.Model.load, whose encode and arrays all models have")
     attributes = model.attributes
     parameters = {o.parameter: o.parse(attributes[o.name]) for o in made._options
                   if attributes.get(o.name) and o.parse(attributes[o.name]) != o.value}

@@ -133,16 +133,22 @@ class Options:
         elif isinstance(value, (float, np.floating)):
             call(core.rb_options_set_number, self.pointer, name, float(value))
         elif isinstance(value, (np.ndarray, list, tuple)):
-            self._set_matrix(name, value)
+            if self._kind(name) == Kind.TEXT:  # "0,1,2"
+                numbers = ",".join(str(number) for number in np.ravel(value).tolist())
+                call(core.rb_options_set, self.pointer, name, numbers.encode())
+            else:
+                self._set_matrix(name, value)
         else:
             call(core.rb_options_set, self.pointer, name, os.fsencode(str(value)))
             if self._names_file(name):
                 self._read_matrix(name, os.fsencode(str(value)))
 
+    def _kind(self, name: bytes) -> Optional[int]:
+        return next((row.kind for row in self.rows() if row.name == name.decode()), None)
+
     def _names_file(self, name: bytes) -> bool:
         """Is it an option of values whose text is no number?"""
-        kinds = {row.name: row.kind for row in self.rows()}
-        return kinds[name.decode()] == Kind.VALUES and \
+        return self._kind(name) == Kind.VALUES and \
             core.rb_options_text(self.pointer, name) is not None
 
     def _read_matrix(self, name: bytes, path: bytes) -> None:

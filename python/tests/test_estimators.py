@@ -115,6 +115,14 @@ def test_a_file_of_values_as_an_option(X, tmp_path):
 
 
 @quiet
+def test_a_list_where_a_text_has_numbers(X):
+    data = np.abs(X)
+    by_list, by_text = (rarebit.MCA(3, iterations=5, values=values).fit(data)
+                        for values in ([0, 1, 2], "0,1,2"))
+    assert np.array_equal(by_list.components_, by_text.components_)
+
+
+@quiet
 def test_random_state(X):
     def fit(state):
         return rarebit.RFN(3, iterations=5, random_state=state).fit(X).components_

@@ -68,6 +68,14 @@ def test_models_come_from_fits_and_files(recwarn):
             rarebit.Model(*arguments)
 
 
+def test_a_model_that_is_no_estimator(X, program, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    program("stack", "rfn", tmp_path / "x.npy", "--units", "3,2", "--iterations", 3, "--seed", 1, "-o",
+            tmp_path / "stack.h5", "-q")
+    with pytest.raises(ValueError, match="'stack', which is no estimator"):
+        rarebit.load(tmp_path / "stack.h5")
+
+
 def test_files_that_are_no_models(tmp_path):
     (tmp_path / "m.h5").write_text("no model")
     with pytest.raises(ValueError, match="m.h5"):

@@ -218,6 +218,11 @@ static rb_error record(deep_training *t, const rb_model *start) {
         t->start_checksum = (int64_t)rb_model_checksum(start) + 1;
         err = record_number(t, "start_checksum", "%08llx", t->start_checksum - 1);
     }
+    if (!err && t->valid) {
+        uint32_t valid;
+        err = rb_source_checksum(ctx, t->valid->source, &valid);
+        err = err ? err : record_number(t, "valid_checksum", "%08llx", valid);
+    }
     return err;
 }
 

@@ -92,6 +92,10 @@ rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type typ
 rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
                           const char *const *texts);
 
+/* *other: the file has texts of that name, and they are not these. */
+rb_error rb_npz_other_texts(rb_context *ctx, const char *path, const char *name, int64_t count,
+                            const char *const *texts, bool *other);
+
 /* ---- protobuf (protobuf.c): messages of numbered fields ---- */
 
 /* A message that grows; `err` is why it could not. */
@@ -128,11 +132,14 @@ typedef struct rb_net_arrays {
     int count;
     const rb_named_array *weights[RB_ARRAYS_MAX], *bias[RB_ARRAYS_MAX];
     const rb_named_array *centre, *scale; /* NULL: the file does not say */
+    bool other_classes;                   /* the file names others */
 } rb_net_arrays;
 
 /* onnx.c, onnx_read.c */
 rb_error rb_onnx_write(rb_context *ctx, FILE *file, const rb_model *model, const rb_layers *layers);
-/* Reads constants, and takes the layers in the order of the graph. */
-rb_error rb_onnx_read(rb_context *ctx, const char *path, rb_arrays *arrays, rb_net_arrays *net);
+/* Reads constants, and takes the layers in the order of the graph. classes: those that its metadata
+ * should name, if any; NULL: none. */
+rb_error rb_onnx_read(rb_context *ctx, const char *path, const char *classes, rb_arrays *arrays,
+                      rb_net_arrays *net);
 
 #endif

@@ -53,20 +53,34 @@ static rb_error add_preprocess(rb_zip_writer *zip, const rb_model *model) {
     return err;
 }
 
-static rb_error add_classes(rb_zip_writer *zip, const rb_model *model) {
-    int64_t count = rb_model_units(model);
-    char **names = rb_alloc_zero(zip->ctx, count, sizeof *names);
-    rb_error err = names ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t k = 0; !err && k < count; k++) {
+static void free_texts(char **texts, int64_t count) {
+    for (int64_t k = 0; texts && k < count; k++)
+        rb_free(texts[k]);
+    rb_free(texts);
+}
+
+/* The names of the classes, for free_texts; of a net without none. */
+static rb_error take_classes(rb_context *ctx, const rb_model *model, char ***names,
+                             int64_t *count) {
+    *count = rb_model_attribute(model, "classes") ? rb_model_units(model) : 0;
+    *names = rb_alloc_zero(ctx, *count, sizeof **names);
+    rb_error err = *names ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t k = 0; !err && k < *count; k++) {
         int64_t length = rb_net_output_name(model, k, NULL, 0);
-        names[k] = rb_alloc_zero(zip->ctx, length + 1, 1);
-        if (!names[k]) err = RB_ERROR_MEMORY;
-        if (!err) rb_net_output_name(model, k, names[k], (size_t)length + 1);
+        (*names)[k] = rb_alloc_zero(ctx, length + 1, 1);
+        if (!(*names)[k]) err = RB_ERROR_MEMORY;
+        if (!err) rb_net_output_name(model, k, (*names)[k], (size_t)length + 1);
     }
-    if (!err) err = rb_npz_add_texts(zip, "classes", count, (const char *const *)names);
-    for (int64_t k = 0; names && k < count; k++)
-        rb_free(names[k]);
-    rb_free(names);
+    return err;
+}
+
+static rb_error add_classes(rb_zip_writer *zip, const rb_model *model) {
+    char **names;
+    int64_t count;
+    rb_error err = take_classes(zip->ctx, model, &names, &count);
+    if (!err && count > 0)
+        err = rb_npz_add_texts(zip, "classes", count, (const char *const *)names);
+    free_texts(names, count);
     return err;
 }
 
@@ -89,7 +103,7 @@ static rb_error fill_npz(rb_context *ctx, FILE *file, void *arg) {
         if (!err)
             err = add_vector(&zip, name, shape[0], rb_layers_bias(w->layers, k), w->model->type);
     }
-    if (!err && rb_model_attribute(w->model, "classes")) err = add_classes(&zip, w->model);
+    if (!err) err = add_classes(&zip, w->model);
     if (!err) return rb_zip_finish(&zip);
     rb_zip_abandon(&zip);
     return err;
@@ -149,13 +163,17 @@ static bool is_bias(const char *name) {
     return numbered(name, "bias") || ends_with(name, ".bias");
 }
 
+/* What is done to samples before. */
+enum { PREPARED = 6 };
+static const char *const prepared[PREPARED] = {"centre", "scale",  "selected",
+                                               "fill",   "totals", "log1p"};
+
 /* The arrays of a .npz by their names: ours, or those of PyTorch's state_dict. */
 static rb_error choose_array(rb_context *ctx, const char *path, const char *name, bool *wanted) {
-    static const char *const others[] = {"selected", "fill", "totals", "log1p", "classes"};
-    *wanted = is_weights(name) || is_bias(name) || strcmp(name, "centre") == 0 ||
-              strcmp(name, "scale") == 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (*wanted || strcmp(name, others[i]) == 0) return RB_OK;
+    *wanted = is_weights(name) || is_bias(name);
+    for (int i = 0; i < PREPARED; i++)
+        *wanted = *wanted || strcmp(name, prepared[i]) == 0;
+    if (*wanted || strcmp(name, "classes") == 0) return RB_OK;
     return rb_fail(ctx, RB_ERROR_FORMAT,
                    "%s has an array '%s', which is no part of a net; arrays are weights1, bias1, "
                    "... or, in the order of the layers, NAME.weight, NAME.bias, and centre, scale",
@@ -190,18 +208,31 @@ static rb_error sort_layers(rb_context *ctx, const char *path, const rb_arrays *
     return RB_OK;
 }
 
-static rb_error read_layers(rb_context *ctx, const char *path, rb_arrays *arrays,
-                            rb_net_arrays *net) {
-    if (is_onnx(path)) return rb_onnx_read(ctx, path, arrays, net);
+static rb_error compare_classes(rb_context *ctx, const char *path, const rb_model *like,
+                                bool *other) {
+    char **names;
+    int64_t count;
+    rb_error err = take_classes(ctx, like, &names, &count);
+    if (!err)
+        err = rb_npz_other_texts(ctx, path, "classes", count, (const char *const *)names, other);
+    free_texts(names, count);
+    return err;
+}
+
+static rb_error read_layers(rb_context *ctx, const char *path, const rb_model *like,
+                            rb_arrays *arrays, rb_net_arrays *net) {
+    if (is_onnx(path))
+        return rb_onnx_read(ctx, path, rb_model_attribute(like, "classes"), arrays, net);
     rb_error err = rb_npz_read(ctx, path, choose_array, arrays);
-    return err ? err : sort_layers(ctx, path, arrays, net);
+    err = err ? err : sort_layers(ctx, path, arrays, net);
+    return err ? err : compare_classes(ctx, path, like, &net->other_classes);
 }
 
 /* Are samples treated as the net treats them? Files are in float32, say. */
 static rb_error check_vector(rb_context *ctx, const char *path, const rb_named_array *a,
                              int64_t count, const double *values) {
     if (!a) return RB_OK;
-    bool same = a->dimensions == 1 && a->shape[0] == count;
+    bool same = values && a->dimensions == 1 && a->shape[0] == count;
     for (int64_t k = 0; k < count && same; k++)
         same = fabs(a->values[k] - values[k]) <= 1e-6 * fabs(values[k]) + 1e-30;
     if (same) return RB_OK;
@@ -209,6 +240,35 @@ static rb_error check_vector(rb_context *ctx, const char *path, const rb_named_a
                    "%s has a %s other than the net: it was made from another net, or trained; give "
                    "the net that it was made from",
                    path, a->name);
+}
+
+/* Of a .npz also what centre and scale do not tell. */
+static rb_error check_prepared(rb_context *ctx, const char *path, const rb_arrays *arrays,
+                               const rb_net_arrays *net, const rb_preprocess *p) {
+    const double one = 1;
+    double *selected = rb_alloc(ctx, p->n_features, sizeof *selected);
+    if (!selected) return RB_ERROR_MEMORY;
+    for (int64_t k = 0; p->selected && k < p->n_features; k++)
+        selected[k] = (double)p->selected[k];
+    const double *const values[PREPARED] = {p->centre,
+                                            p->scale,
+                                            p->selected ? selected : NULL,
+                                            p->fill,
+                                            p->options.totals > 0 ? &p->options.totals : NULL,
+                                            p->options.log1p ? &one : NULL};
+    const rb_named_array *of[PREPARED] = {net->centre, net->scale};
+    rb_error err = RB_OK;
+    for (int i = 0; !err && i < PREPARED; i++) {
+        const rb_named_array *a = of[i];
+        if (i >= 2 && !is_onnx(path)) a = rb_arrays_find(arrays, prepared[i]);
+        err = check_vector(ctx, path, a, i < 4 ? p->n_features : 1, values[i]);
+    }
+    rb_free(selected);
+    if (err || !net->other_classes) return err;
+    return rb_fail(ctx, RB_ERROR_DATA,
+                   "%s has classes other than the net, or in another order: it was made from "
+                   "another net; give the net that it was made from",
+                   path);
 }
 
 static rb_error check_shapes(rb_context *ctx, const char *path, const rb_layers *layers,
@@ -261,13 +321,9 @@ rb_error rb_net_read(rb_context *ctx, const char *path, const rb_model *like, rb
     err = err ? err : check_like(ctx, like);
     err = err ? err : rb_layers_path_check(ctx, path);
     err = err ? err : rb_layers_new(ctx, like, NULL, &layers);
-    err = err ? err : read_layers(ctx, path, arrays, found);
+    err = err ? err : read_layers(ctx, path, like, arrays, found);
     err = err ? err : check_shapes(ctx, path, layers, found);
-    if (!err) {
-        const rb_preprocess *p = like->preprocess;
-        err = check_vector(ctx, path, found->centre, p->n_features, p->centre);
-        err = err ? err : check_vector(ctx, path, found->scale, p->n_features, p->scale);
-    }
+    err = err ? err : check_prepared(ctx, path, arrays, found, like->preprocess);
     err = err ? err : replace(ctx, like, found, net);
     rb_layers_free(layers);
     if (arrays) rb_arrays_clear(arrays);

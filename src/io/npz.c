@@ -194,3 +194,38 @@ rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
     rb_free(values);
     return err;
 }
+
+/* Are these the texts, each filled up to the same width? */
+static bool are_texts(const unsigned char *at, int64_t width, int64_t count,
+                      const char *const *texts) {
+    for (int64_t i = 0; i < count; i++, at += 4 * width) {
+        int64_t length = decode(texts[i], NULL, 0);
+        uint32_t *wanted = length <= width ? calloc((size_t)width, sizeof *wanted) : NULL;
+        if (wanted) decode(texts[i], wanted, width);
+        bool same = wanted && memcmp(at, wanted, (size_t)(4 * width)) == 0;
+        free(wanted);
+        if (!same) return false;
+    }
+    return true;
+}
+
+rb_error rb_npz_other_texts(rb_context *ctx, const char *path, const char *name, int64_t count,
+                            const char *const *texts, bool *other) {
+    rb_zip zip;
+    char file[RB_ZIP_NAME];
+    rb_error err = rb_zip_read(ctx, path, &zip);
+    snprintf(file, sizeof file, "%s.npy", name);
+    *other = false;
+    for (int i = 0; !err && i < zip.count; i++) {
+        const rb_zip_entry *entry = &zip.entries[i];
+        rb_npy_header h = {0};
+        if (strcmp(entry->name, file) != 0) continue;
+        err = rb_npy_prefix(ctx, path, (const char *)entry->data, entry->count, entry->count, &h);
+        int64_t bytes = entry->count - h.data_offset, width = count > 0 ? bytes / 4 / count : 0;
+        if (!err && (width < 1 || bytes != 4 * width * count ||
+                     !are_texts(entry->data + h.data_offset, width, count, texts)))
+            *other = true;
+    }
+    rb_zip_clear(&zip);
+    return err;
+}

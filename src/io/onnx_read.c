@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MODEL_GRAPH = 7 };
+enum { MODEL_GRAPH = 7, MODEL_METADATA = 14 };
 enum { GRAPH_NODE = 1, GRAPH_CONSTANT = 5 };
 enum { NODE_INPUT = 1, NODE_KIND = 4, NODE_ATTRIBUTE = 5 };
 enum { FLOAT = 1, INT64 = 7, DOUBLE = 11 };
@@ -16,7 +16,8 @@ struct reading {
     const char *path;
     rb_arrays *arrays;
     rb_net_arrays *net;
-    int rectified; /* how many Relu there were */
+    const char *classes; /* NULL: none */
+    int rectified;       /* how many Relu there were */
 };
 
 static rb_error damaged(const struct reading *r) {
@@ -262,8 +263,24 @@ static rb_error take_constant(struct reading *r, rb_bytes bytes) {
     return add_constant(r, bytes);
 }
 
-rb_error rb_onnx_read(rb_context *ctx, const char *path, rb_arrays *arrays, rb_net_arrays *net) {
-    struct reading r = {.ctx = ctx, .path = path, .arrays = arrays, .net = net};
+/* An entry of the metadata: key and value. */
+static rb_error check_metadata(struct reading *r, rb_bytes bytes) {
+    rb_field_walk walk = {.left = bytes};
+    rb_bytes key = {0}, value = {0};
+    while (rb_field_next(&walk)) {
+        if (walk.field == 1 && walk.wire == 2) key = walk.bytes;
+        if (walk.field == 2 && walk.wire == 2) value = walk.bytes;
+    }
+    bool classes = key.count == 7 && memcmp(key.data, "classes", 7) == 0;
+    bool same = r->classes && value.count == (int64_t)strlen(r->classes) &&
+                memcmp(value.data, r->classes, (size_t)value.count) == 0;
+    if (classes && !same) r->net->other_classes = true;
+    return walk.damaged ? damaged(r) : RB_OK;
+}
+
+rb_error rb_onnx_read(rb_context *ctx, const char *path, const char *classes, rb_arrays *arrays,
+                      rb_net_arrays *net) {
+    struct reading r = {.ctx = ctx, .path = path, .arrays = arrays, .net = net, .classes = classes};
     rb_reading reading;
     rb_bytes graph = {0};
     unsigned char *bytes;
@@ -273,6 +290,7 @@ rb_error rb_onnx_read(rb_context *ctx, const char *path, rb_arrays *arrays, rb_n
     err = err ? err : find_graph(&r, (rb_bytes){bytes, count}, &graph);
     err = err ? err : each(&r, graph, GRAPH_CONSTANT, take_constant);
     err = err ? err : each(&r, graph, GRAPH_NODE, add_node);
+    err = err ? err : each(&r, (rb_bytes){bytes, count}, MODEL_METADATA, check_metadata);
     rb_reading_end(ctx);
     rb_free(bytes);
     return err;

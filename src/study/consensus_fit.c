@@ -140,7 +140,9 @@ static rb_error find(rb_context *ctx, study *s, rb_model **model) {
     bool complete;
     rb_error err = open_matrix(ctx, s, &source);
     err = err ? err : fit_all(ctx, s, &complete);
-    if (!err) err = (complete ? merge : merge_some)(ctx, s, source, model);
+    bool whole = !err && complete;
+    if (whole) err = merge(ctx, s, source, model);
+    if (whole ? err == RB_ERROR_STOPPED : !err) err = merge_some(ctx, s, source, model);
     rb_source_free(source);
     return err;
 }

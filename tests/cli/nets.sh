@@ -90,6 +90,11 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     expect 0 finetune none $data $small --patience 0 -o whole.h5 -q
     expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt --max-time 0.000001s -o part.h5 -q
     [ -e c.ckpt ] || fail "$command: no checkpoint stays"
+    sed '$d' valid.tsv >other.tsv
+    tail -1 valid.tsv | sed 's/[0-9]$/7/; t; s/$/1/' >>other.tsv
+    cmp -s valid.tsv other.tsv && fail "the other validation samples are the same"
+    refuses "valid_checksum" finetune none train.tsv --labels train-y.tsv --valid other.tsv --valid-labels valid-y.tsv \
+        $small --patience 0 --checkpoint c.ckpt -o x.h5 -q
     expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt -o rest.h5 -q
     [ -e c.ckpt ] && fail "$command: the checkpoint stays"
     for net in whole rest; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
@@ -170,6 +175,13 @@ for format in npz onnx; do
 done
 expect 0 info back.h5
 tells "imported_from"
+for part in train valid; do sed 's/up$/above/' $part-y.tsv >$part-other.tsv; done
+expect 0 finetune none train.tsv --labels train-other.tsv --layers 8 --epochs 1 --seed 3 -o other.h5 -q
+for format in npz onnx; do
+    expect 0 export other.h5 -o other.$format -q
+    fails "classes other than the net" import other.$format --like net.h5 -o x.h5
+done
+refuses "START is none" finetune none train.tsv --labels train-y.tsv --layer 1 -o x.h5
 expect 0 export stack.h5 --layer 1 -o first.npz
 says "warning: codes of the E-step"
 says "1 layer in"

@@ -2,8 +2,10 @@
 #include "fixture.h"
 #include "study/study.h"
 
+#include <pthread.h>
 #include <rarebit/consensus.h>
 #include <rarebit/rerun.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -406,6 +408,59 @@ static rb_error stop_at_once(const rb_progress *progress, void *user) {
     return RB_ERROR_INTERRUPTED;
 }
 
+typedef struct late {
+    rb_context *ctx;
+    atomic_bool fitted;
+    long microseconds;
+} late;
+
+static rb_error tell_the_last(const rb_progress *progress, void *user) {
+    late *l = user;
+    if (progress->iteration == progress->iterations) atomic_store(&l->fitted, true);
+    return RB_OK;
+}
+
+static void *stop_late(void *user) {
+    late *l = user;
+    while (!atomic_load(&l->fitted))
+        usleep(10);
+    usleep((useconds_t)l->microseconds);
+    rb_context_stop(l->ctx);
+    return NULL;
+}
+
+/* Asked to stop while the fits are compared, it is that of all. */
+static void stopped_late_it_is_one_of_all(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = fit_options(ctx, "rfn", rfn);
+    rb_model *whole, *stopped;
+    assert_ok(ctx, rb_options_set_all(ctx, options, "restarts=40 iterations=5"));
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &whole));
+    for (int i = 0; i < 20; i++) {
+        late l = {.ctx = ctx, .microseconds = 100 * i};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, stop_late, &l), 0);
+        rb_context_on_progress(ctx, tell_the_last, &l);
+        rb_error err = rb_fit_consensus(ctx, options, source, &stopped);
+        pthread_join(thread, NULL);
+        rb_context_on_progress(ctx, NULL, NULL);
+        rb_context_clear_stop(ctx);
+        assert_ok(ctx, err);
+        same_model(ctx, whole, stopped);
+        rb_model_free(stopped);
+    }
+    rb_model_free(whole);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* Asked to stop, it is the consensus of the fits that are done, as of so many restarts, and can be
  * made again; of one there is none. */
 static void stopped_it_is_one_of_those_done(void **state) {
@@ -494,6 +549,7 @@ int main(void) {
         cmocka_unit_test(models_of_binary_causes_have_one_too),
         cmocka_unit_test(goes_on_from_a_journal),
         cmocka_unit_test(stopped_it_is_one_of_those_done),
+        cmocka_unit_test(stopped_late_it_is_one_of_all),
         cmocka_unit_test(refuses_a_refit_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
