@@ -81,8 +81,8 @@ static rb_error check_axis(rb_context *ctx, const rb_options *options, const axi
                        name);
     }
     return rb_options_is_set(options, name)
-               ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is given, and is in the grid too; leave one out",
-                         name)
+               ? rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "%s is given, and is in the grid too; leave one out", name)
                : RB_OK;
 }
 
@@ -117,9 +117,8 @@ static rb_error check_values(rb_context *ctx, const axis *a) {
         for (int k = 0; k < i; k++) {
             size_t other = strcspn(before, ",");
             if (other == length && memcmp(before, value, length) == 0) {
-                return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                               "the grid has %.*s %.*s twice; give it once", a->name_length,
-                               a->name, (int)length, value);
+                return rb_fail(ctx, RB_ERROR_ARGUMENT, "the grid has %.*s %.*s twice; give it once",
+                               a->name_length, a->name, (int)length, value);
             }
             before += other + 1;
         }

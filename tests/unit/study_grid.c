@@ -218,13 +218,20 @@ static void refuses(void **state) {
     static const struct {
         const char *grid, *message;
     } rows[] = {
-        {"", "must be options"},          {"rate", "must be options"},
-        {"rate=", "must be options"},     {"rate=.1,,2", "must be options"},
-        {"rate=.1,", "must be options"},  {"=3", "must be options"},
-        {"rate=.1 rate=2", "twice"},      {"layers=3", "numbers, words"},
-        {"max-time=3", "numbers, words"}, {"nothing=3", "numbers, words"},
-        {"rate=.1,-1", "rate is '-1'"},   {"seed=1,2", "leave one out"},
-        {"optimizer=sgd,bogus", "bogus"}, {"checkpoint-every=1,2", "numbers, words"},
+        {"", "must be options"},
+        {"rate", "must be options"},
+        {"rate=", "must be options"},
+        {"rate=.1,,2", "must be options"},
+        {"rate=.1,", "must be options"},
+        {"=3", "must be options"},
+        {"rate=.1 rate=2", "twice"},
+        {"layers=3", "numbers, words"},
+        {"max-time=3", "numbers, words"},
+        {"nothing=3", "numbers, words"},
+        {"rate=.1,-1", "rate is '-1'"},
+        {"seed=1,2", "leave one out"},
+        {"optimizer=sgd,bogus", "bogus"},
+        {"checkpoint-every=1,2", "numbers, words"},
         {"rate=.1,.2,.1", "rate .1 twice"},
         {"schedule=step,constant rate-step=2,3", "(schedule=constant rate-step=2, "},
     };
