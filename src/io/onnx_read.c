@@ -263,6 +263,12 @@ static rb_error take_constant(struct reading *r, rb_bytes bytes) {
     return add_constant(r, bytes);
 }
 
+static bool is_text(rb_bytes bytes, const char *text) {
+    size_t count = strlen(text);
+    return bytes.count == (int64_t)count &&
+           (count == 0 || (bytes.data && memcmp(bytes.data, text, count) == 0));
+}
+
 /* An entry of the metadata: key and value. */
 static rb_error check_metadata(struct reading *r, rb_bytes bytes) {
     rb_field_walk walk = {.left = bytes};
@@ -271,10 +277,8 @@ static rb_error check_metadata(struct reading *r, rb_bytes bytes) {
         if (walk.field == 1 && walk.wire == 2) key = walk.bytes;
         if (walk.field == 2 && walk.wire == 2) value = walk.bytes;
     }
-    bool classes = key.count == 7 && memcmp(key.data, "classes", 7) == 0;
-    bool same = r->classes && value.count == (int64_t)strlen(r->classes) &&
-                memcmp(value.data, r->classes, (size_t)value.count) == 0;
-    if (classes && !same) r->net->other_classes = true;
+    bool same = is_text(value, r->classes ? r->classes : "");
+    if (is_text(key, "classes") && !same) r->net->other_classes = true;
     return walk.damaged ? damaged(r) : RB_OK;
 }
 
