@@ -93,8 +93,9 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
         const char *old = rb_model_attribute(run->start, *name);
         char scratch[RB_ROW_TEXT];
         const char *value = rb_row_text(row, run->options, scratch);
+        const char *usual = row->fallback ? row->fallback : "";
         bool same = old && strcmp(value, old) == 0 && !matrix_of(row, run->options);
-        if (strcmp(value, row->fallback) != 0 && !same) {
+        if (strcmp(value, usual) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "%s is '%s', but is not used by a fit that starts from a model; leave "
                            "it out",
