@@ -21,11 +21,15 @@ static size_t vector_bytes(const deep_training *t) {
 
 /* ---- the net to begin with ---- */
 
+static rb_draws draws_of(const deep_training *t, int k) {
+    return (rb_draws){.stream = {(uint64_t)t->options->seed, RB_RANDOM_NET_START, (uint32_t)k}};
+}
+
 static void draw_layer(deep_training *t, int k) {
     rb_dense w = deep_net_weights(&t->net, t->net.values, k);
     bool last = k == t->net.layers - 1;
     double sd = sqrt((last ? 1 : 2) / (double)(w.cols > 0 ? w.cols : 1));
-    rb_draws draws = {.stream = {(uint64_t)t->options->seed, RB_RANDOM_NET_START, (uint32_t)k}};
+    rb_draws draws = draws_of(t, k);
     for (int64_t j = 0; j < w.rows; j++)
         for (int64_t i = 0; i < w.cols; i++)
             rb_dense_set(w, j, i, sd * rb_draw_normal(&draws));
@@ -44,24 +48,26 @@ static bool same_outputs(const deep_training *t, const rb_model *start, const ch
            (!names || strcmp(before, names) == 0);
 }
 
-/* Weights of unit j, of an input of size `size`, as those of one of size 1. Gives what the unit's
- * output was multiplied by. */
-static double fit_row(const deep_layer *layer, int64_t j, double size) {
-    double *w = layer->weights + j * layer->in, squares = 0, factor = size;
-    for (int64_t i = 0; i < layer->in; i++)
-        squares += w[i] * w[i];
-    if (layer->directions && squares > 0) {
-        factor = sqrt(2 / squares);
-        layer->bias[j] *= factor / size;
+/* Weights for samples of a size become weights for those of a size of 1, and directions as long as
+ * random weights; the layer above divides by what outputs were multiplied by where it shall. A
+ * direction without length is a unit that would never learn: it begins at random. */
+static void fit_layer(deep_training *t, const deep_layers *from, int k) {
+    const deep_layer *layer = &from->list[k];
+    int64_t in = layer->in, out = layer->out;
+    double size = k == 0 ? t->input_size : 1;
+    rb_draws draws = draws_of(t, k);
+    for (int64_t j = 0; j < out; j++) {
+        double *w = layer->weights + j * in, squares = 0, times = size;
+        for (int64_t i = 0; i < in; i++)
+            squares += w[i] * w[i];
+        if (layer->directions && squares > 0) times = sqrt(2 / squares);
+        bool random = layer->directions && squares == 0;
+        layer->bias[j] *= times / size;
+        for (int64_t i = 0; i < in; i++)
+            w[i] = random ? sqrt(2 / (double)in) * rb_draw_normal(&draws) : w[i] * times;
+        for (int64_t i = 0; layer->undone && k + 1 < from->count && i < layer[1].out; i++)
+            layer[1].weights[i * out + j] /= times / size;
     }
-    for (int64_t i = 0; i < layer->in; i++)
-        w[i] *= factor;
-    return factor / size;
-}
-
-static void divide_column(const deep_layer *layer, int64_t i, double by) {
-    for (int64_t j = 0; j < layer->out; j++)
-        layer->weights[j * layer->in + i] /= by;
 }
 
 static void copy_layers(deep_training *t, const deep_layers *from) {
@@ -69,10 +75,7 @@ static void copy_layers(deep_training *t, const deep_layers *from) {
         const deep_layer *layer = &from->list[k];
         rb_dense w = {layer->weights, layer->out, layer->in, layer->in, RB_FLOAT64};
         rb_dense b = {layer->bias, 1, layer->out, layer->out, RB_FLOAT64};
-        for (int64_t j = 0; j < layer->out; j++) {
-            double times = fit_row(layer, j, k == 0 ? t->input_size : 1);
-            if (layer->undone && k + 1 < from->count) divide_column(layer + 1, j, times);
-        }
+        fit_layer(t, from, k);
         rb_dense_copy(w, deep_net_weights(&t->net, t->net.values, k));
         rb_dense_copy(b, deep_net_bias(&t->net, t->net.values, k));
     }

@@ -419,6 +419,34 @@ static void rescaled_units_give_codes(void **state) {
     rb_model_free(nets[1]);
 }
 
+/* Units that have lost their loadings would never learn: they begin at random. */
+static void dead_units_begin_at_random(void **state) {
+    (void)state;
+    const char *filters[] = {"plain", "rescaled"};
+    rb_options *options;
+    rb_model *rfn, *net;
+    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+    assert_ok(ctx,
+              rb_options_set_all(ctx, options, "units=6 iterations=60 seed=1 sparse-loadings=1e6"));
+    assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
+    rb_options_free(options);
+    assert_true(length_of(rb_model_array(rfn, "loadings", NULL, NULL), 6 * M) == 0);
+    for (int i = 0; i < 2; i++) {
+        options = options_of("epochs=1 rate=1e-30");
+        assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
+        assert_ok(ctx, rb_options_set(ctx, options, "filter", filters[i]));
+        assert_ok(ctx, rb_finetune(ctx, options, rfn, &train.labelled, NULL, &net));
+        const double *w = rb_model_array(net, "weights1", NULL, NULL);
+        double squares = pow(length_of(w, 6 * M), 2) / 6;
+        assert_true(squares > 1 && squares < 3);
+        for (int j = 1; j < 6; j++)
+            assert_true(w[0] != w[j * M]);
+        rb_model_free(net);
+        rb_options_free(options);
+    }
+    rb_model_free(rfn);
+}
+
 /* ---- scores and files ---- */
 
 static void scores_are_as_defined(void **state) {
@@ -643,6 +671,7 @@ int main(void) {
         cmocka_unit_test(learns_values),
         cmocka_unit_test(rescaled_units_give_codes),
         cmocka_unit_test(starts_from_models),
+        cmocka_unit_test(dead_units_begin_at_random),
         cmocka_unit_test(scores_are_as_defined),
         cmocka_unit_test(a_net_is_a_model),
         cmocka_unit_test(wrong_labels_are_refused),
