@@ -243,8 +243,9 @@ typedef struct rb_whitening {
     int64_t height, width, channels;
     rb_contrast contrast;
     double constant;
-    double *centre; /* height x width x channels */
-    double *matrix; /* its square, row-major */
+    double *centre;    /* height x width x channels */
+    double *matrix;    /* its square, row-major */
+    uint32_t checksum; /* of the patches that it was made with, as it left them; 0: not known */
 } rb_whitening;
 
 /* 10 / 255^2 of the square of the range of all values: where contrast is divided by. */

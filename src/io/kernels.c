@@ -18,12 +18,10 @@ static rb_error fill_whitening(rb_context *ctx, FILE *file, void *arg) {
     rb_whitening *w = arg;
     int64_t m = features_of(w);
     double shape[] = {(double)w->height, (double)w->width, (double)w->channels};
-    double contrast = w->contrast;
-    rb_named_array list[] = {{"matrix", 2, {m, m}, w->matrix},
-                             {"centre", 1, {m}, w->centre},
-                             {"shape", 1, {3}, shape},
-                             {"contrast", 1, {1}, &contrast},
-                             {"constant", 1, {1}, &w->constant}};
+    double contrast = w->contrast, checksum = w->checksum;
+    rb_named_array list[] = {{"matrix", 2, {m, m}, w->matrix},   {"centre", 1, {m}, w->centre},
+                             {"shape", 1, {3}, shape},           {"contrast", 1, {1}, &contrast},
+                             {"constant", 1, {1}, &w->constant}, {"checksum", 1, {1}, &checksum}};
     rb_zip_writer zip = {.ctx = ctx, .file = file};
     rb_error err = RB_OK;
     for (size_t i = 0; !err && i < sizeof list / sizeof *list; i++)
@@ -38,7 +36,8 @@ rb_error rb_whitening_write(rb_context *ctx, const rb_whitening *whitening, cons
 }
 
 static rb_error choose_array(rb_context *ctx, const char *path, const char *name, bool *wanted) {
-    static const char *const names[] = {"matrix", "centre", "shape", "contrast", "constant"};
+    static const char *const names[] = {"matrix",   "centre",   "shape",
+                                        "contrast", "constant", "checksum"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         *wanted = *wanted || strcmp(names[i], name) == 0;
     return *wanted ? RB_OK
@@ -82,6 +81,9 @@ static rb_error take_whitening(rb_context *ctx, const char *path, const rb_array
     if (err) return err;
     (*out)->contrast = (rb_contrast)(int)*contrast;
     (*out)->constant = *constant;
+    const double *checksum = take(arrays, "checksum", 1);
+    if (checksum && *checksum > 0 && *checksum <= UINT32_MAX)
+        (*out)->checksum = (uint32_t)*checksum;
     memcpy((*out)->centre, centre, (size_t)m * sizeof *centre);
     memcpy((*out)->matrix, matrix, (size_t)(m * m) * sizeof *matrix);
     return RB_OK;
@@ -182,6 +184,11 @@ static rb_error write_kernels(rb_context *ctx, const rb_model *model, const rb_l
     rb_error err = scratch.err;
     if (!err) {
         fold_units(model, layers, w, k, room);
+        if (w && w->checksum && w->checksum != model->preprocess->checksum) {
+            rb_log(ctx, RB_LOG_WARNING,
+                   "the model was fitted to other samples than the patches that this whitening was "
+                   "made with, by their checksums: kernels are wrong unless it whitened them too");
+        }
         if (w && w->contrast == RB_CONTRAST_LOCAL) {
             rb_log(ctx, RB_LOG_WARNING,
                    "patches were divided by their standard deviations, which a convolution cannot "

@@ -262,6 +262,13 @@ rb_error rb_patches_whitened(rb_context *ctx, const char *const *paths, int64_t 
         return err;
     }
     err = cut(ctx, &options, &plan, &images, w, source);
+    if (!err && whitening) {
+        err = rb_source_checksum(ctx, *source, &w->checksum);
+        if (err) {
+            rb_source_free(*source);
+            *source = NULL;
+        }
+    }
     if (!err && whitening)
         *whitening = w;
     else

@@ -30,6 +30,19 @@ expect 0 fit rfn P.npy -k 5 --iterations 5 --seed 1 -o m.h5 -q
 expect 0 plot filters m.h5 --shape 10x5 -o filters.png -q
 exists filters.png
 
+# A whitening knows which patches it left, whatever the file: another one is no silent mistake.
+for seed in 1 2; do
+    expect 0 patches a.pgm b.pgm --size 3x3 --count 200 --seed $seed --whiten zca --whitening z$seed.npz -o W$seed.npy -q
+done
+expect 0 convert W1.npy -o W1.h5 -q
+for data in W1.npy W1.h5; do
+    expect 0 fit rfn $data -k 4 --preset paper --iterations 5 --seed 1 -o w.h5 -q
+    expect 0 export w.h5 --conv 3x3x1 --whitening z1.npz -o kernels.npz -q
+    [ ! -s err ] || fail "$command: it is the right whitening: $(cat err)"
+done
+expect 0 export w.h5 --conv 3x3x1 --whitening z2.npz -o kernels.npz -q
+says "fitted to other samples than the patches that this whitening was made with"
+
 refuses "IMAGE... is missing" patches -o X.npy
 refuses "-o FILE is missing" patches a.pgm
 refuses "places only" patches a.pgm --size 30x40 --count 2 -o X.npy
