@@ -81,6 +81,7 @@ static int write_pictures(invocation *call, const rb_matrix *pictures, const rb_
         report("%lld pictures of %lld pixels in %s; seed %lld",
                (long long)rb_matrix_samples(pictures), (long long)rb_matrix_features(pictures),
                target, (long long)option_integer(call, "seed"));
+        if (!amat && !other) report("no labels were written: give --labels FILE for them");
     }
     return status;
 }
