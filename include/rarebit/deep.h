@@ -110,13 +110,15 @@ typedef struct rb_net_scores {
     size_t size;       /* sizeof(rb_net_scores), set by the caller */
     int64_t n_outputs; /* classes, or values */
     int64_t samples;   /* that have a class, or all */
-    int64_t errors;    /* whose most probable class is another; of values: 0 */
-    double error_rate; /* errors / samples; NaN of linear and logistic outputs */
+    int64_t errors;    /* whose most probable class is another; logistic: of which any answer, a
+                        * probability above 1/2 or not, is another; linear: 0 */
+    double error_rate; /* errors / samples; NaN of linear outputs */
     double low, high;  /* its 95 % interval (E. B. Wilson, 1927) */
     double log_loss;   /* mean of - log of the probability of the class; logistic: summed over
                         * outputs; NaN of linear ones */
     double calibration_error;  /* ECE: mean distance of confidence and accuracy, 15 bins of equal
-                                * width (C. Guo et al. 2017); NaN unless softmax */
+                                * width (C. Guo et al. 2017); logistic: of all answers; NaN of
+                                * linear outputs */
     double mean_squared_error; /* per value; of classes the Brier score over all of them */
     int64_t *confusion;        /* n_outputs x n_outputs: samples of a class (row) by what the net
                                 * says (column); NULL unless softmax */

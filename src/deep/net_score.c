@@ -17,17 +17,33 @@ struct scoring {
     double confidence[BINS], right[BINS];
 };
 
+/* How sure the net is, and whether it is right. */
+static void add_decision(struct scoring *s, double p, bool right) {
+    int bin = (int)ceil(p * BINS) - 1;
+    bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
+    s->confidence[bin] += p;
+    s->right[bin] += right;
+}
+
 static void add_class(struct scoring *s, rb_dense y, int64_t row, int64_t class_of) {
     int64_t largest = 0, n = y.cols;
     for (int64_t j = 1; j < n; j++)
         if (rb_dense_get(y, row, j) > rb_dense_get(y, row, largest)) largest = j;
-    double p = rb_dense_get(y, row, largest);
-    int bin = (int)ceil(p * BINS) - 1;
-    bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
-    s->confidence[bin] += p;
-    s->right[bin] += largest == class_of;
+    add_decision(s, rb_dense_get(y, row, largest), largest == class_of);
     s->scores->errors += largest != class_of;
     s->scores->confusion[class_of * n + largest]++;
+}
+
+/* A sample is an error if any of its answers is wrong. */
+static void add_answers(struct scoring *s, rb_dense y, int64_t row, const double *values) {
+    bool wrong = false;
+    for (int64_t j = 0; j < y.cols; j++) {
+        double p = rb_dense_get(y, row, j);
+        bool right = (p > 0.5) == (values[j] > 0.5);
+        add_decision(s, p > 0.5 ? p : 1 - p, right);
+        wrong = wrong || !right;
+    }
+    s->scores->errors += wrong;
 }
 
 static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
@@ -46,6 +62,7 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
             s->squares += d * d;
         }
         if (c >= 0) add_class(s, y, i, c);
+        if (s->net.outputs == DEEP_LOGISTIC) add_answers(s, y, i, values);
     }
     return RB_OK;
 }
@@ -68,9 +85,9 @@ static void finish(struct scoring *s) {
     scores->error_rate = scores->low = scores->high = scores->calibration_error = NAN;
     scores->log_loss = s->net.outputs == DEEP_LINEAR ? NAN : s->loss / n;
     scores->mean_squared_error = s->squares / n / (classes ? 1 : (double)scores->n_outputs);
-    if (classes) {
+    if (s->net.outputs != DEEP_LINEAR) {
         scores->error_rate = (double)scores->errors / n;
-        scores->calibration_error = gap / n;
+        scores->calibration_error = gap / n / (classes ? 1 : (double)scores->n_outputs);
         wilson(scores->errors, scores->samples, &scores->low, &scores->high);
     }
 }
