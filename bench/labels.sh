@@ -39,8 +39,8 @@ digits() { # NAME PART COUNT: pixels from 0 to 1
 
 pretrain() { # SEED
     [ -e "$work/rfn-$1.h5" ] ||
-        quietly fit rfn "$work/$all.npy" -k $units --preset paper --centre median --tolerance 1e-4 \
-            --iterations 300 --seed "$1" -o "$work/rfn-$1.h5"
+        quietly fit rfn "$work/$all.npy" -k $units --preset paper --dropout 0.5 --centre median \
+            --iterations 200 --seed "$1" -o "$work/rfn-$1.h5"
     [ -e "$work/dae-$1.h5" ] ||
         quietly fit dae "$work/$all.npy" -k $units --centre median --iterations 100 --seed "$1" \
             -o "$work/dae-$1.h5"
