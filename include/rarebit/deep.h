@@ -110,8 +110,8 @@ typedef struct rb_net_scores {
     size_t size;       /* sizeof(rb_net_scores), set by the caller */
     int64_t n_outputs; /* classes, or values */
     int64_t samples;   /* that have a class, or all */
-    int64_t errors;    /* whose most probable class is another; logistic: of which any answer, a
-                        * probability above 1/2 or not, is another; linear: 0 */
+    int64_t errors;    /* whose most probable class is another; logistic: of which any answer is
+                        * wrong, a probability above 1/2 for a value that is not; linear: 0 */
     double error_rate; /* errors / samples; NaN of linear outputs */
     double low, high;  /* its 95 % interval (E. B. Wilson, 1927) */
     double log_loss;   /* mean of - log of the probability of the class; logistic: summed over

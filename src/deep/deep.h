@@ -17,7 +17,7 @@ typedef struct deep_layer {
     double *weights; /* out x in, row-major */
     double *bias;    /* out */
     bool directions; /* how long rows of weights are means nothing: they get the length of random
-                      * ones, and rows of zeros become random */
+                      * ones, and rows of zeros become random with a bias of 0 */
     bool undone;     /* and the layer above divides by what they were multiplied by */
 } deep_layer;
 

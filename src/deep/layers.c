@@ -33,7 +33,7 @@ static rb_error check_rfn(rb_context *ctx, const rb_model *model, bool *solved) 
     return err;
 }
 
-/* As rb_finetune starts from them: rows of length sqrt(2); of a layer that stays 0, as they are. */
+/* As rb_finetune starts from them: rows of length sqrt(2); rows of zeros stay. */
 static void set_lengths(const deep_layer *layer) {
     for (int64_t j = 0; layer->directions && j < layer->out; j++) {
         double *w = layer->weights + j * layer->in, squares = 0;

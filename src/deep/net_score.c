@@ -19,8 +19,8 @@ struct scoring {
 
 /* How sure the net is, and whether it is right. */
 static void add_decision(struct scoring *s, double p, bool right) {
-    int bin = (int)ceil(p * BINS) - 1;
-    bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
+    int bin = p > 0 ? (int)ceil(p * BINS) - 1 : 0;
+    bin = bin >= BINS ? BINS - 1 : bin;
     s->confidence[bin] += p;
     s->right[bin] += right;
 }

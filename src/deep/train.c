@@ -50,7 +50,7 @@ static bool same_outputs(const deep_training *t, const rb_model *start, const ch
 
 /* Weights for samples of a size become weights for those of a size of 1, and directions as long as
  * random weights; the layer above divides by what outputs were multiplied by where it shall. A
- * direction without length is a unit that would never learn: it begins at random. */
+ * unit whose weights are all 0 would never learn: it begins at random. */
 static void fit_layer(deep_training *t, const deep_layers *from, int k) {
     const deep_layer *layer = &from->list[k];
     int64_t in = layer->in, out = layer->out;
@@ -62,7 +62,7 @@ static void fit_layer(deep_training *t, const deep_layers *from, int k) {
             squares += w[i] * w[i];
         if (layer->directions && squares > 0) times = sqrt(2 / squares);
         bool random = layer->directions && squares == 0;
-        layer->bias[j] *= times / size;
+        layer->bias[j] *= random ? 0 : times / size;
         for (int64_t i = 0; i < in; i++)
             w[i] = random ? sqrt(2 / (double)in) * rb_draw_normal(&draws) : w[i] * times;
         for (int64_t i = 0; layer->undone && k + 1 < from->count && i < layer[1].out; i++)

@@ -186,8 +186,9 @@ static rb_error write_kernels(rb_context *ctx, const rb_model *model, const rb_l
         fold_units(model, layers, w, k, room);
         if (w && w->checksum && w->checksum != model->preprocess->checksum) {
             rb_log(ctx, RB_LOG_WARNING,
-                   "the model was fitted to other samples than the patches that this whitening was "
-                   "made with, by their checksums: kernels are wrong unless it whitened them too");
+                   "by their checksums the samples of the fit are not the patches that this "
+                   "whitening was made with (a text file changes the checksum): kernels are right "
+                   "only for samples that it whitened");
         }
         if (w && w->contrast == RB_CONTRAST_LOCAL) {
             rb_log(ctx, RB_LOG_WARNING,

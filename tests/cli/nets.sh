@@ -154,6 +154,11 @@ fails "does not know" finetune none train.tsv --labels train-y.tsv --valid valid
 fails "does not know" evaluate net.h5 valid.tsv --labels other.tsv
 fails "missing" finetune none holes.tsv --labels train-y.tsv -o x.h5
 fails "targets for 30 samples" finetune none train.tsv --targets valid-values.tsv --outputs linear -o x.h5
+awk 'NR > 1 { print ($2 > 0) }' train.tsv >yes.tsv
+expect 0 finetune none train.tsv --targets yes.tsv --outputs logistic --layers 8 --epochs 30 --seed 1 -o yes.h5 -q
+expect 0 evaluate yes.h5 train.tsv --targets yes.tsv
+tells "error rate"
+tells "calibration error"
 fails "must be 0 to 1" finetune none train.tsv --targets train-values.tsv --outputs logistic -o x.h5
 fails "take a smaller --rate" finetune none train.tsv --labels train-y.tsv --layers 8 --rate 1e5 --optimizer sgd -o x.h5
 fails "a net cannot be repeated by rerun" rerun net.h5

@@ -41,7 +41,7 @@ for data in W1.npy W1.h5; do
     [ ! -s err ] || fail "$command: it is the right whitening: $(cat err)"
 done
 expect 0 export w.h5 --conv 3x3x1 --whitening z2.npz -o kernels.npz -q
-says "fitted to other samples than the patches that this whitening was made with"
+says "the samples of the fit are not the patches that this whitening was made with"
 
 refuses "IMAGE... is missing" patches -o X.npy
 refuses "-o FILE is missing" patches a.pgm

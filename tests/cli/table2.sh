@@ -3,7 +3,12 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 python=/usr/bin/python3
 [ -x $python ] || python=$(command -v python3 || true)
-[ "$python" ] || { echo "no python3: the test is left out"; finished=1; [ "${CI:-}" = true ] && exit 1; exit 77; }
+if [ ! "$python" ] || ! "$python" -c "import numpy"; then
+    echo "no python3 with numpy: the test is left out"
+    finished=1
+    [ "${CI:-}" = true ] && exit 1
+    exit 77
+fi
 
 command="table2.py"
 table2() {
@@ -21,6 +26,10 @@ touch -d '2000-01-01' kept/*
 table2 --starts rfn,random --results kept || fail "$command: $(cat err)"
 cmp -s first out || fail "the second page is another one"
 [ -z "$(find kept -type f -newermt 2001-01-01)" ] || fail "what was there is done again: $(find kept -type f -newermt 2001-01-01)"
+table2 --starts rfn,random --results kept --epochs 3 && fail "results of other epochs are taken"
+says "take another folder"
+table2 --epochs 0 && fail "no epochs are taken"
+says "--epochs must be at least 1"
 table2 --sets bogus 2>err && fail "a set that is none is taken"
 says "none of rect, convex"
 table2 --sets basic && fail "digits come from nowhere"
@@ -61,6 +70,26 @@ rows = numpy.fromfile("data_batch_5.bin", numpy.uint8).reshape(10, 3073)
 assert values("CIFAR-train").shape == (40, 3072)
 assert numpy.allclose(values("CIFAR-valid"), rows[:, 1:] / 255)
 assert (values("CIFAR-valid-labels") == range(10)).all()
+END
+"$python" - "$SOURCE/bench" <<'END' || fail "MNIST's files are read wrong"
+import gzip, sys, numpy
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import picture_sets
+pictures = numpy.arange(3 * 784, dtype=numpy.uint8).reshape(3, 784)
+with gzip.open("t10k-images-idx3-ubyte.gz", "wb") as file:
+    file.write(bytes([0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28]) + pictures.tobytes())
+with open("t10k-labels-idx1-ubyte", "wb") as file:
+    file.write(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 0, 2]))
+values, labels = picture_sets.mnist(".", "test", 2)
+assert numpy.allclose(values, pictures[:2] / 255) and list(labels) == [7, 0]
+with open("t10k-labels-idx1-ubyte", "ab") as file:
+    file.truncate(10)
+try:
+    picture_sets.mnist(".", "test", 2)
+    raise AssertionError("half a file is taken")
+except SystemExit as error:
+    assert "not all of one" in str(error)
 END
 table2 --sets NORB && fail "NORB comes from nowhere"
 says "NORB needs --norb FOLDER"

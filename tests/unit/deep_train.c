@@ -467,7 +467,8 @@ static void dead_units_begin_at_random(void **state) {
     rb_model *rfn, *net;
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
     assert_ok(ctx,
-              rb_options_set_all(ctx, options, "units=6 iterations=60 seed=1 sparse-loadings=1e6"));
+              rb_options_set_all(ctx, options,
+                                 "units=6 iterations=60 seed=1 sparse-loadings=1e6 prior-mean=1"));
     assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
     rb_options_free(options);
     assert_true(length_of(rb_model_array(rfn, "loadings", NULL, NULL), 6 * M) == 0);
@@ -479,6 +480,7 @@ static void dead_units_begin_at_random(void **state) {
         const double *w = rb_model_array(net, "weights1", NULL, NULL);
         double squares = pow(length_of(w, 6 * M), 2) / 6;
         assert_true(squares > 1 && squares < 3);
+        assert_true(length_of(rb_model_array(net, "bias1", NULL, NULL), 6) < 1e-20);
         for (int j = 1; j < 6; j++)
             assert_true(w[0] != w[j * M]);
         rb_model_free(net);
