@@ -1,71 +1,10 @@
 /* Training of nets: the same bits for threads, streams and after an interruption; what it learns,
  * when it stops, what it refuses. */
-#include "fixture.h"
-
-#include "base/base.h"
+#include "deep_test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
-
-enum { N = 240, VALID = 80, M = 8, CLASSES = 3 };
-
-static rb_context *ctx;
-
-/* Samples of three classes: the sign of a product of two features, or a large third one. */
-struct data {
-    double *values;
-    int64_t class_of[N];
-    rb_matrix *matrix;
-    rb_labelled labelled;
-};
-
-static void make(struct data *d, int64_t n, uint64_t seed) {
-    rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
-    *d = (struct data){.values = calloc((size_t)(n * M), sizeof(double))};
-    for (int64_t i = 0; i < n; i++) {
-        double *v = d->values + i * M;
-        for (int k = 0; k < M; k++)
-            v[k] = rb_draw_normal(&draws);
-        d->class_of[i] = v[2] > 0.7 ? 2 : v[0] * v[1] > 0;
-    }
-    d->labelled = (rb_labelled){.size = sizeof d->labelled,
-                                .source = fixture_source(ctx, d->values, n, M, &d->matrix),
-                                .n_classes = CLASSES,
-                                .class_of = d->class_of};
-}
-
-static void drop(struct data *d) {
-    rb_source_free(d->labelled.source);
-    rb_matrix_free(d->matrix);
-    free(d->values);
-}
-
-static struct data train, valid;
-
-static int set_up(void **state) {
-    (void)state;
-    ctx = fixture_context();
-    make(&train, N, 1);
-    make(&valid, VALID, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    drop(&train);
-    drop(&valid);
-    rb_context_free(ctx);
-    return 0;
-}
-
-static rb_options *options_of(const char *text) {
-    rb_options *options;
-    assert_ok(ctx, rb_finetune_options_new(ctx, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "layers=16 batch-size=32 rate=0.05"));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", text));
-    return options;
-}
 
 static rb_model *net_of(const char *text, const rb_labelled *with) {
     rb_options *options = options_of(text);
@@ -262,14 +201,6 @@ static double valid_error(const rb_model *net, int64_t t) {
     return value;
 }
 
-static double score(const rb_model *net, const rb_labelled *data) {
-    rb_net_scores s = {.size = sizeof s};
-    assert_ok(ctx, rb_net_score(ctx, net, data, &s));
-    double rate = s.error_rate;
-    rb_net_scores_clear(&s);
-    return rate;
-}
-
 /* The net with the fewest validation errors is kept, and training ends when it waited in vain. */
 static void the_best_net_is_kept(void **state) {
     (void)state;
@@ -320,7 +251,7 @@ static rb_error keep_outputs(void *user, int64_t first, const rb_matrix *rows) {
     return RB_OK;
 }
 
-/* Two answers of yes or no for each sample, some of them asked the wrong way round, counted again. */
+/* Two answers of yes or no for each sample, some asked the wrong way round, counted again. */
 static void assert_answers(const rb_model *net, const rb_labelled *data, double *targets) {
     double outputs[2 * N], gap = 0;
     int64_t errors = 0;
@@ -378,115 +309,6 @@ static void learns_values(void **state) {
         rb_model_free(net);
         rb_options_free(options);
     }
-}
-
-/* From the codes of an rfn, from a net as it is, and with a layer on top. */
-static void starts_from_models(void **state) {
-    (void)state;
-    rb_options *options, *more;
-    rb_model *rfn, *net, *again, *taller;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=6 iterations=30"));
-    assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
-    rb_options_free(options);
-    options = options_of("epochs=20");
-    assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
-    assert_ok(ctx, rb_finetune(ctx, options, rfn, &train.labelled, NULL, &net));
-    int64_t rows, cols;
-    assert_non_null(rb_model_array(net, "weights1", &rows, &cols));
-    assert_int_equal(rows, 6);
-    assert_int_equal(cols, M);
-    /* A rate of nearly nothing leaves a net as it is, outputs and all. */
-    assert_ok(ctx, rb_options_set_all(ctx, options, "rate=1e-30 epochs=1"));
-    assert_ok(ctx, rb_finetune(ctx, options, net, &train.labelled, NULL, &again));
-    assert_close(score(again, &valid.labelled), score(net, &valid.labelled), 1e-15);
-    more = options_of("epochs=2 layers=5");
-    assert_ok(ctx, rb_finetune(ctx, more, net, &train.labelled, NULL, &taller));
-    assert_non_null(rb_model_array(taller, "weights3", &rows, &cols));
-    assert_int_equal(cols, 5);
-    rb_model *models[] = {rfn, net, again, taller};
-    for (int i = 0; i < 4; i++)
-        rb_model_free(models[i]);
-    rb_options_free(options);
-    rb_options_free(more);
-}
-
-static double length_of(const double *row, int64_t count) {
-    double squares = 0;
-    for (int64_t i = 0; i < count; i++)
-        squares += row[i] * row[i];
-    return sqrt(squares);
-}
-
-/* With filter=rescaled every unit gives its code times a number above 0, in the layers above the
- * first too, and has weights as long as random ones. */
-static void rescaled_units_give_codes(void **state) {
-    (void)state;
-    enum { UNITS = 5 };
-    rb_options *options;
-    rb_model *stack, *nets[2];
-    assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=5,5 iterations=30 seed=1"));
-    assert_ok(ctx, rb_stack_fit(ctx, options, train.labelled.source, &stack));
-    rb_options_free(options);
-    for (int i = 0; i < 2; i++) {
-        options = options_of("epochs=1 rate=1e-30 precision=float64");
-        assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
-        assert_ok(ctx, rb_options_set(ctx, options, "filter", i ? "rescaled" : "posterior"));
-        assert_ok(ctx, rb_finetune(ctx, options, stack, &train.labelled, NULL, &nets[i]));
-        rb_options_free(options);
-    }
-    double times[2][UNITS];
-    for (int k = 0; k < 2; k++) {
-        const char *weights = k ? "weights2" : "weights1", *bias = k ? "bias2" : "bias1";
-        int64_t in = k ? UNITS : M;
-        const double *w = rb_model_array(nets[0], weights, NULL, NULL);
-        const double *v = rb_model_array(nets[1], weights, NULL, NULL);
-        const double *b = rb_model_array(nets[0], bias, NULL, NULL);
-        const double *c = rb_model_array(nets[1], bias, NULL, NULL);
-        for (int64_t j = 0; j < UNITS; j++, w += in, v += in) {
-            assert_close(length_of(v, in), sqrt(2), 1e-9);
-            times[k][j] = v[0] * (k ? times[0][0] : 1) / w[0];
-            assert_true(times[k][j] > 0);
-            for (int64_t i = 0; i < in; i++)
-                assert_close(v[i] * (k ? times[0][i] : 1), times[k][j] * w[i],
-                             1e-9 * (1 + fabs(times[k][j] * w[i])));
-            assert_close(c[j], times[k][j] * b[j], 1e-9 * (1 + fabs(c[j])));
-        }
-    }
-    rb_model_free(stack);
-    rb_model_free(nets[0]);
-    rb_model_free(nets[1]);
-}
-
-/* Units that have lost their loadings would never learn: they begin at random. */
-static void dead_units_begin_at_random(void **state) {
-    (void)state;
-    const char *filters[] = {"plain", "rescaled"};
-    rb_options *options;
-    rb_model *rfn, *net;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx,
-              rb_options_set_all(ctx, options,
-                                 "units=6 iterations=60 seed=1 sparse-loadings=1e6 prior-mean=1"));
-    assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
-    rb_options_free(options);
-    assert_true(length_of(rb_model_array(rfn, "loadings", NULL, NULL), 6 * M) == 0);
-    for (int i = 0; i < 2; i++) {
-        options = options_of("epochs=1 rate=1e-30");
-        assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
-        assert_ok(ctx, rb_options_set(ctx, options, "filter", filters[i]));
-        assert_ok(ctx, rb_finetune(ctx, options, rfn, &train.labelled, NULL, &net));
-        const double *w = rb_model_array(net, "weights1", NULL, NULL);
-        double squares = pow(length_of(w, 6 * M), 2) / 6;
-        assert_true(squares > 1 && squares < 3);
-        assert_true(length_of(rb_model_array(net, "bias1", NULL, NULL), 6) < 1e-20);
-        for (int j = 1; j < 6; j++)
-            assert_true(w[0] != w[j * M]);
-        rb_model_free(net);
-        rb_options_free(options);
-    }
-    rb_model_free(rfn);
 }
 
 /* ---- scores and files ---- */
@@ -711,9 +533,6 @@ int main(void) {
         cmocka_unit_test(learns_a_planted_problem),
         cmocka_unit_test(weights_of_classes_count),
         cmocka_unit_test(learns_values),
-        cmocka_unit_test(rescaled_units_give_codes),
-        cmocka_unit_test(starts_from_models),
-        cmocka_unit_test(dead_units_begin_at_random),
         cmocka_unit_test(scores_are_as_defined),
         cmocka_unit_test(a_net_is_a_model),
         cmocka_unit_test(wrong_labels_are_refused),
