@@ -95,7 +95,8 @@ def arguments():
     except ValueError:
         parser.error(f"--layers is '{chosen.layers}', but must be numbers such as 1,3")
     for name in ("units", "iterations", "epochs"):
-        if (getattr(chosen, name) or 1) < 1 or getattr(chosen, name) == 0:
+        value = getattr(chosen, name)
+        if value is not None and value < 1:
             parser.error(f"--{name} must be at least 1")
     chosen.iterations = chosen.iterations or (100 if chosen.quick else 1000)
     chosen.epochs = chosen.epochs or 40
