@@ -36,7 +36,7 @@ table2 --sets basic && fail "digits come from nowhere"
 says "needs the folder of MNIST's files"
 
 # Files as those of NORB and CIFAR: one pair a class and object, one picture a class in each file.
-"$python" - <<'END' || fail "numpy is needed"
+"$python" - <<'END' || fail "the stand-ins cannot be made"
 import numpy
 generator = numpy.random.default_rng(1)
 def matrix(part, kind, values):

@@ -1,60 +1,13 @@
 /* Grids of trainings: points and scores are those of single trainings, for threads and after an
  * interruption; what is refused. */
-#include "fixture.h"
+#include "deep_test.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-enum { N = 120, VALID = 60, M = 6, POINTS = 6 };
+enum { POINTS = 6 };
 
-static rb_context *ctx;
-
-struct data {
-    double *values;
-    int64_t class_of[N];
-    rb_matrix *matrix;
-    rb_labelled labelled;
-};
-
-static struct data train, valid;
-
-static void make(struct data *d, int64_t n, uint64_t seed) {
-    rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
-    *d = (struct data){.values = calloc((size_t)(n * M), sizeof(double))};
-    for (int64_t i = 0; i < n; i++) {
-        for (int k = 0; k < M; k++)
-            d->values[i * M + k] = rb_draw_normal(&draws);
-        d->class_of[i] = d->values[i * M] * d->values[i * M + 1] > 0;
-    }
-    d->labelled = (rb_labelled){.size = sizeof d->labelled,
-                                .source = fixture_source(ctx, d->values, n, M, &d->matrix),
-                                .n_classes = 2,
-                                .class_of = d->class_of};
-}
-
-static void drop(struct data *d) {
-    rb_source_free(d->labelled.source);
-    rb_matrix_free(d->matrix);
-    free(d->values);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    ctx = fixture_context();
-    make(&train, N, 1);
-    make(&valid, VALID, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    drop(&train);
-    drop(&valid);
-    rb_context_free(ctx);
-    return 0;
-}
-
-static rb_options *options_of(const char *more) {
+static rb_options *grid_options(const char *more) {
     rb_options *options;
     assert_ok(ctx, rb_finetune_options_new(ctx, &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "layers=12 batch-size=16 epochs=8 seed=3"));
@@ -65,7 +18,7 @@ static rb_options *options_of(const char *more) {
 static const char values[] = "rate=0.1,0.01,.001  masking=0,0.25";
 
 static rb_grid *grid_of(const char *grid, const char *more) {
-    rb_options *options = options_of(more);
+    rb_options *options = grid_options(more);
     rb_grid *result;
     assert_ok(
         ctx, rb_finetune_grid(ctx, options, grid, NULL, &train.labelled, &valid.labelled, &result));
@@ -74,7 +27,7 @@ static rb_grid *grid_of(const char *grid, const char *more) {
 }
 
 static rb_model *single(const char *point) {
-    rb_options *options = options_of(point);
+    rb_options *options = grid_options(point);
     rb_model *net;
     assert_ok(ctx, rb_finetune(ctx, options, NULL, &train.labelled, &valid.labelled, &net));
     rb_options_free(options);
@@ -165,7 +118,7 @@ static void goes_on(void **state) {
     unlink(path);
     snprintf(more, sizeof more, "checkpoint=%s", path);
     rb_grid *whole = grid_of(values, ""), *none;
-    rb_options *options = options_of(more);
+    rb_options *options = grid_options(more);
     rb_context_on_progress(ctx, stop_after, &count);
     assert_int_equal(
         rb_finetune_grid(ctx, options, values, NULL, &train.labelled, &valid.labelled, &none),
@@ -195,7 +148,7 @@ static void goes_on(void **state) {
 
 static void a_point_may_diverge(void **state) {
     (void)state;
-    rb_options *options = options_of("optimizer=sgd");
+    rb_options *options = grid_options("optimizer=sgd");
     rb_grid *grid = grid_of("rate=1e5,0.01", "optimizer=sgd"), *none;
     assert_true(isnan(rb_grid_get(grid, 0, "valid_loss")));
     assert_int_equal(rb_grid_best(grid), 1);
@@ -235,7 +188,7 @@ static void refuses(void **state) {
         {"rate=.1,.2,.1", "rate .1 twice"},
         {"schedule=step,constant rate-step=2,3", "(schedule=constant rate-step=2, "},
     };
-    rb_options *options = options_of(""), *timed = options_of("max-time=5");
+    rb_options *options = grid_options(""), *timed = grid_options("max-time=5");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(rb_grid_check(ctx, options, rows[i].grid), RB_ERROR_ARGUMENT);
         if (!strstr(rb_context_error(ctx), rows[i].message))
