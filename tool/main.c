@@ -95,7 +95,6 @@ static int dispatch(rb_context *ctx, const command_list *list, int argc, char **
     const command *found = commands_find(list, argc - 1, argv + 1, &used);
     if (!found) return no_command(list, argc, argv);
     invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
-    report_options(found->rows);
     int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
     if (status == STATUS_DONE && call.wants_help)
         help_command(stdout, found);

@@ -37,8 +37,11 @@ static bool has_text(const json_t *list, const char *text) {
 static void keep_message(rb_log_level level, const char *message, void *user) {
     page *p = user;
     json_t **list = level == RB_LOG_WARNING ? &p->warnings : &p->notes, *text;
+    char spelt[1200];
     report_log(level, message, NULL);
-    text = json_of_text(message);
+    snprintf(spelt, sizeof spelt, "%s", message);
+    put_options(spelt);
+    text = json_of_text(spelt);
     if (*list && text && !has_text(*list, json_string_value(text)))
         json_add(list, NULL, text);
     else

@@ -9,7 +9,6 @@
 
 /* What the terminal shows: the tool is one program at one terminal. */
 static bool quiet;
-static const rb_option *options;
 static volatile sig_atomic_t line_shown;
 
 void put_plain(char *text) {
@@ -20,10 +19,32 @@ void put_plain(char *text) {
     }
 }
 
+/* The option that begins at a backquote: where it ends; NULL: there is none. */
+static char *option_end(char *c, char **value) {
+    *value = c + 1 + strspn(c + 1, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    char *end = *c == '`' && *value > c + 1 ? strchr(*value, '`') : NULL;
+    return end == *value || **value == '=' ? end : NULL;
+}
+
+void put_options(char *text) {
+    for (char *c = text; *c; c++) {
+        char *value, *end = option_end(c, &value);
+        if (!end) continue;
+        bool flag = strncmp(value, "=true`", 6) == 0;
+        memmove(c + 2, c + 1, (size_t)(end - c - 1));
+        c[0] = c[1] = '-';
+        if (flag)
+            memmove(value + 1, end + 1, strlen(end));
+        else if (value < end)
+            value[1] = ' ';
+    }
+}
+
 /* One line, whatever is in it (a file name may hold a line end). */
 static void put_line(const char *prefix, const char *format, va_list list) {
     char text[2048];
     vsnprintf(text, sizeof text, format, list);
+    put_options(text);
     put_plain(text);
     report_progress_end();
     fprintf(stderr, "%s%s\n", prefix, text);
@@ -34,70 +55,6 @@ void report_error(const char *format, ...) {
     va_start(list, format);
     put_line("rarebit: ", format, list);
     va_end(list);
-}
-
-void report_options(const rb_option *rows) {
-    options = rows;
-}
-
-/* The option that the text begins with, on which one of the words follows; "": the end. */
-static const rb_option *named_option(const char *text, const char *const *words) {
-    for (const rb_option *row = options; row && row->name; row++) {
-        size_t length = strlen(row->name);
-        for (int w = 0; strncmp(text, row->name, length) == 0 && words[w]; w++) {
-            const char *word = words[w], *rest = text + length;
-            if (*word ? strncmp(rest, word, strlen(word)) == 0 : !*rest) return row;
-        }
-    }
-    return NULL;
-}
-
-/* Does an option's name begin at c, as an option and not as a word? A name with a hyphen does, and
- * any before "=", at the beginning of some messages, and after some words. */
-static bool names_option(const char *message, const char *c) {
-    static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
-    static const char *const ends[] = {" ", ",", ";", ":", ")", "", NULL};
-    static const char *const given[] = {"=", NULL};
-    static const char *const before[] = {"without ", "the option ",      "raise ",
-                                         "leave ",   "another ",         "smaller ",
-                                         "larger ",  "replace it with ", NULL};
-    const rb_option *row = named_option(c, ends);
-    bool is = named_option(c, given) || (row && strchr(row->name, '-')) ||
-              (c == message && named_option(c, begins));
-    if (c > message && c[-1] != ' ' && c[-1] != '(') return false;
-    for (int b = 0; row && !is && before[b]; b++) {
-        size_t length = strlen(before[b]);
-        is = (size_t)(c - message) >= length && strncmp(c - length, before[b], length) == 0;
-    }
-    return is;
-}
-
-/* The library names options without dashes: "eta is '2', but ...", "does nothing without estep",
- * "take estep=newton", "the option dataset". What is printed is what can be typed. */
-static void spell(const char *message, char *out, size_t size) {
-    static const char *const given[] = {"=", NULL};
-    size_t used = 0;
-    bool quoted = false; /* what somebody wrote stays as it is */
-    for (const char *c = message; *c && used + 3 < size; c++) {
-        bool opens = c == message || c[-1] == ' ' || c[-1] == '(';
-        if (*c == '\'') quoted = !quoted && opens;
-        bool dashes = !quoted && names_option(message, c);
-        const rb_option *row = dashes ? named_option(c, given) : NULL;
-        if (dashes) {
-            out[used++] = '-';
-            out[used++] = '-';
-        }
-        if (row) {
-            size_t length = strlen(row->name);
-            bool flag = row->kind == RB_OPTION_FLAG && strncmp(c + length, "=true", 5) == 0;
-            used += (size_t)snprintf(out + used, size - used, "%s%s", row->name, flag ? "" : " ");
-            used = used < size ? used : size - 1;
-            c += length + (flag ? 4 : 0);
-        } else {
-            out[used++] = *c;
-        }
-    }
-    out[used] = '\0';
 }
 
 static const invocation *explained; /* NULL: none */
@@ -116,15 +73,14 @@ static bool is_explained(rb_error error) {
 }
 
 int report_failure(const rb_context *ctx, rb_error error) {
-    char message[1024], text[1200];
-    snprintf(message, sizeof message, "%s", rb_context_error(ctx));
+    char text[1200];
+    snprintf(text, sizeof text, "%s", rb_context_error(ctx));
     if (is_explained(error)) return STATUS_FAILED;
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
         report_error("interrupted; nothing was written");
         return interrupt_status();
     }
-    spell(*message ? message : rb_error_name(error), text, sizeof text);
-    report_error("%s", text);
+    report_error("%s", *text ? text : rb_error_name(error));
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 
@@ -164,12 +120,10 @@ static bool said_before(const char *message) {
 void report_log(rb_log_level level, const char *message, void *user) {
     (void)user;
     if (said_before(message)) return;
-    char text[1200];
-    spell(message, text, sizeof text);
     if (level == RB_LOG_WARNING)
-        report_error("warning: %s", text);
+        report_error("warning: %s", message);
     else
-        report("%s", text);
+        report("%s", message);
 }
 
 void report_progress(const rb_progress *p) {

@@ -313,14 +313,15 @@ void put_word(FILE *file, const char *word);
 
 /* Blanks for control characters, which would write elsewhere on a terminal. */
 void put_plain(char *text);
+/* The library names options between backquotes: `eta`, `estep=newton`, `trace=true`. They become what
+ * can be typed: --eta, --estep newton, --trace. Messages on stderr have this done to them. */
+void put_options(char *text);
 /* "rarebit: message" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's message and the status for the error. */
 int report_failure(const rb_context *ctx, rb_error error);
 /* The same; of a study, whose --checkpoint keeps results on the way, an interruption says so. */
 int report_study(const invocation *call, rb_error error, bool study);
-/* From here on messages that begin with one of these options get its dashes. */
-void report_options(const rb_option *rows);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);

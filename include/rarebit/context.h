@@ -36,6 +36,9 @@
  * that are being written, and those that a source reads from, belong to the parent alone; a child
  * opens them for itself. To fork within a callback is for programs that then call exec.
  *
+ * Messages name options between backquotes, so that a program can spell them its way: `eta`, or
+ * `estep=newton` with a value. The tool prints --eta and --estep newton.
+ *
  * The library never prints, never exits, never aborts.
  */
 #ifndef RAREBIT_CONTEXT_H

@@ -352,7 +352,7 @@ rb_error rb_compare_cohorts(rb_context *ctx, const rb_model *model, rb_source *f
     err = rb_options_take(ctx, options, rb_replication_group(), &chosen);
     if (!err && chosen.signs != RB_SIGNS_AUTO) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "signs is given, but does nothing for two cohorts; leave it out");
+                      "`signs` is given, but does nothing for two cohorts; leave it out");
     }
     for (int i = 0; !err && i < 2; i++)
         err = load_cohort(ctx, model, sources[i], chosen.permutations, &cohorts[i]);

@@ -324,7 +324,7 @@ rb_error rb_generate_pictures(rb_context *ctx, const rb_pictures_plan *plan, int
         if (d.failed[i]) {
             err = rb_fail(ctx, RB_ERROR_DATA,
                           "hardly a patch of the images has a standard deviation of %g grey levels "
-                          "or more: take other images, or a smaller least-sd",
+                          "or more: take other images, or a smaller `least-sd`",
                           plan->least_sd);
         }
     }

@@ -292,7 +292,7 @@ static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const str
         if (!isfinite(rest)) {
             return rb_fail(ctx, RB_ERROR_DATA,
                            "the rule test needs every value, but of feature %lld (counted from 0) "
-                           "some are missing; choose another rule",
+                           "some are missing; choose another `rule`",
                            (long long)k);
         }
         variances[k] = fmax(rest, 0) / t->freedom;

@@ -424,8 +424,8 @@ static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, co
     const char *idle = err ? NULL : idle_option(options, rule, &instead);
     if (idle) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "%s is given, but does nothing with the rule %s; leave it out, or give "
-                      "rule=%s",
+                      "`%s` is given, but does nothing with the rule %s; leave it out, or give "
+                      "`rule=%s`",
                       idle, text, instead);
     }
     return err;
@@ -436,7 +436,7 @@ static rb_error check_freedom(const extraction *e) {
     if (rb_refit_freedom(e->refit, e->living) > 0) return RB_OK;
     return rb_fail(e->ctx, RB_ERROR_ARGUMENT,
                    "the rule test needs at least %lld samples for %lld units, but there are %lld; "
-                   "choose another rule",
+                   "choose another `rule`",
                    (long long)e->living + 2, (long long)e->living, (long long)e->n_samples);
 }
 

@@ -64,11 +64,11 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
                 return RB_OK;
         }
     }
-    return rb_fail(
-        ctx, RB_ERROR_ARGUMENT,
-        "rule is '%s', but must be nonzero, fabia, active, test, top:N (N at least 1) or mass:F (F "
-        "above 0 and at most 1)",
-        text);
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "`rule` is '%s', but must be nonzero, fabia, active, test, top:N (N at least 1) "
+                   "or mass:F (F "
+                   "above 0 and at most 1)",
+                   text);
 }
 
 /* The fewest of the largest whose squares sum to `share` of all. */

@@ -118,7 +118,7 @@ static rb_error match_all(rb_context *ctx, matching *m, int64_t least, int64_t m
     if (!err && members->count == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "no set is tested: %lld have fewer than %lld of the features in use, %lld "
-                      "more than %lld; change gmt-min or gmt-max",
+                      "more than %lld; change `gmt-min` or `gmt-max`",
                       (long long)members->n_small, (long long)least, (long long)members->n_large,
                       (long long)most);
     }

@@ -270,7 +270,8 @@ rb_error rb_modules_test_sets(rb_context *ctx, const rb_modules *modules, const 
     *tests = (rb_set_tests){.size = sizeof *tests};
     err = rb_options_take(ctx, given, rb_sets_group(), &options);
     if (!err && options.min > options.max) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "gmt-min is %lld, and must be at most gmt-max, %lld",
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "`gmt-min` is %lld, and must be at most `gmt-max`, %lld",
                       (long long)options.min, (long long)options.max);
     }
     err = err ? err : rb_sets_match(ctx, model, sets, &options, &members);

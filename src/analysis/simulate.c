@@ -54,7 +54,7 @@ static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
     } else if (name[0] == 'D' && name[1] >= '1' && name[1] <= '9' && !name[2]) {
         *plan = rb_plan_rfn(name[1] - '0', options->rest_sd, samples, features);
     } else {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "dataset is '%s', but must be D1, D2, ... or D9",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`dataset` is '%s', but must be D1, D2, ... or D9",
                        name);
     }
     plan->seed = (uint64_t)options->seed;
@@ -161,10 +161,11 @@ rb_error rb_simulate_cells(rb_context *ctx, const rb_options *given, rb_matrix *
                           .scale = o.scale,
                           .seed = (uint64_t)o.seed};
     if (!read_shares(o.types, &plan))
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "types is '%s', but must be shares of at most %d types, each above 0 and at "
-                       "most 1, by commas: 0.5,0.4,0.1",
-                       o.types ? o.types : "", RB_CELL_TYPES_MAX);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`types` is '%s', but must be shares of at most %d types, each above 0 and at "
+            "most 1, by commas: 0.5,0.4,0.1",
+            o.types ? o.types : "", RB_CELL_TYPES_MAX);
     err = rb_generate_cells(ctx, &plan, matrix, &planted);
     give_modules(planted, truth);
     return err;
@@ -210,13 +211,13 @@ static rb_error complete_plan(rb_context *ctx, rb_bars_options *options) {
     rb_bars_plan *plan = &options->plan;
     if (plan->width > plan->size) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "width is %lld, but must be at most the size of the picture, %lld",
+                       "`width` is %lld, but must be at most the size of the picture, %lld",
                        (long long)plan->width, (long long)plan->size);
     }
     int64_t bars = rb_bars_count(plan->size, plan->width);
     if (options->bars && options->bars != bars) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "bars is %lld, but a picture of %lld x %lld pixels has %lld bars of width "
+                       "`bars` is %lld, but a picture of %lld x %lld pixels has %lld bars of width "
                        "%lld: 2 (size - width + 1)",
                        (long long)options->bars, (long long)plan->size, (long long)plan->size,
                        (long long)bars, (long long)plan->width);

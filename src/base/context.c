@@ -119,7 +119,7 @@ void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
 
 rb_error rb_context_set_threads(rb_context *ctx, int threads) {
     if (threads < 0 || threads > MAX_THREADS) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "threads is %d, but must be 0 to %d", threads,
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`threads` is %d, but must be 0 to %d", threads,
                        MAX_THREADS);
     }
     if (threads == 0) {

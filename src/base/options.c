@@ -152,12 +152,10 @@ static rb_error check_needs(rb_context *ctx, const rb_options *options,
         bool other = !row->fallback || strcmp(value, row->fallback) != 0;
         if (row->needs && other && rb_options_is_set(options, row->name) &&
             !holds(options, row->needs)) {
-            int length = (int)strcspn(row->needs, "=");
-            const char *rest = row->needs + length;
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s is given, but does nothing without %.*s%s%s; leave it out, or "
-                           "give both",
-                           row->name, length, row->needs, *rest ? " " : "", *rest ? rest + 1 : "");
+                           "`%s` is given, but does nothing without `%s`; leave it out, or give "
+                           "both",
+                           row->name, row->needs);
         }
     }
     return RB_OK;
@@ -189,11 +187,9 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_
         const char *when =
             rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
         if (!when) continue;
-        int length = (int)strcspn(when, "=");
-        const char *rest = when + length;
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is given, but does nothing with %.*s%s%s; leave one of them out",
-                       row->name, length, when, *rest ? " " : "", *rest ? rest + 1 : "");
+                       "`%s` is given, but does nothing with `%s`; leave one of them out",
+                       row->name, when);
     }
     return RB_OK;
 }
@@ -204,10 +200,8 @@ void rb_options_warn_idle(rb_context *ctx, const rb_options *options) {
             const char *when =
                 rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
             if (!when) continue;
-            int length = (int)strcspn(when, "=");
-            rb_log(ctx, RB_LOG_WARNING,
-                   "%s is given, but does nothing with %.*s %s, which is taken", row->name, length,
-                   when, when + length + (when[length] == '='));
+            rb_log(ctx, RB_LOG_WARNING, "`%s` is given, but does nothing with `%s`, which is taken",
+                   row->name, when);
         }
     }
 }
@@ -513,14 +507,14 @@ static rb_error apply(rb_context *ctx, rb_options *options, const rb_option_rule
         place at = find(options, name);
         if (at.row && !is_set(&at) && rb_among(but, name)) {
             size_t used = strlen(kept);
-            snprintf(kept + used, sizeof kept - used, "%s%s", used ? ", " : "", name);
+            snprintf(kept + used, sizeof kept - used, "%s`%s`", used ? ", " : "", name);
         } else if (at.row && !is_set(&at)) {
             err = put(ctx, &at, value);
         }
     }
     rb_free(copy);
     if (!err && *kept) {
-        rb_log(ctx, RB_LOG_INFO, "of %s these are as the model to start from has them: %s",
+        rb_log(ctx, RB_LOG_INFO, "of `%s` these are as the model to start from has them: %s",
                rule->when, kept);
     }
     return err;

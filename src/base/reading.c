@@ -16,7 +16,7 @@ enum { SMALL_FILE = 256000 };
 
 rb_error rb_context_set_max_expansion(rb_context *ctx, double times) {
     if (!(times > 0))
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "max-expansion is %g, but must be above 0", times);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`max-expansion` is %g, but must be above 0", times);
     ctx->max_expansion = times;
     return RB_OK;
 }
@@ -72,7 +72,7 @@ rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_byte
     char has[32], max[32];
     return rb_fail(ctx, RB_ERROR_MEMORY,
                    "%s has %s, but its content would take more than %s of memory; if you trust the "
-                   "file, raise max-expansion, which is %g",
+                   "file, raise `max-expansion`, which is %g",
                    path, show_size((double)file_bytes, has, sizeof has),
                    show_size(limit, max, sizeof max), ctx->max_expansion);
 }

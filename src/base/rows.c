@@ -171,7 +171,7 @@ void rb_rows_default(const rb_option *table, void *fields) {
 static rb_error refuse_value(rb_context *ctx, const rb_option *row, const char *value) {
     char range[256];
     rb_options_range(row, range, sizeof range);
-    return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is '%s', but must be %s", row->name, value, range);
+    return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` is '%s', but must be %s", row->name, value, range);
 }
 
 rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *fields, const char *name,

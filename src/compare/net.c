@@ -177,7 +177,7 @@ static rb_error take_parameters(rb_context *ctx, net_fit *fit, const rb_model *s
     }
     if (untied != (rb_model_array(start, "weights", NULL, NULL) != NULL)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "weights is '%s', but those of the model to start from are %s",
+                       "`weights` is '%s', but those of the model to start from are %s",
                        untied ? "untied" : "tied", untied ? "tied" : "untied");
     }
     return load_arrays(ctx, start, &fit->parameters);

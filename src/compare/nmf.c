@@ -456,7 +456,7 @@ static void tell_rounding(rb_context *ctx, const nmf_fit *fit) {
         return;
     rb_log(ctx, RB_LOG_WARNING,
            "objective and noise variances are not exact: what is left of each sample is %.1g of "
-           "its square, and float32 rounds to %.1g; choose precision float64, or subtract the "
+           "its square, and float32 rounds to %.1g; choose `precision=float64`, or subtract the "
            "smallest value of each feature first",
            left / size, FLT_EPSILON);
 }

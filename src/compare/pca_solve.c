@@ -105,7 +105,7 @@ rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, in
     pca->plan = pca_plan_of(problem, units, solver);
     if (units > most) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "units is %lld, but %lld samples of %lld features have no more than %lld "
+                       "`units` is %lld, but %lld samples of %lld features have no more than %lld "
                        "directions",
                        (long long)units, (long long)n, (long long)m, (long long)most);
     }

@@ -43,7 +43,7 @@ void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *
     const char *name = rb_source_sample_name(source, below->sample);
     const char *feature = p->names ? p->names->text[k] : NULL;
     const char *advice = p->options.centre != RB_CENTRE_NONE
-                             ? " can explain none of them; leave centre out, or fit linca or rfn"
+                             ? " can explain none of them; leave `centre` out, or fit linca or rfn"
                              : " can explain none of them; take data that are not centred, or fit "
                                "linca or rfn";
     rb_log(ctx, noise ? RB_LOG_INFO : RB_LOG_WARNING,

@@ -47,11 +47,12 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what =
-        isnan(value) && fitted
-            ? "is missing (NaN), and the model fills none; do without it by missing=model, or fit "
-              "again with missing=mean or missing=median"
-        : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
-                         "missing=model to let the model do without it, where the method can"
+        isnan(value) && fitted ? "is missing (NaN), and the model fills none; do without it by "
+                                 "`missing=model`, or fit "
+                                 "again with `missing=mean` or `missing=median`"
+        : isnan(value)
+            ? "is missing (NaN); choose `missing=mean` or `missing=median` to fill it, or "
+              "`missing=model` to let the model do without it, where the method can"
         : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "
@@ -93,7 +94,7 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
         !o->log1p && o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
                "all values are whole numbers from 0 to %g, %.3g on average: if they are counts, "
-               "say totals=10k log1p=true",
+               "say `totals=10k` `log1p=true`",
                f->largest, mean);
     }
 }

@@ -238,9 +238,10 @@ rb_error rb_regress_new(rb_context *ctx, const char *text, const rb_source *sour
     for (char *name = copy, *next; !err && name; name = next) {
         next = strchr(name, ',');
         if (next) *next++ = '\0';
-        err = *name ? add_term(ctx, source, name, regress)
-                    : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                              "regress is '%s', but must be names with commas between them", text);
+        err = *name
+                  ? add_term(ctx, source, name, regress)
+                  : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                            "`regress` is '%s', but must be names with commas between them", text);
     }
     err = err ? err : rb_regress_complete(ctx, regress);
     err = err ? err : find_means(ctx, source, regress);

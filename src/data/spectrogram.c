@@ -73,10 +73,11 @@ static rb_error prepare(rb_context *ctx, const rb_spectrogram_plan *plan, int64_
     if (scratch->err) return scratch->err;
     fill_waves(window, s);
     if (fill_bands(plan, rate, s)) return RB_OK;
-    return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "bands is %lld, but a band would have none of the %lld frequencies of a window "
-                   "of %lld values; give fewer bands, or a longer window",
-                   (long long)plan->bands, (long long)count, (long long)window);
+    return rb_fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "`bands` is %lld, but a band would have none of the %lld frequencies of a window "
+        "of %lld values; give fewer bands, or a longer window",
+        (long long)plan->bands, (long long)count, (long long)window);
 }
 
 /* Frames first .. first + count - 1 of a sound to the energy of their bands. */

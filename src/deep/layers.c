@@ -70,7 +70,7 @@ static rb_error take_rfn(rb_context *ctx, const rb_model *model, const char *fil
                          rb_layers *layers) {
     bool solved = false, plain = filter && strcmp(filter, "plain") == 0;
     if (filter && !plain && strcmp(filter, "posterior") != 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "filter is '%s', but must be posterior or plain",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`filter` is '%s', but must be posterior or plain",
                        filter);
     }
     rb_error err = check_rfn(ctx, model, &solved);
@@ -83,7 +83,7 @@ static rb_error take_rfn(rb_context *ctx, const rb_model *model, const char *fil
     if (!err && solved && !plain) {
         rb_log(ctx, RB_LOG_WARNING,
                "codes of the E-step of this model are solved for, and layers give what that begins "
-               "with: other numbers than encode; fit with estep=newton for the same");
+               "with: other numbers than encode; fit with `estep=newton` for the same");
     }
     return err;
 }
@@ -93,7 +93,7 @@ static rb_error take_net(rb_context *ctx, const rb_model *model, const char *fil
     deep_net net;
     if (filter) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "filter is given, but a net has weights of its own; leave it out");
+                       "`filter` is given, but a net has weights of its own; leave it out");
     }
     rb_error err = deep_net_load(ctx, model, &net);
     if (err) return err;

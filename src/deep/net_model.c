@@ -52,7 +52,7 @@ static rb_error store_loadings(rb_context *ctx, const deep_net *net, rb_model *m
     for (int64_t i = 0; !err && i < m * outputs; i++)
         if (!isfinite(to[i]))
             err = rb_fail(ctx, RB_ERROR_NUMERIC,
-                          "the weights of the net are too large; take a smaller rate");
+                          "the weights of the net are too large; take a smaller `rate`");
     return err;
 }
 

@@ -142,7 +142,7 @@ static rb_error of_rfn(rb_context *ctx, const rb_model *model, deep_filter filte
         rb_model_array(model, "noise_covariance", NULL, NULL) ||
         rb_model_array(model, "prior_covariance", NULL, NULL)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a layer is made of an rfn with diagonal noise, prior-covariance 1 and "
+                       "a layer is made of an rfn with diagonal noise, `prior-covariance` 1 and "
                        "activation rectify alone; fit one without these options");
     }
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &f.loadings);

@@ -53,7 +53,7 @@ static rb_error count_layers(rb_context *ctx, const rb_options *options, int64_t
         rb_options_get(options, *name, text, sizeof text);
         if (strcmp(*name, "regress") != 0 && strchr(text, ',')) {
             err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "%s is '%s', but it is about the data, which the first layer alone "
+                          "`%s` is '%s', but it is about the data, which the first layer alone "
                           "sees; give one value",
                           *name, text);
         }

@@ -111,9 +111,10 @@ static rb_error size_net(deep_training *t, const deep_layers *from, int64_t feat
         t->net.sizes[++t->net.layers] = sizes[k];
     t->net.sizes[++t->net.layers] = outputs;
     if (t->net.layers == 1 && t->options->dropout > 0) {
-        return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
-                       "dropout is given, but does nothing: the net has no hidden layer; leave it "
-                       "out, or ask for layers");
+        return rb_fail(
+            t->ctx, RB_ERROR_ARGUMENT,
+            "`dropout` is given, but does nothing: the net has no hidden layer; leave it "
+            "out, or ask for layers");
     }
     return deep_net_lay_out(t->ctx, &t->net);
 }
@@ -152,10 +153,11 @@ static rb_error begin_net(deep_training *t, const rb_model *start, int64_t outpu
 static rb_error check_preprocess(rb_context *ctx, const rb_options *options) {
     for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
         if (rb_options_is_set(options, row->name)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s cannot be given with a model to start from, whose preprocessing is "
-                           "taken; leave it out",
-                           row->name);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "`%s` cannot be given with a model to start from, whose preprocessing is "
+                "taken; leave it out",
+                row->name);
         }
     }
     return RB_OK;
@@ -336,7 +338,7 @@ static rb_error train_epoch(deep_training *t, int64_t epoch, struct tally *tally
     }
     if (!err && !isfinite(tally->loss + rb_get(t->net.type, t->net.values, 0))) {
         err = rb_fail(t->ctx, RB_ERROR_NUMERIC,
-                      "the loss became infinite in epoch %lld; take a smaller rate",
+                      "the loss became infinite in epoch %lld; take a smaller `rate`",
                       (long long)epoch + 1);
     }
     return err;

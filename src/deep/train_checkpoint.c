@@ -72,10 +72,11 @@ static rb_error put_all(deep_training *t, rb_checkpoint_file *file) {
 static rb_error read_every(rb_context *ctx, const char *text, double *every, bool *seconds) {
     bool good = rb_parse_seconds(text, every, seconds) && *every > 0;
     if (!good || (!*seconds && (*every != floor(*every) || *every > 1e15))) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "checkpoint-every is '%s', but must be a number of epochs, such as 10, or a "
-                       "time, such as 60s, 5m or 1h",
-                       text);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`checkpoint-every` is '%s', but must be a number of epochs, such as 10, or a "
+            "time, such as 60s, 5m or 1h",
+            text);
     }
     return RB_OK;
 }

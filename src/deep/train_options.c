@@ -123,12 +123,13 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const dee
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].idle && rb_options_is_set(options, rows[i].name)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s is given, but does nothing: %s; leave it out", rows[i].name,
+                           "`%s` is given, but does nothing: %s; leave it out", rows[i].name,
                            rows[i].why);
         }
     }
     if (o->momentum >= 1)
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "momentum is %g, but must be below 1", o->momentum);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`momentum` is %g, but must be below 1",
+                       o->momentum);
     return RB_OK;
 }
 
@@ -169,9 +170,10 @@ rb_error deep_read_layers(rb_context *ctx, const char *text, int *count, int64_t
         bool whole = next && value >= 1 && value <= INT32_MAX && value == (double)(int64_t)value;
         if (!whole || (*next && *next != ',') || (*next == ',' && !next[1]) ||
             *count == DEEP_LAYERS_MAX - 1) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "layers is '%s', but must be up to %d whole numbers, such as 1024,1024",
-                           text, DEEP_LAYERS_MAX - 1);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "`layers` is '%s', but must be up to %d whole numbers, such as 1024,1024", text,
+                DEEP_LAYERS_MAX - 1);
         }
         sizes[(*count)++] = (int64_t)value;
         text = *next ? next + 1 : next;
@@ -202,12 +204,12 @@ static rb_error read_weights(rb_context *ctx, const char *text, const char *name
         const char *stop = equals < end ? rb_number_scan(equals + 1, end, &value) : NULL;
         if (found < 0 || stop != end || !(value >= 0 && value <= 1e12)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "class-weights has '%.*s', but must be balanced, or classes of the "
+                           "`class-weights` has '%.*s', but must be balanced, or classes of the "
                            "training samples with numbers of at least 0, such as A=2,B=1",
                            (int)length, text);
         }
         if (!isnan(weights[found])) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "class-weights has '%.*s' twice; give it once",
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "`class-weights` has '%.*s' twice; give it once",
                            (int)(equals - text), text);
         }
         weights[found] = value;
@@ -235,7 +237,7 @@ rb_error deep_class_weights(rb_context *ctx, const char *text, const char *names
         sum += weights[c] * (double)counts[c];
     if (!err && !(sum > 0)) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "class-weights gives every class of the samples the weight 0");
+                      "`class-weights` gives every class of the samples the weight 0");
     }
     for (int64_t c = 0; !err && c < n_classes; c++)
         weights[c] *= (double)labels->labelled / sum;

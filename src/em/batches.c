@@ -11,7 +11,7 @@ rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source) {
     if (problem->batch_samples == 0 || problem->batch_samples >= problem->n_samples) return RB_OK;
     if (!run->method->takes_batches) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the method '%s' cannot be fitted in batches; leave out batch-size",
+                       "the method '%s' cannot be fitted in batches; leave out `batch-size`",
                        run->method->name);
     }
     return rb_source_shuffled(ctx, source, &run->shuffled);

@@ -12,10 +12,11 @@ static rb_error read_every(rb_context *ctx, const char *text, rb_checkpoint *che
     bool is_time = false;
     bool good = rb_parse_seconds(text, &number, &is_time) && number > 0;
     if (!good || (!is_time && (number != floor(number) || number > 1e15))) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "checkpoint-every is '%s', but must be a number of iterations, such as 100, "
-                       "or a time, such as 60s, 5m or 1h",
-                       text);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`checkpoint-every` is '%s', but must be a number of iterations, such as 100, "
+            "or a time, such as 60s, 5m or 1h",
+            text);
     }
     checkpoint->every_seconds = is_time ? number : 0;
     checkpoint->every_iterations = is_time ? 0 : (int64_t)number;

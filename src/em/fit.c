@@ -79,12 +79,12 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
     int64_t units = rb_model_units(run->start);
     if (method->units && method->units(run->options) != units) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "units is %lld, but the model to start from has %lld units; leave it out",
+                       "`units` is %lld, but the model to start from has %lld units; leave it out",
                        (long long)method->units(run->options), (long long)units);
     }
     if (run->problem.fit->restarts > 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "restarts is %lld, but every fit that starts from a model is the same; "
+                       "`restarts` is %lld, but every fit that starts from a model is the same; "
                        "leave it at 1",
                        (long long)run->problem.fit->restarts);
     }
@@ -97,7 +97,7 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
         bool same = old && strcmp(value, old) == 0 && !matrix_of(row, run->options);
         if (strcmp(value, usual) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s is '%s', but is not used by a fit that starts from a model; leave "
+                           "`%s` is '%s', but is not used by a fit that starts from a model; leave "
                            "it out",
                            *name, value);
         }
@@ -114,10 +114,11 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
         if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s cannot be given with a model to start from, whose preprocessing is "
-                           "taken; leave it out",
-                           row->name);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "`%s` cannot be given with a model to start from, whose preprocessing is "
+                "taken; leave it out",
+                row->name);
         }
     }
     return RB_OK;
@@ -128,7 +129,7 @@ static rb_error check(rb_context *ctx, const rb_run *run) {
     const rb_preprocess_options *p = start ? &start->preprocess->options : preprocess_options(run);
     if (!rb_method_takes(run->method, p)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "missing is '%s', but %s needs all values; choose mean or median",
+                       "`missing` is '%s', but %s needs all values; choose mean or median",
                        p->missing == RB_MISSING_MODEL ? "model" : "omit", run->method->name);
     }
     rb_error err = start ? check_start(ctx, run) : RB_OK;

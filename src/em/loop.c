@@ -164,7 +164,7 @@ static rb_error evaluate(rb_context *ctx, rb_run *run, rb_history *entry) {
     return isfinite(entry->objective) ? RB_OK
                                       : rb_fail(ctx, RB_ERROR_NUMERIC,
                                                 "the objective became infinite or NaN; scale the "
-                                                "data or take a smaller rate");
+                                                "data or take a smaller `rate`");
 }
 
 static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {

@@ -15,7 +15,7 @@ rb_error rb_stopping_begin(rb_context *ctx, rb_run *run) {
     if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' does not say what its parameters are; leave "
-                       "parameter-tolerance at 0",
+                       "`parameter-tolerance` at 0",
                        run->method->name);
     }
     return rb_moving_new(ctx, run, false, 1, &s->parameters);

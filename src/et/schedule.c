@@ -31,7 +31,7 @@ rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, d
     char bound[64] = "";
     if (max < 1e100) snprintf(bound, sizeof bound, " and at most %g", max);
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "%s is '%s', but must be SHARE=VALUE,... with shares of the iterations that "
+                   "`%s` is '%s', but must be SHARE=VALUE,... with shares of the iterations that "
                    "ascend from 0, values of at least %g%s, and %d pairs at most, such as "
                    "0=%g,0.8=%g",
                    option, text, min, bound, (int)ET_MAX_KNOTS, fmin(13, max), fmax(1, min));
@@ -60,10 +60,11 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
     const char *rest = rb_number_scan(text, stop, &start);
     if (rest && *rest == ':') rest = rb_number_scan(rest + 1, stop, &end);
     if (rest != stop || !(end >= 1 && start >= end && start <= 1e150)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "temperature is '%s', but must be START:END with START >= END >= 1, such as "
-                       "13:%.15g (END is %.15g if not given)",
-                       text, schedule->end, schedule->end);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`temperature` is '%s', but must be START:END with START >= END >= 1, such as "
+            "13:%.15g (END is %.15g if not given)",
+            text, schedule->end, schedule->end);
     }
     schedule->start = start;
     schedule->end = end;
@@ -123,11 +124,11 @@ rb_error et_schedule_of(rb_context *ctx, const rb_et_options *o, et_schedule *s)
     bool noise = given(o->weight_noise_schedule), cut = given(o->cut_schedule);
     if (noise && o->weight_noise >= 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "weight-noise and weight-noise-schedule are both given; leave one out");
+                       "`weight-noise` and `weight-noise-schedule` are both given; leave one out");
     }
     if (cut && o->cut_factor != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "cut-factor and cut-schedule are both given; leave one out");
+                       "`cut-factor` and `cut-schedule` are both given; leave one out");
     }
     rb_error err = given(o->temperature) ? et_schedule_parse(ctx, o->temperature, s) : RB_OK;
     if (!err && noise) {

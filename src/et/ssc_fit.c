@@ -154,12 +154,12 @@ static rb_error take_parameters(rb_context *ctx, ssc_fit *f, const rb_model *fro
 static rb_error check_options(rb_context *ctx, const ssc_options *o) {
     if (o->exact && (o->candidates || o->max_active != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "candidates and max-active do nothing where exact looks at all states; "
+                       "`candidates` and `max-active` do nothing where exact looks at all states; "
                        "leave them out");
     }
     if (o->weight_noise < 0 && o->weight_noise != -1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "weight-noise must be a standard deviation of 0 or more, or -1 to take it "
+                       "`weight-noise` must be a standard deviation of 0 or more, or -1 to take it "
                        "from the data");
     }
     return RB_OK;

@@ -22,7 +22,7 @@ rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active, 
     if (et_tree_fits(candidates, max_active, values)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%lld candidates with up to %lld active are more than %d states per sample; "
-                   "lower candidates or max-active, or their limits",
+                   "lower `candidates` or `max-active`, or their limits",
                    (long long)candidates, (long long)max_active, (int)MAX_STATES);
 }
 

@@ -113,7 +113,7 @@ static void warn_of_codes(const making *m, const char *name, const double *value
     if (count > 2 && there > 3 * count) {
         rb_log(m->ctx, RB_LOG_INFO,
                "column '%s' of %s has %lld different whole numbers, and is taken as numbers; name "
-               "it in covariate-groups if they stand for groups",
+               "it in `covariate-groups` if they stand for groups",
                name, m->where, (long long)count);
     }
 }
@@ -404,7 +404,7 @@ static rb_error check_groups(const making *m) {
     size_t from = m->unseen ? strspn(m->unseen, ",") : 0;
     if (!m->unseen || !m->unseen[from]) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_ARGUMENT,
-                   "covariate-groups names '%.*s', but there is no such column in %s",
+                   "`covariate-groups` names '%.*s', but there is no such column in %s",
                    (int)strcspn(m->unseen + from, ","), m->unseen + from, m->where);
 }
 

@@ -48,7 +48,7 @@ static void advise(const struct table *t, int64_t column, const rb_text_field *f
     } else if (rb_decimal_comma(field->text, field->length)) {
         text = ": write it with a decimal point; commas become points with: tr , .";
     } else if (t->n_rows == 0 && !t->layout.header) {
-        text = "; if the first row holds names, say header=yes";
+        text = "; if the first row holds names, say `header=yes`";
     } else if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
         text = ": write it with a decimal point and without other marks";
     } else if (t->n_rows > 0) { /* numbers stand above it */
@@ -74,7 +74,7 @@ static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t colu
     if (names && (t->n_rows > 0 || t->layout.header || rb_thousands(field->text, field->length))) {
         size_t used = strlen(advice);
         snprintf(advice + used, sizeof advice - used,
-                 "; if the first column holds names, say row-names=yes");
+                 "; if the first column holds names, say `row-names=yes`");
     }
     return rb_cell_refuse(ctx, t->lines, column, cell, field->text, field->length, advice);
 }
@@ -221,7 +221,7 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
     if (!err && t.n_rows == 0) {
         err = rb_fail(ctx, RB_ERROR_FORMAT,
                       "%s has a row of names, but no row of numbers; if the first row holds "
-                      "numbers, say header=no",
+                      "numbers, say `header=no`",
                       path);
     }
     err = err ? err : finish(ctx, &t, matrix);

@@ -53,7 +53,7 @@ static rb_error read_truth(rb_context *ctx, const char *path, const rb_image *im
                  truth->channels != image->channels)) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "%s has %lld x %lld x %lld values, but the picture %lld x %lld x %lld: give "
-                      "the same picture without noise",
+                      "the same picture without `noise`",
                       path, (long long)truth->height, (long long)truth->width,
                       (long long)truth->channels, (long long)image->height, (long long)image->width,
                       (long long)image->channels);
@@ -136,7 +136,7 @@ static rb_error check_patches(rb_context *ctx, const rb_model *model, const rb_p
     if (features != model->preprocess->n_input) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "patches of %lldx%lld with %lld channel%s have %lld features, but the model "
-                       "was fitted to %lld: give size as 'rarebit patches' had it",
+                       "was fitted to %lld: give `size` as 'rarebit patches' had it",
                        (long long)plan->height, (long long)plan->width, (long long)image->channels,
                        image->channels == 1 ? "" : "s", (long long)features,
                        (long long)model->preprocess->n_input);

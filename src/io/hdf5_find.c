@@ -23,7 +23,7 @@ static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
     if (!rb_h5_has_attribute(file, path, encoding)) {
         return rb_h5_fail(
             file, RB_ERROR_FORMAT,
-            "'%s' is a group that is no sparse matrix; name one with the option dataset", path);
+            "'%s' is a group that is no sparse matrix; name one with the option `dataset`", path);
     }
     rb_error err = rb_h5_get_text(file, path, encoding, &format);
     if (err) return err;
@@ -133,7 +133,7 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
     if (!err && search.matrices > 1) {
         err = rb_h5_fail(
             file, RB_ERROR_ARGUMENT,
-            "there are %lld matrices in the file; choose one with the option dataset: %s",
+            "there are %lld matrices in the file; choose one with the option `dataset`: %s",
             (long long)search.matrices, search.listing);
     }
     return err ? err : rb_h5_find_matrix(file, search.path, place);
@@ -213,11 +213,11 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
     }
     rb_names_free(names);
     if (!err && found > 1) {
-        err = rb_h5_fail(
-            file, RB_ERROR_ARGUMENT,
-            "there are %lld genomes in this 10x file; choose one with the option dataset, such as "
-            "'%s'",
-            (long long)found, genome);
+        err = rb_h5_fail(file, RB_ERROR_ARGUMENT,
+                         "there are %lld genomes in this 10x file; choose one with the option "
+                         "`dataset`, such as "
+                         "'%s'",
+                         (long long)found, genome);
     }
     return err;
 }

@@ -68,7 +68,7 @@ static rb_error check_stored(const rb_h5_data *data) {
         (double)bytes > STREAMED * ctx->max_expansion * (double)stored) {
         return rb_h5_fail(data->file, RB_ERROR_FORMAT,
                           "the data set '%s' claims %lld bytes, but only %lld are stored; if you "
-                          "trust the file, raise max-expansion, which is %g",
+                          "trust the file, raise `max-expansion`, which is %g",
                           data->path, (long long)bytes, (long long)stored, ctx->max_expansion);
     }
     return RB_OK;

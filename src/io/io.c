@@ -115,14 +115,15 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
     bool picture = format == &rb_format_image, hdf5 = format == &rb_format_hdf5,
          text = format == &rb_format_delimited,
          names = options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO;
-    const char *wrong =
-        options->patches && !picture
-            ? "picture (PGM, PPM or PNG): the option patches is for pictures"
-        : options->dataset && !hdf5 ? "HDF5 file: the option dataset names a data set inside of one"
-        : options->missing_words && !text
-            ? "text table: the option missing-words is for CSV and TSV"
-        : names && !text ? "text table: the options header and row-names are for CSV and TSV"
-                         : NULL;
+    const char *wrong = options->patches && !picture
+                            ? "picture (PGM, PPM or PNG): the option `patches` is for pictures"
+                        : options->dataset && !hdf5
+                            ? "HDF5 file: the option `dataset` names a data set inside of one"
+                        : options->missing_words && !text
+                            ? "text table: the option `missing-words` is for CSV and TSV"
+                        : names && !text
+                            ? "text table: the options `header` and `row-names` are for CSV and TSV"
+                            : NULL;
     return wrong ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no %s", path, wrong) : RB_OK;
 }
 

@@ -74,7 +74,7 @@ static rb_error take_whitening(rb_context *ctx, const char *path, const rb_array
     if (!centre || !matrix) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "%s is no whitening that rarebit patches wrote: an array is missing or of "
-                       "another shape",
+                       "another `shape`",
                        path);
     }
     rb_error err = rb_whitening_new(ctx, sizes[0], sizes[1], sizes[2], out);
@@ -208,7 +208,7 @@ rb_error rb_kernels_write(rb_context *ctx, const rb_model *model, const rb_layer
     if (count < 2 || !rb_multiply(k.size[0], k.size[1], &k.features) ||
         !rb_multiply(k.features, k.size[2], &k.features)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "conv is '%s', but must be height x width of the patches, such as 5x5, or "
+                       "`conv` is '%s', but must be height x width of the patches, such as 5x5, or "
                        "height x width x channels",
                        size ? size : "");
     }

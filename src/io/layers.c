@@ -121,7 +121,7 @@ static rb_error check_preprocess(rb_context *ctx, const rb_model *model) {
     if (p->regress) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the model takes effects of covariates out of its samples, which no other "
-                       "program could repeat without them; fit without regress");
+                       "program could repeat without them; fit without `regress`");
     }
     if (rb_missing_stays(&p->options)) {
         rb_log(ctx, RB_LOG_WARNING,

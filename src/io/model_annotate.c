@@ -14,7 +14,7 @@ static rb_error choose_key(rb_context *ctx, const rb_model *model, const char **
     return *rest && *rest != '.' && !strchr(*key, '/') && strlen(*key) <= LONGEST
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "key is '%s', but must be a name of at most %d characters without '/', "
+                         "`key` is '%s', but must be a name of at most %d characters without '/', "
                          "such as X_cells",
                          *key, LONGEST);
 }

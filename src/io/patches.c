@@ -47,7 +47,7 @@ rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
     int64_t sizes[2];
     if (!text || rb_parse_shape(text, sizes, 2) != 2) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is '%s', but must be height x width in pixels, such as 10x10", option,
+                       "`%s` is '%s', but must be height x width in pixels, such as 10x10", option,
                        text ? text : "");
     }
     plan->height = sizes[0];
@@ -62,12 +62,12 @@ rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
     rb_error err = rb_patches_size(ctx, "size", options->size, plan);
     if (!err && plan->scaled && (options->whiten || options->contrast)) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "scale is given, but %s changes the range of values; leave one of them out",
+                      "`scale` is given, but %s changes the range of values; leave one of them out",
                       options->whiten ? "whiten" : "contrast");
     }
     if (!err && plan->scaled && !rb_parse_range(options->scale, &plan->low, &plan->high)) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "scale is '%s', but must be two numbers, the smaller first, such as 0:10",
+                      "`scale` is '%s', but must be two numbers, the smaller first, such as 0:10",
                       options->scale);
     }
     return err;
@@ -188,7 +188,7 @@ static rb_error check_places(rb_context *ctx, const rb_patches_plan *plan,
     if (plan->count > places) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "count is %lld, but a patch of %lldx%lld can lie in %lld places only: ask for "
+            "`count` is %lld, but a patch of %lldx%lld can lie in %lld places only: ask for "
             "at most as many",
             (long long)plan->count, (long long)plan->height, (long long)plan->width,
             (long long)places);

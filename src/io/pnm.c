@@ -101,7 +101,7 @@ static rb_error read_values(rb_context *ctx, rb_file_bytes file, cursor *c, rb_i
             return rb_fail(
                 ctx, RB_ERROR_FORMAT,
                 "%s: row %lld, column %lld is %lld, but the header says that the largest "
-                "value is %lld",
+                "`value` is %lld",
                 file.path, row, column, (long long)value, (long long)image->max);
         }
         image->values[i] = (float)value;

@@ -178,7 +178,7 @@ static rb_error parse_time(rb_context *ctx, const char *option, const char *text
     bool broken = unit && *unit == '\0' && values != number;
     if (broken || !(values >= 1) || values > INT32_MAX) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is '%s', but must be a time such as 12.5ms or 0.1s, or a number of "
+                       "`%s` is '%s', but must be a time such as 12.5ms or 0.1s, or a number of "
                        "values such as 200, and at least one value long (here %lld a second)",
                        option, given, (long long)rate);
     }
@@ -226,12 +226,12 @@ static rb_error take_spectrograms(rb_context *ctx, rb_sounds *sounds, cutting *c
     const rb_spectrogram_plan *plan = &c->plan;
     if (c->length < plan->window) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "length is %lld values, but must be a window at least, %lld",
+                       "`length` is %lld values, but must be a window at least, %lld",
                        (long long)c->length, (long long)plan->window);
     }
     if (c->step % plan->hop != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "step is %lld values, but must be a multiple of the hop, %lld",
+                       "`step` is %lld values, but must be a multiple of the hop, %lld",
                        (long long)c->step, (long long)plan->hop);
     }
     rb_error err = RB_OK;

@@ -58,13 +58,13 @@ static rb_error parse(struct table *t, const char *names) {
         w.numbers = !w.groups && cut_off(name, ":numbers");
         for (int c = 0; c < t->count; c++) {
             if (strcmp(t->columns[c].name, name) == 0) {
-                return rb_fail(t->ctx, RB_ERROR_ARGUMENT, "covariates are '%s', with '%s' twice",
+                return rb_fail(t->ctx, RB_ERROR_ARGUMENT, "`covariates` are '%s', with '%s' twice",
                                names, name);
             }
         }
         if (*name == '\0' || t->count == RB_COVARIATES_MAX) {
             return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
-                           "covariates are '%s', but must be 1 to %d names with commas between "
+                           "`covariates` are '%s', but must be 1 to %d names with commas between "
                            "them",
                            names, RB_COVARIATES_MAX);
         }

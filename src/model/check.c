@@ -148,7 +148,7 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
         !rb_model_history(model, rb_model_iterations(model) - 1, &last, NULL, NULL)) {
         rb_log(ctx, RB_LOG_WARNING,
                "the objective ended at %.6g, below the %.6g of iteration %s: stop there, or take a "
-               "smaller eta",
+               "smaller `eta`",
                last, there, best);
     }
 }

@@ -288,7 +288,7 @@ rb_error rb_model_omit_missing(rb_context *ctx, rb_model *model) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
             "values cannot be left out of samples for a model of method '%s', which needs "
-            "all of them; fit again with missing=mean or missing=median",
+            "all of them; fit again with `missing=mean` or `missing=median`",
             model->method->name);
     }
     rb_error err = rb_model_set_attribute(ctx, model, "missing", "omit");

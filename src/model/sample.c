@@ -118,7 +118,7 @@ rb_error rb_method_can_draw(rb_context *ctx, const rb_method *method, int64_t st
     }
     if (steps && (given || !(knows && method->draws_by_steps))) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "steps are those of a chain, and %s draws without one; leave them out",
+                       "`steps` are those of a chain, and %s draws without one; leave them out",
                        given ? "from the codes of data a model" : method->name);
     }
     return RB_OK;
@@ -226,7 +226,7 @@ rb_error rb_add_correlated(rb_context *ctx, const rb_sampling *sampling, double 
 rb_error rb_noise_is_whole(rb_context *ctx, const rb_sampling *sampling, const char *of) {
     if (sampling->noise == 0 || sampling->noise == 1) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "noise is %g, but %s has no standard deviation to multiply: it can be 1, or 0 "
+                   "`noise` is %g, but %s has no standard deviation to multiply: it can be 1, or 0 "
                    "for no noise",
                    sampling->noise, of);
 }

@@ -96,7 +96,7 @@ rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const cha
                     "the %s of sample %lld (counted from 0) are beyond what %s can hold, or not "
                     "defined, in column %lld: %s",
                     what, (long long)(first + i), small ? "float32" : "float64", (long long)j,
-                    small ? "fit with precision=float64, or divide the data by a constant"
+                    small ? "fit with `precision=float64`, or divide the data by a constant"
                           : "divide the data by a constant");
             }
         }

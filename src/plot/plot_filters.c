@@ -195,7 +195,7 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
     int count = rb_parse_shape(options->shape, sizes, 3);
     if (count < 1 || (sizes[2] != 1 && sizes[2] != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "shape is '%s', but must be rows x columns, such as 28x28, with 1 or 3 "
+                       "`shape` is '%s', but must be rows x columns, such as 28x28, with 1 or 3 "
                        "channels, such as 32x32x3, or one length, such as 200, for curves",
                        options->shape);
     }

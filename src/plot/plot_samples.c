@@ -139,7 +139,7 @@ static rb_error find_count(rb_context *ctx, const rb_options *given, rb_source *
     if (*count < 1) return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to show");
     return *count <= MOST
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_ARGUMENT, "count is %lld, but a picture shows at most %d",
+               : rb_fail(ctx, RB_ERROR_ARGUMENT, "`count` is %lld, but a picture shows at most %d",
                          (long long)*count, (int)MOST);
 }
 

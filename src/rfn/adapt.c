@@ -114,9 +114,9 @@ void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit) {
     int64_t singletons;
     if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) return;
     double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
-    const char *advice = "give more steer-iterations";
+    const char *advice = "give more `steer-iterations`";
     if (sparseness > a->target && a->rho < MIN_RHO)
-        advice = "fewer need a prior-mean above 0";
+        advice = "fewer need a `prior-mean` above 0";
     else if (singletons > a->singletons)
         advice = "sparser codes would leave units with a single sample; take fewer units";
     else if (sparseness < a->target && isfinite(a->ceiling))

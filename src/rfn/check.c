@@ -31,7 +31,7 @@ typedef struct rule {
 static rb_error check_rules(rb_context *ctx, const rule *rules) {
     for (; rules->message; rules++) {
         if (rules->broken && rules->option) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is %.15g, %s", rules->option, rules->value,
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` is %.15g, %s", rules->option, rules->value,
                            rules->message);
         }
         if (rules->broken) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules->message);
@@ -46,19 +46,19 @@ static rb_error check_noise(rb_context *ctx, const rb_problem *problem,
     bool full = options->noise == RB_RFN_PSI_FULL;
     const rule rules[] = {
         {kind && !(level > 0),
-         "input-noise needs input-noise-level: the share of values that are replaced, or the "
+         "`input-noise` needs `input-noise-level`: the share of values that are replaced, or the "
          "standard deviation of gaussian noise"},
         {level > 0 && !kind,
-         "input-noise-level needs input-noise: masking, salt-and-pepper or gaussian"},
+         "`input-noise-level` needs `input-noise`: masking, salt-and-pepper or gaussian"},
         {kind && kind != RB_RFN_NOISE_GAUSSIAN && level > 0.999,
          "but no more than 0.999 of the values can be replaced", "input-noise-level", level},
         {problem->sparse && kind && kind != RB_RFN_NOISE_MASKING,
-         "this input-noise would fill the zeros of sparse data; take masking, which hides stored "
+         "this `input-noise` would fill the zeros of sparse data; take masking, which hides stored "
          "values"},
         {full && options->mstep == RB_RFN_MSTEP_GRADIENT,
-         "the gradient form of the M-step is for diagonal noise: take mstep newton"},
+         "the gradient form of the M-step is for diagonal noise: take `mstep=newton`"},
         {!full && options->noise_decay > 0,
-         "but diagonal noise has no covariances: take noise full", "noise-decay",
+         "but diagonal noise has no covariances: take `noise=full`", "noise-decay",
          options->noise_decay},
         {0},
     };
@@ -72,23 +72,22 @@ static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
     const rule rules[] = {
         {batches && !newton,
          "a fit in batches cannot keep the codes of all samples, so that only the E-step newton "
-         "can have it: leave out batch-size or take estep=newton"},
+         "can have it: leave out `batch-size` or take `estep=newton`"},
         {batches && options->noise == RB_RFN_PSI_FULL,
-         "noise full is learned from all samples at once: leave out batch-size or take noise "
-         "diagonal"},
+         "noise full is learned from all samples at once: leave out `batch-size` or take "
+         "`noise=diagonal`"},
         {batches && problem->fit->trace,
          "the E-step objective is one of all samples and cannot be traced in batches: leave out "
-         "batch-size, or trace and what needs it (log-json)"},
+         "`batch-size`, or `trace` and what needs it (`log-json`)"},
         {!newton && options->normalize == RB_RFN_NORMALIZE_SD,
-         "normalize sd is no projection, so that only the E-step newton can have it: take "
-         "normalize rms or none"},
+         "`normalize=sd` requires `estep=newton`; take that, or `normalize=rms` or none"},
         {0},
     };
     rb_error err = check_rules(ctx, rules);
     if (!err && !newton && name) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "with %s the objective may fall, so that only the E-step newton can have it: "
-                      "leave it out or take estep=newton",
+                      "leave it out or take `estep=newton`",
                       name);
     }
     return err;
@@ -96,10 +95,10 @@ static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
 
 /* The name of an option whose M-step may lower the objective; or NULL. */
 static const char *without_ascent(const rb_rfn_options *options) {
-    return options->noise != RB_RFN_PSI_DIAGONAL ? "noise full"
-           : options->sparse_loadings > 0        ? "sparse-loadings"
-           : options->weight_decay > 0           ? "weight-decay"
-           : options->weight_decay_laplace > 0   ? "weight-decay-laplace"
+    return options->noise != RB_RFN_PSI_DIAGONAL ? "`noise=full`"
+           : options->sparse_loadings > 0        ? "`sparse-loadings`"
+           : options->weight_decay > 0           ? "`weight-decay`"
+           : options->weight_decay_laplace > 0   ? "`weight-decay-laplace`"
                                                  : NULL;
 }
 
@@ -109,17 +108,17 @@ static rb_error check_acceleration(rb_context *ctx, const rb_problem *problem,
     if (rfn_in_batches(problem)) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "a fit in batches cannot be accelerated: leave out accelerate or batch-size");
+            "a fit in batches cannot be accelerated: leave out `accelerate` or `batch-size`");
     }
     if (options->estep == RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the E-step newton may lower the objective, so that a fit with it cannot be "
-                       "accelerated: take estep cyclic or gradient");
+                       "accelerated: take `estep=cyclic` or `estep=gradient`");
     }
     return name ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "a fit with %s cannot be accelerated: leave out accelerate, or take %s",
+                          "a fit with %s cannot be accelerated: leave out `accelerate`, or take %s",
                           name,
-                          options->noise != RB_RFN_PSI_DIAGONAL ? "noise diagonal" : "0 for it")
+                          options->noise != RB_RFN_PSI_DIAGONAL ? "`noise=diagonal`" : "0 for it")
                 : RB_OK;
 }
 
@@ -129,23 +128,23 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
     int64_t first = options->newton_iterations;
     const rule rules[] = {
         {newton && first > 0,
-         "but with the E-step newton all are: take another estep to follow, such as cyclic",
+         "but with the E-step newton all are: take another `estep` to follow, such as cyclic",
          "newton-iterations", (double)first},
         {options->target_sparseness > 0 && !adapts,
-         "but the prior mean is never adapted: give steer-iterations, or take the preset sparse",
+         "but the prior mean is never adapted: give `steer-iterations`, or take the preset sparse",
          "target-sparseness", options->target_sparseness},
-        {adapts && newton,
-         "the prior mean is adapted by E-steps that keep codes: with steer-iterations take another "
-         "estep than newton, such as cyclic"},
+        {adapts && newton, "the prior mean is adapted by E-steps that keep codes: with "
+                           "`steer-iterations` take another "
+                           "estep than newton, such as cyclic"},
         {adapts && (options->prior_mean.matrix || options->prior_mean.value > 0),
          "the prior mean is adapted from one number for all units, not above 0: give such a "
-         "prior-mean, or leave out steer-iterations"},
+         "`prior-mean`, or leave out `steer-iterations`"},
         {0},
     };
     rb_error err = check_rules(ctx, rules);
     if (!err && first >= iterations && first > 0) {
         rb_log(ctx, RB_LOG_WARNING,
-               "no iteration is left for the other E-step: newton-iterations is %lld, and "
+               "no iteration is left for the other E-step: `newton-iterations` is %lld, and "
                "iterations %lld",
                (long long)first, (long long)iterations);
     }
@@ -158,19 +157,21 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
     const rule rules[] = {
         {rfn_in_batches(problem),
          "a fit in batches needs all values of a sample, and some are not there: leave out "
-         "batch-size, or fill them with missing=mean or missing=median"},
+         "`batch-size`, or fill them with `missing=mean` or `missing=median`"},
         {options->noise == RB_RFN_PSI_FULL,
          "noise full needs all values of a sample, and some are not there: take noise diagonal, "
-         "or fill them with missing=mean or missing=median"},
+         "or fill them with `missing=mean` or `missing=median`"},
         {options->dropout > 0 || options->input_noise != RB_RFN_NOISE_NONE,
-         "dropout and input-noise need all values of a sample, and some are not there: leave out "
-         "these options, or fill the values with missing=mean or missing=median"},
+         "`dropout` and `input-noise` need all values of a sample, and some are not there: leave "
+         "out "
+         "these options, or fill the values with `missing=mean` or `missing=median`"},
         {!rfn_activation_projects(options),
-         "where values are not there the activation is rectify with activation-threshold 0: leave "
-         "out others, or fill the values with missing=mean or missing=median"},
+         "where values are not there the activation is rectify with `activation-threshold` 0: "
+         "leave "
+         "out others, or fill the values with `missing=mean` or `missing=median`"},
         {rfn_tries_candidates(options),
          "where values are not there estep is cyclic, gradient or newton: take one of them, or "
-         "fill the values with missing=mean or missing=median"},
+         "fill the values with `missing=mean` or `missing=median`"},
         {0},
     };
     return problem->missing ? check_rules(ctx, rules) : RB_OK;

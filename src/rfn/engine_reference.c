@@ -32,7 +32,7 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
     if (rfn->dropout > 0 || rfn->input_noise != RB_RFN_NOISE_NONE ||
         rfn->noise == RB_RFN_PSI_FULL || !rfn_activation_projects(rfn)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the reference engine has no dropout, input-noise, noise full, and no "
+                       "the reference engine has no dropout, `input-noise`, noise full, and no "
                        "activation but rectify");
     }
     reference *r = rb_alloc_zero(ctx, 1, sizeof *r);

@@ -277,7 +277,7 @@ static rb_error take_parameters(rb_context *ctx, const rfn_setup *setup, const r
     rb_error err = rfn_parameters_load(ctx, setup->problem.type, start, parameters);
     if (!err && rfn_psi_is_full(&parameters->full) && setup->options.noise != RB_RFN_PSI_FULL) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from has full noise: give noise=full");
+                       "the model to start from has full noise: give `noise=full`");
     }
     return err;
 }
@@ -382,14 +382,14 @@ static double weight_max(const rfn_setup *setup, double largest) {
 static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double largest) {
     if (largest < setup->options.psi_min) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "the largest variance of a feature, %.3g, is below psi-min = %.3g; scale "
-                       "the data (scale=sd) or take a smaller psi-min",
+                       "the largest variance of a feature, %.3g, is below `psi-min` = %.3g; scale "
+                       "the data (`scale=sd`) or take a smaller `psi-min`",
                        largest, setup->options.psi_min);
     }
     if (setup->problem.type == RB_FLOAT32 && largest > FLT_MAX) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "the largest variance of a feature, %.3g, is beyond float32: divide the "
-                       "data by a constant, or fit with precision=float64",
+                       "data by a constant, or fit with `precision=float64`",
                        largest);
     }
     if (!(largest > 0)) {

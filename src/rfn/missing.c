@@ -260,10 +260,11 @@ static rb_error solve_piece(rb_context *ctx, rfn_missing *f, int64_t own, rb_den
     rb_parallel(ctx, count, solve_pattern, &s);
     for (int64_t i = 0; i < linear.rows; i++)
         f->constant += f->constants[i];
-    return s.failed ? rb_fail(ctx, RB_ERROR_NUMERIC,
-                              "the posterior precision of a sample with missing values is not "
-                              "positive definite; scale the data (scale=sd) or take a smaller eta")
-                    : RB_OK;
+    return s.failed
+               ? rb_fail(ctx, RB_ERROR_NUMERIC,
+                         "the posterior precision of a sample with missing values is not "
+                         "positive definite; scale the data (`scale=sd`) or take a smaller `eta`")
+               : RB_OK;
 }
 
 static void note_curvature(rfn_missing *f, rb_dense precisions) {

@@ -115,7 +115,7 @@ static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {
         if (!isfinite(mean_square) || !isfinite(mean)) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
                            "the codes of unit %lld became infinite or NaN; scale the data "
-                           "(scale=sd) or take a smaller eta",
+                           "(`scale=sd`) or take a smaller `eta`",
                            (long long)j);
         }
         /* A unit that was active need not be in every batch. */

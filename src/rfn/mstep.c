@@ -192,7 +192,7 @@ static rb_error check_finite(rb_context *ctx, const rfn_fit *fit) {
             return rb_fail(
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
-                "the M-step; scale the data (scale=sd) or take a smaller eta",
+                "the M-step; scale the data (`scale=sd`) or take a smaller `eta`",
                 (long long)k);
         }
     }
@@ -234,8 +234,8 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
         rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
                        rfn_activation_projects(options)
                            ? ""
-                           : "nothing is promised with this activation, a smaller eta or "
-                             "another normalize may help: ");
+                           : "nothing is promised with this activation, a smaller `eta` or "
+                             "another `normalize` may help: ");
         return err;
     }
     set_rates(&fit->setup, fit->progress.iteration++, &fit->scratch.rates);

@@ -190,10 +190,11 @@ rb_error rfn_covariances(rb_context *ctx, rb_dense precisions, const rfn_pattern
                        .covariances = covariances,
                        .log_dets = log_dets};
     rb_parallel(ctx, precisions.rows, invert, &m);
-    return m.failed ? rb_fail(ctx, RB_ERROR_NUMERIC,
-                              "the posterior precision of a sample with missing values is not "
-                              "positive definite; scale the data (scale=sd) or take a smaller eta")
-                    : RB_OK;
+    return m.failed
+               ? rb_fail(ctx, RB_ERROR_NUMERIC,
+                         "the posterior precision of a sample with missing values is not "
+                         "positive definite; scale the data (`scale=sd`) or take a smaller `eta`")
+               : RB_OK;
 }
 
 /* Sigma w for a packed Sigma, added to column k of products. */

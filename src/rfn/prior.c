@@ -42,14 +42,14 @@ static bool is_identity(rb_dense m) {
 static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_prior *prior) {
     rb_spd *factor = NULL;
     rb_dense inverse = {0};
-    rb_error err = rfn_check_symmetric(ctx, "prior-covariance", m);
+    rb_error err = rfn_check_symmetric(ctx, "`prior-covariance`", m);
     if (err || is_identity(m)) return err;
     err = rb_spd_new(ctx, RB_FLOAT64, m.rows, &factor);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
     err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
     err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->precision);
     if (!err && (err = rb_spd_factor(ctx, factor, m)) != RB_OK) {
-        rb_fail_prefix(ctx, "prior-covariance: ");
+        rb_fail_prefix(ctx, "`prior-covariance`: ");
         err = err == RB_ERROR_NUMERIC ? RB_ERROR_ARGUMENT : err; /* it was given, not computed */
     }
     if (!err) {
@@ -85,14 +85,14 @@ static rb_error check_matrix(rb_context *ctx, const char *name, const rb_matrix 
         !(or_pairs && has_shape(matrix, l, l))) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "%s is %lld x %lld, but must be one number, or one for each of the %lld units%s", name,
-            (long long)rows, (long long)columns, (long long)l,
+            "`%s` is %lld x %lld, but must be one number, or one for each of the %lld units%s",
+            name, (long long)rows, (long long)columns, (long long)l,
             or_pairs ? ", or units x units" : "");
     }
     for (int64_t e = 0; e < rows * columns; e++) {
         if (!isfinite(rb_matrix_at(matrix, e / columns, e % columns))) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s has a value that is missing or infinite, at row %lld, column %lld "
+                           "`%s` has a value that is missing or infinite, at row %lld, column %lld "
                            "(counted from 0)",
                            name, (long long)(e / columns), (long long)(e % columns));
         }

@@ -354,9 +354,10 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                        (long long)count);
     }
     if (!source && options->refit > 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "refit is given, but without data there is nothing to fit; leave it out, "
-                       "or give the data");
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`refit` is given, but without `data` there is nothing to fit; leave it out, "
+            "or give the data");
     }
     rb_error err = rb_consensus_check_refit(ctx, models[0]->method, options->refit);
     for (int64_t i = 0; !err && i < count; i++)

@@ -67,13 +67,13 @@ static rb_error check(rb_context *ctx, study *s) {
     s->restarts = rb_options_is_set(options, "restarts") ? fit->restarts : RESTARTS;
     if (s->restarts < FEWEST) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "restarts is %lld, but a consensus needs two fits at least, better 20",
+                       "`restarts` is %lld, but a consensus needs two fits at least, better 20",
                        (long long)s->restarts);
     }
     if (fit->max_time > 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "max-time cannot be given with a consensus, whose fits must all be whole; "
-                       "leave it out, and give checkpoint to go on another time");
+                       "`max-time` cannot be given with a consensus, whose fits must all be whole; "
+                       "leave it out, and give `checkpoint` to go on another time");
     }
     rb_error err = rb_options_take(ctx, options, rb_consensus_group(), &s->consensus);
     err = err ? err : rb_consensus_check_refit(ctx, options->method, s->consensus.refit);

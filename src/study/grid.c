@@ -82,13 +82,13 @@ static rb_error check_axis(rb_context *ctx, const rb_options *options, const axi
     }
     return rb_options_is_set(options, name)
                ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "%s is given, and is in the grid too; leave one out", name)
+                         "`%s` is given, and is in the grid too; leave one out", name)
                : RB_OK;
 }
 
 static rb_error not_grid(rb_context *ctx, const char *text) {
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "grid is '%s', but must be options and their values between commas, such as "
+                   "`grid` is '%s', but must be options and their values between commas, such as "
                    "'rate=0.1,0.01', with blanks between one option and another",
                    text);
 }
@@ -221,10 +221,11 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, const c
     }
     for (int i = 0; shared[i]; i++) {
         if (rb_options_is_set(options, shared[i]))
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s is given, but a grid cannot have it: each of its trainings is done "
-                           "whole, and written down then; leave it out",
-                           shared[i]);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "`%s` is given, but a grid cannot have it: each of its trainings is done "
+                "whole, and written down then; leave it out",
+                shared[i]);
     }
     *grid = rb_alloc_zero(ctx, 1, sizeof **grid);
     return *grid ? list_points(ctx, options, text, *grid) : RB_ERROR_MEMORY;

@@ -46,12 +46,13 @@ static rb_error parse_part(rb_context *ctx, const rb_jobs *jobs, int64_t *part, 
     if (jobs->part &&
         (sscanf(jobs->part, "%lld/%lld%c", &k, &n, &end) != 2 || k < 1 || k > n || n > INT_MAX)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "part is '%s', but must be like 3/100, the third of 100 parts", jobs->part);
+                       "`part` is '%s', but must be like 3/100, the third of 100 parts",
+                       jobs->part);
     }
     if (jobs->part && !jobs->journal) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "part does nothing without checkpoint, which names the file for its results");
+            "`part` does nothing without `checkpoint`, which names the file for its results");
     }
     *part = k - 1;
     *parts = n;

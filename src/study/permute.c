@@ -294,8 +294,8 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
     bool other = effects && strcmp(effects, now) != 0;
     if (!err && (other || p->checksum != model->preprocess->checksum)) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "the model was not fitted to these data, as permutations with null=refit "
-                      "need; give null=encode");
+                      "the model was not fitted to these data, as permutations with `null=refit` "
+                      "need; give `null=encode`");
     }
     rb_preprocess_free(p);
     return err;
@@ -307,7 +307,7 @@ static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *so
     if (p && !rb_preprocess_renew(ctx, p, source) && p->checksum == model->preprocess->checksum) {
         rb_log(ctx, RB_LOG_WARNING,
                "the p-values are too small, also of noise: the model was fitted to these data, and "
-               "with null=encode the permuted ones are not fitted");
+               "with `null=encode` the permuted ones are not fitted");
     }
     rb_preprocess_free(p);
 }
@@ -326,7 +326,7 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
         if (rb_model_attribute(model, name)) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                            "the model was fitted with %s from a file, so that it cannot be fitted "
-                           "again from its options; give null=encode",
+                           "again from its options; give `null=encode`",
                            row->name);
         }
     }
@@ -336,7 +336,7 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
                          "the model is a consensus of models that were there before, which cannot "
                          "be fitted again from its options: the stability of its units says which "
                          "are more than chance; or let a fit with consensus make them, or take "
-                         "data that it was not fitted to with null=encode");
+                         "data that it was not fitted to with `null=encode`");
 }
 
 /* What permuted data need no more, or cannot have twice. */
@@ -525,11 +525,12 @@ static void keep_significant(rb_context *ctx, const permute_options *options, rb
 static rb_error check_options(rb_context *ctx, const permute_options *options) {
     double least = 1 / (1 + (double)options->permutations);
     if (options->significant == 0 || options->significant >= least) return RB_OK;
-    return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "significant is %g, but the smallest p-value of %lld permutations is %.2g; take "
-                   "permutations=%.0f or more",
-                   options->significant, (long long)options->permutations, least,
-                   ceil(1 / options->significant - 1));
+    return rb_fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "`significant` is %g, but the smallest p-value of %lld permutations is %.2g; take "
+        "`permutations=%.0f` or more",
+        options->significant, (long long)options->permutations, least,
+        ceil(1 / options->significant - 1));
 }
 
 static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
@@ -617,7 +618,7 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
     if (!err && s.options.permutations < FEWEST) {
         rb_log(ctx, RB_LOG_WARNING,
                "the smallest p-value of %lld permutations is %.2g, which says little; take "
-               "permutations=%d or more",
+               "`permutations=%d` or more",
                (long long)s.options.permutations, 1 / (1 + (double)s.options.permutations), FEWEST);
     }
     err = err ? err : begin(ctx, &s, source, modules, &all);

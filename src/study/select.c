@@ -56,7 +56,8 @@ rb_error rb_select_options(rb_context *ctx, const char *method, rb_options **opt
 
 static rb_error not_units(rb_context *ctx, const char *text) {
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "units is '%s', but must be numbers above 0 like 2:20, 2:50:4 or 5,10,20", text);
+                   "`units` is '%s', but must be numbers above 0 like 2:20, 2:50:4 or 5,10,20",
+                   text);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -425,7 +426,7 @@ static rb_error check_plan(rb_context *ctx, const select_plan *plan) {
     int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
     if (folds == 1 || folds > n) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "folds is %lld, but must be 0 or from 2 to the %lld samples",
+                       "`folds` is %lld, but must be 0 or from 2 to the %lld samples",
                        (long long)folds, (long long)n);
     }
     return RB_OK;
@@ -439,7 +440,7 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
     if (permutations < FEWEST) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "permutations is %lld, but must be 0 or at least %d, which can show a chance "
+            "`permutations` is %lld, but must be 0 or at least %d, which can show a chance "
             "of 0.05",
             permutations, FEWEST);
     }

@@ -207,7 +207,7 @@ static void forget_likelihoods(rb_selection *s) {
 rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
     double match;
     if (s->folds == 0) {
-        say(s, "no number is picked: without folds nothing says how well unseen samples are "
+        say(s, "no number is picked: without `folds` nothing says how well unseen samples are "
                "explained");
         return RB_OK;
     }
