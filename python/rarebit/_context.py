@@ -67,27 +67,21 @@ def _line(p: Progress) -> str:
     return line
 
 
-HYPHENATED: set[str] = set()  # options of that kind of name, filled from the option tables
-CHOICES: set[str] = {"rule"}  # and those whose values are words, as they are called here
-
-
 def python_names(message: str) -> str:
-    """A message of the library with the names that options have here."""
-    message = re.sub(r"(?<![\w-])--([a-z0-9]+(?:-[a-z0-9]+)*)",
-                     lambda m: python_name(m.group(1)), message)
-    message = re.sub(r"(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*)(?= is |=)",
-                     lambda m: python_name(m.group(1)) if _is_option(m.group(1)) else m.group(1),
-                     message)
-    message = re.sub(r"(?<![\w./-])([a-z_]+)=([a-z][a-z0-9-]*)(?![\w./=-])",
-                     lambda m: f'{m.group(1)}="{m.group(2)}"' if m.group(1) in CHOICES else m.group(),
-                     message)
-    return re.sub(r"(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)+(?![\w./-])",
-                  lambda m: python_name(m.group()) if m.group() in HYPHENATED else m.group(),
-                  message)
+    """A message of the library, which names options between backquotes, and help, which names them
+    as the tool does, with the names that they have here."""
+    message = re.sub(r"`([a-z0-9-]+)(?:=([^`]*))?`", lambda m: _argument(*m.groups()), message)
+    return re.sub(r"(?<![\w-])--([a-z0-9]+(?:-[a-z0-9]+)*)", lambda m: python_name(m[1]), message)
 
 
-def _is_option(word: str) -> bool:
-    return word in _RENAMED or word in HYPHENATED
+def _argument(option: str, value: Optional[str]) -> str:
+    """`estep=newton` is estep="newton" here, and `trace=true` is trace=True."""
+    if value is None:
+        return python_name(option)
+    if value in ("true", "false"):
+        return f"{python_name(option)}={value.title()}"
+    number = re.fullmatch(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?", value)
+    return f"{python_name(option)}={value}" if number else f'{python_name(option)}="{value}"'
 
 
 _RENAMED = {"units": "n_components", "seed": "random_state", "threads": "n_jobs"}
@@ -102,7 +96,6 @@ def python_name(option: str) -> str:
 def option_name(parameter: str) -> str:
     """The option of the library that a parameter is."""
     return _KEYWORDS.get(parameter, parameter.replace("_", "-"))
-
 
 
 class _Desk:

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 import numpy as np
 
-from ._context import CHOICES, HYPHENATED, Context, option_name, python_name, python_names
+from ._context import Context, option_name, python_name, python_names
 from ._library import COption, Kind, core, io, text
 
 
@@ -173,7 +173,4 @@ class Options:
 def options_of(method: str) -> list[Option]:
     """The options of a method, of fits and of preprocessing."""
     with Context() as context, Options(context, method) as options:
-        rows = list(options.rows())
-    HYPHENATED.update(row.name for row in rows if "-" in row.name)
-    CHOICES.update(row.parameter for row in rows if row.choices)
-    return rows
+        return list(options.rows())

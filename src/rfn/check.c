@@ -135,7 +135,7 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
          "target-sparseness", options->target_sparseness},
         {adapts && newton, "the prior mean is adapted by E-steps that keep codes: with "
                            "`steer-iterations` take another "
-                           "estep than newton, such as cyclic"},
+                           "`estep` than newton, such as cyclic"},
         {adapts && (options->prior_mean.matrix || options->prior_mean.value > 0),
          "the prior mean is adapted from one number for all units, not above 0: give such a "
          "`prior-mean`, or leave out `steer-iterations`"},

@@ -325,7 +325,7 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
         snprintf(name, sizeof name, "%s_checksum", row->name);
         if (rb_model_attribute(model, name)) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                           "the model was fitted with %s from a file, so that it cannot be fitted "
+                           "the model was fitted with `%s` from a file, so that it cannot be fitted "
                            "again from its options; give `null=encode`",
                            row->name);
         }

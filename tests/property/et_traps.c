@@ -150,10 +150,11 @@ static void clipping_is_said(void **state) {
     static const struct {
         int candidates, max_active;
         const char *warning;
-    } cases[] = {{9, 3, "candidates is 9, but there are 6 units: all are looked at"},
-                 {4, 5, "max-active is 5, but there are 4 candidates: at most so many are active"},
-                 {6, 6, ""},
-                 {2, 3, ""}}; /* 3 is the default */
+    } cases[] = {
+        {9, 3, "`candidates` is 9, but there are 6 units: all are looked at"},
+        {4, 5, "`max-active` is 5, but there are 4 candidates: at most so many are active"},
+        {6, 6, ""},
+        {2, 3, ""}}; /* 3 is the default */
     rb_context *ctx = fixture_context();
     char heard[200];
     rb_context_on_log(ctx, note_warning, heard);
@@ -357,7 +358,7 @@ static void courses_are_followed(void **state) {
     assert_int_equal(et_cut_size(&s, 3, 40, 0), 1);
     assert_int_equal(et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1.1", 0, 1, &s.cut),
                      RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "cut-schedule is '0=1,0.5=1.1'"));
+    assert_non_null(strstr(rb_context_error(ctx), "`cut-schedule` is '0=1,0.5=1.1'"));
     static const double expected[] = {0.4, 0.4, 0.3, 0.2, 0.2};
     for (int t = 0; t < 5; t++) {
         struct setting c = usual(0);

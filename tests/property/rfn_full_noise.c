@@ -358,7 +358,7 @@ static void refused(void **state) {
     assert_int_equal(
         rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL, &none),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(s.ctx), "noise-decay is 0.1"));
+    assert_non_null(strstr(rb_context_error(s.ctx), "`noise-decay` is 0.1"));
     end(&s);
 }
 

@@ -369,8 +369,8 @@ static void refusals(void **state) {
     } cases[] = {
         {"batch-size=20", "a fit in batches needs all values of a sample"},
         {"noise=full", "noise full needs all values of a sample"},
-        {"dropout=0.1", "dropout and input-noise need all values of a sample"},
-        {"input-noise=masking input-noise-level=0.1", "dropout and input-noise"},
+        {"dropout=0.1", "`dropout` and `input-noise` need all values of a sample"},
+        {"input-noise=masking input-noise-level=0.1", "`dropout` and `input-noise`"},
         {"activation=tanh", "the activation is rectify"},
         {"activation-threshold=0.1", "the activation is rectify"},
         {"estep=cascade", "estep is cyclic, gradient or newton"},
@@ -411,7 +411,7 @@ static void needs_all(void **state) {
     assert_ok(ctx, rb_options_new(ctx, "whole", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 missing=model"));
     assert_int_equal(rb_fit(ctx, options, d.source, NULL, &model), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "missing is 'model', but whole needs all"));
+    assert_non_null(strstr(rb_context_error(ctx), "`missing` is 'model', but whole needs all"));
     rb_options_free(options);
     free_data(&d);
     rb_context_free(ctx);

@@ -157,14 +157,15 @@ static void no_priors(void **state) {
     begin(&s, 5);
     rb_rfn_options options = options_of(&s, 5, RB_RFN_NORMALIZE_RMS);
     options.units = 4;
-    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-mean is 5 x 1");
+    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "`prior-mean` is 5 x 1");
     options.prior_mean.matrix = NULL;
-    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-covariance is 5 x 5");
+    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "`prior-covariance` is 5 x 5");
     options.units = 5;
     s.covariance[1] = 7;
-    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-covariance is not symmetric");
+    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "`prior-covariance` is not symmetric");
     s.covariance[1] = s.covariance[5] = 70;
-    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-covariance: a matrix of 5 rows is not");
+    assert_refused(&s, &options, RB_ERROR_ARGUMENT,
+                   "`prior-covariance`: a matrix of 5 rows is not");
     s.covariance[1] = NAN;
     assert_refused(&s, &options, RB_ERROR_ARGUMENT, "missing or infinite, at row 0, column 1");
     end(&s);

@@ -178,7 +178,7 @@ static void target_out_of_reach(void **state) {
     s.rfn.target_sparseness = 0.1;
     rb_model_free(fit(&s, &e));
     warned(&s, "not 0.100 as wanted");
-    warned(&s, "fewer need a prior-mean above 0");
+    warned(&s, "fewer need a `prior-mean` above 0");
     end(&s);
 }
 
@@ -236,12 +236,12 @@ static void refused(void **state) {
     assert_refused(&s, "adapted from one number for all units, not above 0");
     s.rfn.prior_mean.value = 0;
     s.rfn.estep = RB_RFN_ESTEP_NEWTON;
-    assert_refused(&s, "newton-iterations is 500");
+    assert_refused(&s, "`newton-iterations` is 500");
     s.rfn.newton_iterations = 0;
-    assert_refused(&s, "take another estep");
+    assert_refused(&s, "take another `estep`");
     s.rfn.steer_iterations = 0;
     s.rfn.target_sparseness = 0.5;
-    assert_refused(&s, "give steer-iterations");
+    assert_refused(&s, "give `steer-iterations`");
     end(&s);
 }
 

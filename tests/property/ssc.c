@@ -277,7 +277,7 @@ static void refused(void **state) {
     assert_int_equal(
         compare_try(p->ctx, "ssc", "units=90 candidates=90 max-active=9", p->source, NULL, &model),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(p->ctx), "lower candidates or max-active"));
+    assert_non_null(strstr(rb_context_error(p->ctx), "lower `candidates` or `max-active`"));
 }
 
 int main(void) {

@@ -446,7 +446,7 @@ static void wrong_rules(void **state) {
         rb_modules *modules;
         assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
         assert_null(modules);
-        assert_non_null(strstr(rb_context_error(ctx), "rule is '"));
+        assert_non_null(strstr(rb_context_error(ctx), "`rule` is '"));
     }
     assert_int_equal(e.walks, 0);
     rb_modules_options negative = {"fabia", -1, 0.7, 0, 0.1}, zero = {"fabia", 0.5, 0, 0, 0.1};

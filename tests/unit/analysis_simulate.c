@@ -200,7 +200,7 @@ static void wrong_options(void **state) {
     assert_int_equal(
         rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "samples is '-1'"));
+    assert_non_null(strstr(rb_context_error(ctx), "`samples` is '-1'"));
     rb_context_free(ctx);
 }
 

@@ -67,7 +67,7 @@ static void one_number_or_a_matrix(void **state) {
     fixture_row(row, &o, text, sizeof text);
     assert_string_equal(text, "v.npy");
     assert_int_equal(rb_rows_check(ctx, table, &o), RB_ERROR_ARGUMENT);
-    assert_string_equal(rb_context_error(ctx), "values is 'v.npy', but must be a number above 0 "
+    assert_string_equal(rb_context_error(ctx), "`values` is 'v.npy', but must be a number above 0 "
                                                "and at most 9, or a file of numbers");
     rb_matrix *matrix;
     double numbers[2] = {1, 2};
@@ -94,20 +94,22 @@ static void assert_refused(rb_context *ctx, const char *name, const char *value,
 static void refused_values(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    assert_refused(ctx, "count", "0", "count is '0', but must be a whole number of at least 1");
-    assert_refused(ctx, "count", "1.5", "count is '1.5', but must be a whole number of at least 1");
+    assert_refused(ctx, "count", "0", "`count` is '0', but must be a whole number of at least 1");
+    assert_refused(ctx, "count", "1.5",
+                   "`count` is '1.5', but must be a whole number of at least 1");
     assert_refused(ctx, "count", "99999999999G",
-                   "count is '99999999999G', but must be a whole number of at least 1");
-    assert_refused(ctx, "rate", "0", "rate is '0', but must be a number above 0 and at most 1");
-    assert_refused(ctx, "rate", "nan", "rate is 'nan', but must be a number above 0 and at most 1");
-    assert_refused(ctx, "kind", "s", "kind is 's', but must be rms, sd or none");
-    assert_refused(ctx, "kind", "", "kind is '', but must be rms, sd or none");
-    assert_refused(ctx, "flag", "maybe", "flag is 'maybe', but must be true or false");
+                   "`count` is '99999999999G', but must be a whole number of at least 1");
+    assert_refused(ctx, "rate", "0", "`rate` is '0', but must be a number above 0 and at most 1");
+    assert_refused(ctx, "rate", "nan",
+                   "`rate` is 'nan', but must be a number above 0 and at most 1");
+    assert_refused(ctx, "kind", "s", "`kind` is 's', but must be rms, sd or none");
+    assert_refused(ctx, "kind", "", "`kind` is '', but must be rms, sd or none");
+    assert_refused(ctx, "flag", "maybe", "`flag` is 'maybe', but must be true or false");
     assert_refused(ctx, "values", "0",
-                   "values is '0', but must be a number above 0 and at most 9, or a file of "
+                   "`values` is '0', but must be a number above 0 and at most 9, or a file of "
                    "numbers");
     assert_refused(ctx, "values", "",
-                   "values is '', but must be a number above 0 and at most 9, or a file of "
+                   "`values` is '', but must be a number above 0 and at most 9, or a file of "
                    "numbers");
     assert_refused(ctx, "size", "1", "there is no option 'size'");
     struct options o;

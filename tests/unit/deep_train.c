@@ -431,17 +431,17 @@ static void wrong_labels_are_refused(void **state) {
 static void wrong_options_are_refused(void **state) {
     (void)state;
     const rb_labelled *d = &train.labelled;
-    refuse(RB_ERROR_ARGUMENT, "layers is", "layers=12,,3", d, NULL);
-    refuse(RB_ERROR_ARGUMENT, "layers is", "layers=-4", d, NULL);
-    refuse(RB_ERROR_ARGUMENT, "layers is", "layers=4x", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`layers` is", "layers=12,,3", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`layers` is", "layers=-4", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`layers` is", "layers=4x", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "no validation samples", "patience=3", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "filter", "filter=plain", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "momentum=1", d, NULL);
-    refuse(RB_ERROR_ARGUMENT, "class-weights has 'x=1'", "class-weights=x=1", d, NULL);
-    refuse(RB_ERROR_ARGUMENT, "class-weights has '0' twice", "class-weights=0=2,0=3", d, NULL);
-    refuse(RB_ERROR_ARGUMENT, "class-weights has '0=-1'", "class-weights=0=-1", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`class-weights` has 'x=1'", "class-weights=x=1", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`class-weights` has '0' twice", "class-weights=0=2,0=3", d, NULL);
+    refuse(RB_ERROR_ARGUMENT, "`class-weights` has '0=-1'", "class-weights=0=-1", d, NULL);
     refuse(RB_ERROR_ARGUMENT, "momentum", "optimizer=adam momentum=0.5", d, NULL);
-    refuse(RB_ERROR_NUMERIC, "take a smaller rate", "rate=1e6 optimizer=sgd", d, NULL);
+    refuse(RB_ERROR_NUMERIC, "take a smaller `rate`", "rate=1e6 optimizer=sgd", d, NULL);
     refuse(RB_ERROR_MEMORY, "", "layers=2147483647,2147483647", d, NULL);
 }
 

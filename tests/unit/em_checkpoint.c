@@ -131,7 +131,7 @@ static void refuses_other_intervals(void **state) {
     static const char *const bad[] = {"0", "1.5", "often", "0s", "-3", "1e300"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         p->checkpoint.checkpoint_every = bad[i];
-        assert_fails(p, RB_ERROR_ARGUMENT, "checkpoint-every is '");
+        assert_fails(p, RB_ERROR_ARGUMENT, "`checkpoint-every` is '");
     }
 }
 

@@ -236,16 +236,16 @@ static void warm_start_ignores_nothing(void **state) {
     struct problem *p = *state;
     rb_model *start = fit(p, NULL);
     p->rfn.prior_mean.value = -2;
-    assert_start_refused(p, start, "prior-mean is '-2'");
+    assert_start_refused(p, start, "`prior-mean` is '-2'");
     p->rfn.prior_mean.value = 0;
     p->rfn.psi_init = 0.5;
-    assert_start_refused(p, start, "psi-init is '0.5'");
+    assert_start_refused(p, start, "`psi-init` is '0.5'");
     p->rfn.psi_init = 0.1;
     p->rfn.weight_init = 0.5;
-    assert_start_refused(p, start, "weight-init is '0.5'");
+    assert_start_refused(p, start, "`weight-init` is '0.5'");
     p->rfn.weight_init = 0.01;
     p->fit.restarts = 3;
-    assert_start_refused(p, start, "restarts is 3");
+    assert_start_refused(p, start, "`restarts` is 3");
     rb_model_free(start);
 }
 
@@ -328,13 +328,13 @@ static void wrong_use(void **state) {
     assert_int_equal(rb_options_new(p->ctx, "nothing", &options), RB_ERROR_ARGUMENT);
     assert_null(options);
     p->rfn.eta = 2;
-    assert_fails(p, RB_ERROR_ARGUMENT, "eta is '2', but must be a number above 0 and at most 1");
+    assert_fails(p, RB_ERROR_ARGUMENT, "`eta` is '2', but must be a number above 0 and at most 1");
     p->rfn.eta = 0.5;
     p->fit.iterations = 0;
-    assert_fails(p, RB_ERROR_ARGUMENT, "iterations is '0'");
+    assert_fails(p, RB_ERROR_ARGUMENT, "`iterations` is '0'");
     p->fit.iterations = 3;
     p->rfn.psi_min = 1e6;
-    assert_fails(p, RB_ERROR_DATA, "take a smaller psi-min");
+    assert_fails(p, RB_ERROR_DATA, "take a smaller `psi-min`");
 }
 
 static void missing_and_infinite_values(void **state) {

@@ -339,7 +339,7 @@ static void assert_refused(rb_context *ctx, const char *name, const char *datase
 static void test_refused(void **state) {
     rb_context *ctx = *state;
     assert_refused(ctx, "types.h5", NULL, RB_ERROR_ARGUMENT,
-                   "the option dataset: 'be_f8' (3 x 4), 'be_i8'");
+                   "the option `dataset`: 'be_f8' (3 x 4), 'be_i8'");
     assert_refused(ctx, "types.h5", "nothing", RB_ERROR_FORMAT, "there is no 'nothing'");
     assert_refused(ctx, "types.h5", "vector", RB_ERROR_FORMAT, "1 dimension");
     assert_refused(ctx, "types.h5", "cube", RB_ERROR_FORMAT, "3 dimension");
@@ -393,7 +393,7 @@ static void test_expansion(void **state) {
     assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source),
                      RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(ctx), "claims 360000 bytes, but only 0 are stored"));
-    assert_non_null(strstr(rb_context_error(ctx), "raise max-expansion"));
+    assert_non_null(strstr(rb_context_error(ctx), "raise `max-expansion`"));
     assert_int_equal(rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix),
                      RB_ERROR_FORMAT);
     put_zeros(path, 300, 10); /* 90 kB, but four times as much as numbers */

@@ -145,7 +145,7 @@ static void refusals(void **state) {
     refuse_patches(grey_path, 0, &o, RB_ERROR_ARGUMENT, "no picture");
     o.count = 7;
     refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT,
-                   "count is 7, but a patch of 2x2 can lie in 6 places only");
+                   "`count` is 7, but a patch of 2x2 can lie in 6 places only");
     o = options_of("4x4", 1);
     refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT,
                    "a.pgm: patches of 4x4 do not fit into a picture of 3 rows x 4 columns");
@@ -165,7 +165,7 @@ static void refusals(void **state) {
         refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT, "the smaller first, such as 0:10");
     }
     o = options_of("2x2", 0);
-    refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT, "count is '0'");
+    refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT, "`count` is '0'");
 }
 
 static void no_memory(void **state) {

@@ -199,9 +199,9 @@ static void refusals(void **state) {
                                         "12x", "1 s", "1e9s", "nanms", NULL};
     for (int t = 0; t < 11; t++) {
         o = options_of(times[t], "1");
-        refuse_file("a.wav", &o, RB_ERROR_ARGUMENT, "length is '");
+        refuse_file("a.wav", &o, RB_ERROR_ARGUMENT, "`length` is '");
         o = options_of("2", times[t]);
-        refuse_file("a.wav", &o, RB_ERROR_ARGUMENT, "step is '");
+        refuse_file("a.wav", &o, RB_ERROR_ARGUMENT, "`step` is '");
     }
     o = options_of("2", "1");
     o.peak = -1;

@@ -60,12 +60,12 @@ static void wrong_names_and_values(void **state) {
     assert_int_equal(rb_options_get(options, "nothing", text, sizeof text), -1);
     refuses(ctx, rb_options_set(ctx, options, "nothing", "1"), "there is no option 'nothing'");
     refuses(ctx, rb_options_set(ctx, options, "batch-size", "10"), "there is no option");
-    refuses(ctx, rb_options_set(ctx, options, "prior", "2"), "prior is '2', but must be");
-    refuses(ctx, rb_options_set_integer(ctx, options, "units", 0), "units is '0'");
-    refuses(ctx, rb_options_set_number(ctx, options, "units", 2.5), "units is '2.5'");
-    refuses(ctx, rb_options_set_number(ctx, options, "sigma", NAN), "sigma is 'nan'");
+    refuses(ctx, rb_options_set(ctx, options, "prior", "2"), "`prior` is '2', but must be");
+    refuses(ctx, rb_options_set_integer(ctx, options, "units", 0), "`units` is '0'");
+    refuses(ctx, rb_options_set_number(ctx, options, "units", 2.5), "`units` is '2.5'");
+    refuses(ctx, rb_options_set_number(ctx, options, "sigma", NAN), "`sigma` is 'nan'");
     refuses(ctx, rb_options_set_matrix(ctx, options, "sigma", NULL), "cannot be a matrix");
-    refuses(ctx, rb_options_set_all(ctx, options, "units=%d sigma", 3), "sigma is ''");
+    refuses(ctx, rb_options_set_all(ctx, options, "units=%d sigma", 3), "`sigma` is ''");
     assert_false(rb_options_is_set(options, "sigma"));
     assert_int_equal(rb_options_get(options, "units", text, sizeof text), 1);
     assert_string_equal(text, "3");
@@ -174,12 +174,13 @@ static void idle_and_contradictory_options(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"accept=any", "accept is given, but does nothing without estep cascade; leave it out"},
-        {"accept=any preset=sparse", "nothing without estep cascade"},
-        {"dropout-place=after", "nothing without dropout;"},
-        {"activation-slope=0.1 activation=tanh", "nothing without activation leaky"},
-        {"checkpoint-every=5", "checkpoint-every is given, but does nothing without checkpoint;"},
-        {"prior-mean=values.npy", "prior-mean is 'values.npy'"},
+        {"accept=any", "`accept` is given, but does nothing without `estep=cascade`; leave it out"},
+        {"accept=any preset=sparse", "nothing without `estep=cascade`"},
+        {"dropout-place=after", "nothing without `dropout`;"},
+        {"activation-slope=0.1 activation=tanh", "nothing without `activation=leaky`"},
+        {"checkpoint-every=5",
+         "`checkpoint-every` is given, but does nothing without `checkpoint`;"},
+        {"prior-mean=values.npy", "`prior-mean` is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rb_options *options = options_of(ctx, "rfn");
@@ -202,9 +203,9 @@ static void a_start_from_a_model(void **state) {
     rb_model *start = fit(ctx, "units=3 iterations=5", NULL);
     rb_options *options = options_of(ctx, "rfn");
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 scale=sd"));
-    refuses(ctx, rb_options_check(ctx, options, start), "scale cannot be given with a model");
+    refuses(ctx, rb_options_check(ctx, options, start), "`scale` cannot be given with a model");
     assert_ok(ctx, rb_options_set_all(ctx, options, "scale=none psi-init=3"));
-    refuses(ctx, rb_options_check(ctx, options, start), "psi-init is '3', but is not used");
+    refuses(ctx, rb_options_check(ctx, options, start), "`psi-init` is '3', but is not used");
     rb_options_free(options);
     rb_model *model = fit(ctx, "units=3 iterations=5 preset=paper", start); /* but for the start */
     assert_string_equal(rb_model_attribute(model, "psi-init"), "0");

@@ -238,7 +238,7 @@ static void test_methods(void **state) {
     rb_option broken[] = {{"a", 0, RB_OPTION_NUMBER, 0, "2", 0, 1, NULL, "N", "a number"}, {0}};
     again.options = broken;
     assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "a is '2'"));
+    assert_non_null(strstr(rb_context_error(ctx), "`a` is '2'"));
     broken[0].fallback = "1";
     broken[0].offset = second.options_size;
     assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
@@ -440,7 +440,7 @@ static void test_damage_is_named(void **state) {
                  {more_features, "wrong length"},
                  {negative_features, "impossible"},
                  {few_inputs, "ascend within the input"},
-                 {bad_option, "preprocessing: centre is 'middle'"},
+                 {bad_option, "preprocessing: `centre` is 'middle'"},
                  {no_centre, "preprocess/centre"},
                  {zero_scale, "scale"},
                  {nan_centre, "number 2 of 'preprocess/centre' is not finite"},

@@ -210,7 +210,7 @@ static void refuses_what_has_no_consensus(void **state) {
     refused(ctx, others, 2, "", "is of method 'linca'");
     refused(ctx, others + 2, 2, "", "other features");
     refused(ctx, models, 2, "", "the most stable one has 0.5");
-    refused(ctx, models, 2, "refit=5", "without data");
+    refused(ctx, models, 2, "refit=5", "without `data`");
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
     refused(ctx, models, 2, "", "prior covariance");
     for (int i = 0; i < 4; i++)
@@ -524,7 +524,7 @@ static void refuses_a_refit_that_cannot_be(void **state) {
         rb_options *options =
             fit_options(ctx, i ? "ica" : "pca", "units=2 restarts=2 refit=3 stability=0.1");
         assert_int_equal(rb_fit_consensus(ctx, options, source, &model), RB_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(rb_context_error(ctx), "refit is 3"));
+        assert_non_null(strstr(rb_context_error(ctx), "`refit` is 3"));
         assert_null(model);
         rb_options_free(options);
     }

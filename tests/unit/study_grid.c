@@ -181,7 +181,7 @@ static void refuses(void **state) {
         {"layers=3", "numbers, words"},
         {"max-time=3", "numbers, words"},
         {"nothing=3", "numbers, words"},
-        {"rate=.1,-1", "rate is '-1'"},
+        {"rate=.1,-1", "`rate` is '-1'"},
         {"seed=1,2", "leave one out"},
         {"optimizer=sgd,bogus", "bogus"},
         {"checkpoint-every=1,2", "numbers, words"},

@@ -190,7 +190,7 @@ static void does_without_folds_or_pairs(void **state) {
     int64_t units, low, high;
     assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "folds=0 restarts=1 units=2,4"));
     rb_selection *s = select_units(w);
-    assert_non_null(strstr(rb_selection_choice(s, &units, &low, &high), "without folds"));
+    assert_non_null(strstr(rb_selection_choice(s, &units, &low, &high), "without `folds`"));
     assert_int_equal(units, 0);
     assert_true(isnan(rb_selection_get(s, 0, "match")));
     rb_selection_free(s);
@@ -238,9 +238,9 @@ static void refuses_what_is_wrong(void **state) {
         snprintf(text, sizeof text, "units=%s", wrong[i]);
         refuses(w, text, "but must be numbers above 0");
     }
-    refuses(w, "units=2:3 folds=1", "folds is 1, but must be 0 or from 2 to the 120 samples");
-    refuses(w, "folds=121", "folds is 121");
-    refuses(w, "folds=3 permutations=18", "permutations is 18, but must be 0 or at least 19");
+    refuses(w, "units=2:3 folds=1", "`folds` is 1, but must be 0 or from 2 to the 120 samples");
+    refuses(w, "folds=121", "`folds` is 121");
+    refuses(w, "folds=3 permutations=18", "`permutations` is 18, but must be 0 or at least 19");
     refuses(w, "permutations=0 part=1/2", "part");
 }
 

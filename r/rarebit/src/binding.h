@@ -34,6 +34,12 @@ void check(rb_error err);
 /* An error of the binding itself. */
 NORET void refuse(const char *sentence);
 
+/* ---- spelling.c ---- */
+
+/* A message of the library with the options that it marks spelt as R has them, in a buffer of twice
+ * its size. */
+void spell(const char *message, char *out);
+
 /* ---- files.c ---- */
 
 /* An error where librarebit-io is not there. */

@@ -33,9 +33,9 @@ static void on_log(rb_log_level level, const char *text, void *user) {
         messages.entries = more;
         messages.room = room;
     }
-    char *copy = malloc(strlen(text) + 1);
+    char *copy = malloc(2 * strlen(text) + 1);
     if (!copy) return;
-    strcpy(copy, text);
+    spell(text, copy);
     messages.entries[messages.count++] = (log_entry){level, copy};
 }
 
@@ -121,7 +121,12 @@ void check(rb_error err) {
         raise(SIGINT); /* R's own handler notes it */
         R_CheckUserInterrupt();
     }
-    if (err) Rf_errorcall(R_NilValue, "%s", rb_context_error(session));
+    if (err) {
+        const char *message = rb_context_error(session);
+        char *spelt = R_alloc(2 * strlen(message) + 1, 1);
+        spell(message, spelt);
+        Rf_errorcall(R_NilValue, "%s", spelt);
+    }
 }
 
 void refuse(const char *sentence) {
