@@ -179,7 +179,7 @@ rb_error read_covariates(const invocation *call, const char *names, rb_source *s
     if (names && *names) return rb_source_read_covariates(call->ctx, source, table, names);
     return table && alone
                ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
-                                 "covariates is given, but does nothing where no effects of "
+                                 "`covariates` is given, but does nothing where no effects of "
                                  "covariates are taken out; leave it out")
                : RB_OK;
 }

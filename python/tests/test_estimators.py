@@ -81,6 +81,8 @@ def test_errors_name_parameters(X):
         rarebit.RFN(3, eta_every=3).fit(X)
     with pytest.raises(ValueError, match="^n_components is 13, but 120 samples of 12 features"):
         rarebit.PCA(13).fit(X)
+    with pytest.raises(ValueError, match='nothing without eta_schedule="step"; leave it out'):
+        rarebit.RFN(3, eta_factor=0.3).fit(X)
     with pytest.raises(ValueError, match="^n_jobs is 5000"):
         rarebit.RFN(3, n_jobs=5000).fit(X)
     with pytest.raises(TypeError, match="units"):

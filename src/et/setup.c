@@ -116,17 +116,17 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
     bool all = o->exact || o->count;
     const struct rule rules[] = {
         {o->exact && o->candidates,
-         "candidates does nothing where exact looks at all causes; leave one of them out"},
+         "`candidates` does nothing where exact looks at all causes; leave one of them out"},
         {o->exact && o->selection != RB_ET_SELECT_AUTO,
-         "selection does nothing where exact looks at all causes; leave one of them out"},
+         "`selection` does nothing where exact looks at all causes; leave one of them out"},
         {all && o->max_active != usual->max_active,
          "`max-active` does nothing where all states or a fixed count are looked at; leave it out"},
         {all && o->singletons != RB_ET_AUTO,
-         "singletons does nothing where all states or a fixed count are looked at; leave it out"},
+         "`singletons` does nothing where all states or a fixed count are looked at; leave it out"},
         {o->count && o->prior > 0,
-         "prior does nothing with a fixed count of causes; leave one of them out"},
+         "`prior` does nothing with a fixed count of causes; leave one of them out"},
         {o->count && (o->learn_prior || o->prior_per_cause),
-         "with a fixed count of causes there is no prior to learn; leave out count, or "
+         "with a fixed count of causes there is no prior to learn; leave out `count`, or "
          "`learn-prior` and `prior-per-cause`"},
         {o->noise == RB_ET_POISSON && (o->sigma > 0 || o->learn_sigma),
          "Poisson noise has no sigma; leave out `sigma` and `learn-sigma`"},

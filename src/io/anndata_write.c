@@ -214,7 +214,7 @@ static rb_error check_new(rb_h5 *file, const char *key) {
         if (rb_h5_has(file, path)) {
             return rb_h5_fail(file, RB_ERROR_ARGUMENT,
                               "has %s['%s'] already; give another `key`, or replace it with "
-                              "overwrite",
+                              "`overwrite`",
                               groups[i], name);
         }
     }

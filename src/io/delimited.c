@@ -52,7 +52,7 @@ static void advise(const struct table *t, int64_t column, const rb_text_field *f
     } else if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
         text = ": write it with a decimal point and without other marks";
     } else if (t->n_rows > 0) { /* numbers stand above it */
-        snprintf(buffer, size, "; if it stands for a missing value, say missing-words='%s'",
+        snprintf(buffer, size, "; if it stands for a missing value, say `missing-words`='%s'",
                  rb_show(field->text, field->length, shown));
         return;
     } else if (column > 1) {

@@ -53,7 +53,7 @@ static rb_error read_truth(rb_context *ctx, const char *path, const rb_image *im
                  truth->channels != image->channels)) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "%s has %lld x %lld x %lld values, but the picture %lld x %lld x %lld: give "
-                      "the same picture without `noise`",
+                      "the same picture without noise",
                       path, (long long)truth->height, (long long)truth->width,
                       (long long)truth->channels, (long long)image->height, (long long)image->width,
                       (long long)image->channels);

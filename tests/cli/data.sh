@@ -51,7 +51,7 @@ tells '"samples": 3, "features": 2'
 
 # Words that stand for missing values; kinds of files that are often tried.
 printf 'a,b\n1,2\n3,n/d\n' >words.csv
-breaks "words.csv, row 3, column 2: \"n/d\" is no number; if it stands for a missing value, say --missing-words 'n/d'" \
+breaks "words.csv, row 3, column 2: \"n/d\" is no number; if it stands for a missing value, say --missing-words='n/d'" \
     info words.csv
 expect 0 info words.csv --missing-words n/d --json
 [ "$(number missing <out)" = 1 ] || fail "$command: missing: $(cat out)"

@@ -24,6 +24,7 @@ holds "$before > 18 && $before < 19.5"
 holds "$after > $before + 3.5"
 
 # The same levels in every format; an array keeps what lies between them.
+refuses "give --size as" denoise m.h5 noisy.pgm --size 8x8 -o none.pgm -q
 expect 0 denoise m.h5 noisy.pgm --size 6x6 -o out.pgm -q
 [ ! -s err ] || fail "$command: not quiet: $(cat err)"
 expect 0 info noisy.pgm

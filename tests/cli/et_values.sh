@@ -63,7 +63,7 @@ refuses "must be at most 17 different numbers with 0" fit mca Y.npy -k 8 --value
 refuses "not negative" fit mca Y.npy -k 8 --values=-1,0,1 -o none.h5 -q
 refuses "add up to less than 1" fit mca Y.npy -k 8 --values 0,1,2 --value-prior 0.5,0.6 -o none.h5 -q
 refuses "leave one of them out" fit mca Y.npy -k 8 --values 0,1,2 --value-prior 0.1,0.1 --prior 0.2 -o none.h5 -q
-refuses "give prior instead" fit mca Y.npy -k 8 --value-prior 0.2 -o none.h5 -q
+refuses "give --prior instead" fit mca Y.npy -k 8 --value-prior 0.2 -o none.h5 -q
 [ ! -e none.h5 ] || fail "a refused fit left a model"
 
 finish

@@ -54,6 +54,8 @@ expect 0 fit rfn -k 2 --iterations 2 --seed 1 -o dash.h5 -q -- -X.npy
 # A warm start goes on; a tolerance stops.
 expect 0 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 -o warm.h5
 exists warm.h5
+expect 2 fit rfn X.npy -k 6 --init model.h5 -o none.h5
+says "--units is 6, but the model to start from has 5 units"
 expect 2 fit rfn X.npy -k 5 --init model.h5 --scale sd -o none.h5
 one_line
 says "--scale cannot be given with a model to start from"

@@ -119,7 +119,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     refuses "leave it out" finetune none $data --grid rate=1,2 --log-json x.json -o x.h5 -q
     refuses "must end in .tsv or .json" finetune none $data --grid rate=1,2 --table x.csv -o x.h5 -q
     refuses "--table does nothing without --grid" finetune none nothing.tsv --labels no.tsv --table x.tsv -o x.h5 -q
-    refuses "leave it out (--optimizer adam --momentum 0.5, of the grid)" finetune none $data \
+    refuses "leave it out (optimizer=adam momentum=0.5, of the grid)" finetune none $data \
         --grid "optimizer=sgd,adam momentum=0.5" -o x.h5 -q
     refuses "grid is 'rate=0.1, masking=1'" finetune none $data --grid "rate=0.1, masking=1" -o x.h5 -q
 

@@ -45,7 +45,7 @@ for method in dae rbm; do
     refuses "weight-init is" fit $method X.npy --init m.h5 --weight-init 0.5 -o no.h5 -q
     refuses "--accelerate" fit $method X.npy --accelerate squarem -o no.h5 -q
     # Data of which a rate makes nothing but infinities.
-    breaks "take a smaller rate" fit $method X.npy --eta 1e6 --iterations 50 --seed 1 -o no.h5 -q
+    breaks "take a smaller --rate" fit $method X.npy --eta 1e6 --iterations 50 --seed 1 -o no.h5 -q
     [ ! -e no.h5 ] || fail "$command: a model was written"
 done
 

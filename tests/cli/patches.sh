@@ -47,6 +47,7 @@ refuses "IMAGE... is missing" patches -o X.npy
 refuses "-o FILE is missing" patches a.pgm
 refuses "places only" patches a.pgm --size 30x40 --count 2 -o X.npy
 refuses "do not fit" patches a.pgm b.pgm --size 25x25 --count 2 -o X.npy
+refuses "--count is 100000, but a patch" patches a.pgm --size 10x5 --count 100000 -o X.npy
 refuses "height x width" patches a.pgm --size ten --count 2 -o X.npy
 refuses "such as 0:10" patches a.pgm --scale 10:0 --count 2 -o X.npy
 breaks "gone.pgm" patches a.pgm gone.pgm --count 2 -o X.npy

@@ -62,6 +62,7 @@ expect 0 modules holes.h5 holes.csv --permutations 9 --checkpoint h --part 2/2 -
 same whole.tsv parts.tsv
 
 refuses "--permutations" modules m.h5 X.npy --null encode -q
+refuses "--significant is 0.05, but the smallest" modules m.h5 X.npy --permutations 10 --significant 0.05 -q
 refuses "--permutations 19 or more" modules m.h5 X.npy --permutations 10 --significant 0.05 -q
 refuses "without --checkpoint" modules m.h5 X.npy --permutations 10 --part 1/2 -q
 expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --seed 2 -o Y.npy -q

@@ -140,7 +140,7 @@ awk 'BEGIN { for (i = 0; i < 40; i++) { for (j = 0; j < 10; j++) printf "%s%.6g"
     sin(i * 7 + j * j) + (i == 3 && j == 3 ? 1e40 : 0); print "" } }' >huge.csv
 expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --seed 1 -o huge.h5 -q
 breaks "the rebuilt values of sample" reconstruct huge.h5 huge.csv -o huge.npy -q
-says "fit with precision=float64"
+says "fit with --precision float64"
 [ ! -e huge.npy ] || fail "$command: huge.npy was written"
 expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --precision float64 --seed 1 -o huge.h5 -q
 expect 0 reconstruct huge.h5 huge.csv -o huge.npy -q
