@@ -64,6 +64,7 @@ static int run(invocation *call) {
     err = err ? err : name_origin(call, NULL, NULL);
     int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
+        interrupt_keeps(option_text(call, "checkpoint"));
         report_explain(call);
         status = call->command->run(call);
         report_explain(NULL);
