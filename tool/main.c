@@ -114,8 +114,8 @@ static rb_error choose_kernels(rb_context *ctx) {
     return name && *name ? rb_context_set_kernels(ctx, name) : RB_OK;
 }
 
-/* Of the streams that a program has, one that was closed would become the first file that is
- * opened, and messages stand in it. A folder takes their place, which fails as a closed one does. */
+/* Of the streams that a program has, one that was closed would be the first file that is opened,
+ * and get the messages. A folder takes its place, where writing fails as it does if closed. */
 static void hold_streams(void) {
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
         if (fcntl(file, F_GETFD) < 0) (void)!open("/", O_RDONLY);

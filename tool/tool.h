@@ -342,7 +342,7 @@ void interrupt_install(void);
 void interrupt_gently(rb_context *ctx);
 bool interrupted(void);
 int interrupt_status(void); /* what the program then returns: 130 for Ctrl-C */
-/* The file of --checkpoint, or NULL: if it is there when the program is interrupted, it is named. */
+/* The file of --checkpoint, or NULL: named at an interruption if it is there by then. */
 void interrupt_keeps(const char *checkpoint);
 /* Says that the program was interrupted, and what is kept. */
 void interrupt_tell(void);

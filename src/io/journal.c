@@ -4,8 +4,8 @@
  *     key                                 says which jobs these are
  *     job, size, CRC-32, bytes            again and again: three 64-bit integers before the bytes
  *
- * A kill may leave the last result half written: it is cut off when the file is opened again. Behind
- * a damaged result the next sound one is searched for, byte by byte.
+ * A kill may leave the last result half written: it is cut off when the file is opened again.
+ * Behind a damaged result the next sound one is searched for, byte by byte.
  */
 #include "io.h"
 #include "study/study.h"
