@@ -287,7 +287,7 @@ static rb_error begin(rb_context *ctx, rb_journal *journal, const rb_journal_hea
     if (!err && new) err = write_head(ctx, journal, own);
     rb_free(own);
     err = err || new ? err : read_head(ctx, journal, &key, &count);
-    if (err || new) return err;
+    if (err || !key) return err; /* a new one has none */
     if (strcmp(key, head->key) != 0 || count != head->count)
         err = other_jobs(ctx, journal->path, key, head->key);
     rb_free(key);
