@@ -2,9 +2,13 @@
 # Makes the source of the R package: what stands in r/rarebit, the demo's cells, and the core of the library,
 # which is compiled where no librarebit is installed. git keeps no copy of these.
 #
-#   sh r/build.sh FOLDER            the tarball, FOLDER/rarebit_x.y.z.tar.gz
-#   sh r/build.sh --folder FOLDER   the unpacked source, FOLDER/rarebit
+#   sh r/build.sh FOLDER            the tarball, FOLDER/rarebit_x.y.z.tar.gz, in the place of an older one
+#   sh r/build.sh --folder FOLDER   the unpacked source, FOLDER/rarebit, which must not be there
 set -eu
+die() {
+    echo "$0: $*" >&2
+    exit 1
+}
 here=$(cd "$(dirname "$0")/.." && pwd)
 only_folder=
 if [ "${1:-}" = --folder ]; then
@@ -17,8 +21,21 @@ if [ $# -ne 1 ]; then
 fi
 mkdir -p "$1"
 to=$(cd "$1" && pwd)
-source=$to/rarebit
-rm -rf "$source"
+
+# Does anything have this name, be it a link that leads nowhere?
+stands() { [ -e "$1" ] || [ -L "$1" ]; }
+
+refuse_folder() {
+    ! stands "$to/rarebit" || die "$to/rarebit is there already; move it, or name another folder"
+}
+
+[ -z "$only_folder" ] || refuse_folder
+
+# All is made in a folder of its own beside the result, which then takes its place by one renaming.
+work=$(mktemp -d "$to/.rarebit-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+source=$work/rarebit
 cp -R "$here/r/rarebit" "$source"
 mkdir -p "$source/inst/extdata" "$source/src/core/include/rarebit"
 cp "$here/examples/data/pbmc700/expr.tsv.gz" "$source/inst/extdata/cells.tsv.gz"
@@ -54,7 +71,14 @@ for path in linalg/isa/kernels_isa.c et/isa/et_kernels.c; do
         "$path" >"$core/src/${name}_avx512.c"
 done
 
-[ -z "$only_folder" ] || exit 0
-cd "$to"
+if [ "$only_folder" ]; then
+    refuse_folder
+    mv "$source" "$to/rarebit"
+    exit
+fi
+cd "$work"
 R CMD build --no-manual rarebit
-rm -rf "$source"
+tarball=$(ls rarebit_*.tar.gz)
+stands "$to/$tarball" && { [ ! -f "$to/$tarball" ] || [ -L "$to/$tarball" ]; } &&
+    die "$to/$tarball is no tarball; move it, or name another folder"
+mv -f "$tarball" "$to/$tarball"

@@ -271,7 +271,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
         fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
         err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
-        status = err ? report_study(call, err, option_text(call, "grid") != NULL) : STATUS_DONE;
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
         if (!status && w->grid) status = write_table(call, w);
     }
     clear_inputs(&in);

@@ -275,7 +275,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     }
     if (!status) {
         err = fit_source(call, w, out, source, start, model);
-        status = err ? report_study(call, err, option_flag(call, "consensus")) : STATUS_DONE;
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     free_fit_files(&files);
     rb_source_free(source);

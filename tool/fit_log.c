@@ -16,7 +16,7 @@ int fit_log_begin(fit_log *log) {
     bool there = !to_stdout && stat(log->path, &info) == 0;
     log->old = there && S_ISREG(info.st_mode);
     log->made = !to_stdout && !there;
-    log->file = to_stdout ? stdout : fopen(log->path, log->old ? "r+" : "w");
+    log->file = to_stdout ? stdout : fopen(log->path, log->old ? "r+" : there ? "w" : "wx");
     if (!log->file) {
         report_error("cannot write the log '%s': %s", log->path, strerror(errno));
         return STATUS_FAILED;

@@ -19,6 +19,9 @@ static struct temporary {
     char path[LONGEST_PATH];
 } temporaries[MAX_TEMPORARIES];
 
+/* The checkpoint, and what is said of it; "": none. */
+static char kept[LONGEST_PATH], kept_shown[LONGEST_PATH];
+
 /* Who goes on: the program as ever, the program while signals wait, or the handler that ends it.
  * Signals reach any thread, so that blocking them in one would not do. */
 enum { FREE, HELD, ENDING };
@@ -33,10 +36,14 @@ static void remove_temporaries(void) {
         if (temporaries[t].there) rmdir(temporaries[t].path);
 }
 
+void interrupt_tell(void) {
+    report_interrupted(*kept && access(kept, F_OK) == 0 ? kept_shown : NULL, written);
+}
+
 static void end(int number) {
     remove_temporaries();
     if (number == SIGPIPE) _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
-    report_interrupted(written);
+    interrupt_tell();
     _exit(128 + number);
 }
 
@@ -90,6 +97,12 @@ bool interrupted(void) {
 
 int interrupt_status(void) {
     return 128 + (seen ? (int)seen : SIGINT);
+}
+
+void interrupt_keeps(const char *checkpoint) {
+    snprintf(kept, sizeof kept, "%s", checkpoint ? checkpoint : "");
+    memcpy(kept_shown, kept, sizeof kept);
+    put_plain(kept_shown);
 }
 
 void interrupt_wrote(void) {

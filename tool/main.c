@@ -2,9 +2,11 @@
 #include "blas_choice.h"
 #include "tool.h"
 
+#include <fcntl.h>
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool asks_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -64,6 +66,7 @@ static int run(invocation *call) {
     err = err ? err : name_origin(call, NULL, NULL);
     int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
+        interrupt_keeps(option_text(call, "checkpoint"));
         report_explain(call);
         status = call->command->run(call);
         report_explain(NULL);
@@ -110,7 +113,15 @@ static rb_error choose_kernels(rb_context *ctx) {
     return name && *name ? rb_context_set_kernels(ctx, name) : RB_OK;
 }
 
+/* Of the streams that a program has, one that was closed would be the first file that is opened,
+ * and get the messages. A folder takes its place, where writing fails as it does if closed. */
+static void hold_streams(void) {
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0) (void)!open("/", O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+    hold_streams();
     choose_blas_kernels(argv);
     /* Every file is closed by then; at exit HDF5 would print about objects of damaged files. */
     H5dont_atexit();

@@ -36,8 +36,23 @@ static int begin_temporary(output *out, const char *suffix) {
     return STATUS_DONE;
 }
 
+/* What is not text would make a terminal do anything. */
+static bool is_text(const char *suffix) {
+    static const char *const texts[] = {"tsv", "csv", "txt", "json", "html", NULL};
+    const char *const *text = texts;
+    while (*text && strcmp(*text, suffix) != 0)
+        text++;
+    return *text != NULL;
+}
+
 int output_begin(output *out, const char *target, const char *suffix) {
     *out = (output){.target = target, .path = target};
+    if (strcmp(target, "-") == 0 && !is_text(suffix) && isatty(STDOUT_FILENO)) {
+        report_error(
+            "-o - would write a file that is no text to the terminal; name a file, or send "
+            "it to one with >");
+        return STATUS_USAGE;
+    }
     return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;
 }
 

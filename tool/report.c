@@ -77,18 +77,11 @@ int report_failure(const rb_context *ctx, rb_error error) {
     snprintf(text, sizeof text, "%s", rb_context_error(ctx));
     if (is_explained(error)) return STATUS_FAILED;
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
-        report_error("interrupted; nothing was written");
+        interrupt_tell();
         return interrupt_status();
     }
     report_error("%s", *text ? text : rb_error_name(error));
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
-}
-
-int report_study(const invocation *call, rb_error error, bool study) {
-    const char *checkpoint = study ? option_text(call, "checkpoint") : NULL;
-    if (error != RB_ERROR_STOPPED || !checkpoint) return report_failure(call->ctx, error);
-    report_error("interrupted; the same command goes on from %s", checkpoint);
-    return interrupt_status();
 }
 
 void report(const char *format, ...) {
@@ -154,8 +147,12 @@ static void put_safely(const char *text) {
     (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-void report_interrupted(bool written) {
+void report_interrupted(const char *checkpoint, bool written) {
     put_safely(line_shown ? "\r\033[K" : "");
     put_safely("rarebit: interrupted");
-    put_safely(written ? "\n" : "; nothing was written\n");
+    put_safely(checkpoint ? "; the same command goes on from "
+               : written  ? ""
+                          : "; nothing was written");
+    put_safely(checkpoint ? checkpoint : "");
+    put_safely("\n");
 }

@@ -165,9 +165,11 @@ static rb_error print_json(rb_context *ctx, const repeating *r, bool same) {
                      json_pack("[oo]", json_of_text(before), json_of_text(now)));
         }
     }
-    json_t *json = json_pack("{sb sI so so}", "same", same, "iterations",
-                             (json_int_t)rb_model_iterations(r->again), "compared", rows,
-                             "other_surroundings", others);
+    const char *fits = rb_model_attribute(r->again, "consensus_models");
+    json_t *models = fits ? json_integer(strtoll(fits, NULL, 10)) : NULL;
+    json_t *json = json_pack("{sb sI so* so so}", "same", same, "iterations",
+                             (json_int_t)rb_model_iterations(r->again), "consensus_models", models,
+                             "compared", rows, "other_surroundings", others);
     return json_put_from(ctx, stdout, json, r->model, r->source);
 }
 
@@ -180,14 +182,24 @@ static void print_change(const char *label, const char *before, const char *now)
     free(line);
 }
 
+/* Of a consensus all fits are made again, and what became of them is compared. */
+static void print_extent(const repeating *r) {
+    const char *fits = rb_model_attribute(r->again, "consensus_models");
+    int64_t iterations = rb_model_iterations(r->again);
+    if (fits) printf(" of the consensus of %s fits, which were all fitted again", fits);
+    if (!fits || iterations > 0)
+        printf(", %lld iterations%s", (long long)iterations, fits ? " of its refit" : "");
+    putchar('\n');
+}
+
 static void print_table(const repeating *r, bool same) {
     rb_model_difference d = {.size = sizeof d};
     int64_t arrays = 0;
     const char *before, *now;
     for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++)
         arrays += !d.history;
-    printf("%s: %lld arrays, %lld iterations\n", same ? "the same bits" : "not the same bits",
-           (long long)arrays, (long long)rb_model_iterations(r->again));
+    printf("%s: %lld arrays", same ? "the same bits" : "not the same bits", (long long)arrays);
+    print_extent(r);
     if (!same) printf("%-24s %s\n", "differs", "by, relative to its largest value");
     for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++) {
         if (d.same) continue;

@@ -188,7 +188,7 @@ static int run(invocation *call) {
     if (!err && a.selection) err = rb_source_checksum(call->ctx, a.source, &a.checksum);
     int status = STATUS_DONE;
     if (err)
-        status = report_study(call, err, true);
+        status = report_failure(call->ctx, err);
     else if (a.selection)
         status = deliver(call, &a);
     else

@@ -149,6 +149,7 @@ static int run(invocation *call) {
     if (status) return status;
     char *first = checkpoint_of(call, 1);
     w.log.goes_on = first && !access(first, F_OK);
+    interrupt_keeps(first);
     free(first);
     status = fit(call, &w, out.path, &stack);
     int logged = fit_log_end(&w.log);

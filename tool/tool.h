@@ -320,8 +320,6 @@ void put_options(char *text);
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's message and the status for the error. */
 int report_failure(const rb_context *ctx, rb_error error);
-/* The same; of a study, whose --checkpoint keeps results on the way, an interruption says so. */
-int report_study(const invocation *call, rb_error error, bool study);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
@@ -329,8 +327,9 @@ void report_quietly(bool quiet);
  * minute (progress.h). */
 void report_progress(const rb_progress *progress);
 void report_progress_end(void);
-/* Says that a signal ended the program: for a signal handler. */
-void report_interrupted(bool written);
+/* Says that a signal ended the program, and from which checkpoint the same command goes on (NULL:
+ * none): for a signal handler. */
+void report_interrupted(const char *checkpoint, bool written);
 /* Shows the library's log messages, each message once. */
 void report_log(rb_log_level level, const char *message, void *user);
 
@@ -344,6 +343,10 @@ void interrupt_install(void);
 void interrupt_gently(rb_context *ctx);
 bool interrupted(void);
 int interrupt_status(void); /* what the program then returns: 130 for Ctrl-C */
+/* The file of --checkpoint, or NULL: named at an interruption if it is there by then. */
+void interrupt_keeps(const char *checkpoint);
+/* Says that the program was interrupted, and what is kept. */
+void interrupt_tell(void);
 /* Something was written that stays: a message must not say otherwise. */
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */

@@ -195,8 +195,9 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
 
 /* Puts the results of several files, which calls with part made (rarebit/select.h), into one, from
  * which the call without part goes on; count: of all there are to be, found: of those in it. A
- * result that is in several is taken once. RB_ERROR_FILE, RB_ERROR_FORMAT (one is no such file),
- * RB_ERROR_ARGUMENT (one is of another call). */
+ * result that is in several is taken once; damaged ones are left out, with a warning.
+ * RB_ERROR_FILE, RB_ERROR_FORMAT (one is no such file), RB_ERROR_ARGUMENT (one is of another
+ * call). */
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
 

@@ -10,6 +10,11 @@ typedef struct rb_run rb_run;
 
 extern const rb_option_group rb_fit_group, rb_checkpoint_group;
 
+/* The options that a result depends on, as tables of rows; NULL past the last table. A fit records
+ * them in its model, and who fits again takes these out of a model and no others: one that came
+ * from somebody else may hold any attribute, such as the file of a checkpoint. */
+const rb_option *rb_recorded_rows(const rb_method *method, int index);
+
 /* fit.c: rb_fit of one of the restarts alone, as it is among the others; the options of checkpoints
  * are not looked at. */
 rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,

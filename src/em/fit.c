@@ -196,11 +196,13 @@ static rb_error record_machine(rb_context *ctx, rb_model *model) {
 static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
     const rb_preprocess *p = model->preprocess;
     const rb_problem *problem = &run->problem;
-    rb_error err = rb_model_record_options(ctx, model, rb_fit_group.rows, problem->fit);
-    err = err ? err : rb_model_record_options(ctx, model, run->method->options, run->options);
+    const void *const fields[] = {problem->fit, run->options, &p->options};
+    const rb_option *rows;
+    rb_error err = RB_OK;
+    for (int t = 0; !err && (rows = rb_recorded_rows(run->method, t)) != NULL; t++)
+        err = rb_model_record_options(ctx, model, rows, fields[t]);
     err = err ? err : record_values(ctx, model, run);
     err = err ? err : record_start(ctx, model, run->start);
-    err = err ? err : rb_model_record_options(ctx, model, rb_preprocess_group.rows, &p->options);
     err = err ? err : record_number(ctx, model, "data_checksum", p->checksum, true);
     if (!err && p->regress) {
         uint32_t checksum = rb_regress_checksum(p->regress, run->source);

@@ -54,6 +54,12 @@ static const rb_option checkpoint_table[] = {
 const rb_option_group rb_checkpoint_group = {sizeof(rb_option), "Checkpoints", checkpoint_table,
                                              sizeof(rb_checkpoint_options), NULL};
 
+const rb_option *rb_recorded_rows(const rb_method *method, int index) {
+    const rb_option *const tables[] = {rb_fit_group.rows, method->options, rb_preprocess_group.rows,
+                                       NULL};
+    return tables[index];
+}
+
 /* A method does not offer what it would refuse whatever is set. */
 static void hide_refused(rb_options *options, const rb_method *method) {
     if (!method->takes_batches) {

@@ -125,9 +125,11 @@ struct rb_staged {
     void *temporary_user;
 };
 /* As rb_staged_begin, with a temporary name that is always the same one: for a file that is written
- * again and again by the only process that has its lock, so that what a process leaves that is
- * killed is gone with the next. */
+ * again and again by the only process that has its lock. RB_ERROR_FILE where something has the
+ * name. */
 rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged);
+/* Removes what a process that was killed left under that name: for who takes over its lock. */
+rb_error rb_staged_forget(rb_context *ctx, const char *path);
 /* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
 rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged);
 /* Makes a file of what `fill` writes. Where writing fails, `fill` may leave it at that. */

@@ -5,6 +5,7 @@
  *     job, size, CRC-32, bytes            again and again: three 64-bit integers before the bytes
  *
  * A kill may leave the last result half written: it is cut off when the file is opened again.
+ * Behind a damaged result the next sound one is searched for, byte by byte.
  */
 #include "io.h"
 #include "study/study.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAGIC_BYTES = 64 };
+enum { MAGIC_BYTES = 64, HEAD = 24, WINDOW = 1 << 16, SEARCH = 8 };
 static const char magic[] = "rarebit-journal 1 ";
 
 struct rb_journal {
@@ -29,6 +30,7 @@ typedef struct record {
     int64_t job, size;
     uint64_t crc;
 } record;
+_Static_assert(sizeof(record) == HEAD, "as it stands in the file");
 
 static uint64_t crc_of(const rb_journal *journal, const record *r, const void *bytes) {
     uint32_t crc = rb_crc32_add(&journal->crc, 0, r, offsetof(record, crc));
@@ -67,11 +69,13 @@ static rb_error read_head(rb_context *ctx, rb_journal *journal, char **key, int6
     return RB_OK;
 }
 
-/* Was the file just made, or the program killed while it wrote this head? */
+/* Was the file just made, or the program killed while it wrote this head, which begins it as no
+ * other file begins? */
 static rb_error is_new(rb_context *ctx, rb_journal *journal, const char *head, bool *new) {
     int64_t size = bytes_of(journal), whole = (int64_t)strlen(head);
     char *bytes = size < whole ? rb_alloc(ctx, size, 1) : NULL;
-    *new = bytes &&fread(bytes, 1, (size_t)size, journal->file) ==
+    bool known = size == 0 || size >= (int64_t)strlen(magic);
+    *new = bytes &&known &&fread(bytes, 1, (size_t)size, journal->file) ==
            (size_t)size &&memcmp(bytes, head, (size_t)size) == 0;
     rewind(journal->file);
     rb_error err = size < whole && !bytes ? RB_ERROR_MEMORY : RB_OK;
@@ -79,42 +83,127 @@ static rb_error is_new(rb_context *ctx, rb_journal *journal, const char *head, b
     return err;
 }
 
-/* The next result; *found is false at the end, and at what is half written. Of one that is damaged
- * *bytes is NULL. */
-static rb_error read_record(rb_context *ctx, rb_journal *journal, int64_t count, record *r,
-                            void **bytes, bool *found) {
+/* A journal while its results are read. */
+typedef struct reading {
+    rb_context *ctx;
+    rb_journal *journal;
+    int64_t count; /* of jobs */
+    int64_t end;
+    int64_t patience; /* so many bytes more are read twice, to search for results */
+} reading;
+
+static bool may_be(const reading *s, const record *r, int64_t place) {
+    return r->job >= 0 && r->job < s->count && r->size >= 0 && r->size <= s->end - place - HEAD;
+}
+
+/* The bytes at a place: as many as there are. */
+static rb_error read_at(const reading *s, int64_t place, void *to, int64_t size, int64_t *got) {
+    FILE *file = s->journal->file;
+    bool there = fseeko(file, place, SEEK_SET) == 0;
+    *got = there ? (int64_t)fread(to, 1, (size_t)size, file) : 0;
+    return there && !ferror(file) ? RB_OK : cannot(s->ctx, "read", s->journal);
+}
+
+/* The result at a place; *bytes is NULL where there is none, or a damaged one. */
+static rb_error read_record(const reading *s, int64_t place, record *r, void **bytes) {
+    int64_t got;
     *bytes = NULL;
-    *found = fread(r, sizeof *r, 1, journal->file) == 1 && r->job >= 0 && r->job < count &&
-             r->size >= 0 && r->size <= bytes_of(journal) - ftello(journal->file);
-    if (!*found) return RB_OK;
-    *bytes = rb_alloc(ctx, r->size, 1);
+    rb_error err = read_at(s, place, r, HEAD, &got);
+    if (err || got < HEAD || !may_be(s, r, place)) return err;
+    *bytes = rb_alloc(s->ctx, r->size, 1);
     if (!*bytes) return RB_ERROR_MEMORY;
-    *found = fread(*bytes, 1, (size_t)r->size, journal->file) == (size_t)r->size;
-    if (!*found || crc_of(journal, r, *bytes) != r->crc) {
+    err = read_at(s, place + HEAD, *bytes, r->size, &got);
+    if (err || got < r->size || crc_of(s->journal, r, *bytes) != r->crc) {
         rb_free(*bytes);
         *bytes = NULL;
     }
-    return RB_OK;
+    return err;
 }
 
-/* Hands over what is there; the place in the file is behind the last whole result. */
-static rb_error read_records(rb_context *ctx, rb_journal *journal, const rb_journal_head *head) {
-    bool found = true;
+/* The first sound result in a window of the file. */
+static rb_error search_window(reading *s, const char *window, int64_t size, int64_t *place,
+                              record *r, void **bytes) {
     rb_error err = RB_OK;
-    int64_t damaged = 0;
-    while (!err && found) {
+    for (int64_t i = 0; !err && !*bytes && i + HEAD <= size; i++) {
+        memcpy(r, window + i, HEAD);
+        if (!may_be(s, r, *place + i) || r->size > s->patience) continue;
+        s->patience -= r->size;
+        err = read_record(s, *place + i, r, bytes);
+        if (*bytes) *place += i;
+    }
+    return err;
+}
+
+/* The first sound result behind a place, which becomes its own; *bytes is NULL if there is none. */
+static rb_error find_next(reading *s, int64_t *place, record *r, void **bytes) {
+    int64_t got = WINDOW;
+    rb_error err = RB_OK;
+    char *window = rb_alloc(s->ctx, WINDOW, 1);
+    if (!window) return RB_ERROR_MEMORY;
+    for (++*place; !err && got == WINDOW; *place += WINDOW - HEAD + 1) {
+        err = read_at(s, *place, window, WINDOW, &got);
+        if (!err) err = search_window(s, window, got, place, r, bytes);
+        if (*bytes) break;
+    }
+    rb_free(window);
+    return err;
+}
+
+/* Is the end of the file what a kill leaves, a result that is longer than what is there? */
+static rb_error is_cut(const reading *s, int64_t place, bool *cut) {
+    record r;
+    int64_t got;
+    rb_error err = read_at(s, place, &r, HEAD, &got);
+    *cut =
+        !err && (got < HEAD || (r.job >= 0 && r.job < s->count && r.size > s->end - place - HEAD));
+    return err;
+}
+
+/* What became of the results. */
+typedef struct tally {
+    int64_t kept, lost, bytes; /* lost: places where some are, and their bytes */
+} tally;
+
+/* What stands behind the last sound result. */
+static rb_error look_at_end(const reading *s, int64_t place, tally *t) {
+    bool cut;
+    rb_error err = is_cut(s, place, &cut);
+    if (!err && cut) {
+        rb_log(s->ctx, RB_LOG_INFO, "the last result in %s is half written, and left out",
+               s->journal->path);
+    } else {
+        t->lost++;
+        t->bytes += s->end - place;
+    }
+    return err;
+}
+
+/* Hands over what is there; *end is behind the last sound result. */
+static rb_error read_records(rb_context *ctx, rb_journal *journal, const rb_journal_head *head,
+                             int64_t *end) {
+    reading s = {ctx, journal, head->count, bytes_of(journal), 0};
+    rb_error err = RB_OK;
+    tally t = {0};
+    s.patience = SEARCH * s.end;
+    *end = ftello(journal->file);
+    for (int64_t place = *end; !err && place < s.end;) {
         record r;
         void *bytes;
-        off_t place = ftello(journal->file);
-        err = read_record(ctx, journal, head->count, &r, &bytes, &found);
-        damaged += !err && found && !bytes;
-        if (!err && !found && fseeko(journal->file, place, SEEK_SET))
-            return cannot(ctx, "read", journal);
-        if (!err && bytes) err = head->take(ctx, r.job, (rb_bytes){bytes, r.size}, head->user);
+        err = read_record(&s, place, &r, &bytes);
+        if (!err && !bytes) err = find_next(&s, &place, &r, &bytes);
+        if (!err && !bytes) err = look_at_end(&s, *end, &t);
+        if (err || !bytes) break;
+        t.lost += place > *end;
+        t.bytes += place - *end;
+        t.kept++;
+        *end = place += HEAD + r.size;
+        err = head->take(ctx, r.job, (rb_bytes){bytes, r.size}, head->user);
     }
-    if (!err && damaged > 0) {
-        rb_log(ctx, RB_LOG_WARNING, "%lld of the results in %s are damaged, and are made again",
-               (long long)damaged, journal->path);
+    if (!err && t.lost > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%s is damaged: at least %lld of its results are lost (%lld bytes), %lld are kept; "
+               "those that are missing are made again",
+               journal->path, (long long)t.lost, (long long)t.bytes, (long long)t.kept);
     }
     return err;
 }
@@ -198,13 +287,13 @@ static rb_error begin(rb_context *ctx, rb_journal *journal, const rb_journal_hea
     if (!err && new) err = write_head(ctx, journal, own);
     rb_free(own);
     err = err || new ? err : read_head(ctx, journal, &key, &count);
-    if (err || new) return err;
+    if (err || !key) return err; /* a new one has none */
     if (strcmp(key, head->key) != 0 || count != head->count)
         err = other_jobs(ctx, journal->path, key, head->key);
     rb_free(key);
-    err = err ? err : read_records(ctx, journal, head);
+    int64_t end;
+    err = err ? err : read_records(ctx, journal, head, &end);
     if (err) return err;
-    off_t end = ftello(journal->file);
     return ftruncate(fileno(journal->file), end) == 0 && fseeko(journal->file, end, SEEK_SET) == 0
                ? RB_OK
                : cannot(ctx, "write", journal);
@@ -263,8 +352,9 @@ static rb_error merge_one(rb_context *ctx, const char *path, merging *all) {
         key = NULL;
         err = begin_merged(ctx, all);
     }
-    err = err ? err
-              : read_records(ctx, from, &(rb_journal_head){all->key, all->count, add_once, all});
+    rb_journal_head head = {all->key, all->count, add_once, all};
+    int64_t end;
+    err = err ? err : read_records(ctx, from, &head, &end);
     rb_free(key);
     close_journal(from);
     return err;

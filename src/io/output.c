@@ -35,11 +35,14 @@ static bool below_devices(const char *path) {
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-char *rb_output_place(rb_context *ctx, const char *path) {
+static bool is_link(const char *path) {
     struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+char *rb_output_place(rb_context *ctx, const char *path) {
     char resolved[PATH_MAX];
-    bool linked = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-    return rb_copy_text(ctx, linked && realpath(path, resolved) ? resolved : path);
+    return rb_copy_text(ctx, is_link(path) && realpath(path, resolved) ? resolved : path);
 }
 
 static rb_error refuse_place(rb_context *ctx, const char *path, int reason) {
@@ -74,6 +77,13 @@ static rb_error look_at(rb_context *ctx, const char *path, rb_staged **out) {
     bool exists = stat(path, &info) == 0;
     if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/')
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder, give a file", path);
+    if (!exists && is_link(path)) {
+        return rb_fail(
+            ctx, RB_ERROR_FILE,
+            "cannot write %s: it is a link to a file that is not there; remove the link, "
+            "or make that file",
+            path);
+    }
     if (exists && access(path, W_OK))
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     rb_staged *staged = *out = rb_alloc(ctx, 1, sizeof *staged);
@@ -96,32 +106,52 @@ rb_error rb_staged_check(rb_context *ctx, const char *path) {
     return err;
 }
 
-/* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
- * removed. */
-static void name_temporary(const rb_staged *staged, bool same_name, int attempt, int64_t capacity) {
-    const char *slash = strrchr(staged->final_path, '/');
-    const char *name = slash ? slash + 1 : staged->final_path;
-    int folder = (int)(name - staged->final_path);
+/* The n-th name to try: a new one each time, or the same one. */
+static void name_temporary(const char *final_path, bool same_name, int attempt, char *path,
+                           int64_t capacity) {
+    const char *slash = strrchr(final_path, '/');
+    const char *name = slash ? slash + 1 : final_path;
+    int folder = (int)(name - final_path);
     if (same_name) {
-        snprintf(staged->path, (size_t)capacity, "%.*s.%.*s.tmp", folder, staged->final_path,
-                 2 * NAME_KEPT, name);
-        unlink(staged->path);
+        snprintf(path, (size_t)capacity, "%.*s.%.*s.tmp", folder, final_path, 2 * NAME_KEPT, name);
     } else {
-        snprintf(staged->path, (size_t)capacity, "%.*s.%.*s.%ld-%d.tmp", folder, staged->final_path,
-                 NAME_KEPT, name, (long)getpid(), attempt);
+        snprintf(path, (size_t)capacity, "%.*s.%.*s.%ld-%d.tmp", folder, final_path, NAME_KEPT,
+                 name, (long)getpid(), attempt);
     }
+}
+
+static int64_t temporary_bytes(const char *final_path) {
+    return (int64_t)strlen(final_path) + 2 * NAME_KEPT + 64;
+}
+
+rb_error rb_staged_forget(rb_context *ctx, const char *path) {
+    char *place = rb_output_place(ctx, path);
+    int64_t capacity = place ? temporary_bytes(place) : 0;
+    char *name = place ? rb_alloc(ctx, capacity, 1) : NULL;
+    if (name) {
+        name_temporary(place, true, 0, name, capacity);
+        unlink(name);
+    }
+    rb_error err = name ? RB_OK : RB_ERROR_MEMORY;
+    rb_free(name);
+    rb_free(place);
+    return err;
 }
 
 /* Makes the empty temporary file, which nobody else has. */
 static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_name) {
-    int64_t capacity = (int64_t)strlen(staged->final_path) + 2 * NAME_KEPT + 64;
+    int64_t capacity = temporary_bytes(staged->final_path);
     staged->path = rb_alloc(ctx, capacity, 1);
     if (!staged->path) return RB_ERROR_MEMORY;
     int file = -1, attempts = same_name ? 1 : MAX_ATTEMPTS;
     errno = EEXIST;
     for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
-        name_temporary(staged, same_name, attempt, capacity);
+        name_temporary(staged->final_path, same_name, attempt, staged->path, capacity);
         file = open(staged->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    }
+    if (file < 0 && errno == EEXIST && same_name) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s is in the way; move it elsewhere",
+                       staged->final_path, staged->path);
     }
     if (file < 0) return refuse_place(ctx, staged->final_path, errno);
     tell(staged, true);

@@ -350,11 +350,10 @@ static const char *value_again(const rb_model *model, const char *name) {
 
 /* All options of the fit, as the model recorded them: no preset changes what is set. */
 static rb_error repeat_options(rb_context *ctx, const rb_model *model, rb_options **options) {
-    const rb_option *groups[] = {model->method->options, rb_fit_group.rows,
-                                 rb_preprocess_group.rows};
+    const rb_option *row;
     rb_error err = rb_options_new(ctx, model->method->name, options);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const rb_option *row = groups[g]; !err && row->name; row++) {
+    for (int t = 0; (row = rb_recorded_rows(model->method, t)) != NULL; t++) {
+        for (; !err && row->name; row++) {
             const char *value = value_again(model, row->name);
             bool there = rb_options_get(*options, row->name, NULL, 0) >= 0;
             if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);

@@ -54,12 +54,15 @@ rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options 
 
 rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **out) {
     rb_options *options = NULL;
-    rb_option row;
+    const rb_option *row;
     rb_error err = rb_options_new(ctx, model->method->name, &options);
-    for (int64_t i = 0; !err && !rb_options_row(options, i, &row, sizeof row); i++) {
-        const char *value = rb_model_attribute(model, row.name);
-        if (value && !left_out(model, &row, value))
-            err = rb_options_set(ctx, options, row.name, value);
+    for (int t = 0; (row = rb_recorded_rows(model->method, t)) != NULL; t++) {
+        for (; !err && row->name; row++) {
+            const char *value = rb_model_attribute(model, row->name);
+            bool there = rb_options_get(options, row->name, NULL, 0) >= 0;
+            if (there && value && !left_out(model, row, value))
+                err = rb_options_set(ctx, options, row->name, value);
+        }
     }
     if (!err && is_consensus(model)) err = rb_consensus_recall(ctx, model, options);
     /* Restarts after the best one were not whole, or not better. */

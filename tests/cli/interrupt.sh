@@ -87,7 +87,7 @@ fi
 command="fit stopped twice"
 expect 0 simulate biclusters --samples 1500 --features 1000 --seed 1 -o wide.npy -q
 "$RAREBIT" fit rfn wide.npy -k 500 --iterations 1000000 --seed 1 -o twice.h5 \
-    --log-json twice.jsonl >out 2>err &
+    --log-json twice.jsonl --checkpoint twice.ck --checkpoint-every 1 >out 2>err &
 pid=$!
 wait_for_log twice.jsonl
 kill -INT $pid
@@ -97,8 +97,35 @@ got=$?
 [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
 if [ -e twice.h5 ]; then
     expect 0 info twice.h5
+else
+    tail -n 1 err | grep -qx "rarebit: interrupted; the same command goes on from twice.ck" || fail "$command: $(cat err)"
+    exists twice.ck
 fi
-rm -f twice.h5 twice.jsonl
+rm -f twice.h5 twice.jsonl twice.ck
+
+# What a checkpoint keeps is named, whether the command ends at once or stops its fits.
+keeps() {
+    command="$* stopped by TERM"
+    rm -f kept
+    "$RAREBIT" "$@" --checkpoint kept >out 2>err &
+    pid=$!
+    tries=0
+    until [ "$(wc -c 2>/dev/null <kept)" -gt 2000 ] 2>/dev/null || [ $tries -eq 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -TERM $pid
+    wait $pid
+    got=$?
+    [ $got -eq 143 ] || fail "$command: exit $got: $(cat err)"
+    tail -n 1 err | grep -qx "rarebit: interrupted; the same command goes on from kept" || fail "$command: $(cat err)"
+    exists kept
+    rm kept
+}
+expect 0 fit rfn X.npy -k 5 --iterations 20 --seed 1 -o m.h5 -q
+keeps modules m.h5 X.npy --permutations 100000 -q
+keeps select rfn X.npy --units 2:9 --restarts 30 --iterations 200 --seed 1 -q
+rm m.h5
 
 # Every other command ends at once and leaves nothing, wherever it writes.
 stopped() {

@@ -166,8 +166,13 @@ fi
 
 # A consensus of restarts comes out again too, fitted once more or not; of models it cannot.
 again fit rfn X.npy -k 4 --iterations 20 --restarts 4 --consensus --stability 0.5 --seed 3
+grep -qx 'the same bits: [0-9]* arrays of the consensus of 4 fits, which were all fitted again' out ||
+    fail "$command: $(cat out)"
+expect 0 rerun m.h5 --json -q
+tells '"same": true, "iterations": 0, "consensus_models": 4, "compared": [{"name": "loadings"'
 again fit rfn X.npy -k 4 --iterations 20 --restarts 4 --consensus --stability 0.5 --refit 3 \
     --representative mean --seed 3
+tells " arrays of the consensus of 4 fits, which were all fitted again, 3 iterations of its refit"
 expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 1 -o one.h5 -q
 expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 2 -o two.h5 -q
 expect 0 consensus one.h5 two.h5 --stability 0.5 --data X.npy -o merged.h5 -q

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 enum { N = 40, M = 12, MAX = 20 };
 
@@ -113,7 +114,8 @@ static void prior_stays_with_the_model(void **state) {
     rb_rfn_options options = options_of(&s, 5, RB_RFN_NORMALIZE_RMS);
     options.estep = RB_RFN_ESTEP_NEWTON;
     rb_model *all = fit(&s, &options, 20, NULL), *half = fit(&s, &options, 8, NULL), *back;
-    const char *path = "prior_test.h5";
+    char path[] = "/tmp/rarebit-prior-XXXXXX";
+    close(mkstemp(path));
     assert_ok(s.ctx, rb_model_save(s.ctx, half, path));
     assert_ok(s.ctx, rb_model_load(s.ctx, path, &back));
     remove(path);

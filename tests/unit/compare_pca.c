@@ -3,6 +3,8 @@
 
 #include <rarebit/rerun.h>
 
+#include <unistd.h>
+
 enum { N = 300, M = 40, UNITS = 5 };
 
 static int setup(void **state) {
@@ -297,20 +299,22 @@ static rb_error stop_at(const rb_progress *progress, void *user) {
 /* A fit that was stopped goes on from its checkpoint to the same bits. */
 static void checkpoints_go_on(void **state) {
     struct fixture_problem *p = *state;
-    static const char *const fits[][2] = {
-        {"pca", "solver=randomized iterations=6 tolerance=0 checkpoint=pca-test-checkpoint.h5"},
-        {"ica", "iterations=9 checkpoint=pca-test-checkpoint.h5"},
-        {"ica", "algorithm=deflation iterations=30 checkpoint=pca-test-checkpoint.h5"}};
+    static const char *const fits[][2] = {{"pca", "solver=randomized iterations=6 tolerance=0"},
+                                          {"ica", "iterations=9"},
+                                          {"ica", "algorithm=deflation iterations=30"}};
+    char path[] = "/tmp/rarebit-pca-XXXXXX", settings[128];
+    close(mkstemp(path));
     for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
         int64_t at = 2;
-        remove("pca-test-checkpoint.h5");
-        rb_model *whole = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        remove(path);
+        snprintf(settings, sizeof settings, "%s checkpoint=%s", fits[f][1], path);
+        rb_model *whole = fit(p->ctx, p->source, fits[f][0], settings);
         rb_context_on_progress(p->ctx, stop_at, &at);
-        rb_model *stopped = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        rb_model *stopped = fit(p->ctx, p->source, fits[f][0], settings);
         assert_int_equal(rb_model_status(stopped), RB_STATUS_STOPPED);
         assert_int_equal(rb_model_iterations(stopped), at);
         rb_context_on_progress(p->ctx, NULL, NULL);
-        rb_model *gone_on = fit(p->ctx, p->source, fits[f][0], fits[f][1]);
+        rb_model *gone_on = fit(p->ctx, p->source, fits[f][0], settings);
         assert_true(rb_model_iterations(gone_on) > at);
         assert_int_equal(rb_model_iterations(gone_on), rb_model_iterations(whole));
         assert_memory_equal(fixture_array(whole, "loadings"), fixture_array(gone_on, "loadings"),
@@ -319,6 +323,7 @@ static void checkpoints_go_on(void **state) {
         rb_model_free(stopped);
         rb_model_free(gone_on);
     }
+    remove(path);
 }
 
 /* Wherever memory ends, nothing leaks and nothing is half done. */

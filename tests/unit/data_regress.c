@@ -3,6 +3,8 @@
 
 #include "data/data.h"
 
+#include <unistd.h>
+
 enum { N = 60, M = 9, Q = 3 }; /* columns: two of three batches, age */
 
 static const char *const batch_names[] = {"A", "B", "C"};
@@ -423,11 +425,13 @@ static void model(void **state) {
     for (size_t cut = 0; cut < size; cut += 97)
         assert_int_not_equal(rb_model_load_memory(ctx, bytes, cut, &back), RB_OK);
     rb_free_memory(bytes);
-    assert_ok(ctx, rb_model_save(ctx, m, "regress.h5"));
-    assert_ok(ctx, rb_model_load(ctx, "regress.h5", &back));
+    char path[] = "/tmp/rarebit-regress-XXXXXX";
+    close(mkstemp(path));
+    assert_ok(ctx, rb_model_save(ctx, m, path));
+    assert_ok(ctx, rb_model_load(ctx, path, &back));
     other = fixture_codes(ctx, back, source);
     assert_memory_equal(codes, other, (size_t)(SAMPLES * units) * sizeof *codes);
-    remove("regress.h5");
+    remove(path);
     free(other);
     rb_model_free(back);
     rb_coder *coder; /* rows of a matrix have no covariates */

@@ -10,9 +10,11 @@
 #include "io/io.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static rb_context *ctx;
@@ -238,25 +240,84 @@ static void every_failed_allocation_is_reported(void **state) {
     unlink("a");
 }
 
-/* What writes again and again takes the place of what a killed process left, even of a link, and
- * follows none. */
+/* A link whose target is missing is neither replaced nor followed. */
+static void a_link_to_nothing_is_refused(void **state) {
+    (void)state;
+    rb_staged *output;
+    char target[16] = "";
+    assert_int_equal(symlink("nothing", "link"), 0);
+    assert_int_equal(rb_staged_begin(ctx, "link", &output), RB_ERROR_FILE);
+    assert_non_null(strstr(rb_context_error(ctx), "link to a file that is not there"));
+    assert_int_equal(rb_staged_check(ctx, "link"), RB_ERROR_FILE);
+    assert_int_equal(readlink("link", target, sizeof target), 7);
+    assert_string_equal(target, "nothing");
+    assert_int_equal(files_here(), 1);
+    unlink("link");
+}
+
+/* Takes the lock of a file in a process that is killed then. */
+static void be_killed(const char *path) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        rb_lock *lock;
+        if (!rb_lock_take(ctx, path, &lock)) raise(SIGKILL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+/* What writes again and again finds nothing that a killed process left, not even of a link, and
+ * follows none; of others it removes nothing. */
 static void written_again_it_takes_what_was_left(void **state) {
     (void)state;
     rb_staged *output;
+    rb_lock *lock;
     write_text("precious", "kept");
-    assert_int_equal(symlink("precious", ".file.tmp"), 0);
     for (int times = 0; times < 2; times++) {
+        be_killed("file");
+        if (times)
+            write_text(".file.tmp", "left");
+        else
+            assert_int_equal(symlink("precious", ".file.tmp"), 0);
+        assert_int_equal(rb_lock_take(ctx, "file", &lock), RB_OK);
+        assert_int_equal(access(".file.tmp", F_OK), -1);
         assert_int_equal(rb_staged_begin_again(ctx, "file", &output), RB_OK);
         write_text(output->path, "new");
         assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
         assert_text("file", "new");
         assert_text("precious", "kept");
-        write_text(".file.tmp", "left");
+        rb_lock_release(lock);
+        assert_int_equal(files_here(), 2);
     }
-    assert_int_equal(files_here(), 3);
+    write_text(".file.tmp", "somebody's");
+    assert_int_equal(rb_lock_take(ctx, "file", &lock), RB_OK);
+    assert_int_equal(rb_staged_begin_again(ctx, "file", &output), RB_ERROR_FILE);
+    assert_non_null(strstr(rb_context_error(ctx), ".file.tmp is in the way"));
+    rb_lock_release(lock);
+    assert_text(".file.tmp", "somebody's");
     unlink("file");
     unlink("precious");
     unlink(".file.tmp");
+}
+
+/* A file of the name of a lock that somebody else made is locked, but stays as it is. */
+static void a_file_of_others_stays(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "precious", "rarebit lock\nand more"};
+    rb_lock *one, *two;
+    for (int i = 0; i < 3; i++) {
+        write_text(".file.lock", texts[i]);
+        struct told told = {0};
+        rb_context_on_temporary(ctx, on_temporary, &told);
+        assert_int_equal(rb_lock_take(ctx, "file", &one), RB_OK);
+        assert_int_equal(rb_lock_take(ctx, "file", &two), RB_ERROR_FILE);
+        rb_lock_release(one);
+        assert_int_equal(told.made, 0); /* nor does the program remove it at a signal */
+        assert_text(".file.lock", texts[i]);
+    }
+    unlink(".file.lock");
 }
 
 /* A lock is one's own, by whatever name; it goes when it is let go, and its file with it. */
@@ -290,6 +351,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, enter, leave),
         cmocka_unit_test_setup_teardown(a_link_stays_and_its_file_is_replaced, enter, leave),
         cmocka_unit_test_setup_teardown(written_again_it_takes_what_was_left, enter, leave),
+        cmocka_unit_test_setup_teardown(a_link_to_nothing_is_refused, enter, leave),
+        cmocka_unit_test_setup_teardown(a_file_of_others_stays, enter, leave),
         cmocka_unit_test_setup_teardown(a_lock_is_of_one, enter, leave),
         cmocka_unit_test_setup_teardown(long_names_fit, enter, leave),
         cmocka_unit_test_setup_teardown(places_that_take_no_file_are_refused, enter, leave),

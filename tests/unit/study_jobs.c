@@ -18,12 +18,18 @@ struct world {
     int64_t fails_at, stops_at; /* below 0: never */
     int64_t taken;
     double last;
-    char folder[64];
+    char folder[64], warning[512], info[512];
 };
+
+static void log_line(rb_log_level level, const char *message, void *user) {
+    struct world *w = user;
+    snprintf(level == RB_LOG_WARNING ? w->warning : w->info, sizeof w->info, "%s", message);
+}
 
 static int setup(void **state) {
     struct world *w = calloc(1, sizeof *w);
     w->ctx = fixture_context();
+    rb_context_on_log(w->ctx, log_line, w);
     rb_io_use(w->ctx);
     w->fails_at = w->stops_at = -1;
     snprintf(w->folder, sizeof w->folder, "/tmp/rarebit-jobs-XXXXXX");
@@ -87,6 +93,7 @@ static rb_error work(struct world *w, const char *key, bool *complete) {
                     .journal = w->journal,
                     .part = w->part};
     w->taken = 0;
+    w->warning[0] = w->info[0] = '\0';
     atomic_store(&w->runs, 0);
     return rb_jobs_run(w->ctx, &jobs, complete);
 }
@@ -191,7 +198,7 @@ static void goes_on_from_a_journal(void **state) {
     assert_int_equal(w->taken, COUNT);
 }
 
-/* A kill while a result is written: at every byte. */
+/* A kill while a result is written: at every byte. In the first ones of the file no write ends. */
 static void cuts_off_what_is_half_written(void **state) {
     struct world *w = *state;
     bool complete;
@@ -199,10 +206,11 @@ static void cuts_off_what_is_half_written(void **state) {
     w->journal = in_folder(w, "jobs");
     assert_ok(w->ctx, work(w, "key of these", &complete));
     assert_int_equal(stat(w->journal, &whole), 0);
-    for (off_t size = whole.st_size - 1; size >= 0; size -= 7) {
+    for (off_t size = whole.st_size - 1; size >= 0; size = size < 25 && size ? 0 : size - 7) {
         assert_int_equal(truncate(w->journal, size), 0);
         assert_ok(w->ctx, work(w, "key of these", &complete));
         assert_true(complete && w->runs > 0);
+        assert_string_equal(w->warning, "");
         struct stat again;
         assert_int_equal(stat(w->journal, &again), 0);
         assert_int_equal(again.st_size, whole.st_size);
@@ -240,9 +248,9 @@ static void refuses_other_results(void **state) {
     assert_int_equal(stat(w->journal, &info), 0);
     assert_int_equal(info.st_size, 20);
     const char *const others[] = {"\0\0\10\3mnist", "rarebit-journal 1 23 99999\nmethod",
-                                  "rarebit-journal 1 23 1\nb", "rarebit-jou"};
-    const size_t sizes[] = {9, 33, 24, 11};
-    for (int i = 0; i < 4; i++) {
+                                  "rarebit-journal 1 23 1\nb", "rarebit-journal 1 2", "r"};
+    const size_t sizes[] = {9, 33, 24, 19, 1};
+    for (int i = 0; i < 5; i++) {
         file = fopen(w->journal, "wb");
         fwrite(others[i], 1, sizes[i], file);
         fclose(file);
@@ -250,26 +258,66 @@ static void refuses_other_results(void **state) {
                                                   : i == 2 ? RB_ERROR_ARGUMENT
                                                            : RB_ERROR_FORMAT);
         assert_int_equal(stat(w->journal, &info), 0);
-        if (i < 3) assert_int_equal(info.st_size, sizes[i]);
+        if (i != 3) assert_int_equal(info.st_size, sizes[i]);
     }
 }
 
-/* What lies behind a damaged result is not lost with it. */
+/* Where the results of the journal of "a" are: behind the head, a result in every 32 bytes. */
+enum { FIRST = sizeof "rarebit-journal 1 23 1\na" - 1, EACH = 32 };
+
+static void flip(const char *path, long place, int bit) {
+    FILE *file = fopen(path, "r+b");
+    assert_int_equal(fseek(file, place, SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, place, SEEK_SET), 0);
+    fputc(byte ^ 1 << bit, file);
+    fclose(file);
+}
+
+/* What lies behind a damaged result is not lost with it, whichever bit it is: of its job, its size,
+ * its checksum or its data. */
 static void keeps_what_is_behind_a_damaged_result(void **state) {
     struct world *w = *state;
     bool complete;
+    int64_t found, count;
+    const char *whole = in_folder(w, "whole"), *merged = in_folder(w, "merged");
+    const char *damaged = in_folder(w, "damaged");
+    w->journal = whole;
+    assert_ok(w->ctx, work(w, "a", &complete));
+    for (int at = 0; at < EACH * 8; at += at % 8 == 7 ? 1 : 7) {
+        w->journal = damaged;
+        assert_ok(w->ctx, rb_journal_merge(w->ctx, &whole, 1, w->journal, &found, &count));
+        flip(w->journal, FIRST + 2 * EACH + at / 8, at % 8);
+        assert_ok(w->ctx, rb_journal_merge(w->ctx, &w->journal, 1, merged, &found, &count));
+        assert_int_equal(found, COUNT - 1);
+        assert_non_null(
+            strstr(w->warning, "at least 1 of its results are lost (32 bytes), 22 are"));
+        assert_ok(w->ctx, work(w, "a", &complete));
+        assert_int_equal(w->runs, 1);
+        assert_non_null(
+            strstr(w->warning, "at least 1 of its results are lost (32 bytes), 22 are"));
+        assert_ok(w->ctx, work(w, "a", &complete));
+        assert_int_equal(w->runs, 0);
+    }
+}
+
+/* Two places, and the end: what is half written there is cut off, and that is said. */
+static void tells_what_is_lost(void **state) {
+    struct world *w = *state;
+    struct stat info;
+    bool complete;
     w->journal = in_folder(w, "jobs");
     assert_ok(w->ctx, work(w, "a", &complete));
-    FILE *file = fopen(w->journal, "r+b");
-    assert_int_equal(fseek(file, 24 + 2 * 32 + 26, SEEK_SET), 0);
-    int byte = fgetc(file);
-    assert_int_equal(fseek(file, 24 + 2 * 32 + 26, SEEK_SET), 0);
-    fputc(byte ^ 1, file);
-    fclose(file);
+    assert_int_equal(stat(w->journal, &info), 0);
+    flip(w->journal, FIRST + 2 * EACH + 12, 0);
+    flip(w->journal, FIRST + 3 * EACH + 12, 0);
+    flip(w->journal, FIRST + 7 * EACH + 30, 0);
+    assert_int_equal(truncate(w->journal, info.st_size - 3), 0);
     assert_ok(w->ctx, work(w, "a", &complete));
-    assert_int_equal(w->runs, 1);
-    assert_ok(w->ctx, work(w, "a", &complete));
-    assert_int_equal(w->runs, 0);
+    assert_int_equal(w->runs, 4);
+    assert_non_null(strstr(w->warning, "at least 2 of its results are lost (96 bytes), 19 are"));
+    assert_non_null(strstr(w->info, "the last result in "));
+    assert_non_null(strstr(w->info, " is half written"));
 }
 
 static void does_parts_that_merge(void **state) {
@@ -325,6 +373,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(cuts_off_what_is_half_written, setup, teardown),
         cmocka_unit_test_setup_teardown(believes_no_damaged_result, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_what_is_behind_a_damaged_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(tells_what_is_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_other_results, setup, teardown),
         cmocka_unit_test_setup_teardown(does_parts_that_merge, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_parts_that_are_none, setup, teardown),

@@ -1,7 +1,10 @@
 /* Fitting again what a model records, and comparing models bit by bit. */
 #include "fixture.h"
 
+#include <rarebit/io.h>
 #include <rarebit/rerun.h>
+
+#include <unistd.h>
 
 enum { N = 80, M = 8 };
 
@@ -74,6 +77,31 @@ static void gives_the_same_bits(void **state) {
         assert_again(p, model, NULL);
         rb_model_free(model);
     }
+}
+
+/* A model may hold any attribute: of all options a rerun takes those that a fit records, and writes
+ * nothing where a model says. */
+static void takes_only_what_a_fit_records(void **state) {
+    struct problem *p = *state;
+    rb_model *model = fit(p, "units=3 iterations=5 seed=9", NULL);
+    char path[] = "/tmp/rarebit-rerun-XXXXXX";
+    rb_options *options;
+    rb_option row;
+    rb_io_use(p->ctx);
+    close(mkstemp(path));
+    assert_int_equal(unlink(path), 0);
+    assert_ok(p->ctx, rb_options_new(p->ctx, "rfn", &options));
+    for (int64_t i = 0; !rb_options_row(options, i, &row, sizeof row); i++)
+        assert_true(!rb_model_attribute(model, row.name) == !strcmp(row.group, "Checkpoints"));
+    rb_options_free(options);
+    assert_ok(p->ctx, rb_model_set_attribute(p->ctx, model, "checkpoint", path));
+    assert_ok(p->ctx, rb_model_set_attribute(p->ctx, model, "checkpoint-every", "1"));
+    assert_ok(p->ctx, rb_model_options(p->ctx, model, &options));
+    assert_false(rb_options_is_set(options, "checkpoint"));
+    rb_options_free(options);
+    assert_again(p, model, NULL);
+    assert_int_equal(access(path, F_OK), -1);
+    rb_model_free(model);
 }
 
 static rb_error stop(const rb_progress *progress, void *user) {
@@ -192,8 +220,13 @@ static void no_memory(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(gives_the_same_bits), CASE(stops_where_the_fit_did), CASE(needs_the_same_start),
-        CASE(refuses_other_data),  CASE(compares_bits),           CASE(no_memory),
+        CASE(gives_the_same_bits),
+        CASE(takes_only_what_a_fit_records),
+        CASE(stops_where_the_fit_did),
+        CASE(needs_the_same_start),
+        CASE(refuses_other_data),
+        CASE(compares_bits),
+        CASE(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,14 @@ set -eu
 cd "$(dirname "$0")/../../.."
 build=${1:-build}
 kept=tests/install/abi/kept
-rm -rf $kept
-mkdir -p $kept/include
+new=$(mktemp -d tests/install/abi/new-XXXXXX)
+trap 'rm -rf "$new"' EXIT
+mkdir "$new/include"
 for library in rarebit rarebit-io rarebit-plot; do
-    sh tests/install/abi/dump.sh "$build/lib$library.so" $kept/$library.abi
+    sh tests/install/abi/dump.sh "$build/lib$library.so" "$new/$library.abi"
 done
-cp -r include/rarebit $kept/include/
-cp examples/fit.c $kept/client.c
+cp -r include/rarebit "$new/include/"
+cp examples/fit.c "$new/client.c"
+chmod 755 "$new"
+rm -rf $kept # all of it is made: nothing can fail any more
+mv "$new" $kept
