@@ -230,7 +230,8 @@ typedef struct rb_method {
      * of its parts, and frees; 0: `start` makes it and `finish` frees it, and both are needed. */
     size_t state_size;
     /* Allocates everything, or fills what is there (`start` may then be NULL, `finish` frees what
-     * else it made). start: a model to start from, or NULL. */
+     * else it made). start: a model to start from, or NULL. Without this function parameters are 0,
+     * or the arrays of their names in the model to start from. */
     rb_error (*start)(rb_context *context, const rb_problem *problem, const void *options,
                       const rb_model *start, void **state);
     void (*finish)(void *state); /* frees; NULL is accepted */

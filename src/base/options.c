@@ -34,6 +34,7 @@ static bool is_set(const place *at) {
 }
 
 static rb_error look_up(rb_context *ctx, const rb_options *options, const char *name, place *at) {
+    if (!name) return rb_fail(ctx, RB_ERROR_ARGUMENT, "the name of an option is NULL");
     *at = find(options, name);
     return at->row ? RB_OK : rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
 }
@@ -300,6 +301,10 @@ static rb_error put(rb_context *ctx, const place *at, const char *text) {
 rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, const char *text) {
     place at;
     rb_error err = look_up(ctx, options, name, &at);
+    if (!err && !text) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the value of '%s' is NULL; rb_options_unset gives it its default", name);
+    }
     err = err ? err : put(ctx, &at, text);
     if (!err) at.state->set = true;
     return err;

@@ -16,7 +16,9 @@ static rb_error choose(rb_context *ctx, const rb_options *options, const rb_mode
     }
     const char *const *but = start ? run->method->start_options : NULL;
     rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
-    if (!err && start && start->method == run->method && !rb_options_is_set(run->chosen, "units"))
+    bool named = rb_rows_find(run->method->options, "units") != NULL;
+    if (!err && start && start->method == run->method && named &&
+        !rb_options_is_set(run->chosen, "units"))
         err = rb_options_set_integer(ctx, run->chosen, "units", rb_model_units(start));
     if (!err) {
         run->options = run->chosen->parts[0].fields;
@@ -63,6 +65,23 @@ static const rb_matrix *matrix_of(const rb_option *row, const void *options) {
     return row->kind == RB_OPTION_VALUES ? ((const rb_values *)field)->matrix : NULL;
 }
 
+/* A method from outside may call its number of units as it likes. */
+static rb_error check_units(rb_context *ctx, const rb_run *run) {
+    const rb_method *method = run->method;
+    int64_t units = rb_model_units(run->start);
+    int64_t asked = method->units ? method->units(run->options) : units;
+    if (asked == units) return RB_OK;
+    bool named = rb_rows_find(method->options, "units") != NULL;
+    return named
+               ? rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "`units` is %lld, but the model to start from has %lld units; leave it out",
+                         (long long)asked, (long long)units)
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "the options ask for %lld units, but the model to start from has %lld; "
+                         "ask for %lld",
+                         (long long)asked, (long long)units, (long long)units);
+}
+
 /* A warm start takes its parameters from a model: what would be ignored is refused. */
 static rb_error check_start(rb_context *ctx, const rb_run *run) {
     const rb_method *method = run->method, *before = run->start->method;
@@ -76,12 +95,8 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
                        "the method '%s' begins anew always: fit it without a model to start from",
                        method->name);
     }
-    int64_t units = rb_model_units(run->start);
-    if (method->units && method->units(run->options) != units) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`units` is %lld, but the model to start from has %lld units; leave it out",
-                       (long long)method->units(run->options), (long long)units);
-    }
+    rb_error err = check_units(ctx, run);
+    if (err) return err;
     if (run->problem.fit->restarts > 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "`restarts` is %lld, but every fit that starts from a model is the same; "

@@ -77,8 +77,9 @@ static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a list", path);
     if (!err && data.kind == H5T_FLOAT) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "'%s' holds numbers with fractions, which are no classes; give a column "
-                         "that is categorical, text or whole numbers",
+                         "'%s' holds floating-point numbers, which are no classes; give a column "
+                         "that is categorical, text or integers (of integers pandas makes floats "
+                         "where one is missing)",
                          path);
     }
     err = err ? err : rb_h5_read_texts(&data, NULL, texts);

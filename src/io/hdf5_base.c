@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
  * (--enable-threadsafe, as Debian's is): else calls from two threads, even on two files, must not
@@ -126,10 +127,10 @@ static bool choose_layout(hid_t list, rb_h5_style style) {
 #endif
 }
 
-static hid_t open_id(rb_h5 *file, const char *path, unsigned how) {
+/* descriptor: of the file, and taken over; or -1. */
+static hid_t open_id(rb_h5 *file, const char *path, unsigned how, int descriptor) {
     hid_t id = H5I_INVALID_HID, create = H5P_DEFAULT, access = H5Pcreate(H5P_FILE_ACCESS);
-    int descriptor = access >= 0 && how == H5F_ACC_RDONLY ? rb_reading_open(file->ctx, path) : -1;
-    bool done = access >= 0 && rb_h5_disk_use(access, descriptor, &file->disk);
+    bool done = rb_h5_disk_use(access, descriptor, &file->disk);
     if (done && how == H5F_ACC_TRUNC) {
         create = rb_h5_properties(H5P_FILE_CREATE);
         if (create >= 0 && choose_layout(access, file->style))
@@ -142,6 +143,27 @@ static hid_t open_id(rb_h5 *file, const char *path, unsigned how) {
     return id;
 }
 
+/* Opens a file; one of ours is checked first, for HDF5 is not made for damaged files. */
+static rb_error open_checked(rb_h5 *file, const char *path, unsigned how) {
+    bool own = file->style == RB_H5_OWN;
+    int descriptor = file->reading ? rb_reading_open(file->ctx, path) : -1;
+    rb_error err = own ? rb_h5_sum_check(file, descriptor) : RB_OK;
+    if (err) {
+        close(descriptor);
+        return err;
+    }
+    file->id = open_id(file, path, how, descriptor);
+    if (file->id < 0) {
+        return how == H5F_ACC_TRUNC ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
+                                    : rb_h5_broken(file, RB_ERROR_FORMAT,
+                                                   "is no HDF5 file, or a damaged one:", path);
+    }
+    return own && file->reading && !file->summed && rb_h5_disk_goes_on(file->disk)
+               ? rb_h5_fail(file, RB_ERROR_FORMAT,
+                            "the file is damaged: what follows its content is no checksum")
+               : RB_OK;
+}
+
 static rb_error open_file(rb_context *ctx, const char *path, const char *shown, unsigned how,
                           rb_h5_style style, rb_h5 **out) {
     *out = NULL;
@@ -152,19 +174,18 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
         return RB_ERROR_MEMORY;
     }
     bool reading = how == H5F_ACC_RDONLY;
-    *file = (rb_h5){.shown = copy, .reading = reading, .writing = !reading, .style = style};
+    *file = (rb_h5){.shown = copy,
+                    .id = H5I_INVALID_HID,
+                    .reading = reading,
+                    .writing = !reading,
+                    .style = style};
     rb_h5_hold(file, ctx);
-    file->id = open_id(file, path, how);
-    if (file->id < 0) {
-        rb_error err =
-            how == H5F_ACC_TRUNC
-                ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
-                : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
+    rb_error err = open_checked(file, path, how);
+    if (err)
         rb_h5_close(file);
-        return err;
-    }
-    *out = file;
-    return RB_OK;
+    else
+        *out = file;
+    return err;
 }
 
 rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
@@ -215,6 +236,7 @@ rb_error rb_h5_end(rb_h5 *file, rb_error err) {
     rb_staged *output = file->output;
     rb_error failed = rb_h5_close(file);
     err = failed ? failed : err;
+    if (output && !err) err = rb_h5_sum_add(ctx, output);
     return output ? rb_staged_end(ctx, err, output) : err;
 }
 

@@ -27,6 +27,8 @@ bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk);
 const char *rb_h5_disk_error(const rb_h5_disk *disk);
 /* Bytes of the file, past HDF5; false when they are not there, which is then the disk's error. */
 bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes);
+/* Does the file go on where HDF5 says that it ends? */
+bool rb_h5_disk_goes_on(const rb_h5_disk *disk);
 void rb_h5_disk_release(rb_h5_disk *disk); /* NULL is accepted */
 
 /* ---- files ---- */
@@ -39,6 +41,7 @@ struct rb_h5 {
     hid_t id;
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
+    bool summed;  /* it is read, and has the right checksum at its end */
     rb_h5_style style;
     rb_staged *output;         /* of rb_h5_begin; else NULL */
     bool broken;               /* a call of HDF5 has failed */
@@ -49,6 +52,14 @@ struct rb_h5 {
     H5E_auto2_t printer;
     void *printer_data;
 };
+
+/* ---- the checksum at the end of a file of the style RB_H5_OWN (hdf5_sum.c) ---- */
+
+/* RB_ERROR_FORMAT: the file has another one. Sets file->summed. Without a descriptor (-1) nothing is
+ * done. */
+rb_error rb_h5_sum_check(rb_h5 *file, int descriptor);
+/* Appends it to a file that is closed and not yet renamed. */
+rb_error rb_h5_sum_add(rb_context *ctx, const rb_staged *output);
 
 /* HDF5 has global state: whoever calls it holds it. rb_h5_open and rb_h5_create leave it held;
  * an open file that outlives the call lets go in between. */

@@ -149,6 +149,10 @@ bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *byt
     return disk->error == 0;
 }
 
+bool rb_h5_disk_goes_on(const rb_h5_disk *disk) {
+    return disk->open->end_of_file > disk->open->end_of_address;
+}
+
 static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     disk_file *file = (disk_file *)base;

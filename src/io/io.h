@@ -277,6 +277,8 @@ void rb_lines_close(rb_lines *lines);
  * end. Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A
  * line may hold 0 bytes; another one stands behind its end. */
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
+/* Passes over empty lines that were read already, at the speed of memory; how many. */
+int64_t rb_lines_skip_empty(rb_lines *lines);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
 /* "PATH, row 3, column 2: " and what is wrong there; column 0: with the row. */
 rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, int64_t column,

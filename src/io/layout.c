@@ -13,6 +13,7 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
                               int64_t *blank) {
     *blank = 0;
     for (;;) {
+        *blank += rb_lines_skip_empty(lines);
         rb_error err = rb_lines_next(ctx, lines, line, length);
         if (err || !*line) return err;
         if ((int64_t)strspn(*line, " \t") < *length) return RB_OK;
@@ -45,6 +46,8 @@ struct candidate {
     const char *words;       /* that are missing values */
     int64_t fields[SAMPLED]; /* of each line */
     bool numbers; /* every cell but those of the first row and column is one, or missing */
+    bool all;     /* those of the first row and column too */
+    bool commas;  /* some of these numbers have a decimal comma, and will be refused */
 };
 
 /* The last is for one column. */
@@ -62,10 +65,13 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     double value;
     fields.looking = true;
     int64_t count = 0;
-    for (; rb_fields_next(&fields, &field); count++)
-        if (row > 0 && count > 0 &&
-            rb_cell_read(c->words, field.text, field.length, &value) == RB_CELL_TEXT)
-            c->numbers = false;
+    for (; rb_fields_next(&fields, &field); count++) {
+        if (rb_cell_read(c->words, field.text, field.length, &value) != RB_CELL_TEXT) continue;
+        bool comma = c->delimiter != ',' && rb_decimal_comma(field.text, field.length);
+        c->commas = c->commas || comma;
+        c->all = c->all && comma;
+        c->numbers = c->numbers && (comma || row == 0 || count == 0);
+    }
     c->fields[row] = count;
 }
 
@@ -77,7 +83,8 @@ static void note_delimiters(void *arg, int row, char *line, int64_t length) {
 }
 
 /* How well a candidate explains the lines: 0 when it stands nowhere. A header may have one field
- * fewer than the rows, but a table whose lines are all alike is likelier. */
+ * fewer than the rows, but a table whose lines are all alike is likelier; most so one of numbers
+ * alone, some with decimal commas, which must not be taken for names and numbers: "1 2,5". */
 static int rank(const struct candidate *c, int lines) {
     int64_t expected = c->fields[lines - 1];
     bool stands = c->fields[0] > 1, alike = expected > 1;
@@ -85,7 +92,7 @@ static int rank(const struct candidate *c, int lines) {
         stands = stands || c->fields[i] > 1;
         alike = alike && c->fields[i] == expected;
     }
-    if (alike && c->fields[0] == expected) return c->numbers ? 5 : 4;
+    if (alike && c->fields[0] == expected) return c->all && c->commas ? 6 : c->numbers ? 5 : 4;
     if (alike && c->fields[0] == expected - 1) return c->numbers ? 3 : 2;
     return stands; /* lines of many lengths: for a message on ragged rows */
 }
@@ -96,8 +103,8 @@ static rb_error find_delimiter(rb_context *ctx, const char *path, const char *wo
     struct candidates candidates = {.lines = 0};
     int best = 0;
     for (int c = 0; c < CANDIDATES; c++) {
-        candidates.list[c] =
-            (struct candidate){.delimiter = delimiters[c], .words = words, .numbers = true};
+        candidates.list[c] = (struct candidate){
+            .delimiter = delimiters[c], .words = words, .numbers = true, .all = true};
     }
     rb_error err = walk(ctx, path, note_delimiters, &candidates);
     if (err || candidates.lines == 0) {

@@ -301,11 +301,16 @@ rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
     *model = NULL;
     rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &file);
+    bool summed = !err && file->summed;
     err = err ? err : rb_h5_end(file, get_model(file, model));
     rb_reading_end(ctx);
     if (err) {
         rb_model_free(*model);
         *model = NULL;
+    } else if (!summed) {
+        char from[4200];
+        snprintf(from, sizeof from, "%s: ", path);
+        rb_model_no_checksum(ctx, from);
     }
     return err;
 }

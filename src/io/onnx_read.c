@@ -27,7 +27,7 @@ static rb_error damaged(const struct reading *r) {
 /* A text of a message, cut to its room. */
 static void take_text(rb_bytes bytes, char *text, size_t size) {
     size_t count = (size_t)bytes.count < size - 1 ? (size_t)bytes.count : size - 1;
-    memcpy(text, bytes.data, count);
+    if (count > 0) memcpy(text, bytes.data, count); /* an empty one may have no place */
     text[count] = '\0';
 }
 

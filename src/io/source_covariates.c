@@ -331,7 +331,7 @@ static rb_error bind_groups(struct table *t, const struct wanted *w, rb_source *
     int64_t n = source->n_samples;
     if (w->values.values) {
         return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
-                       "%s: column '%s' holds numbers with fractions, which are no groups", t->path,
+                       "%s: column '%s' holds floating-point numbers, which are no groups", t->path,
                        w->name);
     }
     const char **groups = rb_alloc_zero(t->ctx, n, sizeof *groups);

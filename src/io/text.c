@@ -93,6 +93,14 @@ static rb_error skip_mark(rb_context *ctx, rb_lines *lines) {
     return RB_OK;
 }
 
+int64_t rb_lines_skip_empty(rb_lines *lines) {
+    int64_t before = lines->next;
+    while (lines->next < lines->used && lines->bytes[lines->next] == '\n')
+        lines->next++;
+    lines->number += lines->next - before;
+    return lines->next - before;
+}
+
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length) {
     *line = NULL;
     *length = 0;

@@ -1,8 +1,8 @@
 /* A model as bytes in memory: for programs that keep models in a form of their own.
  *
  * One function walks over a model and either writes or reads what it comes to, so that both agree:
- *     "RAREBIT" and a 0, version; method, precision, status; arrays; attributes; preprocessing with
- *     the names of features; history by columns.
+ *     "RAREBIT" and a 0, version, checksum; method, precision, status; preprocessing with the names
+ *     of features; arrays; attributes; history by columns.
  * Numbers are 64 bits, little-endian, floats as in IEEE 754; a text is its length and its bytes.
  * Bytes may come from anybody: a length is believed only as far as bytes are left, and what was
  * read is checked as a file is.
@@ -11,9 +11,11 @@
 
 #include <string.h>
 
-/* Version 2 has effects of covariates, which version 1 knows nothing of: models without them are
- * written as version 1. */
-enum { VERSION = 2, PLAIN_VERSION = 1, NAMES_MAX = 1000 };
+/* Version 3 has a checksum and says whether there are effects of covariates; version 2 always has
+ * them, version 1 never. */
+enum { VERSION = 3, NAMES_MAX = 1000 };
+/* Where the checksum of all other bytes stands. */
+enum { SUM_AT = 16, SUM_END = 24 };
 
 static const char magic[8] = "RAREBIT";
 
@@ -207,7 +209,9 @@ static void move_preprocess(struct stream *s, rb_preprocess *p) {
     move_integer(s, &fills, 1);
     if (fills) p->fill = move_vector(s, p->n_features, p->fill);
     move_names(s, p);
-    if (s->version == VERSION) move_regress(s, p);
+    int64_t regresses = s->version == 2 || p->regress;
+    if (s->version > 2) move_integer(s, &regresses, 1);
+    if (regresses) move_regress(s, p);
 }
 
 /* ---- arrays, attributes, history ---- */
@@ -287,6 +291,21 @@ static void move_history(struct stream *s, rb_model *model) {
 
 /* ---- the whole ---- */
 
+/* Below 0, so that where damage makes an earlier version of this one it is no length of a text. */
+int64_t rb_model_bytes_sum(const void *bytes, size_t size) {
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
+    uint32_t sum = rb_crc32_add(&crc, 0, bytes, SUM_AT);
+    sum = rb_crc32_add(&crc, sum, (const unsigned char *)bytes + SUM_END, size - SUM_END);
+    return -1 - (int64_t)sum;
+}
+
+static void move_sum(struct stream *s, int64_t sum) {
+    move_words(s, 1, &sum);
+    check(s, !s->reads || s->err || sum == rb_model_bytes_sum(s->bytes, s->size),
+          "their checksum is wrong");
+}
+
 static void move_head(struct stream *s, char **method, int *type, int *status) {
     int64_t version = s->version;
     char begins[sizeof magic];
@@ -303,6 +322,7 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
     }
     check(s, version > 0, "the version is 0");
     s->version = version;
+    if (version > 2) move_sum(s, 0);
     move_text(s, method);
     move_choice(s, type, rb_store_precisions, 2);
     move_choice(s, status, rb_store_statuses, RB_STORE_STATUSES);
@@ -323,14 +343,15 @@ static void write_model(struct stream *s, const rb_model *model) {
 }
 
 rb_error rb_model_save_memory(rb_context *ctx, const rb_model *model, void **bytes, size_t *size) {
-    int64_t version = model->preprocess->regress ? VERSION : PLAIN_VERSION;
-    struct stream s = {.ctx = ctx, .version = version};
+    struct stream s = {.ctx = ctx, .version = VERSION};
     write_model(&s, model);
     *bytes = rb_alloc(ctx, (int64_t)s.at, 1);
     if (!*bytes) return RB_ERROR_MEMORY;
     *size = s.at;
-    s = (struct stream){.ctx = ctx, .version = version, .bytes = *bytes};
+    s = (struct stream){.ctx = ctx, .version = VERSION, .bytes = *bytes};
     write_model(&s, model);
+    s.at = SUM_AT;
+    move_sum(&s, rb_model_bytes_sum(*bytes, *size));
     return RB_OK;
 }
 
@@ -359,6 +380,7 @@ rb_error rb_model_load_memory(rb_context *ctx, const void *bytes, size_t size, r
         rb_model_free(model);
         return s.err;
     }
+    if (s.version < 3) rb_model_no_checksum(ctx, "");
     *out = model;
     return RB_OK;
 }

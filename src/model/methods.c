@@ -151,6 +151,21 @@ int64_t rb_method_memory(const rb_problem *problem, const void *options) {
     return method->parts ? (int64_t)rb_parts_bytes(method->parts, &shape, 0) : 0;
 }
 
+/* Parameters are arrays of the same names: of float64 in a model. */
+static rb_error take_parameters(rb_context *ctx, const rb_method *method, const rb_shape *shape,
+                                const rb_model *start, void *state) {
+    rb_error err = RB_OK;
+    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);) {
+        rb_dense to = rb_kept_dense(&walk.array);
+        const double *from;
+        if (walk.part->kind != RB_PART_PARAMETERS || to.rows == 0 || to.type > RB_FLOAT64) continue;
+        err = rb_model_need_array(ctx, start, walk.array.name, to.rows, to.cols, &from);
+        if (!err) /* which is only read */
+            rb_dense_copy((rb_dense){(void *)from, to.rows, to.cols, to.cols, RB_FLOAT64}, to);
+    }
+    return err;
+}
+
 rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void *options,
                          const rb_model *start, void **state) {
     const rb_method *method = problem->method;
@@ -158,7 +173,10 @@ rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void 
     rb_shape shape = rb_shape_of(problem, options);
     void *made = rb_alloc_zero(ctx, 1, method->state_size);
     rb_error err = made ? rb_parts_new(ctx, method->parts, &shape, made) : RB_ERROR_MEMORY;
-    if (!err && method->start) err = method->start(ctx, problem, options, start, &made);
+    if (!err && method->start)
+        err = method->start(ctx, problem, options, start, &made);
+    else if (!err && start)
+        err = take_parameters(ctx, method, &shape, start, made);
     if (err) {
         rb_method_finish(method, made);
         return err;

@@ -105,6 +105,10 @@ rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count)
 /* What cannot be in a model that was read, where its vectors have their lengths: in the
  * preprocessing, and in what must agree with it; or NULL. */
 const char *rb_model_flaw(const rb_model *model);
+/* Says in the log that damage would not be seen; from: "", or "FILE: ". */
+void rb_model_no_checksum(rb_context *ctx, const char *from);
+/* The checksum that the bytes of a model must have, at least 24 of them (memory.c). */
+int64_t rb_model_bytes_sum(const void *bytes, size_t size);
 
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);

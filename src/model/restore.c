@@ -81,3 +81,10 @@ const char *rb_model_flaw(const rb_model *model) {
         if (!parts[i].sound) return parts[i].otherwise;
     return NULL;
 }
+
+void rb_model_no_checksum(rb_context *ctx, const char *from) {
+    rb_log(ctx, RB_LOG_INFO,
+           "%sthe model has no checksum: it is of an earlier version, or was changed by another "
+           "program; damage would not be noticed until it is saved again",
+           from);
+}

@@ -47,7 +47,7 @@ static void what_is_refused(void **state) {
         const char *file, *column, *message;
         rb_error error;
     } cases[] = {
-        {"obs.h5ad", "score", "numbers with fractions", RB_ERROR_FORMAT},
+        {"obs.h5ad", "score", "floating-point numbers, which are no classes", RB_ERROR_FORMAT},
         {"obs.h5ad", "short", "3 values for 5 observations", RB_ERROR_FORMAT},
         {"obs.h5ad", "broken", "has code 2, but there are 2 categories", RB_ERROR_FORMAT},
         {"obs.h5ad", "celltype", "obs has no column 'celltype'", RB_ERROR_ARGUMENT},

@@ -130,6 +130,18 @@ static void gzip_reads_as_plain(void **state) {
     rb_matrix_free(m);
 }
 
+/* More of them than are read at a time. */
+static void blank_lines_count(void **state) {
+    (void)state;
+    enum { LINES = 300000 };
+    char *text = malloc(LINES + 7);
+    memset(text, '\n', LINES);
+    memcpy(text + LINES, "1\n\r\nx\n", 7);
+    put_text("a.csv", text);
+    refuse_with("a.csv", NULL, RB_ERROR_FORMAT, "a.csv, row 300003, column 1: \"x\" is no number");
+    free(text);
+}
+
 static void damage_is_named_with_file_row_and_column(void **state) {
     (void)state;
     static const struct {
@@ -145,6 +157,10 @@ static void damage_is_named_with_file_row_and_column(void **state) {
         {"a;b\n1;2,5\n", RB_ERROR_FORMAT, "row 2, column 2|\"2,5\"|decimal point"},
         {"a;b\n1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "row 2, column 1|\"1,5\"|tr , ."},
         {"1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "column 1|\"3,1\"|tr , ."},
+        {"1;2,5\n3;4,5\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\"|tr , ."},
+        {"x;2,5\ny;4,5\n", RB_ERROR_FORMAT, "row 2, column 2|\"4,5\"|tr , ."},
+        {"1\t2,5\n3\t4,5\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\"|tr , ."},
+        {"1 2,5\n3 4,5\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\"|tr , ."},
         /* Numbers with commas are never taken for names. */
         {"a,b\n\"1,234\",2\n\"5,678\",3\n", RB_ERROR_FORMAT,
          "row 2, column 1|\"1,234\"|commas between thousands|row-names=yes"},
@@ -301,6 +317,7 @@ int main(void) {
         TEST(transposing_swaps_values_and_names),
         TEST(words_for_missing_values),
         TEST(gzip_reads_as_plain),
+        TEST(blank_lines_count),
         TEST(damage_is_named_with_file_row_and_column),
         TEST(a_zero_byte_is_no_number),
         TEST(damaged_gzip_is_refused),

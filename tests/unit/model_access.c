@@ -360,10 +360,33 @@ static void bytes_are_checked(void **state) {
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(f->ctx), "no model"));
     memcpy(more, bytes, size);
-    more[8] = 3;
+    more[8] = 4;
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(f->ctx), "newer"));
     free(more);
+    rb_free_memory(bytes);
+}
+
+/* Whatever becomes of a byte. */
+static void no_damaged_byte_is_taken(void **state) {
+    struct fitted *f = *state;
+    static const int changes[] = {0x01, 0x02, 0x03, 0x80, 0xff};
+    void *bytes;
+    size_t size;
+    rb_model *model;
+    assert_ok(f->ctx, rb_model_save_memory(f->ctx, f->model, &bytes, &size));
+    for (size_t at = 0; at < size; at++) {
+        for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
+            ((unsigned char *)bytes)[at] ^= (unsigned char)changes[c];
+            if (rb_model_load_memory(f->ctx, bytes, size, &model) != RB_ERROR_FORMAT)
+                fail_msg("byte %zu changed by %d is taken", at, changes[c]);
+            ((unsigned char *)bytes)[at] ^= (unsigned char)changes[c];
+        }
+    }
+    ((unsigned char *)bytes)[size / 2] ^= 1;
+    assert_int_equal(rb_model_load_memory(f->ctx, bytes, size, &model), RB_ERROR_FORMAT);
+    assert_string_equal(rb_context_error(f->ctx),
+                        "the bytes of the model are damaged: their checksum is wrong");
     rb_free_memory(bytes);
 }
 
@@ -550,6 +573,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(models_go_through_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(codes_of_a_copy_are_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_are_checked, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_damaged_byte_is_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(parts_must_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_without_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_end_as_the_callback_says, setup, teardown),

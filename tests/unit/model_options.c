@@ -60,6 +60,10 @@ static void wrong_names_and_values(void **state) {
     assert_int_equal(rb_options_get(options, "nothing", text, sizeof text), -1);
     refuses(ctx, rb_options_set(ctx, options, "nothing", "1"), "there is no option 'nothing'");
     refuses(ctx, rb_options_set(ctx, options, "batch-size", "10"), "there is no option");
+    refuses(ctx, rb_options_set(ctx, options, "units", NULL), "the value of 'units' is NULL");
+    refuses(ctx, rb_options_set(ctx, options, "checkpoint", NULL), "'checkpoint' is NULL");
+    refuses(ctx, rb_options_set(ctx, options, NULL, "2"), "name of an option is NULL");
+    refuses(ctx, rb_options_unset(ctx, options, NULL), "name of an option is NULL");
     refuses(ctx, rb_options_set(ctx, options, "prior", "2"), "`prior` is '2', but must be");
     refuses(ctx, rb_options_set_integer(ctx, options, "units", 0), "`units` is '0'");
     refuses(ctx, rb_options_set_number(ctx, options, "units", 2.5), "`units` is '2.5'");

@@ -1,5 +1,6 @@
-/* A model file from version 0.1.0 (format version 1) loads for ever: its numbers, and what it makes
- * of samples. tests/data/README.md says how the file was made; it is never made again. */
+/* Models of earlier versions load for ever: the numbers of a file of format version 1, what it makes
+ * of samples, and models as bytes of versions 1 and 2. They have no checksum, which is said.
+ * tests/data/README.md says how they were made; they are never made again. */
 #include "io_hdf5_test.h"
 
 #include <rarebit/io.h>
@@ -79,6 +80,55 @@ static void test_codes(void **state) {
     rb_model_free(model);
 }
 
+static void keep_message(rb_log_level level, const char *message, void *kept) {
+    assert_int_equal(level, RB_LOG_INFO);
+    assert_string_equal(kept, "");
+    snprintf(kept, 300, "%s", message);
+}
+
+static void test_no_checksum_is_said(void **state) {
+    char said[300] = "";
+    rb_context_on_log(*state, keep_message, said);
+    rb_model_free(load(*state));
+    rb_context_on_log(*state, NULL, NULL);
+    assert_non_null(strstr(said, "model-v1.h5: the model has no checksum"));
+}
+
+static rb_model *load_bytes(rb_context *ctx, const char *path) {
+    char said[300] = "";
+    size_t size;
+    rb_model *model;
+    char *bytes = slurp(path, &size);
+    rb_context_on_log(ctx, keep_message, said);
+    if (rb_model_load_memory(ctx, bytes, size, &model)) fail_msg("%s", rb_context_error(ctx));
+    rb_context_on_log(ctx, NULL, NULL);
+    assert_non_null(strstr(said, "the model has no checksum"));
+    free(bytes);
+    return model;
+}
+
+/* The same as in the file. */
+static void test_bytes(void **state) {
+    rb_model *model = load_bytes(*state, TEST_DATA "/data/model-v1.bytes"), *file = load(*state);
+    const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+    const double *expected = rb_model_array(file, "loadings", NULL, NULL);
+    assert_memory_equal(loadings, expected, FEATURES * UNITS * sizeof *loadings);
+    assert_string_equal(rb_model_feature_name(model, 2), "MS4A1");
+    assert_string_equal(rb_model_attribute(model, "eta"), "0.1");
+    assert_int_equal(rb_model_iterations(model), 30);
+    rb_model_free(model);
+    rb_model_free(file);
+}
+
+static void test_bytes_with_covariates(void **state) {
+    rb_model *model = load_bytes(*state, TEST_DATA "/data/model-v2.bytes");
+    assert_string_equal(rb_model_attribute(model, "regress"), "batch:groups");
+    assert_int_equal(rb_model_features(model), 3);
+    assert_int_equal(rb_model_units(model), 2);
+    assert_int_equal(rb_model_iterations(model), 3);
+    rb_model_free(model);
+}
+
 /* Nobody has so many attributes or arrays, each of which would be compared with all others. */
 static void test_too_many_names(void **state) {
     static const char *const groups[] = {"attributes", "arrays"};
@@ -126,9 +176,9 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_content),
-        cmocka_unit_test(test_too_many_names),
-        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_content), cmocka_unit_test(test_too_many_names),
+        cmocka_unit_test(test_codes),   cmocka_unit_test(test_no_checksum_is_said),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_bytes_with_covariates),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
