@@ -364,6 +364,8 @@ void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
+double et_active_above(const rb_model *model);
+rb_error et_noise(rb_context *ctx, const rb_model *model, double *variances);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 /* sample.c */
