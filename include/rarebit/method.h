@@ -333,7 +333,7 @@ typedef struct rb_method {
     rb_error (*noise)(rb_context *context, const rb_model *model, double *variances);
     bool chances; /* codes are probabilities that units are on, of which 1/2 says nothing */
     /* An array of a number for each unit, by which codes are multiplied before they are compared
-     * with the threshold of the rule fabia, the usual rule of such a method. NULL: there is none. */
+     * with the threshold of the rule fabia, the usual rule of such a method. NULL: none. */
     const char *code_scale;
 } rb_method;
 

@@ -244,11 +244,11 @@ void et_apply_second(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_d
 /* The E-step at hand (estep.c). */
 typedef struct et_estep {
     et_pass pass;
-    bool measured;       /* a pass for the log-likelihood alone was made */
-    bool last;           /* no M-step follows */
-    int64_t n_cut;       /* samples in use */
-    double all_evidence; /* of all samples */
-    double free_energy;  /* of the samples in use */
+    bool measured;        /* a pass for the log-likelihood alone was made */
+    bool last;            /* no M-step follows */
+    int64_t n_cut;        /* samples in use */
+    double mean_evidence; /* over all samples */
+    double free_energy;   /* mean over the samples in use */
 } et_estep;
 
 typedef struct et_fit {

@@ -326,6 +326,10 @@ rb_error ssc_block(rb_context *ctx, void *state, const rb_block *block) {
     return RB_OK;
 }
 
+static double mean_evidence(const ssc_fit *f) {
+    return f->sums.base.evidence / (double)f->problem.n_samples;
+}
+
 rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
     ssc_fit *f = state;
     rb_dense second = f->sums.base.second;
@@ -334,7 +338,7 @@ rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
     for (int64_t h = 0; h < second.rows; h++)
         for (int64_t j = 0; j <= h; j++)
             rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : f->sums.diagonal[h]);
-    f->progress.log_likelihood = temperature(f) == 1 ? f->sums.base.evidence : NAN;
+    f->progress.log_likelihood = temperature(f) == 1 ? mean_evidence(f) : NAN;
     memcpy(f->progress.largest, f->sums.largest, (size_t)second.rows * sizeof(double));
     return RB_OK;
 }
@@ -389,7 +393,7 @@ rb_error ssc_mstep(rb_context *ctx, void *state) {
 }
 
 void ssc_objective(void *state, double *objective, double *estep_objective) {
-    *objective = ((const ssc_fit *)state)->sums.base.evidence;
+    *objective = mean_evidence(state);
     *estep_objective = NAN;
 }
 

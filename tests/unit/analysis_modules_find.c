@@ -130,8 +130,8 @@ static void modules_of_causes(void **state) {
     }
 }
 
-/* Of causes of several values: sum_v p(s_h = v) v in place of the prior, and a cause is active above
- * half the least value. */
+/* Of causes of several values: sum_v p(s_h = v) v in place of the prior, and a cause is active
+ * above half the least value. */
 static void modules_of_valued_causes(void **state) {
     (void)state;
     rb_model *model = fit_valued(RB_ET_POISSON, "0,0.5,2");
