@@ -33,7 +33,10 @@ rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, d
 /* Reads "13:1.05" or "13", where what is not given keeps its value; or knots. */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
+/* Does the temperature stay at its end from here on? Then sigma and prior are learned. */
 bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
+/* Do fields get no noise any more? */
+bool et_noise_ended(const et_schedule *schedule, int64_t iteration);
 /* The sd of the noise on fields after an iteration: by knots, else `usual`. */
 double et_noise_at(const et_schedule *schedule, int64_t iteration, double usual);
 /* N_cut, samples in use: by knots; else n unless it is late enough to cut down to share * n. The
