@@ -260,9 +260,9 @@ static rb_error keep_likelihoods(rb_context *ctx, const struct experiment *e,
     int64_t count = rb_model_iterations(t->model);
     const double *last = rb_model_array(t->model, "log_likelihood", NULL, NULL);
     bool traced = rb_model_array(t->model, "trace", NULL, NULL);
-    double truth = 0, n = (double)e->samples;
+    double truth = 0;
     rb_error err = true_likelihood(ctx, e, bench, t, &truth);
-    outcome->likelihood = ((last ? *last : NAN) - truth) / n;
+    outcome->likelihood = (last ? *last : NAN) - truth;
     if (err || !traced) return err;
     outcome->likelihoods = calloc((size_t)count + 1, sizeof *outcome->likelihoods);
     if (!outcome->likelihoods) return RB_ERROR_MEMORY;
@@ -270,7 +270,7 @@ static rb_error keep_likelihoods(rb_context *ctx, const struct experiment *e,
     for (int64_t i = 0; i + 1 < count; i++) {
         double value = NAN;
         (void)rb_model_metric(t->model, i + 1, "log_likelihood", &value);
-        outcome->likelihoods[i] = (value - truth) / n;
+        outcome->likelihoods[i] = value - truth;
     }
     outcome->likelihoods[count - 1] = outcome->likelihood;
     return RB_OK;

@@ -49,8 +49,7 @@ static void print_result(const struct field_experiment *e, const rb_model *model
            (long long)e->units, (long long)rb_model_iterations(model));
     printf("    an iteration              %.3g s, %.2f us per sample\n", seconds,
            1e6 * seconds / rb_metrics_get(v, "samples"));
-    printf("    log likelihood per sample   %.4f\n",
-           rb_metrics_get(v, "log_likelihood") / rb_metrics_get(v, "samples"));
+    printf("    log likelihood per sample   %.4f\n", rb_metrics_get(v, "log_likelihood"));
     printf("    mean squared error        %.4f (variance explained %.4f)\n",
            rb_metrics_get(v, "mean_squared_error"), rb_metrics_get(v, "variance_explained"));
     printf("    causes used               %lld\n", (long long)rb_metrics_get(v, "causes_used"));

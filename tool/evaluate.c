@@ -47,7 +47,7 @@ const shown_metric shown_metrics[] = {
     {"variance_explained", "variance explained", "share of the squares of the data"},
     {"covariance_error", "covariance error", "norm of covariance - the model's"},
     {"objective", "objective", "larger is better"},
-    {"log_likelihood", "log likelihood", "larger is better"},
+    {"log_likelihood", "log likelihood", "mean over samples; larger is better"},
     {"log_likelihood_bound", "bound of it", "log likelihood is this or larger"},
     {"estep_objective", "E-step objective", "0: the codes are the exact posterior"},
     {"energy", "energy", "objective = - energy - divergence"},

@@ -28,7 +28,7 @@
  *   dead       units                1 for a cause in no training sample's most probable state,
  *                                   else 0
  *   used       1                    samples in use in the last M-step
- *   log_likelihood  1               of the training samples, at temperature 1
+ *   log_likelihood  1               mean over training samples, at temperature 1
  * and of a traced fit (option trace)
  *   trace             iterations x 3   temperature, samples in use, candidate hits (NaN: too many
  *                                      units)
@@ -36,18 +36,19 @@
  *   trace_fields      n_features x (k * units)   the fields before the M-step of k iterations
  *   trace_fields_at   k                which iterations, from 0
  *
- * The objective in the history is the sum over samples of the truncated log evidence at the
+ * The objective in the history is the mean over samples of the truncated log evidence at the
  * temperature of the iteration; there is no E-step objective. Of rb_evaluate log_likelihood is
- * the *sum* of log evidence at temperature 1, objective that sum less n log A (A: prior mass of the
- * states with few active causes). Metrics of an iteration (rb_model_metric, rb_progress), of the
- * parameters that it began with but for sigma and prior, which are those that it ended with:
+ * the mean at temperature 1, objective that less log A (A: prior mass of the states with few active
+ * causes). Metrics of an iteration (rb_model_metric, rb_progress), of the parameters that it began
+ * with but for sigma and prior, which are those that it ended with:
  *   temperature      T
  *   samples_used     M, after the data cut
  *   causes_used      in the most probable state of a sample
  *   sigma, prior     prior: the mean over causes
- *   log_likelihood   sum over all samples of the truncated log evidence at temperature 1; NaN
+ *   log_likelihood   mean over all samples of the truncated log evidence at temperature 1; NaN
  *                    unless traced or T is 1
- *   free_energy      sum over the samples in use of that at temperature T, less M log A (eq. 17)
+ *   free_energy      mean over the samples in use of that at temperature T, less log A (eq. 17,
+ *                    which is the sum)
  * and, traced, of up to 40 samples
  *   candidate_hits   p(s_h = 1 | y) of the candidates, as a share of that of all causes
  *   quality          mean Q (eq. 21)
@@ -91,8 +92,8 @@
  * ssc: an active cause has the strength z_h ~ N(mu_h, psi_h^2), mu_h^2 + psi_h^2 = 1, and codes are
  * the posterior means of s_h z_h. All values must be there. Arrays: loadings, sigma, prior (units),
  * log_likelihood as above; slab_mean and slab_sd (units), mu and psi; noise (n_features), sigma^2;
- * dead (units), 1 for a cause that no training sample has more likely than not. log_likelihood of
- * rb_evaluate is the sum, the objective of the history that at the temperature of the iteration.
+ * dead (units), 1 for a cause that no training sample has more likely than not. The
+ * objective of the history is the log-likelihood at the temperature of the iteration.
  * Options: units, candidates, max-active, exact, prior, sigma, temperature, weight-noise as above;
  * slab-mean: mu learned, or zero. rb_et_map and rb_et_states do not take such models. */
 #ifndef RAREBIT_ET_H

@@ -324,6 +324,18 @@ typedef struct rb_method {
      * there is one, of codes by a prior or of those of given samples. */
     const char *no_samples;
     bool draws_by_steps; /* `draw` takes steps of a chain: the option steps means something */
+
+    /* ---- what codes and noise mean, for modules: rarebit/modules.h ---- */
+
+    /* Units are causes that are there or not: the size above which a code says that one is, half
+     * the least size of its values. NULL: a unit is active where its code is not 0. */
+    double (*active_above)(const rb_model *model);
+    /* The noise variance of each feature in use. NULL: they are the array "noise" of the model. */
+    rb_error (*noise)(rb_context *context, const rb_model *model, double *variances);
+    bool chances; /* codes are probabilities that units are on, of which 1/2 says nothing */
+    /* An array of a number for each unit, by which codes are multiplied before they are compared
+     * with the threshold of the rule fabia, the usual rule of such a method. NULL: none. */
+    const char *code_scale;
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

@@ -146,8 +146,7 @@ RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_m
  *                         values that are missing are left out
  *   covariance_error      CO: Frobenius norm of C - Psi - W S W', 1/n
  *   objective             F = log_likelihood - estep_objective / 2
- *   log_likelihood        mean over samples of log N(v; W xi, W W' + Psi); of rarebit/et.h see
- *                         there
+ *   log_likelihood        mean over samples of log p(v): of rfn log N(v; W xi, W W' + Psi)
  *   estep_objective       O
  *   energy                E; F = -E - KL
  *   divergence            KL of the codes' distribution from the prior

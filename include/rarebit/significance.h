@@ -24,9 +24,9 @@ RB_API const rb_option_group *rb_significance_group(void);
 /* Of one module: chances that permuted data give as large an information. All are at least
  * 1 / (1 + permutations). */
 typedef struct rb_significance {
-    double p;        /* of one unit of the null, taken at random */
+    double p;        /* of one living unit of the null, taken at random */
     double p_family; /* of the largest of all its units */
-    double fdr;      /* p, adjusted over all active units of the model (Benjamini, Hochberg) */
+    double fdr;      /* p, adjusted over all living units of the model (Benjamini, Hochberg) */
 } rb_significance;
 
 /* Permutes the samples and gives each module its significance; then keeps only those that are asked

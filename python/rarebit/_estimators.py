@@ -215,8 +215,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         metrics = self.evaluate(X, covariates=covariates)
         for name in ("log_likelihood", "log_likelihood_bound", "variance_explained"):
             if np.isfinite(metrics.get(name, np.nan)):
-                summed = name == "log_likelihood" and "causes_used" in metrics  # rarebit/et.h
-                return metrics[name] / (metrics["samples"] if summed else 1)
+                return metrics[name]
         return float("nan")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -178,8 +178,10 @@ def test_score_is_the_mean_log_likelihood(X):
     from sklearn.decomposition import PCA
     # The noise has maximum likelihood here, and is unbiased there.
     assert pca.score(X) == pytest.approx(PCA(2).fit(X).score(X), abs=0.01)
-    linca = rarebit.LinCA(2, iterations=5).fit(X)
-    assert linca.score(X) == pytest.approx(linca.evaluate(X)["log_likelihood"] / 120)
+    for estimator in rarebit.RFN(2), rarebit.LinCA(2), rarebit.SSC(2):
+        estimator.set_params(iterations=5).fit(X)
+        twice = estimator.score(np.concatenate([X, X]))
+        assert estimator.score(X) == pytest.approx(twice, rel=1e-5)
 
 
 def test_a_fit_goes_on_from_another(X):

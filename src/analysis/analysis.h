@@ -186,11 +186,10 @@ int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
-/* Is it a model of causes of few values, with one sigma for all features or counts with Poisson
- * noise? Of the shapes of its arrays nothing is known. */
+/* Are units of the model causes that are there or not, as its method says? Of the shapes of its
+ * arrays nothing is known. */
 bool rb_has_causes(const rb_model *model);
-/* Half the least size of an active cause: 1/2 where causes are binary. A cause is active where its
- * code is larger, whatever its sign. */
+/* A cause is active where its code is larger, whatever its sign; of other models 1/2. */
 double rb_active_above(const rb_model *model);
 
 /* ---- rules ---- */

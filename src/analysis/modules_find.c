@@ -1,7 +1,6 @@
 /* Modules of a model in the samples of a source. */
 #include "analysis.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,66 +34,35 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
 
 /* ---- noise ---- */
 
+/* A table that is older than the library ends before the fields that came later. */
 bool rb_has_causes(const rb_model *model) {
-    return rb_model_array(model, "sigma", NULL, NULL) &&
-           rb_model_array(model, "prior", NULL, NULL) &&
-           !rb_model_array(model, "slab_mean", NULL, NULL);
+    const rb_method *m = model->method;
+    return m->size > offsetof(rb_method, active_above) && m->active_above;
 }
 
 double rb_active_above(const rb_model *model) {
-    int64_t count = 0;
-    const double *values = rb_model_array(model, "values", &count, NULL);
-    double least = values && rb_has_causes(model) ? HUGE_VAL : 1;
-    for (int64_t a = 0; a < count && values; a++)
-        least = fmin(least, fabs(values[a]));
-    return least / 2;
+    return rb_has_causes(model) ? model->method->active_above(model) : 0.5;
+}
+
+static bool tells_noise(const rb_method *m) {
+    return m->size > offsetof(rb_method, noise) && m->noise;
+}
+
+static bool has_chances(const rb_method *m) {
+    return m->size > offsetof(rb_method, chances) && m->chances;
+}
+
+static const double *code_scale(const rb_model *model) {
+    const rb_method *m = model->method;
+    bool known = m->size > offsetof(rb_method, code_scale) && m->code_scale;
+    return known ? rb_model_array(model, m->code_scale, NULL, NULL) : NULL;
 }
 
 bool rb_modules_possible(const rb_model *model) {
     int64_t features = 0, variances = -1;
     return rb_model_array(model, "loadings", &features, NULL) &&
-           (rb_has_causes(model) ||
+           (tells_noise(model->method) ||
             (rb_model_array(model, "noise", &variances, NULL) && variances == features));
-}
-
-/* <s_h>: sum_v p(s_h = v) v, the prior of binary causes. */
-static double mean_cause(const rb_model *model, const double *prior, int64_t priors, int64_t h) {
-    int64_t count = 0, columns = 0, rows = 0;
-    const double *values = rb_model_array(model, "values", &count, NULL);
-    const double *chances = rb_model_array(model, "value_prior", &rows, &columns);
-    double mean = 0;
-    if (!values || !chances || rows != count || columns < 1) return prior[priors > 1 ? h : 0];
-    for (int64_t a = 0; a < count; a++)
-        mean += values[a] * chances[a * columns + (columns > h ? h : 0)];
-    return mean;
-}
-
-/* The variance of a count is its expectation: sum_h <s_h> W_kh. */
-static rb_error find_counts(rb_context *ctx, const rb_model *model, double *variances) {
-    int64_t features = rb_model_features(model), units = rb_model_units(model), priors;
-    const double *fields, *prior = NULL;
-    rb_model_array(model, "prior", &priors, NULL);
-    priors = priors == units ? units : 1;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", features, units, &fields);
-    err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
-    for (int64_t k = 0; !err && k < features; k++) {
-        variances[k] = 0;
-        for (int64_t h = 0; h < units; h++)
-            variances[k] += mean_cause(model, prior, priors, h) * fields[k * units + h];
-    }
-    return err;
-}
-
-/* One sigma for all features, or a variance for each. */
-static rb_error find_variances(rb_context *ctx, const rb_model *model, double *variances) {
-    int64_t features = rb_model_features(model);
-    const double *values;
-    bool causes = rb_has_causes(model);
-    rb_error err = causes ? rb_model_need_array(ctx, model, "sigma", 1, 1, &values)
-                          : rb_model_need_array(ctx, model, "noise", features, 1, &values);
-    for (int64_t k = 0; !err && k < features; k++)
-        variances[k] = causes ? *values * *values : values[k];
-    return err;
 }
 
 /* Of a feature that the model leaves no noise: 0 would make information infinite. */
@@ -102,11 +70,13 @@ static const double NOISE_MIN = 1e-100;
 
 /* The noise variance of each feature. */
 static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
-    const char *kind = rb_model_attribute(model, "noise");
-    bool counts = rb_has_causes(model) && kind && strcmp(kind, "poisson") == 0;
-    rb_error err = counts ? find_counts(ctx, model, noise) : find_variances(ctx, model, noise);
-    for (int64_t k = 0; !err && k < rb_model_features(model); k++)
-        noise[k] = fmax(noise[k], NOISE_MIN);
+    int64_t features = rb_model_features(model);
+    const double *values = NULL;
+    rb_error err = tells_noise(model->method)
+                       ? model->method->noise(ctx, model, noise)
+                       : rb_model_need_array(ctx, model, "noise", features, 1, &values);
+    for (int64_t k = 0; !err && k < features; k++)
+        noise[k] = fmax(values ? values[k] : noise[k], NOISE_MIN);
     return err;
 }
 
@@ -138,15 +108,14 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
         .probabilities = rb_has_causes(model),
         .halfway = rb_active_above(model),
         .valued = rb_model_array(model, "values", NULL, NULL),
-        .chances = strcmp(rb_model_method(model), "rbm") == 0,
+        .chances = has_chances(model->method),
         .sparse_loadings = has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
+        .scale = code_scale(model),
         .walk = encode,
         .walk_blocks = encode_blocks,
         .state = state,
     };
-    if (strcmp(rb_model_method(model), "fabia") == 0)
-        input.scale = rb_model_array(model, "scale", NULL, NULL);
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
     return input;
 }

@@ -142,5 +142,6 @@ const rb_method rb_method_fabia = {
     .code_name = "X_fabia",
     .own = &fabia,
     .options = fabia_rows,
+    .code_scale = "scale",
     SHARED,
 };

@@ -523,4 +523,5 @@ const rb_method rb_method_rbm = {
     .draw = draw,
     .emit = emit,
     .draws_by_steps = true,
+    .chances = true,
 };

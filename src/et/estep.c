@@ -82,7 +82,7 @@ rb_error et_group_end(rb_context *ctx, void *state) {
 /* What is known of all samples, before a pass over those in use. */
 static void take_all(et_fit *f) {
     const et_sums *sums = &f->sums;
-    f->estep.all_evidence = sums->all_evidence;
+    f->estep.mean_evidence = sums->all_evidence / (double)f->problem.n_samples;
     memcpy(f->progress.in_map, sums->in_map, (size_t)f->plan.options.units * sizeof *sums->in_map);
     bool iterates = f->progress.iteration < f->problem.fit->iterations;
     if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) et_trace_pass(f);
@@ -100,24 +100,24 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     *again = kind == ET_PASS_RANK || (kind == ET_PASS_MEASURE && !e->last);
     e->pass.kind = kind == ET_PASS_RANK ? ET_PASS_CUT : ET_PASS_NONE;
     if (kind == ET_PASS_MEASURE) {
-        *likelihood = e->all_evidence;
+        *likelihood = e->mean_evidence;
         e->measured = true;
     } else if (kind == ET_PASS_RANK) {
         e->pass.cut = et_cut_find(e->pass.evidence, f->problem.first, f->problem.own, e->n_cut,
                                   f->work.sorted);
     } else { /* what the M-step needs is added up */
         double mass = et_prior_mass(&f->plan.setup, &f->parameters, widest_active(f));
-        *likelihood = is_cold(f) ? e->all_evidence : e->measured ? *likelihood : NAN;
-        e->free_energy = f->sums.evidence - (double)f->sums.used * log(mass);
+        *likelihood = is_cold(f) ? e->mean_evidence : e->measured ? *likelihood : NAN;
+        e->free_energy = f->sums.evidence / (double)f->sums.used - log(mass);
         e->measured = false;
     }
     return RB_OK;
 }
 
-/* The log evidence of all samples, at the temperature of the iteration. */
+/* The mean log evidence of a sample, at the temperature of the iteration. */
 void et_objective(void *state, double *objective, double *estep_objective) {
     const et_fit *f = state;
-    *objective = f->estep.all_evidence;
+    *objective = f->estep.mean_evidence;
     *estep_objective = NAN;
 }
 

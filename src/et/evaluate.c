@@ -80,8 +80,8 @@ static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_m
         causes += f->in_map[h];
     rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)n * (double)units));
     rb_metrics_set(metrics, "reconstruction_error", sqrt(f->squares));
-    rb_metrics_set(metrics, "objective", f->evidence - (double)n * log(mass));
-    rb_metrics_set(metrics, "log_likelihood", f->evidence);
+    rb_metrics_set(metrics, "objective", f->evidence / (double)n - log(mass));
+    rb_metrics_set(metrics, "log_likelihood", f->evidence / (double)n);
     rb_metrics_set(metrics, "mean_squared_error", f->squares / (double)f->values);
     rb_metrics_set(metrics, "causes_used", (double)causes);
     rb_metrics_set(metrics, "samples_used", used && n_used == 1 ? used[0] : NAN);

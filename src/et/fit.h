@@ -33,7 +33,10 @@ rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, d
 /* Reads "13:1.05" or "13", where what is not given keeps its value; or knots. */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
+/* Does the temperature stay at its end from here on? Then sigma and prior are learned. */
 bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
+/* Do fields get no noise any more? */
+bool et_noise_ended(const et_schedule *schedule, int64_t iteration);
 /* The sd of the noise on fields after an iteration: by knots, else `usual`. */
 double et_noise_at(const et_schedule *schedule, int64_t iteration, double usual);
 /* N_cut, samples in use: by knots; else n unless it is late enough to cut down to share * n. The
@@ -244,11 +247,11 @@ void et_apply_second(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_d
 /* The E-step at hand (estep.c). */
 typedef struct et_estep {
     et_pass pass;
-    bool measured;       /* a pass for the log-likelihood alone was made */
-    bool last;           /* no M-step follows */
-    int64_t n_cut;       /* samples in use */
-    double all_evidence; /* of all samples */
-    double free_energy;  /* of the samples in use */
+    bool measured;        /* a pass for the log-likelihood alone was made */
+    bool last;            /* no M-step follows */
+    int64_t n_cut;        /* samples in use */
+    double mean_evidence; /* over all samples */
+    double free_energy;   /* mean over the samples in use */
 } et_estep;
 
 typedef struct et_fit {
@@ -364,6 +367,8 @@ void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
+double et_active_above(const rb_model *model);
+rb_error et_noise(rb_context *ctx, const rb_model *model, double *variances);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 /* sample.c */

@@ -57,7 +57,7 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
     .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate,      \
-    .draw = et_draw, .emit = et_emit
+    .draw = et_draw, .emit = et_emit, .active_above = et_active_above, .noise = et_noise
 
 const rb_method rb_method_linca = {
     .name = "linca",

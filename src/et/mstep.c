@@ -1,4 +1,4 @@
-/* The M-step: fields by the model; while annealing, noise on them; their bounds; once the end
+/* The M-step: fields by the model; for a while noise on them; their bounds; once the end
  * temperature is reached, sigma and prior. */
 #include "fit.h"
 
@@ -142,16 +142,15 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     et_fit *f = state;
     rb_dense fields = f->parameters.fields;
     int64_t iteration = f->progress.iteration;
-    bool ended = et_schedule_ended(&f->plan.schedule, iteration);
     if (f->trace.metrics) et_trace_iteration(f);
     f->progress.last_used = f->sums.used;
     rb_error err =
         f->plan.setup.model.mstep(ctx, &f->plan.setup, &f->sums, &f->work, &f->parameters);
     if (err) return err;
     bound_fields(&f->plan, fields);
-    if (ended) learn(ctx, f);
-    double usual = !ended || f->plan.options.as_printed ? f->plan.noise : 0;
-    double noise = et_noise_at(&f->plan.schedule, iteration, usual);
+    if (et_schedule_ended(&f->plan.schedule, iteration)) learn(ctx, f);
+    bool noisy = !et_noise_ended(&f->plan.schedule, iteration) || f->plan.options.as_printed;
+    double noise = et_noise_at(&f->plan.schedule, iteration, noisy ? f->plan.noise : 0);
     if (noise > 0) {
         et_add_noise(&f->problem, iteration, noise, fields);
         bound_fields(&f->plan, fields);

@@ -63,7 +63,8 @@ const rb_option et_option_rows[] = {
      "annealing, such as 13:1 (from the data if not given; MCA ends at 1.05), or as lines between "
      "shares of the iterations: 0=13,0.1=13,0.8=1"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, weight_noise), "-1", -1, 1e150,
-     NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)",
+     NULL, "SD",
+     "noise on the fields after each M-step until 0.8 of the iterations (-1: from the data)",
      RB_OPTION_RESEARCH},
     {"weight-noise-schedule", 0, RB_OPTION_TEXT, offsetof(rb_et_options, weight_noise_schedule),
      NULL, 0, 0, NULL, "COURSE",

@@ -1,6 +1,6 @@
 /* Temperature, noise and data cut over the iterations t = 0 .. I - 1. Temperature: hot for a tenth,
- * cooling until eight tenths, cold from then on; noise: until it is cold; the cut begins after two
- * thirds. Or any of them as lines between knots. */
+ * cooling until eight tenths, cold from then on, or always where it begins so; noise: until eight
+ * tenths; the cut begins after two thirds. Or any of them as lines between knots. */
 #include "fit.h"
 
 #include <math.h>
@@ -71,10 +71,22 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
     return RB_OK;
 }
 
+static bool is_past(const et_schedule *s, int64_t iteration, double tenths) {
+    return 10 * (double)iteration >= tenths * (double)s->iterations;
+}
+
 bool et_schedule_ended(const et_schedule *s, int64_t iteration) {
     const et_knots *knots = &s->temperature;
-    double tenths = knots->count ? 10 * knots->share[knots->count - 1] : 8;
-    return 10 * (double)iteration >= tenths * (double)s->iterations;
+    if (knots->count == 0) return is_past(s, iteration, s->start > s->end ? 8 : 0);
+    int k = knots->count - 1;
+    while (k > 0 && knots->value[k - 1] == s->end)
+        k--;
+    return is_past(s, iteration, 10 * knots->share[k]);
+}
+
+bool et_noise_ended(const et_schedule *s, int64_t iteration) {
+    const et_knots *knots = &s->temperature;
+    return is_past(s, iteration, knots->count ? 10 * knots->share[knots->count - 1] : 8);
 }
 
 double et_temperature(const et_schedule *s, int64_t iteration) {

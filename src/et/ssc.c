@@ -144,7 +144,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
             if (metrics->likelihoods) metrics->likelihoods[first + i] = c->results.evidence[i];
         }
     }
-    if (!err) rb_metrics_set(metrics, "log_likelihood", sum);
+    if (!err) rb_metrics_set(metrics, "log_likelihood", sum / (double)n);
     coder_free(c);
     return err;
 }

@@ -42,7 +42,8 @@ const rb_option ssc_option_rows[] = {
      "annealing, such as 13:1 (from the data if not given), or as lines between shares of the "
      "iterations: 0=13,0.1=13,0.8=1"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(ssc_options, weight_noise), "-1", -1, 1e150,
-     NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)",
+     NULL, "SD",
+     "noise on the fields after each M-step until 0.8 of the iterations (-1: from the data)",
      RB_OPTION_RESEARCH},
     {0},
 };
@@ -223,22 +224,20 @@ rb_error ssc_survey_end(rb_context *ctx, void *state) {
     if (!(sd > 0)) return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are 0");
     f->min_sigma = 1e-3 * sd;
     if (!f->warm) start_anew(f, sd);
-    f->noise = f->options.weight_noise >= 0 ? f->options.weight_noise : f->warm ? 0 : sd / 120;
     double ratio = factor * sd / f->parameters.base.sigma;
     if (f->schedule.start == 0) {
         double hot = 0.52 * ratio * ratio;
         f->schedule.start = f->warm ? f->schedule.end : fmax(hot, f->schedule.end);
     }
+    double usual = f->warm || et_schedule_ended(&f->schedule, 0) ? 0 : sd / 120;
+    f->noise = f->options.weight_noise >= 0 ? f->options.weight_noise : usual;
     return RB_OK;
 }
 
 /* ---- E-step ---- */
 
-/* Where nothing is annealed, all is learned from the beginning. */
 static bool is_cold(const ssc_fit *f) {
-    const et_schedule *s = &f->schedule;
-    bool flat = s->temperature.count == 0 && s->start <= s->end;
-    return flat || et_schedule_ended(s, f->progress.iteration);
+    return et_schedule_ended(&f->schedule, f->progress.iteration);
 }
 
 static double temperature(const ssc_fit *f) {
@@ -326,6 +325,10 @@ rb_error ssc_block(rb_context *ctx, void *state, const rb_block *block) {
     return RB_OK;
 }
 
+static double mean_evidence(const ssc_fit *f) {
+    return f->sums.base.evidence / (double)f->problem.n_samples;
+}
+
 rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
     ssc_fit *f = state;
     rb_dense second = f->sums.base.second;
@@ -334,7 +337,7 @@ rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
     for (int64_t h = 0; h < second.rows; h++)
         for (int64_t j = 0; j <= h; j++)
             rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : f->sums.diagonal[h]);
-    f->progress.log_likelihood = temperature(f) == 1 ? f->sums.base.evidence : NAN;
+    f->progress.log_likelihood = temperature(f) == 1 ? mean_evidence(f) : NAN;
     memcpy(f->progress.largest, f->sums.largest, (size_t)second.rows * sizeof(double));
     return RB_OK;
 }
@@ -373,23 +376,22 @@ static void learn_cause(ssc_fit *f, int64_t h) {
 rb_error ssc_mstep(rb_context *ctx, void *state) {
     ssc_fit *f = state;
     et_parameters *p = &f->parameters.base;
-    bool ended = is_cold(f);
     rb_error err = et_mstep_solve(ctx, NULL, &f->sums.base, &f->work, p);
     if (err) return err;
-    if (ended) {
+    if (is_cold(f)) {
         double variance = et_linear_variance(ctx, &f->sums.base, p->fields, f->work.target);
         p->sigma = fmax(sqrt(fmax(variance, 0)), f->min_sigma);
         for (int64_t h = 0; h < f->options.units; h++)
             learn_cause(f, h);
-    } else if (f->noise > 0) {
-        et_add_noise(&f->problem, f->progress.iteration, f->noise, p->fields);
     }
+    if (f->noise > 0 && !et_noise_ended(&f->schedule, f->progress.iteration))
+        et_add_noise(&f->problem, f->progress.iteration, f->noise, p->fields);
     f->progress.iteration++;
     return et_check_fields(ctx, p->fields);
 }
 
 void ssc_objective(void *state, double *objective, double *estep_objective) {
-    *objective = ((const ssc_fit *)state)->sums.base.evidence;
+    *objective = mean_evidence(state);
     *estep_objective = NAN;
 }
 

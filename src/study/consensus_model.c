@@ -102,11 +102,7 @@ static rb_error copy_attributes(const merging *m, const rb_model *base) {
 /* Vectors of as many entries as there are units, in methods that the library does not know, may be
  * anything. */
 static rb_error check_known(const merging *m, const rb_model *base) {
-    double *loadings = NULL;
-    bool known =
-        rb_model_array(base, "noise", NULL, NULL) || rb_model_array(base, "sigma", NULL, NULL);
-    loadings = (double *)rb_model_array(base, "loadings", NULL, NULL);
-    if (known && loadings) return RB_OK;
+    if (rb_modules_possible(base)) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_UNSUPPORTED,
                    "method '%s' has no loadings or no noise that could be merged: there is no "
                    "consensus of its models",

@@ -1,11 +1,13 @@
 /* Modules against data in which nothing goes with anything: each feature keeps its values, in an
  * order of samples of its own.
  *
- * Of permutation b = 1 .. B and unit u = 1 .. l let T_bu be the information of the unit
- * (rb_unit_information), and T_j that of unit j in the data. Then
- *     p_j      = (1 + sum_b #{u: T_bu >= T_j} / l) / (1 + B)
+ * Of permutation b = 1 .. B and its living units u = 1 .. l_b let T_bu be the information of the
+ * unit (rb_unit_information), and T_j that of unit j in the data. Then
+ *     p_j      = (1 + sum_b #{u: T_bu >= T_j} / l_b) / (1 + B)
  *     family_j = (1 + #{b: max_u T_bu >= T_j}) / (1 + B)
- * The second bounds the chance that any unit of data without structure is called (P. H. Westfall,
+ * The first is adjusted over the living units of the data (rb_false_discovery), for which it must
+ * be of a unit that is known to live: of any unit it is the smaller the more of them die. The
+ * second bounds the chance that any unit of data without structure is called (P. H. Westfall,
  * S. S. Young, "Resampling-based multiple testing", 1993, max-T in a single step); the observed
  * data count as one permutation, so that no p-value is 0 (B. Phipson, G. K. Smyth, "Permutation
  * p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9 (2010)).
@@ -71,6 +73,12 @@ const rb_option_group *rb_significance_group(void) {
     return &group;
 }
 
+/* A living unit of a permutation, and what it adds to a sum over permutations of their shares of
+ * living units; then that sum, with all that come before. */
+struct living {
+    double information, share;
+};
+
 typedef struct study {
     permute_options options;
     const rb_model *model; /* encode: for samples as they are permuted */
@@ -79,8 +87,10 @@ typedef struct study {
     rb_matrix *matrix;     /* what is permuted */
     int64_t units;         /* of a fit; of a consensus those that were not kept have nothing */
     int64_t width;         /* of a row of `null`: units that a permutation may have */
-    double *null;          /* permutations x units: the information of each */
+    double *null;          /* permutations x width: the information of each */
     double *largest;       /* of each permutation; ascending */
+    struct living *living; /* units of all permutations, descending */
+    int64_t n_living;
 } study;
 
 /* ---- permuted data ---- */
@@ -399,38 +409,64 @@ static int64_t count_from(const double *values, int64_t count, double x) {
     return count - low;
 }
 
+static int descending(const void *a, const void *b) {
+    const struct living *x = a, *y = b;
+    if (x->information != y->information) return x->information < y->information ? 1 : -1;
+    return (x->share > y->share) - (x->share < y->share);
+}
+
 /* Of the null only order statistics are used. */
 static void sort_null(study *s) {
     int64_t b = s->options.permutations;
     for (int64_t i = 0; i < b; i++) {
+        const double *row = s->null + i * s->width;
+        int64_t first = s->n_living;
         s->largest[i] = 0;
-        for (int64_t u = 0; u < s->width; u++)
-            s->largest[i] = fmax(s->largest[i], s->null[i * s->width + u]);
+        for (int64_t u = 0; u < s->width; u++) {
+            s->largest[i] = fmax(s->largest[i], row[u]);
+            if (row[u] > 0) s->living[s->n_living++].information = row[u];
+        }
+        for (int64_t u = first; u < s->n_living; u++)
+            s->living[u].share = 1 / (double)(s->n_living - first);
     }
     qsort(s->largest, (size_t)b, sizeof *s->largest, ascending);
-    qsort(s->null, (size_t)(b * s->width), sizeof *s->null, ascending);
+    qsort(s->living, (size_t)s->n_living, sizeof *s->living, descending);
+    for (int64_t u = 1; u < s->n_living; u++)
+        s->living[u].share += s->living[u - 1].share;
+}
+
+/* The sum over permutations of the share of living units with at least that information. */
+static double shares_from(const study *s, double information) {
+    int64_t low = 0, high = s->n_living;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (s->living[middle].information >= information)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? s->living[low - 1].share : 0;
 }
 
 static rb_significance judge(const study *s, double information) {
-    double b = (double)s->options.permutations, l = (double)s->units;
-    double pooled =
-        (double)count_from(s->null, s->options.permutations * s->width, information) / l;
+    double b = (double)s->options.permutations;
     double larger = (double)count_from(s->largest, s->options.permutations, information);
-    return (rb_significance){.p = fmin((1 + pooled) / (1 + b), 1),
-                             .p_family = (1 + larger) / (1 + b)};
+    double p_family = (1 + larger) / (1 + b);
+    return (rb_significance){.p = fmin((1 + shares_from(s, information)) / (1 + b), p_family),
+                             .p_family = p_family};
 }
 
-/* The false discovery rate is over all units, as p is, also dead ones and those that `best` left
- * out. */
+/* The false discovery rate is over all living units, also those that `best` left out. */
 static rb_error judge_all(rb_context *ctx, study *s, const double *information,
                           rb_modules *modules) {
     rb_scratch scratch = {.ctx = ctx};
     double *log_p = rb_take(&scratch, s->units, sizeof *log_p);
     double *log_fdr = rb_take(&scratch, s->units, sizeof *log_fdr);
-    sort_null(s);
+    s->living = rb_take(&scratch, s->options.permutations * s->width, sizeof *s->living);
+    if (!scratch.err) sort_null(s);
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
         log_p[u] = information[u] > 0 ? log(judge(s, information[u]).p) : NAN;
-    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, s->units, log_fdr);
+    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, 0, log_fdr);
     rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->count, sizeof *list);
     for (int64_t r = 0; list && r < modules->count; r++) {
         list[r] = judge(s, modules->list[r].information);
@@ -453,51 +489,29 @@ static bool is_significant(const permute_options *options, rb_significance s) {
     return value <= bound_of(options) * (1 + 1e-12);
 }
 
-/* What the consensus of fits calls stable by default. */
-static const double STABLE = 0.6;
-
-/* The units of a kind, in a list of words; false: there are none. */
-static bool list_units(const permute_options *options, const rb_modules *modules, bool significant,
-                       char *text, size_t size) {
+/* Of a consensus, whose units are as stable as was asked for: are they significant? */
+static void compare_stability(rb_context *ctx, const study *s, const rb_modules *modules) {
+    const char *stability = rb_model_attribute(s->model, RB_CONSENSUS_ATTRIBUTE "stability");
+    const char *rate =
+        s->options.error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
+    char units[256] = "";
     size_t used = 0;
-    *text = '\0';
-    for (int64_t r = 0; r < modules->count; r++) {
-        const rb_module *m = &modules->list[r];
-        bool stable = m->stability >= STABLE - 1e-9;
-        if (is_significant(options, modules->significance[r]) != significant ||
-            stable == significant || used >= size)
-            continue;
-        int more =
-            snprintf(text + used, size - used, "%s%lld", used ? ", " : "", (long long)m->unit);
+    if (modules->count == 0 || !stability) return;
+    for (int64_t r = 0; r < modules->count && used < sizeof units; r++) {
+        if (is_significant(&s->options, modules->significance[r])) continue;
+        int more = snprintf(units + used, sizeof units - used, "%s%lld", used ? ", " : "",
+                            (long long)modules->list[r].unit);
         used += (size_t)(more > 0 ? more : 0);
     }
-    return used > 0;
-}
-
-/* Of units with stabilities: do both say the same? */
-static void compare_stability(rb_context *ctx, const permute_options *options,
-                              const rb_modules *modules) {
-    char units[256];
-    const char *rate =
-        options->error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
-    if (modules->count == 0 || modules->list[0].stability == 0) return;
-    bool loose = list_units(options, modules, true, units, sizeof units);
-    if (loose) {
+    if (used) {
         rb_log(ctx, RB_LOG_INFO,
-               "unit %s: a %s of at most %g, but a stability below %g: more than noise, but the "
-               "fits do not agree on what it is",
-               units, rate, bound_of(options), STABLE);
-    }
-    bool common = list_units(options, modules, false, units, sizeof units);
-    if (common) {
-        rb_log(ctx, RB_LOG_INFO,
-               "unit %s: a stability of %g or more, but a %s above %g: most fits find it, but "
+               "unit %s: a stability of %s or more, but a %s above %g: most fits find it, but "
                "noise may give as much information",
-               units, STABLE, rate, bound_of(options));
-    }
-    if (!loose && !common)
+               units, stability, rate, bound_of(&s->options));
+    } else {
         rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",
                (long long)modules->count);
+    }
 }
 
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
@@ -570,7 +584,7 @@ static rb_error work(rb_context *ctx, study *s, const double *information, rb_mo
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
     if (!scratch.err && *complete) {
         scratch.err = judge_all(ctx, s, information, modules);
-        if (!scratch.err) compare_stability(ctx, &s->options, modules);
+        if (!scratch.err) compare_stability(ctx, s, modules);
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
     }
     return rb_scratch_end(&scratch);

@@ -318,8 +318,7 @@ static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at,
         err = rb_evaluate_samples(ctx, model, &source, (double *)(o + 1), &metrics);
     }
     if (!err) {
-        double of = rb_has_causes(model) ? (double)o->held_out_samples : 1; /* a sum there */
-        o->held_out = rb_metrics_get(metrics, "log_likelihood") / of;
+        o->held_out = rb_metrics_get(metrics, "log_likelihood");
         if (isnan(o->held_out)) o->held_out = rb_metrics_get(metrics, "log_likelihood_bound");
         o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
         err = measure_entries(ctx, plan, model, fold,

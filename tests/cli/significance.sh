@@ -37,7 +37,7 @@ expect 0 modules c.h5 X.npy --permutations 19 --null encode
 grep -q '^unit .* family-wise .* stability' out || fail "no columns: $(head -n 1 out)"
 says "stability"
 expect 0 modules c.h5 X.npy --permutations 1 --null encode # nothing is significant
-says "most fits find it, but noise may give as much information"
+says "a stability of 0.2 or more, but a family-wise p-value above 0.05: most fits find it"
 
 # Only what is significant goes into any file.
 expect 0 modules m.h5 X.npy --permutations 19 --significant 0.05 -o some.gmt

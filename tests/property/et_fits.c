@@ -84,10 +84,10 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
 
 static double free_energy(rb_context *ctx, struct fitted *f) {
     run_estep(ctx, f);
-    return f->state->estep.free_energy +
-           (double)f->state->sums.used *
-               log(et_prior_mass(&f->state->plan.setup, &f->state->parameters,
-                                 f->state->plan.setup.widest_active));
+    return (double)f->state->sums.used *
+           (f->state->estep.free_energy +
+            log(et_prior_mass(&f->state->plan.setup, &f->state->parameters,
+                              f->state->plan.setup.widest_active)));
 }
 
 /* The derivative of the truncated free energy by differences; `value` stays what it was. */

@@ -177,7 +177,8 @@ static void full_samples_are_widened(void **state) {
                 widened += r->width[i] > 0;
                 left += r->width[i] == 0;
             }
-            f.state->plan.schedule.iterations = 100; /* hot: nothing is widened */
+            f.state->plan.schedule.start = 13; /* hot: nothing is widened */
+            f.state->plan.schedule.iterations = 100;
             run_estep(ctx, &f);
             for (int i = 0; i < c.n; i++)
                 assert_int_equal(r->width[i], 0);

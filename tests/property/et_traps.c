@@ -294,7 +294,7 @@ static void cut_is_gradual(void **state) {
     assert_int_equal(et_cut_size(&s, 29, 100, 0), 1);
     assert_int_equal(et_cut_size(&s, 29, 100, 3), 100);
     /* Of mca only once it is cold, but not in the last tenth alone. */
-    et_schedule late = {.iterations = 30, .late_cut = true};
+    et_schedule late = {.iterations = 30, .start = 9, .end = 1, .late_cut = true};
     assert_int_equal(et_cut_size(&late, 23, 100, 0.5), 100);
     assert_int_equal(et_cut_size(&late, 24, 100, 0.5), 92);
     assert_int_equal(et_cut_size(&late, 29, 100, 0.5), 50);
@@ -334,6 +334,20 @@ static void schedules_are_piecewise_linear(void **state) {
     }
     assert_ok(ctx, et_schedule_parse(ctx, "0=1", &same));
     assert_true(et_temperature(&same, 0) == 1 && et_schedule_ended(&same, 0));
+    /* From where it stays so. */
+    static const struct {
+        const char *text;
+        int64_t ended, quiet;
+    } courses[] = {
+        {"1:1", 0, 80}, {"1", 0, 80}, {"0=13,0.5=1,0.9=1", 50, 90}, {"0=1,0.3=5,0.6=1", 60, 60}};
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        et_schedule c = {.iterations = 100, .end = 1};
+        assert_ok(ctx, et_schedule_parse(ctx, courses[i].text, &c));
+        for (int64_t t = 0; t < 100; t++) {
+            assert_int_equal(et_schedule_ended(&c, t), t >= courses[i].ended);
+            assert_int_equal(et_noise_ended(&c, t), t >= courses[i].quiet);
+        }
+    }
     static const char *const wrong[] = {"1:13",     "0.5",      "13:",      "x",
                                         "0=13,",    "0.1=13",   "0=13,0=1", "0=13,0.5=0.9",
                                         "0=13,2=1", "0=13;1=1", "0=13x"};

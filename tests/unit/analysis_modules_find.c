@@ -8,6 +8,7 @@
 
 #include "../options.h"
 #include "analysis/analysis.h"
+#include "compare/compare.h"
 #include <rarebit/et.h>
 #include <rarebit/rfn.h>
 #include <rarebit/simulate.h>
@@ -47,7 +48,7 @@ static void check(rb_error err) {
     if (err) fail_msg("%s", rb_context_error(ctx));
 }
 
-static rb_model *fit_causes(int noise) {
+static rb_model *fit_valued(int noise, const char *values) {
     rb_et_options options;
     rb_fit_options fit;
     rb_model *model;
@@ -55,10 +56,15 @@ static rb_model *fit_causes(int noise) {
     rb_fit_options_default(&fit);
     options.units = UNITS;
     options.noise = noise;
+    options.values = values;
     fit.iterations = 60;
     fit.seed = 1;
     check(rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), source, NULL, &model));
     return model;
+}
+
+static rb_model *fit_causes(int noise) {
+    return fit_valued(noise, NULL);
 }
 
 /* sum_i 1/2 log(1 + mu_ij^2 sum_k W_kj^2 / variance_k) */
@@ -122,6 +128,70 @@ static void modules_of_causes(void **state) {
         rb_modules_free(modules);
         rb_model_free(model);
     }
+}
+
+/* Of causes of several values: sum_v p(s_h = v) v in place of the prior, and a cause is active
+ * above half the least value. */
+static void modules_of_valued_causes(void **state) {
+    (void)state;
+    rb_model *model = fit_valued(RB_ET_POISSON, "0,0.5,2");
+    static reference r;
+    rb_modules *modules;
+    double variances[FEATURES], mean;
+    const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+    const double *prior = rb_model_array(model, "value_prior", NULL, NULL);
+    mean = 0.5 * prior[0] + 2 * prior[1];
+    for (int64_t k = 0; k < FEATURES; k++) {
+        variances[k] = 0;
+        for (int64_t u = 0; u < UNITS; u++)
+            variances[k] += mean * loadings[k * UNITS + u];
+    }
+    check(rb_encode(ctx, model, source, keep_codes, &r));
+    check(rb_modules_find(ctx, model, source, NULL, &modules));
+    assert_true(rb_modules_count(modules) > 0);
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *m = rb_modules_get(modules, rank);
+        double expected = information_of(model, &r, m->unit, variances);
+        assert_true(expected > 0 && fabs(m->information - expected) < 1e-9 * expected);
+        int64_t active = 0;
+        for (int64_t i = 0; i < SAMPLES; i++)
+            active += r.codes[i][m->unit] > 0.25;
+        assert_int_equal(m->n_samples, active);
+    }
+    rb_modules_free(modules);
+    rb_model_free(model);
+}
+
+/* A method is what its table says, whatever its arrays are called. */
+static rb_error store_more(rb_context *context, void *state, rb_model *model) {
+    rb_error err = rb_method_pca.store(context, state, model);
+    double *sigma = err ? NULL : rb_model_add_array(context, model, "sigma", 1, 1);
+    double *prior = sigma ? rb_model_add_array(context, model, "prior", 1, 1) : NULL;
+    if (!prior) return RB_ERROR_MEMORY;
+    *sigma = *prior = 0.5;
+    return RB_OK;
+}
+
+static void names_of_arrays_say_nothing(void **state) {
+    (void)state;
+    static rb_method other;
+    rb_options *options;
+    rb_model *models[2];
+    other = rb_method_pca;
+    other.name = "other";
+    other.store = store_more;
+    check(rb_context_add_method(ctx, &other));
+    double information[2][3];
+    for (int m = 0; m < 2; m++) {
+        check(rb_options_new(ctx, m ? "other" : "pca", &options));
+        check(rb_options_set(ctx, options, "units", "3"));
+        check(rb_fit(ctx, options, source, NULL, &models[m]));
+        assert_false(rb_has_causes(models[m]));
+        check(rb_unit_information(ctx, models[m], source, information[m]));
+        rb_options_free(options);
+        rb_model_free(models[m]);
+    }
+    assert_memory_equal(information[0], information[1], sizeof information[0]);
 }
 
 /* Arrays of damaged models that have no value: none is read. */
@@ -204,10 +274,9 @@ static void codes_of_labelled_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modules_of_causes),
-        cmocka_unit_test(arrays_without_values),
-        cmocka_unit_test(modules_of_sparse_loadings),
-        cmocka_unit_test(codes_of_labelled_samples),
+        cmocka_unit_test(modules_of_causes),           cmocka_unit_test(modules_of_valued_causes),
+        cmocka_unit_test(names_of_arrays_say_nothing), cmocka_unit_test(arrays_without_values),
+        cmocka_unit_test(modules_of_sparse_loadings),  cmocka_unit_test(codes_of_labelled_samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

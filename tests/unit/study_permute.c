@@ -114,6 +114,55 @@ static void what_must_hold(void **state) {
     rb_matrix_free(matrix);
 }
 
+enum { MANY = 12, TIMES = 19 };
+
+/* The information of each unit in a permutation. */
+static void permuted_information(const fitted *f, const rb_matrix *matrix, int64_t permutation,
+                                 double information[MANY]) {
+    rb_matrix *permuted;
+    rb_source *source;
+    assert_ok(ctx, rb_study_permute(ctx, matrix, 1, permutation, &permuted));
+    assert_ok(ctx, rb_source_from_matrix(ctx, permuted, &source));
+    assert_ok(ctx, rb_unit_information(ctx, f->model, source, information));
+    rb_source_free(source);
+    rb_matrix_free(permuted);
+}
+
+/* Chances among living units, and Benjamini and Hochberg's over as many as live. */
+static void chances_are_of_living_units(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = planted(7, &matrix);
+    fitted f = fit(source, "units=12");
+    double null[TIMES][MANY], data[MANY], p[MANY], fdr = 1;
+    int64_t living = rb_modules_count(f.modules);
+    assert_ok(ctx, permute(&f, "permutations=19 null=encode", NULL));
+    for (int b = 0; b < TIMES; b++)
+        permuted_information(&f, matrix, b, null[b]);
+    assert_ok(ctx, rb_unit_information(ctx, f.model, source, data));
+    assert_in_range(living, 2, MANY - 3);
+    for (int64_t r = 0; r < living; r++) {
+        double t = data[rb_modules_get(f.modules, r)->unit];
+        p[r] = 1.0 / (1 + TIMES);
+        for (int b = 0; b < TIMES; b++) {
+            double alive = 0, larger = 0;
+            for (int u = 0; u < MANY; u++) {
+                alive += null[b][u] > 0;
+                larger += null[b][u] >= t;
+            }
+            p[r] += (alive > 0 ? larger / alive : 0) / (1 + TIMES);
+        }
+        assert_close(get(f.modules, r).p, p[r], 1e-9);
+    }
+    for (int64_t r = living - 1; r >= 0; r--) { /* largest information first: ascending p */
+        fdr = fmin(fdr, p[r] * (double)living / (double)(r + 1));
+        assert_close(get(f.modules, r).fdr, fdr, 1e-9);
+    }
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 /* Planted modules stay, and with them nothing of the noise. */
 static void planted_modules_are_called(void **state) {
     (void)state;
@@ -367,6 +416,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_a_consensus_again),
         cmocka_unit_test(what_must_hold),
+        cmocka_unit_test(chances_are_of_living_units),
         cmocka_unit_test(planted_modules_are_called),
         cmocka_unit_test(noise_is_not_called),
         cmocka_unit_test(only_significant_ones_stay),
