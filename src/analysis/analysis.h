@@ -168,8 +168,15 @@ typedef struct rb_bars_options {
 
 /* ---- modules ---- */
 
+/* What is known of a module besides. */
+typedef struct rb_module_note {
+    double score; /* what it is ranked by; 0: read from a file */
+    bool other_side, background;
+} rb_module_note;
+
 struct rb_modules {
     rb_module *list;
+    rb_module_note *notes;
     int64_t count;
     char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
@@ -179,6 +186,12 @@ struct rb_modules {
 
 /* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
+
+/* Takes a module out. */
+void rb_modules_remove(rb_modules *modules, int64_t rank);
+
+/* How many there are without background, which comes last. */
+int64_t rb_modules_called(const rb_modules *modules);
 
 /* The column in the data of a feature that a module names. */
 int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
