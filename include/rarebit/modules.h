@@ -117,8 +117,9 @@ typedef struct rb_class_unit {
     int64_t class_size; /* samples of the class */
     int64_t unit;       /* -1: there is only one class */
     double auc;         /* NaN: there is only one class */
-    int64_t overlap;    /* of the class_size samples with the largest codes (AUC below 1/2: the
-                           smallest), those of the class; among equal codes others come first */
+    int64_t overlap;    /* samples of the class in the module of the unit, as in the rows; where
+                           both sides of it are modules in that of negative codes for an AUC below
+                           1/2; -1: the unit has no module */
 } rb_class_unit;
 
 typedef struct rb_enrichment {

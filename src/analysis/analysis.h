@@ -361,15 +361,25 @@ void rb_labels_clear(rb_labels *labels);
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
+/* Every sample of the modules must be one of so many. */
+rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
+
+/* Counts a module's samples by class; how many have one. */
+int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
+
 /* Every unit against every class, by codes of units x labelled samples: rows are classes x units,
  * with natural logarithms of p-values in place of the decimal ones, and best the unit of each
  * class. The caller has memory for both. */
 rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
                        const float *codes, rb_group_auc *rows, int64_t *best);
+/* The overlaps of such rows: samples of the class in the module of the unit; where both sides of a
+ * unit are modules in that of the side that the AUC tells. */
+rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                           int64_t n_units, rb_group_auc *rows);
 /* The best unit of each class, by codes of units x labelled samples; best has memory for all
  * classes. */
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                        const float *codes, rb_class_unit *best);
+rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                        int64_t n_units, const float *codes, rb_class_unit *best);
 /* Such codes, of a model; freed with rb_free. */
 rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                            const rb_labels *labels, float **codes);
