@@ -314,6 +314,10 @@ bool rb_sample_belongs(double z, double size, double deviation, double level);
  * gain[row * columns + column] is largest. A row that goes empty (rows > columns) gets -1. */
 rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
                    int64_t *column_of);
+/* The same in memory of the caller, of so many bytes. */
+int64_t rb_assign_size(int64_t rows, int64_t columns);
+void rb_assign_in(void *memory, int64_t rows, int64_t columns, const double *gain,
+                  int64_t *column_of);
 
 /* ---- chances against permutations (chances.c) ---- */
 
