@@ -3,6 +3,7 @@
 
 #include "answers_tables.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,29 @@ const rb_option_group *answers_group(void) {
     static const rb_option_group group = {sizeof(rb_option), "What modules stand for", table,
                                           sizeof(answer_options)};
     return &group;
+}
+
+unit_name name_of_unit(const rb_modules *modules, int64_t rank) {
+    unit_name name;
+    snprintf(name.text, sizeof name.text, "%lld%s%s",
+             (long long)rb_modules_get(modules, rank)->unit,
+             rb_modules_other_side(modules, rank) ? "-" : "",
+             rb_modules_background(modules, rank) ? " (background)" : "");
+    return name;
+}
+
+const char *class_of_module(const answers *a, int64_t rank, double *auc) {
+    const rb_enrichment_row *row = &a->classes.rows[rank];
+    const rb_module *m = rb_modules_get(a->modules, rank);
+    bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
+    double best = NAN;
+    for (int64_t g = 0; row->class_name && g < a->aucs.n_groups; g++)
+        if (strcmp(rb_covariates_group(a->labels, 0, g), row->class_name) == 0)
+            best = a->aucs.rows[g * a->aucs.n_units + m->unit].auc;
+    best = negative ? 1 - best : best;
+    bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5;
+    *auc = bears ? best : NAN;
+    return bears ? row->class_name : NULL;
 }
 
 static const char *const file_options[ANSWER_FILES] = {"gmt-output", "labels-output",
@@ -130,6 +154,8 @@ static rb_error read_tables(invocation *call, rb_source *source, answers *a) {
 static rb_error test_codes(invocation *call, const rb_matrix *codes, answers *a) {
     rb_error err = RB_OK;
     if (a->labels) err = rb_covariates_auc(call->ctx, a->labels, 0, codes, &a->aucs);
+    if (!err && a->labels)
+        err = rb_covariates_overlap(call->ctx, a->labels, 0, a->modules, &a->aucs);
     if (!err && a->covariates)
         err = rb_covariates_test(call->ctx, a->covariates, codes, &a->covariate_tests);
     return err;

@@ -21,6 +21,18 @@ typedef struct answers {
     rb_covariate_tests covariate_tests;
 } answers;
 
+/* What a module is called: "3", "3-" for the other side of its unit, "3 (background)". */
+typedef struct unit_name {
+    char text[40];
+} unit_name;
+unit_name name_of_unit(const rb_modules *modules, int64_t rank);
+
+/* The class that a module goes with: most enriched, p at most 0.05 when corrected, and told by the
+ * codes of the unit better than by chance, *auc on the side of the module. NULL: none, and NaN. */
+const char *class_of_module(const answers *a, int64_t rank, double *auc);
+
+json_t *json_of_overlap(const rb_group_auc *row); /* null: the unit has no module */
+
 /* Is any of them asked for? */
 bool answers_wanted(const invocation *call);
 /* Refuses options that do nothing, and outputs of no known format. A status after a message. */

@@ -46,7 +46,7 @@ static void print_set_row(const answers *a, const rb_set_test *row, int width) {
     cell fdr = power_cell(row->fdr, row->log10_fdr);
     cell overlap = number_cell("%.0f", row->features ? (double)row->overlap : NAN);
     cell fold = number_cell("%.1f", row->fold), auc = number_cell("%.3f", row->auc);
-    printf("%-6lld %-5s %6lld %8s %7s %6s %9s %9s  ", (long long)row->unit,
+    printf("%-6s %-5s %6lld %8s %7s %6s %9s %9s  ", name_of_unit(a->modules, row->module).text,
            questions[row->question], (long long)row->set_size, overlap.text, fold.text, auc.text,
            p.text, fdr.text);
     if (row->features) {
@@ -90,8 +90,8 @@ void print_sets(const answers *a) {
             any = true;
         }
         if (!any) {
-            printf("%-6lld -     no set with a false discovery rate below %g\n",
-                   (long long)rb_modules_get(a->modules, m)->unit, SHOWN_FDR);
+            printf("%-6s -     no set with a false discovery rate below %g\n",
+                   name_of_unit(a->modules, m).text, SHOWN_FDR);
         }
     }
 }
@@ -132,33 +132,40 @@ void add_sets(json_t **to, const answers *a) {
 
 /* ---- classes ---- */
 
-/* The AUC of a class, by name, in a unit. */
-static double auc_of(const answers *a, const char *class_name, int64_t unit) {
-    double auc = NAN;
-    for (int64_t g = 0; class_name && g < a->aucs.n_groups; g++)
-        if (strcmp(rb_covariates_group(a->labels, 0, g), class_name) == 0)
-            auc = a->aucs.rows[g * a->aucs.n_units + unit].auc;
-    return auc;
-}
-
 /* The row of a class's best unit, or of its first where it has none. */
 static const rb_group_auc *best_row(const answers *a, int64_t group) {
     int64_t best = a->aucs.best[group];
     return &a->aucs.rows[group * a->aucs.n_units + (best < 0 ? 0 : best)];
 }
 
-/* Module by module, then the other way round: for each class the unit. */
+static int by_enrichment(const void *a, const void *b) {
+    const rb_enrichment_row *x = a, *y = b;
+    double p = x->log10_p_value_adjusted, q = y->log10_p_value_adjusted;
+    return p != q ? (p > q) - (p < q) : (x->module > y->module) - (x->module < y->module);
+}
+
+static void print_module_class(const answers *a, const rb_enrichment_row *row) {
+    double told;
+    const char *name = class_of_module(a, row->module, &told);
+    cell overlap = number_cell("%.0f", name ? (double)row->overlap : NAN);
+    cell precision = number_cell("%.3f", name ? row->precision : NAN);
+    cell recall = number_cell("%.3f", name ? row->recall : NAN), auc = number_cell("%.4f", told);
+    printf("%-6s %8lld %9s %9s %9s %8s %8.1f  %s\n", name_of_unit(a->modules, row->module).text,
+           (long long)row->module_size, overlap.text, precision.text, recall.text, auc.text,
+           row->log10_p_value_adjusted, name ? name : "-");
+}
+
+/* Module by module, the most enriched first, then the other way round: for each class the unit. */
 void print_classes(const answers *a) {
-    printf("%-6s %8s %9s %9s %9s %8s %8s  %s\n", "unit", "samples", "in class", "precision",
+    size_t count = (size_t)a->classes.n_rows;
+    rb_enrichment_row *rows = malloc(count * sizeof *rows + 1);
+    printf("%-6s %8s %9s %9s %9s %8s %8s  %s\n", "unit", "samples", "overlap", "precision",
            "recall", "AUC", "log10 p", "class");
-    for (int64_t r = 0; r < a->classes.n_rows; r++) {
-        const rb_enrichment_row *row = &a->classes.rows[r];
-        int64_t unit = rb_modules_get(a->modules, row->module)->unit;
-        cell auc = number_cell("%.4f", auc_of(a, row->class_name, unit));
-        printf("%-6lld %8lld %9lld %9.3f %9.3f %8s %8.1f  %s\n", (long long)unit,
-               (long long)row->module_size, (long long)row->overlap, row->precision, row->recall,
-               auc.text, row->log10_p_value_adjusted, row->class_name ? row->class_name : "-");
-    }
+    if (rows && count) memcpy(rows, a->classes.rows, count * sizeof *rows);
+    if (rows) qsort(rows, count, sizeof *rows, by_enrichment);
+    for (size_t r = 0; rows && r < count; r++)
+        print_module_class(a, &rows[r]);
+    free(rows);
     printf("\n%-9s %8s %8s %9s %9s  %s\n", "best unit", "samples", "AUC", "overlap", "FDR",
            "class");
     for (int64_t g = 0; g < a->aucs.n_groups; g++) {
@@ -166,21 +173,25 @@ void print_classes(const answers *a) {
         bool there = a->aucs.best[g] >= 0;
         cell unit = number_cell("%.0f", there ? (double)row->unit : NAN);
         cell auc = number_cell("%.4f", row->auc), fdr = power_cell(row->fdr, row->log10_fdr);
-        cell overlap = number_cell("%.0f", there ? (double)row->overlap : NAN);
+        cell overlap = number_cell("%.0f", row->overlap < 0 ? NAN : (double)row->overlap);
         printf("%-9s %8lld %8s %9s %9s  %s\n", unit.text, (long long)row->group_size, auc.text,
                overlap.text, fdr.text, rb_covariates_group(a->labels, 0, g));
     }
 }
 
+json_t *json_of_overlap(const rb_group_auc *row) {
+    return row->overlap < 0 ? json_null() : json_integer(row->overlap);
+}
+
 static json_t *class_row(const void *of, int64_t r) {
     const answers *a = of;
     const rb_group_auc *row = &a->aucs.rows[r];
-    return json_pack("{sI so sI so sI so so so so}", "unit", (json_int_t)row->unit, "class",
+    return json_pack("{sI so sI so so so so so so}", "unit", (json_int_t)row->unit, "class",
                      json_of_text(rb_covariates_group(a->labels, 0, row->group)), "class_size",
                      (json_int_t)row->group_size, "auc", json_of_number(row->auc), "overlap",
-                     (json_int_t)row->overlap, "p_value", json_of_number(row->p_value),
-                     "log10_p_value", json_of_number(row->log10_p_value), "fdr",
-                     json_of_number(row->fdr), "log10_fdr", json_of_number(row->log10_fdr));
+                     json_of_overlap(row), "p_value", json_of_number(row->p_value), "log10_p_value",
+                     json_of_number(row->log10_p_value), "fdr", json_of_number(row->fdr),
+                     "log10_fdr", json_of_number(row->log10_fdr));
 }
 
 result_table table_of_classes(const answers *a) {
@@ -188,16 +199,24 @@ result_table table_of_classes(const answers *a) {
                           a->aucs.n_groups * a->aucs.n_units, class_row, a};
 }
 
+/* A number of the class that a module goes with, where it goes with one. */
+static json_t *of_class(const char *name, double value, bool whole) {
+    return !name ? json_null() : whole ? json_integer((json_int_t)value) : json_of_number(value);
+}
+
 static json_t *module_row(const answers *a, const rb_enrichment_row *r) {
-    json_int_t unit = rb_modules_get(a->modules, r->module)->unit;
-    return json_pack("{sI sI so sI sI sI so so so so so so so}", "module", (json_int_t)r->module,
-                     "unit", unit, "class", json_of_text(r->class_name), "module_size",
-                     (json_int_t)r->module_size, "class_size", (json_int_t)r->class_size, "overlap",
-                     (json_int_t)r->overlap, "precision", json_of_number(r->precision), "recall",
-                     json_of_number(r->recall), "f1", json_of_number(r->f1), "jaccard",
-                     json_of_number(r->jaccard), "log10_p_value", json_of_number(r->log10_p_value),
-                     "log10_p_value_adjusted", json_of_number(r->log10_p_value_adjusted), "auc",
-                     json_of_number(auc_of(a, r->class_name, unit)));
+    double auc;
+    const char *name = class_of_module(a, r->module, &auc);
+    return json_pack("{sI sI so sI so so so so so so so so so}", "module", (json_int_t)r->module,
+                     "unit", (json_int_t)rb_modules_get(a->modules, r->module)->unit, "class",
+                     json_of_text(name), "module_size", (json_int_t)r->module_size, "class_size",
+                     of_class(name, (double)r->class_size, true), "overlap",
+                     of_class(name, (double)r->overlap, true), "precision",
+                     of_class(name, r->precision, false), "recall",
+                     of_class(name, r->recall, false), "f1", of_class(name, r->f1, false),
+                     "jaccard", of_class(name, r->jaccard, false), "log10_p_value",
+                     json_of_number(r->log10_p_value), "log10_p_value_adjusted",
+                     json_of_number(r->log10_p_value_adjusted), "auc", json_of_number(auc));
 }
 
 void add_classes(json_t **to, const answers *a) {
@@ -209,12 +228,11 @@ void add_classes(json_t **to, const answers *a) {
         const rb_group_auc *row = best_row(a, g);
         bool there = a->aucs.best[g] >= 0;
         json_add(&units, NULL,
-                 json_pack("{so sI sI so sI}", "class",
+                 json_pack("{so sI sI so so}", "class",
                            json_of_text(rb_covariates_group(a->labels, 0, g)), "class_size",
                            (json_int_t)row->group_size, "unit",
                            there ? (json_int_t)row->unit : (json_int_t)-1, "auc",
-                           json_of_number(row->auc), "overlap",
-                           there ? (json_int_t)row->overlap : (json_int_t)0));
+                           json_of_number(row->auc), "overlap", json_of_overlap(row)));
     }
     json_add(to, "labelled_samples", json_integer(a->classes.n_labelled));
     json_add(to, "classes", rows);

@@ -154,11 +154,11 @@ static int tell_models(const invocation *call, const rb_replication *r) {
     add_column(&t, "unit", "unit");
     add_column(&t, "partner", "partner");
     add_column(&t, "partner_correlation", "correlation");
-    add_column(&t, "best", "best");
-    add_column(&t, "best_correlation", "its corr.");
     add_column(&t, "p_value", "p-value");
     add_column(&t, "p_value_family", "family-wise");
     add_column(&t, "q_value", "q-value");
+    add_column(&t, "best", "best");
+    add_column(&t, "best_correlation", "its corr.");
     int status = fill_begin(&t, r->n_units) ? STATUS_DONE : STATUS_FAILED;
     int64_t found = 0;
     for (int64_t j = 0; !status && j < r->n_units; j++) {
@@ -166,11 +166,11 @@ static int tell_models(const invocation *call, const rb_replication *r) {
         const double row[] = {(double)j,
                               index_or_none(u->partner),
                               u->partner < 0 ? NAN : u->partner_correlation,
-                              index_or_none(u->best),
-                              u->best < 0 ? NAN : u->best_correlation,
                               u->p_value,
                               u->p_value_family,
-                              u->q_value};
+                              u->q_value,
+                              index_or_none(u->best),
+                              u->best < 0 ? NAN : u->best_correlation};
         memcpy(t.values + j * t.columns, row, sizeof row);
         found += u->q_value <= 0.05 && u->partner == u->best;
     }
@@ -269,6 +269,18 @@ static int tell_cohorts(const invocation *call, const rb_cohorts *r) {
     return status;
 }
 
+/* Three files are a model and two cohorts. */
+static int refuse_models(const invocation *call) {
+    for (int i = 1; i < 3; i++) {
+        if (option_was_given(call, "dataset") || !is_model(call->ctx, call->arguments[i])) continue;
+        report_error("'%s' is a model, not data: two models are compared without data, one model "
+                     "with two cohorts; give MODEL MODEL, or MODEL DATA DATA",
+                     call->arguments[i]);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
 static int compare_cohorts(invocation *call) {
     rb_cohorts cohorts = {.size = sizeof cohorts};
     rb_model *model = NULL;
@@ -297,7 +309,9 @@ static rb_error check_output(rb_context *ctx, const char *path) {
 }
 
 static int run(invocation *call) {
-    return call->arguments[2] ? compare_cohorts(call) : compare_models(call);
+    if (!call->arguments[2]) return compare_models(call);
+    int status = refuse_models(call);
+    return status ? status : compare_cohorts(call);
 }
 
 const command compare_command = {
@@ -306,7 +320,7 @@ const command compare_command = {
     .summary = "say which units are found again: in another model, or in another cohort",
     .description =
         "With two models: the correlations of their loadings over the features that both have, the "
-        "partner of each unit in an optimal assignment, and the chance of as good a match with "
+        "partner of each unit in an optimal assignment, and the chance of as good a partner with "
         "permuted features. With a model and two data sets: how many samples of each activate a "
         "unit, what it explains there, and the chance of as much in data whose features are "
         "permuted.",

@@ -92,19 +92,22 @@ static const char *chances(const rb_modules *modules, int64_t rank, char *text, 
 
 static void print_modules(const rb_modules *modules, const rb_model *model, bool permuted) {
     char text[64];
-    int widest = (int)strlen("up: largest weights");
+    int widest = (int)strlen("up: largest weights"), names = 6;
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
+        int name = (int)strlen(name_of_unit(modules, rank).text);
         widest = width > widest ? width : widest;
+        names = name > names ? name : names;
     }
     bool stable = rb_modules_count(modules) > 0 && rb_modules_get(modules, 0)->stability > 0;
-    printf("%-6s %12s%s %9s %9s ", "unit", "information",
+    printf("%-*s %12s %9s%s %9s %9s ", names, "unit", "information", "score",
            permuted ? "        p family-wise      FDR" : "", "samples", "features");
     if (stable) printf("%9s ", "stability");
     printf(" %-*s  %s\n", widest, "up: largest weights", "down: below 0");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-6lld %12.4g%s %9lld %9lld ", (long long)m->unit, m->information,
+        printf("%-*s %12.4g %9.4g%s %9lld %9lld ", names, name_of_unit(modules, rank).text,
+               m->information, rb_modules_score(modules, rank),
                chances(modules, rank, text, sizeof text), (long long)m->n_samples,
                (long long)m->n_features);
         if (stable) printf("%9.2f ", m->stability);
@@ -116,17 +119,23 @@ static void print_modules(const rb_modules *modules, const rb_model *model, bool
     }
 }
 
+/* Without background, which comes last. */
+static int64_t count_modules(const rb_modules *modules) {
+    int64_t count = rb_modules_count(modules);
+    while (count > 0 && rb_modules_background(modules, count - 1))
+        count--;
+    return count;
+}
+
 static void print_match(const rb_match *match, const rb_modules *found) {
     printf("consensus score  %.6g\n", match->consensus_score);
     printf("recovery         %.6g\n", match->recovery);
     printf("relevance        %.6g\n", match->relevance);
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
-        const rb_module *m =
-            match->partner[t] < 0 ? NULL : rb_modules_get(found, match->partner[t]);
-        char unit[32] = "-";
-        if (m) snprintf(unit, sizeof unit, "%lld", (long long)m->unit);
-        printf("%-12lld %-12s %.4f\n", (long long)t, unit, match->overlap[t]);
+        unit_name unit = {"-"};
+        if (match->partner[t] >= 0) unit = name_of_unit(found, match->partner[t]);
+        printf("%-12lld %-12s %.4f\n", (long long)t, unit.text, match->overlap[t]);
     }
 }
 
@@ -140,7 +149,7 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
     json_add(to, "consensus_score", json_of_number(match->consensus_score));
     json_add(to, "recovery", json_of_number(match->recovery));
     json_add(to, "relevance", json_of_number(match->relevance));
-    json_add(to, "modules", json_integer(rb_modules_count(found)));
+    json_add(to, "modules", json_integer(count_modules(found)));
     json_add(to, "true_modules", json_integer(match->n_truth));
     json_add(to, "overlaps", overlaps);
     json_add(to, "partners", partners);
@@ -156,6 +165,8 @@ static void add_significance(json_t **to, const rb_modules *modules) {
                                 (json_int_t)m->unit, "p", json_of_number(s.p), "p_family",
                                 json_of_number(s.p_family), "fdr", json_of_number(s.fdr));
         if (m->stability > 0) json_add(&row, "stability", json_of_number(m->stability));
+        if (rb_modules_other_side(modules, rank)) json_add(&row, "other_side", json_true());
+        if (rb_modules_background(modules, rank)) json_add(&row, "background", json_true());
         json_add(&rows, NULL, row);
     }
     json_add(to, "significance", rows);
@@ -182,7 +193,10 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
             rb_modules_write(call->ctx, f->modules, f->model, f->source, format, out.path);
         status = finish_output(call, &out, err);
     }
-    if (!status) report("%lld modules in %s", (long long)rb_modules_count(f->modules), target);
+    int64_t count = count_modules(f->modules), rest = rb_modules_count(f->modules) - count;
+    char text[64] = "";
+    if (rest) snprintf(text, sizeof text, ", and %lld of background", (long long)rest);
+    if (!status) report("%lld modules%s in %s", (long long)count, text, target);
     return status;
 }
 
@@ -283,8 +297,10 @@ const command modules_command = {
     .summary = "list the samples and features that belong to each unit",
     .description =
         "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
-        "with weights and signs; modules are ranked by their information content, those of the "
-        "rule test also by that of their features. Without -o a short table is printed.",
+        "with weights and signs; the other side of a unit whose codes have signs is a module of "
+        "its own (3-) where it stands by itself. Modules are ranked by their score: their "
+        "information content, with the rule test also that of their features. Background, which "
+        "centring leaves, comes last. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,

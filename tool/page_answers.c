@@ -14,19 +14,21 @@ static void add_chances(json_t **row, double log10_p, double log10_fdr) {
 
 /* ---- classes ---- */
 
-static json_t *module_class(const rb_enrichment_row *row) {
-    return json_pack("{so sI sI sI so}", "class", json_of_text(row->class_name), "size",
-                     (json_int_t)row->class_size, "labelled", (json_int_t)row->module_size,
+static json_t *module_class(const answers *a, int64_t rank) {
+    double auc;
+    const rb_enrichment_row *row = &a->classes.rows[rank];
+    return json_pack("{so sI sI sI so}", "class", json_of_text(class_of_module(a, rank, &auc)),
+                     "size", (json_int_t)row->class_size, "labelled", (json_int_t)row->module_size,
                      "overlap", (json_int_t)row->overlap, "log10_p",
                      page_number(row->log10_p_value_adjusted, 4));
 }
 
 static json_t *unit_class(const answers *a, int64_t r) {
     const rb_group_auc *row = &a->aucs.rows[r];
-    json_t *json = json_pack("{so sI sI so sI sb}", "class",
+    json_t *json = json_pack("{so sI sI so so sb}", "class",
                              json_of_text(rb_covariates_group(a->labels, 0, row->group)), "size",
                              (json_int_t)row->group_size, "unit", (json_int_t)row->unit, "auc",
-                             page_number(row->auc, 4), "overlap", (json_int_t)row->overlap, "best",
+                             page_number(row->auc, 4), "overlap", json_of_overlap(row), "best",
                              a->aucs.best[row->group] == row->unit);
     add_chances(&json, row->log10_p_value, row->log10_fdr);
     return json;
@@ -46,7 +48,7 @@ static void add_classes(const page *p, json_t **to) {
         json_add(&of, key, json_integer(c->class_of[i]));
     }
     for (int64_t r = 0; r < a->classes.n_rows; r++)
-        json_add(&modules, NULL, module_class(&a->classes.rows[r]));
+        json_add(&modules, NULL, module_class(a, r));
     for (int64_t r = 0; r < a->aucs.n_groups * a->aucs.n_units; r++)
         json_add(&units, NULL, unit_class(a, r));
     json_add(to, "classes",
@@ -65,7 +67,8 @@ static json_t *set_row(const page *p, const rb_set_test *test) {
         json_add(&features, NULL, json_integer(test->features[i]));
     }
     json_t *row =
-        json_pack("{sI so ss sI sI so so so}", "unit", (json_int_t)test->unit, "set",
+        json_pack("{sI sI so ss sI sI so so so}", "module", (json_int_t)test->module, "unit",
+                  (json_int_t)test->unit, "set",
                   json_of_text(rb_feature_sets_name(p->answers.sets, test->set)), "question",
                   questions[test->question], "set_size", (json_int_t)test->set_size, "overlap",
                   (json_int_t)test->overlap, "fold", page_number(test->fold, 4), "auc",

@@ -172,6 +172,9 @@ static json_t *module_json(const page *p, const atlas *a, int64_t rank) {
     json_add(&json, "information", page_number(module->information, 5));
     add_stability(&json, p->model, module->unit);
     add_significance(&json, p->modules, rank);
+    json_add(&json, "score", page_number(rb_modules_score(p->modules, rank), 5));
+    if (rb_modules_other_side(p->modules, rank)) json_add(&json, "other_side", json_true());
+    if (rb_modules_background(p->modules, rank)) json_add(&json, "background", json_true());
     add_members(&json, p, SAMPLES, module->samples, module->n_samples);
     add_members(&json, p, FEATURES, module->features, module->n_features);
     json_add(&json, "map",

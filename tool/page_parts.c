@@ -58,6 +58,21 @@ void page_add_model(const page *p, json_t **to) {
                        "attributes", attributes));
 }
 
+/* What the library looks at, and would warn of. */
+static json_t *checks(const page *p) {
+    bool codes = rb_metrics_get(p->metrics, "samples_checked") > 0; /* NaN: not looked at */
+    json_t *list = json_array();
+    if (codes) {
+        json_add(&list, NULL, json_string("samples without an active unit"));
+        json_add(&list, NULL, json_string("samples with nearly all units active"));
+        json_add(&list, NULL, json_string("units that are the same"));
+    }
+    if (codes && rb_model_iterations(p->model) > 0)
+        json_add(&list, NULL, json_string("an objective that ended below its best"));
+    if (!codes) json_add(&list, NULL, json_string("units that are all dead"));
+    return list;
+}
+
 void page_add_fit(const page *p, json_t **to) {
     json_t *metrics = json_array();
     for (const shown_metric *m = shown_metrics; m->name; m++) {
@@ -69,6 +84,7 @@ void page_add_fit(const page *p, json_t **to) {
         }
     }
     json_add(to, "metrics", metrics);
+    json_add(to, "checks", checks(p));
     json_add(to, "warnings", json_incref(p->warnings));
     json_add(to, "notes", json_incref(p->notes));
 }

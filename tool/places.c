@@ -165,8 +165,10 @@ static int check_pair(const place *a, const place *b) {
 
 /* ---- models where data are wanted, and the other way round ---- */
 
-static bool is_model(rb_context *ctx, const char *path) {
+bool is_model(rb_context *ctx, const char *path) {
     rb_model *model = NULL;
+    const char *format = NULL;
+    if (rb_format_of(ctx, path, &format) || strcmp(format, "hdf5") != 0) return false;
     bool loaded = rb_model_load(ctx, path, &model) == RB_OK;
     rb_model_free(model);
     return loaded;
@@ -184,7 +186,7 @@ int check_kinds(const invocation *call) {
             report_error("'%s' is data (%s), not a model; usage: rarebit %s", path, format, usage);
             return STATUS_FAILED;
         }
-        if (strcmp(wanted, "DATA") == 0 && hdf5 && !option_was_given(call, "dataset") &&
+        if (strcmp(wanted, "DATA") == 0 && !option_was_given(call, "dataset") &&
             is_model(call->ctx, path)) {
             report_error("'%s' is a model, not data; usage: rarebit %s", path, usage);
             return STATUS_FAILED;

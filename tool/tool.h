@@ -123,6 +123,7 @@ int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t co
 int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
+bool is_model(rb_context *ctx, const char *path); /* a model that can be loaded */
 /* From here on report_failure asks that first, once. NULL: no longer. */
 void report_explain(const invocation *call);
 

@@ -2,7 +2,7 @@
 #ifndef RAREBIT_COVARIATES_H
 #define RAREBIT_COVARIATES_H
 
-#include <rarebit/model.h>
+#include <rarebit/modules.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,8 +78,7 @@ typedef struct rb_group_auc {
                    the larger code; equal codes count half. NaN: there is only one group */
     double p_value, log10_p_value; /* Mann and Whitney's, two-sided (docs/enrichment.md) */
     double fdr, log10_fdr;         /* Benjamini and Hochberg's over all rows */
-    int64_t overlap; /* of the group_size samples with the largest codes (AUC below 1/2: the
-                        smallest), those of the group; among equal codes others come first */
+    int64_t overlap; /* rb_covariates_overlap; -1: it was not asked, or the unit has no module */
 } rb_group_auc;
 
 typedef struct rb_group_aucs {
@@ -96,6 +95,13 @@ typedef struct rb_group_aucs {
  * RB_ERROR_ARGUMENT: there is no such covariate, or it is numbers. */
 RB_API rb_error rb_covariates_auc(rb_context *context, const rb_covariates *table,
                                   int64_t covariate, const rb_matrix *codes, rb_group_aucs *aucs);
+/* How many samples of each group are in the module of each unit; where both sides of a unit are
+ * modules (rb_modules_other_side) in that of negative codes for an AUC below 1/2, else in the other
+ * one. aucs: as rb_covariates_auc filled it, of the same covariate. RB_ERROR_ARGUMENT: there is no
+ * such covariate, or it is numbers; RB_ERROR_DATA: a module holds a sample that is not there. */
+RB_API rb_error rb_covariates_overlap(rb_context *context, const rb_covariates *table,
+                                      int64_t covariate, const rb_modules *modules,
+                                      rb_group_aucs *aucs);
 RB_API void rb_group_aucs_clear(rb_group_aucs *aucs);
 
 #ifdef __cplusplus

@@ -15,8 +15,7 @@ extern "C" {
  *                      features on, where no value is missing, there are samples enough and no
  *                      threshold is given, else "fabia" ("active" for rbm); for other models
  *                      "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it, with the sign
- *                      of which such |z| have the larger sum
+ *   sample-threshold   fabia rule: a sample belongs when |z| is above it
  *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
  *   best               keep this many modules, those that rank first; 0: all
  *   level              test rule: the false discovery rate of a module's features, and the chance
@@ -33,7 +32,7 @@ typedef struct rb_member {
 
 typedef struct rb_module {
     int64_t unit;       /* the unit of the model */
-    double information; /* sum over samples of 1/2 log(1 + z^2 l' Psi^-1 l), in nats */
+    double information; /* of the unit: sum over samples of 1/2 log(1 + z^2 l' Psi^-1 l), in nats */
     rb_member *samples;
     int64_t n_samples;
     rb_member *features; /* features in use; rb_model_feature_index has the column */
@@ -58,6 +57,16 @@ RB_API void rb_modules_free(rb_modules *modules);
 RB_API int64_t rb_modules_count(const rb_modules *modules);
 /* NULL when rank is not 0 .. count - 1. */
 RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
+/* What modules are ranked by, the largest first, in nats: docs/modules.md, "Order and number". 0: no
+ * such rank, or modules that were read. */
+RB_API double rb_modules_score(const rb_modules *modules, int64_t rank);
+/* Is it the other side of a unit? By the rules fabia, active and test the samples of a module have
+ * codes of one sign, that of the side that prevails. Where the other side stands by itself it is a
+ * module more of the same unit, "unit3-". */
+RB_API bool rb_modules_other_side(const rb_modules *modules, int64_t rank);
+/* Is it background, which centring leaves in the samples that are in no module? Then it comes last,
+ * and counts neither for `significant` nor for rb_modules_match. */
+RB_API bool rb_modules_background(const rb_modules *modules, int64_t rank);
 /* The rule that found the members, as in the options; valid as long as the modules. NULL for
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
@@ -108,8 +117,9 @@ typedef struct rb_class_unit {
     int64_t class_size; /* samples of the class */
     int64_t unit;       /* -1: there is only one class */
     double auc;         /* NaN: there is only one class */
-    int64_t overlap;    /* of the class_size samples with the largest codes (AUC below 1/2: the
-                           smallest), those of the class; among equal codes others come first */
+    int64_t overlap;    /* samples of the class in the module of the unit, as in the rows; where
+                           both sides of it are modules in that of negative codes for an AUC below
+                           1/2; -1: the unit has no module */
 } rb_class_unit;
 
 typedef struct rb_enrichment {

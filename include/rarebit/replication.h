@@ -25,9 +25,9 @@ typedef struct rb_replicated_unit {
     double partner_correlation; /* 0 without a partner */
     int64_t best;               /* of the largest correlation; -1: the unit has no loadings */
     double best_correlation;
-    /* The chance of a best correlation as large, with the features of the second model permuted:
-     * of this unit; of any unit (family-wise); and the false discovery rate at which the unit is
-     * found again. NaN: the unit has no loadings. */
+    /* The chance that the partner's correlation is as large with the features of the second model
+     * permuted, and partners assigned anew: of this unit; of any unit (family-wise); and the false
+     * discovery rate at which the unit is found again. NaN: there is no partner. */
     double p_value, p_value_family, q_value;
 } rb_replicated_unit;
 

@@ -168,8 +168,15 @@ typedef struct rb_bars_options {
 
 /* ---- modules ---- */
 
+/* What is known of a module besides. */
+typedef struct rb_module_note {
+    double score; /* what it is ranked by; 0: read from a file */
+    bool other_side, background;
+} rb_module_note;
+
 struct rb_modules {
     rb_module *list;
+    rb_module_note *notes;
     int64_t count;
     char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
@@ -179,6 +186,12 @@ struct rb_modules {
 
 /* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
+
+/* Takes a module out. */
+void rb_modules_remove(rb_modules *modules, int64_t rank);
+
+/* How many there are without background, which comes last. */
+int64_t rb_modules_called(const rb_modules *modules);
 
 /* The column in the data of a feature that a module names. */
 int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
@@ -300,6 +313,10 @@ bool rb_sample_belongs(double z, double size, double deviation, double level);
  * gain[row * columns + column] is largest. A row that goes empty (rows > columns) gets -1. */
 rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
                    int64_t *column_of);
+/* The same in memory of the caller, of so many bytes. */
+int64_t rb_assign_size(int64_t rows, int64_t columns);
+void rb_assign_in(void *memory, int64_t rows, int64_t columns, const double *gain,
+                  int64_t *column_of);
 
 /* ---- chances against permutations (chances.c) ---- */
 
@@ -347,15 +364,25 @@ void rb_labels_clear(rb_labels *labels);
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
+/* Every sample of the modules must be one of so many. */
+rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
+
+/* Counts a module's samples by class; how many have one. */
+int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
+
 /* Every unit against every class, by codes of units x labelled samples: rows are classes x units,
  * with natural logarithms of p-values in place of the decimal ones, and best the unit of each
  * class. The caller has memory for both. */
 rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
                        const float *codes, rb_group_auc *rows, int64_t *best);
+/* The overlaps of such rows: samples of the class in the module of the unit; where both sides of a
+ * unit are modules in that of the side that the AUC tells. */
+rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                           int64_t n_units, rb_group_auc *rows);
 /* The best unit of each class, by codes of units x labelled samples; best has memory for all
  * classes. */
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                        const float *codes, rb_class_unit *best);
+rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                        int64_t n_units, const float *codes, rb_class_unit *best);
 /* Such codes, of a model; freed with rb_free. */
 rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                            const rb_labels *labels, float **codes);

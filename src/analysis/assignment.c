@@ -76,31 +76,48 @@ static void place(assignment *a, int64_t row) {
     }
 }
 
-rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
-                   int64_t *column_of) {
+int64_t rb_assign_size(int64_t rows, int64_t columns) {
+    int64_t longer = (rows > columns ? rows : columns) + 1;
+    return longer * (int64_t)(3 * sizeof(double) + 3 * sizeof(int64_t)); /* and room to align */
+}
+
+void rb_assign_in(void *memory, int64_t rows, int64_t columns, const double *gain,
+                  int64_t *column_of) {
     bool turned = rows > columns;
+    int64_t longer = (turned ? rows : columns) + 1;
+    double *numbers = memory;
+    int64_t *indices = (int64_t *)(numbers + 3 * longer);
     assignment a = {
         .rows = turned ? columns : rows,
         .columns = turned ? rows : columns,
         .gain = gain,
         .row_stride = turned ? 1 : columns,
         .column_stride = turned ? columns : 1,
+        .u = numbers,
+        .v = numbers + longer,
+        .distance = numbers + 2 * longer,
+        .before = indices,
+        .row_of = indices + longer,
+        .in_tree = (bool *)(indices + 2 * longer),
     };
-    rb_scratch scratch = {.ctx = ctx};
-    a.u = rb_take(&scratch, a.rows, sizeof *a.u);
-    a.v = rb_take(&scratch, a.columns + 1, sizeof *a.v);
-    a.distance = rb_take(&scratch, a.columns, sizeof *a.distance);
-    a.before = rb_take(&scratch, a.columns, sizeof *a.before);
-    a.in_tree = rb_take(&scratch, a.columns + 1, sizeof *a.in_tree);
-    a.row_of = rb_take(&scratch, a.columns + 1, sizeof *a.row_of);
-    for (int64_t c = 0; c <= a.columns && !scratch.err; c++)
+    for (int64_t c = 0; c < longer; c++) {
+        a.u[c] = a.v[c] = 0;
         a.row_of[c] = -1;
-    for (int64_t r = 0; r < a.rows && !scratch.err; r++)
+    }
+    for (int64_t r = 0; r < a.rows; r++)
         place(&a, r);
-    for (int64_t c = 0; c < a.columns && !scratch.err; c++)
+    for (int64_t c = 0; c < a.columns; c++)
         if (turned)
             column_of[c] = a.row_of[c];
         else if (a.row_of[c] >= 0)
             column_of[a.row_of[c]] = c;
-    return rb_scratch_end(&scratch);
+}
+
+rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
+                   int64_t *column_of) {
+    void *memory = rb_alloc(ctx, rb_assign_size(rows, columns), 1);
+    if (!memory) return RB_ERROR_MEMORY;
+    rb_assign_in(memory, rows, columns, gain, column_of);
+    rb_free(memory);
+    return RB_OK;
 }

@@ -31,10 +31,9 @@ static rb_error adjust(rb_context *ctx, rb_group_aucs *aucs) {
     return rb_scratch_end(&scratch);
 }
 
-static rb_error check_column(rb_context *ctx, const rb_covariates *table, int64_t covariate,
-                             const rb_matrix *codes) {
+static rb_error check_groups(rb_context *ctx, const rb_covariates *table, int64_t covariate) {
     const rb_covariate *c = rb_covariates_column(table, covariate);
-    if (c && !c->values) return rb_codes_check(ctx, table, codes);
+    if (c && !c->values) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT, "covariate %lld is %s", (long long)covariate,
                    c ? "numbers, and not groups" : "not there");
 }
@@ -45,7 +44,8 @@ rb_error rb_covariates_auc(rb_context *ctx, const rb_covariates *table, int64_t 
     rb_error err = rb_size_check(ctx, "the table of AUC", aucs->size, sizeof *aucs);
     if (err) return err;
     *aucs = (rb_group_aucs){.size = sizeof *aucs};
-    err = check_column(ctx, table, covariate, codes);
+    err = check_groups(ctx, table, covariate);
+    err = err ? err : rb_codes_check(ctx, table, codes);
     if (err) return err;
     const rb_labels *labels = &rb_covariates_column(table, covariate)->groups;
     aucs->n_groups = labels->classes->count;
@@ -65,6 +65,14 @@ rb_error rb_covariates_auc(rb_context *ctx, const rb_covariates *table, int64_t 
     err = err ? err : adjust(ctx, aucs);
     if (err) rb_group_aucs_clear(aucs);
     return err;
+}
+
+rb_error rb_covariates_overlap(rb_context *ctx, const rb_covariates *table, int64_t covariate,
+                               const rb_modules *modules, rb_group_aucs *aucs) {
+    rb_error err = check_groups(ctx, table, covariate);
+    if (err) return err;
+    const rb_labels *labels = &rb_covariates_column(table, covariate)->groups;
+    return rb_class_overlaps(ctx, labels, modules, aucs->n_units, aucs->rows);
 }
 
 void rb_group_aucs_clear(rb_group_aucs *aucs) {

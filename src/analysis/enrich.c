@@ -69,14 +69,13 @@ static bool is_better(const rb_enrichment_row *a, const rb_enrichment_row *b) {
            (a->log10_p_value == b->log10_p_value && a->f1 > b->f1);
 }
 
-/* Counts the module's samples by class; returns how many have one. */
-static int64_t count_classes(const comparison *c, const rb_module *m) {
+int64_t rb_count_classes(const rb_labels *labels, const rb_module *m, int64_t *counts) {
     int64_t size = 0;
-    memset(c->overlap, 0, (size_t)c->labels->classes->count * sizeof *c->overlap);
+    memset(counts, 0, (size_t)labels->classes->count * sizeof *counts);
     for (int64_t d = 0; d < m->n_samples; d++) {
-        int64_t class_index = c->labels->class_of[m->samples[d].index];
+        int64_t class_index = labels->class_of[m->samples[d].index];
         if (class_index >= 0) {
-            c->overlap[class_index]++;
+            counts[class_index]++;
             size++;
         }
     }
@@ -84,7 +83,7 @@ static int64_t count_classes(const comparison *c, const rb_module *m) {
 }
 
 static rb_enrichment_row best_row(const comparison *c, const rb_module *m, int64_t rank) {
-    int64_t size = count_classes(c, m);
+    int64_t size = rb_count_classes(c->labels, m, c->overlap);
     rb_enrichment_row best = {.module = rank};
     for (int64_t k = 0; size > 0 && k < c->labels->classes->count; k++) {
         rb_enrichment_row row = row_of(c, rank, size, k);
@@ -93,8 +92,7 @@ static rb_enrichment_row best_row(const comparison *c, const rb_module *m, int64
     return best;
 }
 
-/* Every sample of the modules must be one of the source's. */
-static rb_error check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples) {
+rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples) {
     for (int64_t r = 0; r < modules->count; r++) {
         const rb_module *m = &modules->list[r];
         for (int64_t d = 0; d < m->n_samples; d++) {
@@ -130,22 +128,23 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return rb_scratch_end(&scratch);
 }
 
-static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *source,
-                           const rb_labels *labels, rb_enrichment *e) {
+static rb_error find_units(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                           rb_source *source, const rb_labels *labels, rb_enrichment *e) {
     float *codes = NULL;
     e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
     rb_error err =
         e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    err = err ? err : rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
+    err = err ? err
+              : rb_class_units(ctx, labels, modules, rb_model_units(model), codes, e->best_units);
     rb_free(codes);
     return err;
 }
 
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *e) {
-    rb_error err = check_samples(ctx, modules, rb_source_samples(source));
+    rb_error err = rb_modules_check_samples(ctx, modules, rb_source_samples(source));
     err = err ? err : compare(ctx, modules, labels, e);
-    if (!err && model) err = find_units(ctx, model, source, labels, e);
+    if (!err && model) err = find_units(ctx, modules, model, source, labels, e);
     e->n_rows = modules->count;
     e->n_labelled = labels->n_labelled;
     e->n_classes = labels->classes->count;

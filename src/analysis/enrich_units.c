@@ -19,8 +19,6 @@ typedef struct marking {
     bool signs;          /* is any code below 0? */
     int64_t *class_of;   /* of the labelled samples, in order */
     int64_t *class_size; /* of each class */
-    int64_t *start;      /* classes + 1: where the members of each begin */
-    int64_t *member;     /* of the labelled samples, class by class */
     double *rank_sum;    /* of each class */
     double *values;      /* codes of the unit at hand */
     rb_ranking ranking;  /* of these */
@@ -41,44 +39,12 @@ static double merit(const marking *m, double auc) {
     return m->signs ? fabs(auc - 0.5) : auc - 0.5;
 }
 
-/* How many of the codes, times sign, are above a value, or `equal` to it too: in their order. */
-static int64_t count_above(const marking *m, double sign, double value, bool equal) {
-    const rb_ranked *order = m->ranking.order;
-    int64_t n = m->labels->n_labelled, low = 0, high = n; /* as many are found to be above */
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2; /* from the marking end */
-        double code = sign * order[sign > 0 ? n - 1 - middle : middle].value;
-        bool above = equal ? code >= value : code > value;
-        low = above ? middle + 1 : low;
-        high = above ? high : middle;
-    }
-    return low;
-}
-
-/* Of as many samples at the marking end as the class has, those of the class; among equal codes
- * those of other classes come first. */
-static int64_t count_overlap(const marking *m, int64_t class_index, bool lowest) {
-    const rb_ranked *order = m->ranking.order;
-    int64_t n = m->labels->n_labelled, size = m->class_size[class_index];
-    double sign = lowest ? -1 : 1, last = sign * order[lowest ? size - 1 : n - size].value;
-    int64_t beyond = count_above(m, sign, last, false), members_beyond = 0, members_tied = 0;
-    int64_t tied = count_above(m, sign, last, true) - beyond;
-    for (int64_t i = m->start[class_index]; i < m->start[class_index + 1]; i++) {
-        double code = sign * m->values[m->member[i]];
-        members_beyond += code > last;
-        members_tied += code == last;
-    }
-    int64_t left = size - beyond - (tied - members_tied);
-    return members_beyond + (left > 0 ? left : 0);
-}
-
 static rb_error test_class(marking *m, int64_t unit, int64_t c, rb_group_auc *row) {
     int64_t size = m->class_size[c];
-    *row = (rb_group_auc){.unit = unit, .group = c, .group_size = size, .auc = NAN};
+    *row = (rb_group_auc){.unit = unit, .group = c, .group_size = size, .auc = NAN, .overlap = -1};
     row->log10_p_value = NAN;
     if (size == m->labels->n_labelled) return RB_OK;
     row->auc = rb_ranking_auc(&m->ranking, size, m->rank_sum[c]);
-    row->overlap = count_overlap(m, c, row->auc < 0.5);
     return rb_ranking_test(&m->ranking, size, m->rank_sum[c], &row->log10_p_value);
 }
 
@@ -99,7 +65,7 @@ static rb_error mark(marking *m, const float *codes, int64_t n_units, rb_group_a
     return err;
 }
 
-/* Classes by number in the order of labelled samples, and who is in each. */
+/* Classes by number in the order of labelled samples, and how large each is. */
 static void count_classes(marking *m, int64_t *best) {
     const rb_labels *labels = m->labels;
     int64_t n_classes = labels->classes->count, at = 0;
@@ -109,14 +75,8 @@ static void count_classes(marking *m, int64_t *best) {
             m->class_size[labels->class_of[i]]++;
         }
     }
-    for (int64_t c = 0; c < n_classes; c++) {
-        m->start[c + 1] = m->start[c] + m->class_size[c];
-        best[c] = -1;
-    }
-    for (int64_t i = at - 1; i >= 0; i--) /* from the end of each class */
-        m->member[--m->start[m->class_of[i] + 1]] = i;
     for (int64_t c = 0; c < n_classes; c++)
-        m->start[c + 1] += m->class_size[c];
+        best[c] = -1;
 }
 
 rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
@@ -126,8 +86,6 @@ rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units
     marking m = {.labels = labels};
     m.class_of = rb_take(&scratch, n, sizeof *m.class_of);
     m.class_size = rb_take(&scratch, n_classes, sizeof *m.class_size);
-    m.start = rb_take(&scratch, n_classes + 1, sizeof *m.start);
-    m.member = rb_take(&scratch, n, sizeof *m.member);
     m.rank_sum = rb_take(&scratch, n_classes, sizeof *m.rank_sum);
     m.values = rb_take(&scratch, n, sizeof *m.values);
     if (!scratch.err) scratch.err = rb_ranking_begin(ctx, &m.ranking, n);
@@ -141,17 +99,37 @@ rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units
     return rb_scratch_end(&scratch);
 }
 
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                        const float *codes, rb_class_unit *best) {
+rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                           int64_t n_units, rb_group_auc *rows) {
+    int64_t n_classes = labels->classes->count;
+    rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
+    rb_scratch scratch = {.ctx = ctx, .err = err};
+    int64_t *common = rb_take(&scratch, n_classes, sizeof *common);
+    for (int64_t r = 0; r < modules->count && !scratch.err; r++) {
+        const rb_module *m = &modules->list[r];
+        bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
+        if (m->unit < 0 || m->unit >= n_units) continue;
+        (void)rb_count_classes(labels, m, common);
+        for (int64_t c = 0; c < n_classes; c++) {
+            rb_group_auc *row = &rows[c * n_units + m->unit];
+            if (row->overlap < 0 || negative == (row->auc < 0.5)) row->overlap = common[c];
+        }
+    }
+    return rb_scratch_end(&scratch);
+}
+
+rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+                        int64_t n_units, const float *codes, rb_class_unit *best) {
     int64_t n_classes = labels->classes->count;
     rb_scratch scratch = {.ctx = ctx};
     rb_group_auc *rows = rb_take(&scratch, n_classes * n_units, sizeof *rows);
     int64_t *units = rb_take(&scratch, n_classes, sizeof *units);
     if (!scratch.err) scratch.err = rb_class_aucs(ctx, labels, n_units, codes, rows, units);
+    if (!scratch.err) scratch.err = rb_class_overlaps(ctx, labels, modules, n_units, rows);
     for (int64_t c = 0; c < n_classes && !scratch.err; c++) {
         const rb_group_auc *row = rows + c * n_units + (units[c] < 0 ? 0 : units[c]);
         best[c] = (rb_class_unit){labels->classes->text[c], row->group_size, units[c], row->auc,
-                                  units[c] < 0 ? 0 : row->overlap};
+                                  units[c] < 0 ? -1 : row->overlap};
     }
     return rb_scratch_end(&scratch);
 }

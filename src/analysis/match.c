@@ -4,7 +4,7 @@
  * features F, G
  *     common = |S n T| |F n G|,   Jaccard index = common / (|S||F| + |T||G| - common).
  * Found and true modules are paired so that the sum of the indices is largest; the consensus score
- * is that sum divided by the larger number of modules.
+ * is that sum divided by the larger number of modules. Background is no module.
  *
  * Recovery and relevance: A. Prelic et al., "A systematic comparison and evaluation of biclustering
  * methods for gene expression data", Bioinformatics 22, 2006, section 3.3, with the index of cells.
@@ -131,16 +131,16 @@ static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_m
 rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_modules *truth,
                           rb_match *match) {
     rb_modules *f = NULL, *t = NULL;
-    int64_t n_pairs;
+    int64_t n_pairs, n_found = rb_modules_called(found);
     rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
     if (err) return err;
     *match = (rb_match){.size = sizeof *match};
     err = check_truth(ctx, found, truth);
     if (err) return err;
-    if (!rb_multiply(found->count, truth->count, &n_pairs)) {
+    if (!rb_multiply(n_found, truth->count, &n_pairs)) {
         return rb_fail(ctx, RB_ERROR_MEMORY,
                        "%lld found and %lld true modules are too many to compare",
-                       (long long)found->count, (long long)truth->count);
+                       (long long)n_found, (long long)truth->count);
     }
     match->n_truth = truth->count;
     match->overlap = rb_alloc(ctx, truth->count, sizeof *match->overlap);
@@ -150,10 +150,12 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     err = err ? err : sort_all(ctx, found, &f);
     err = err ? err : sort_all(ctx, truth, &t);
     if (!err) {
+        f->count = n_found;
         compare_all(f, t, jaccard);
-        match->recovery = mean_largest(jaccard, truth->count, found->count, found->count, 1);
-        match->relevance = mean_largest(jaccard, found->count, 1, truth->count, found->count);
-        err = pair(ctx, jaccard, found->count, match);
+        match->recovery = mean_largest(jaccard, truth->count, n_found, n_found, 1);
+        match->relevance = mean_largest(jaccard, n_found, 1, truth->count, n_found);
+        err = pair(ctx, jaccard, n_found, match);
+        f->count = found->count;
     }
     rb_modules_free(f);
     rb_modules_free(t);

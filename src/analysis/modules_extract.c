@@ -7,14 +7,21 @@
  *                           scaled, for z_ij^2
  *   weight rule:            feature k belongs to unit j when
  *                           |l_kj| > sqrt(sum_j |l_j|^2 |z_j|^2 / (n m l)) / feature_threshold
- *   fabia rule:             sample i belongs when |z_ij| > sample_threshold and z_ij has the sign
- *                           of which such |z_ij| have the larger sum, features by the weight rule
+ *   fabia rule:             sample i belongs when |z_ij| > sample_threshold, features by the weight
+ *                           rule
  *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
  *   active rule:            sample i belongs when mu_ij > 1/2, the probability that a binary cause
  *                           is active, or where causes have other values, when |mu_ij| is above
  *                           half of the least of them; features by the weight rule
  *   test rule:              members_test.c
  *   top and mass:           the largest z_ij and l_kj, cut by rb_rule_cut
+ *   sides:                  by the rules fabia, active and test the samples of a module have codes
+ *                           of one sign. The prevailing side of a unit is that of the larger
+ *                           sum_i |z_ij|^3. The other one is a module of its own where its n codes
+ *                           have heavier tails than half a normal distribution, by two standard
+ *                           errors:
+ *                               n sum z^2 / (sum |z|)^2 > pi / 2 + 1.67 / sqrt(n)
+ *   background:             a unit whose codes are to be mostly 0, but have a skewness below 0
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
@@ -26,7 +33,8 @@
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
  * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
  * nearly all samples have, such as that of the features' means, may have much information without a
- * single feature of its own. It takes one more pass.
+ * single feature of its own. It takes one more pass. Of this a side has its share of
+ * sum_i |z_ij|^3. Background comes last.
  * 3. A second pass collects the members of the units that are kept. Memory is O(l + members): the
  * codes are never kept. `mass` keeps every non-zero code until it can cut, `top` at most twice what
  * it asks.
@@ -40,20 +48,34 @@
  * docs/modules.md has the figures. */
 enum { TEST_FEATURES = 100 };
 
+/* Of codes of one sign: how many there are, and sums. */
+typedef struct half {
+    int64_t count;
+    double size, square, cube; /* of |mu_ij|, and its powers */
+} half;
+enum { POSITIVE, NEGATIVE, BOTH };
+
 /* What is known of a unit after the first pass. */
 typedef struct unit {
     int64_t index;
     double signal; /* W_j' Psi^-1 W_j */
     double weight; /* |W_j|^2 */
     double code;   /* |mu_j|^2 */
-    double sum;    /* of |mu_ij| */
     double rms;    /* of its codes */
+    half halves[2];
     double information;
     double worth;   /* what units are ranked by */
     int64_t column; /* of the tested units, which it is */
 } unit;
 
-/* Members of one side of a module while they are collected. */
+/* What becomes a module: a unit, or one side of it. */
+typedef struct reading {
+    int64_t rank; /* of the unit */
+    int side;
+    rb_module_note note;
+} reading;
+
+/* Samples or features of a module while they are collected. */
 typedef struct roll {
     rb_member *members;
     int64_t count, capacity;
@@ -71,7 +93,8 @@ typedef struct extraction {
     double root;     /* the size of a typical entry of a living unit's part of the data */
     double above;    /* the weight rule: the loading above which a feature belongs */
     rb_modules *modules;
-    roll *rolls; /* the samples of each module */
+    reading *readings; /* of each module */
+    roll *rolls;       /* and its samples */
     /* Of the test rule, whose units are the first `living` ones: */
     int64_t living;
     rb_refit *refit, *recoded;
@@ -98,6 +121,16 @@ static double factor_variance(const rb_modules_input *input, int64_t j, double m
     return fmin(fabs(mu), 1 / input->scale[j]) / input->scale[j];
 }
 
+static void add_code(unit *u, double mu, double information) {
+    half *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
+    h->count++;
+    h->size += fabs(mu);
+    h->square += mu * mu;
+    h->cube += fabs(mu * mu * mu);
+    u->code += mu * mu;
+    u->information += information;
+}
+
 static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
     extraction *e = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
@@ -105,9 +138,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
             unit *u = &e->units[j];
             double mu = rb_matrix_at(rows, i, j);
             if (mu != 0) {
-                u->code += mu * mu;
-                u->sum += fabs(mu);
-                u->information += 0.5 * log1p(factor_variance(e->input, j, mu) * u->signal);
+                add_code(u, mu, 0.5 * log1p(factor_variance(e->input, j, mu) * u->signal));
                 e->negative |= mu < 0;
                 e->nonzero++;
             }
@@ -164,13 +195,63 @@ static void rank_units(extraction *e) {
     qsort(e->units, (size_t)n, sizeof *e->units, by_worth);
 }
 
-/* Empty modules of the best units with any code. */
-static rb_error choose_units(extraction *e) {
-    int64_t best = e->options->best, count = best > 0 && best < e->living ? best : e->living;
+/* Does a side of a unit stand by itself? */
+static bool stands(const half *h) {
+    double n = (double)h->count;
+    return n * h->square > (M_PI / 2 + 1.67 / sqrt(n)) * h->size * h->size;
+}
+
+/* Is the skewness of the codes below 0? */
+static bool is_skewed_down(const extraction *e, const unit *u) {
+    const half *p = &u->halves[POSITIVE], *q = &u->halves[NEGATIVE];
+    double n = (double)e->n_samples, mean = (p->size - q->size) / n, square = u->code / n;
+    return (p->cube - q->cube) / n - 3 * mean * square + 2 * mean * mean * mean < 0;
+}
+
+/* The largest score first, background last. */
+static int by_score(const void *a, const void *b) {
+    const reading *x = a, *y = b;
+    if (x->note.background != y->note.background) return x->note.background ? 1 : -1;
+    if (x->note.score != y->note.score) return x->note.score > y->note.score ? -1 : 1;
+    if (x->rank != y->rank) return x->rank > y->rank ? 1 : -1;
+    return x->note.other_side - y->note.other_side;
+}
+
+static reading read_side(const unit *u, int64_t rank, int side, bool other) {
+    double share = u->halves[side].cube / (u->halves[POSITIVE].cube + u->halves[NEGATIVE].cube);
+    return (reading){rank, side, {.score = u->worth * share, .other_side = other}};
+}
+
+/* The modules that the living units give, ranked; how many. readings: twice as many. */
+static int64_t read_units(const extraction *e, reading *readings) {
+    rb_rule_kind kind = e->rule.kind;
+    bool sided =
+        e->negative && (kind == RB_RULE_TEST || kind == RB_RULE_FABIA || kind == RB_RULE_ACTIVE);
+    int64_t count = 0;
+    for (int64_t r = 0; r < e->living; r++) {
+        const unit *u = &e->units[r];
+        int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
+        reading whole = {r, BOTH, {.score = u->worth}};
+        whole.note.background = e->input->sparse_codes && !e->negative && is_skewed_down(e, u);
+        readings[count++] = sided ? read_side(u, r, side, false) : whole;
+        if (sided && stands(&u->halves[!side])) readings[count++] = read_side(u, r, !side, true);
+    }
+    qsort(readings, (size_t)count, sizeof *readings, by_score);
+    return count;
+}
+
+/* Empty modules, those that rank first. */
+static rb_error choose_modules(extraction *e) {
+    e->readings = rb_alloc(e->ctx, 2 * e->living, sizeof *e->readings);
+    if (!e->readings) return RB_ERROR_MEMORY;
+    int64_t best = e->options->best, count = read_units(e, e->readings);
+    count = best > 0 && best < count ? best : count;
     rb_error err = rb_modules_new(e->ctx, count, &e->modules);
     for (int64_t r = 0; r < count && !err; r++) {
-        e->modules->list[r].unit = e->units[r].index;
-        e->modules->list[r].information = e->units[r].information;
+        const unit *u = &e->units[e->readings[r].rank];
+        e->modules->list[r].unit = u->index;
+        e->modules->list[r].information = u->information;
+        e->modules->notes[r] = e->readings[r].note;
     }
     return err;
 }
@@ -190,17 +271,6 @@ static rb_error roll_add(const extraction *e, roll *r, int64_t index, double wei
     return RB_OK;
 }
 
-/* Keeps the sign whose weights have the larger sum; of equal ones the positive. */
-static void roll_keep_sign(roll *r) {
-    double sum = 0;
-    int64_t kept = 0;
-    for (int64_t d = 0; d < r->count; d++)
-        sum += r->members[d].weight;
-    for (int64_t d = 0; d < r->count; d++)
-        if ((r->members[d].weight < 0) == (sum < 0)) r->members[kept++] = r->members[d];
-    r->count = kept;
-}
-
 /* Hands the members over, sorted and cut. */
 static void roll_finish(const extraction *e, const roll *r, rb_member **members, int64_t *count) {
     rb_members_sort(r->members, r->count);
@@ -218,10 +288,10 @@ static bool belongs(const extraction *e, double mu, double z) {
                                            : fabs(z) > 0;
 }
 
-static bool sample_passes(const extraction *e, int64_t rank, double mu, double z) {
-    const unit *u = &e->units[rank];
+static bool sample_passes(const extraction *e, const unit *u, double mu, double z) {
     if (e->input->probabilities) return is_active(e, mu);
-    double size = u->code / u->sum / u->rms;
+    const half *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
+    double size = h->square / h->size / u->rms;
     return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
 }
 
@@ -230,9 +300,12 @@ static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     rb_error err = RB_OK;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t r = 0; r < e->modules->count && !err; r++) {
-            const unit *u = &e->units[r];
+            const reading *read = &e->readings[r];
+            const unit *u = &e->units[read->rank];
             double mu = rb_matrix_at(rows, i, u->index), z = mu / u->rms;
-            bool in = e->rule.kind == RB_RULE_TEST ? sample_passes(e, r, mu, z) : belongs(e, mu, z);
+            bool here = read->side == BOTH || (read->side == NEGATIVE) == (mu < 0);
+            bool in = here && (e->rule.kind == RB_RULE_TEST ? sample_passes(e, u, mu, z)
+                                                            : belongs(e, mu, z));
             err = in ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
         }
     }
@@ -242,12 +315,13 @@ static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
 static rb_error gather_features(const extraction *e, int64_t rank) {
     const rb_modules_input *input = e->input;
     rb_module *m = &e->modules->list[rank];
+    const unit *u = &e->units[e->readings[rank].rank];
     roll r = {0};
     rb_error err = RB_OK;
     for (int64_t k = 0; k < input->n_features && !err; k++) {
-        double l = input->loadings[k * input->n_units + m->unit] * e->units[rank].rms;
-        bool in = e->features ? l != 0 && e->features[k * e->living + e->units[rank].column]
-                              : fabs(l) > e->above;
+        double l = input->loadings[k * input->n_units + m->unit] * u->rms;
+        bool in =
+            e->features ? l != 0 && e->features[k * e->living + u->column] : fabs(l) > e->above;
         err = in ? roll_add(e, &r, k, l) : RB_OK;
     }
     roll_finish(e, &r, &m->features, &m->n_features);
@@ -339,10 +413,12 @@ static rb_error gather(extraction *e) {
     if (e->rolls) err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
     for (int64_t r = 0; e->rolls && r < e->modules->count; r++) {
         rb_module *m = &e->modules->list[r];
-        if (e->rule.kind == RB_RULE_FABIA) roll_keep_sign(&e->rolls[r]);
         roll_finish(e, &e->rolls[r], &m->samples, &m->n_samples);
         err = err ? err : gather_features(e, r);
     }
+    for (int64_t r = e->modules->count - 1; r >= 0 && !err; r--)
+        if (e->modules->notes[r].other_side && e->modules->list[r].n_samples == 0)
+            rb_modules_remove(e->modules, r);
     rb_free(e->rolls);
     return err;
 }
@@ -451,7 +527,7 @@ static rb_error extract(extraction *e) {
         err = check_freedom(e);
         err = err ? err : test_units(e);
     }
-    err = err ? err : choose_units(e);
+    err = err ? err : choose_modules(e);
     if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);
     return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;
@@ -490,6 +566,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
     err = e.units ? extract(&e) : RB_ERROR_MEMORY;
     rb_free(e.units);
+    rb_free(e.readings);
     rb_refit_free(e.refit);
     rb_refit_free(e.recoded);
     rb_free(e.features);

@@ -16,8 +16,8 @@ static const rb_option table[] = {
      "features on, fabia below (rbm: active); else nonzero"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
-     "fabia: a sample belongs when its code, with the sign that prevails, is above this (the mean "
-     "square of a unit's codes is 1)"},
+     "fabia: a sample belongs when its code is above this (the mean square of a unit's codes is "
+     "1)"},
     {"feature-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, feature_threshold),
      "0.7", DBL_MIN, DBL_MAX, NULL, "T",
      "nonzero, fabia and active: divisor of the weight above which a feature belongs; larger "

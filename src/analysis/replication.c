@@ -2,9 +2,10 @@
  *
  * With A (features x units of the first model) and B the loadings over the features that both have,
  * each column less its mean and of length 1, R = A'B are the correlations. A unit's partner is
- * that of the assignment with the largest sum of R; its statistic the largest entry of its row of
- * R. In a permutation the rows of B are shuffled together, so that the units of the second model
- * stay as they are among each other. Of models whose codes have signs |R| takes the place of R.
+ * that of the assignment with the largest sum of R, and their correlation its statistic, 0 where
+ * none is left. In a permutation the rows of B are shuffled together, so that the units of the
+ * second model stay as they are among each other, and partners are assigned anew. Of models whose
+ * codes have signs |R| takes the place of R.
  */
 #include "analysis.h"
 
@@ -117,7 +118,9 @@ typedef struct comparison {
     double *gains;          /* units x others */
     double *permuted;       /* permutations x units */
     int64_t *orders;        /* threads x shared features */
+    int64_t *partners;      /* threads x units */
     double *memory;         /* threads x (shared features + units) x others */
+    char *assigning;        /* threads x rb_assign_size */
     rb_scratch arrays;
 } comparison;
 
@@ -202,10 +205,14 @@ static void permute_task(void *arg, int64_t permutation, int worker) {
         memcpy(rb_dense_row(permuted, k), rb_dense_row(b, order[k]),
                (size_t)b.cols * sizeof(double));
     rb_gemm(1, a, RB_TRANSPOSED, permuted, RB_PLAIN, 0, products);
-    for (int64_t j = 0; j < a.cols; j++) {
-        const double *row = rb_dense_row(products, j);
-        c->permuted[permutation * a.cols + j] = worth(c, row[find_best(c, products.data, j)]);
-    }
+    double *gains = products.data;
+    int64_t *partner = c->partners + worker * a.cols;
+    for (int64_t e = 0; e < a.cols * b.cols; e++)
+        gains[e] = worth(c, gains[e]);
+    rb_assign_in(c->assigning + worker * rb_assign_size(a.cols, b.cols), a.cols, b.cols, gains,
+                 partner);
+    for (int64_t j = 0; j < a.cols; j++)
+        c->permuted[permutation * a.cols + j] = partner[j] < 0 ? 0 : gains[j * b.cols + partner[j]];
 }
 
 /* Partners, the best, and the observed statistics. */
@@ -228,7 +235,7 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
         units[j].partner_correlation = paired ? correlations[j * b.cols + other] : 0;
         units[j].best = there ? best : -1;
         units[j].best_correlation = there ? correlations[j * b.cols + best] : 0;
-        observed[j] = there ? worth(c, correlations[j * b.cols + best]) : NAN;
+        observed[j] = paired ? worth(c, units[j].partner_correlation) : NAN;
     }
     return err;
 }
@@ -272,6 +279,8 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     c->gains = rb_take(arrays, units, wide);
     c->permuted = rb_take(arrays, c->options.permutations, (size_t)units * sizeof(double));
     c->orders = rb_take(arrays, threads * m, sizeof *c->orders);
+    c->partners = rb_take(arrays, threads * units, sizeof *c->partners);
+    c->assigning = rb_take(arrays, threads, (size_t)rb_assign_size(units, others));
     c->memory = rb_take(arrays, threads * (m + units), wide);
     double *observed = rb_take(arrays, units, sizeof *observed);
     double *three = rb_take(arrays, units, 3 * sizeof *three);

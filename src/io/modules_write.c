@@ -44,6 +44,15 @@ static bool is_stable(const listing *l) {
     return l->modules->count > 0 && l->modules->list[0].stability > 0;
 }
 
+/* Were they found, and not read or planted? */
+static bool is_ranked(const listing *l) {
+    return l->modules->count > 0 && l->modules->notes[0].score > 0;
+}
+
+static const char *role_of(const rb_module_note *note) {
+    return note->background ? "background" : note->other_side ? "other side" : "module";
+}
+
 /* ---- TSV and GMT ---- */
 
 /* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
@@ -91,6 +100,11 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
             put_number(file, 6, m->stability);
         }
         put_significance(file, l->modules, rank);
+        if (is_ranked(l)) {
+            putc('\t', file);
+            put_number(file, 6, l->modules->notes[rank].score);
+            fprintf(file, "\t%s", role_of(&l->modules->notes[rank]));
+        }
         putc('\n', file);
     }
 }
@@ -98,7 +112,8 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
 static void write_tsv(const listing *l, FILE *file) {
     fputs("module\tunit\tinformation\tkind\tname\tindex\tweight", file);
     if (is_stable(l)) fputs("\tstability", file);
-    fputs(l->modules->significance ? "\tp\tp_family\tfdr\n" : "\n", file);
+    fputs(l->modules->significance ? "\tp\tp_family\tfdr" : "", file);
+    fputs(is_ranked(l) ? "\tscore\trole\n" : "\n", file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
         put_rows(file, l, r, SAMPLES, m->samples, m->n_samples);
@@ -123,8 +138,8 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
     for (int64_t d = 0; d < m->n_features; d++) {
         if ((m->features[d].weight > 0) != above) continue;
         if (!started) {
-            fprintf(file, "unit%lld_%s\trank %lld, information ", (long long)m->unit, direction,
-                    (long long)rank);
+            fprintf(file, "unit%lld%s_%s\trank %lld, information ", (long long)m->unit,
+                    l->modules->notes[rank].other_side ? "-" : "", direction, (long long)rank);
             put_number(file, 6, m->information);
             put_origin(file, l->model);
             started = true;
@@ -137,7 +152,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
 }
 
 static void write_gmt(const listing *l, FILE *file) {
-    for (int64_t r = 0; r < l->modules->count; r++) {
+    for (int64_t r = 0; r < rb_modules_called(l->modules); r++) {
         put_set(file, l, r, "up", true);
         put_set(file, l, r, "down", false);
     }
@@ -190,6 +205,13 @@ static bool add_significance(json_t *object, const rb_modules *modules, int64_t 
             json_object_set_new(object, "fdr", json_real(s.fdr)) == 0);
 }
 
+static bool add_note(json_t *object, const rb_module_note *note) {
+    return (note->score == 0 ||
+            json_object_set_new(object, "score", json_real(note->score)) == 0) &&
+           (!note->other_side || json_object_set_new(object, "other_side", json_true()) == 0) &&
+           (!note->background || json_object_set_new(object, "background", json_true()) == 0);
+}
+
 /* One module as a line of JSON, to be freed; NULL when memory is out. */
 static char *module_to_json(const listing *l, int64_t rank) {
     const rb_module *m = &l->modules->list[rank];
@@ -199,6 +221,7 @@ static char *module_to_json(const listing *l, int64_t rank) {
                 (m->stability == 0 ||
                  json_object_set_new(object, "stability", json_real(m->stability)) == 0) &&
                 add_significance(object, l->modules, rank) &&
+                add_note(object, &l->modules->notes[rank]) &&
                 add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
                 add_members(object, l, FEATURES, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;

@@ -299,6 +299,7 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *plot,
 typedef struct rb_module_frame {
     int64_t unit;
     int64_t first_row, rows, first_column, columns;
+    bool other_side;
 } rb_module_frame;
 
 typedef struct rb_modules_plot {

@@ -80,7 +80,7 @@ static void draw_frames(rb_page *page, const rb_modules_plot *p, rb_box map) {
                       map.y + (double)f->first_row * height, (double)f->columns * width,
                       (double)f->rows * height};
         rb_page_frame(page, box, 1.2, ink);
-        snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
+        snprintf(text, sizeof text, "unit %lld%s", (long long)f->unit, f->other_side ? "-" : "");
         if (box.height >= rb_text_size(RB_TEXT_SMALL))
             rb_page_text(page, RB_TEXT_TICK, map.x - 8, box.y + box.height / 2, 1, 0, text);
     }
@@ -235,12 +235,26 @@ static bool can_show(gathering *g, int64_t rank) {
                                                  : NULL;
     if (why) {
         size_t used = strlen(g->note);
-        snprintf(g->note + used, sizeof g->note - used, "%sunit %lld: %s",
-                 used ? "; " : "not shown: ", (long long)m->unit, why);
-        rb_log(g->ctx, RB_LOG_WARNING, "unit %lld is not in the picture: %s", (long long)m->unit,
-               why);
+        const char *side = rb_modules_other_side(g->modules, rank) ? "-" : "";
+        snprintf(g->note + used, sizeof g->note - used, "%sunit %lld%s: %s",
+                 used ? "; " : "not shown: ", (long long)m->unit, side, why);
+        rb_log(g->ctx, RB_LOG_WARNING, "unit %lld%s is not in the picture: %s", (long long)m->unit,
+               side, why);
     }
     return !why;
+}
+
+/* Background is no module. */
+static void note_background(gathering *g) {
+    int64_t called = rb_modules_called(g->modules);
+    for (int64_t r = called; r < rb_modules_count(g->modules); r++) {
+        size_t used = strlen(g->note);
+        snprintf(g->note + used, sizeof g->note - used, "%sunit %lld",
+                 r > called ? ", "
+                 : used     ? "; background: "
+                            : "background: ",
+                 (long long)rb_modules_get(g->modules, r)->unit);
+    }
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
@@ -251,6 +265,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 static void place_module(gathering *g, int64_t rank, int64_t max_rows, int64_t max_columns) {
     rb_module_frame *f = &g->plot.frames[g->plot.n_frames++];
     f->unit = rb_modules_get(g->modules, rank)->unit;
+    f->other_side = rb_modules_other_side(g->modules, rank);
     f->first_row = g->axes[FEATURES].count;
     f->first_column = g->axes[SAMPLES].count;
     f->rows = place(g, rank, FEATURES, max_rows);
@@ -400,14 +415,15 @@ static void add_stability(const gathering *g, char *title, size_t size) {
     if (most > 0) snprintf(title + used, size - used, "; stability %.2f to %.2f", least, most);
 }
 
-static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
+static rb_error draw(gathering *g, const rb_plot_options *options, const char *path) {
     char title[RB_TITLE_SIZE], of_all[32] = "";
-    int64_t count = rb_modules_count(g->modules), shown = g->plot.n_frames;
+    int64_t count = rb_modules_called(g->modules), shown = g->plot.n_frames;
     if (shown < count) snprintf(of_all, sizeof of_all, " of %lld", (long long)count);
     snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
              (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
              (long long)g->axes[SAMPLES].total);
+    note_background(g);
     rb_modules_plot plot = g->plot;
     add_stability(g, title, sizeof title);
     plot.title = title;
@@ -423,7 +439,7 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
     gathering g = {.ctx = ctx,
                    .scratch.ctx = ctx,
                    .modules = modules,
-                   .n_modules = clamp(rb_modules_count(modules), 0, MAX_MODULES)};
+                   .n_modules = clamp(rb_modules_called(modules), 0, MAX_MODULES)};
     rb_feed *feed = NULL;
     err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     err = err ? err : start_axis(&g, SAMPLES, rb_feed_samples(feed));

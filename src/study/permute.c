@@ -496,8 +496,8 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
         s->options.error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
     char units[256] = "";
     size_t used = 0;
-    if (modules->count == 0 || !stability) return;
-    for (int64_t r = 0; r < modules->count && used < sizeof units; r++) {
+    if (rb_modules_called(modules) == 0 || !stability) return;
+    for (int64_t r = 0; r < rb_modules_called(modules) && used < sizeof units; r++) {
         if (is_significant(&s->options, modules->significance[r])) continue;
         int more = snprintf(units + used, sizeof units - used, "%s%lld", used ? ", " : "",
                             (long long)modules->list[r].unit);
@@ -510,27 +510,19 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
                units, stability, rate, bound_of(&s->options));
     } else {
         rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",
-               (long long)modules->count);
+               (long long)rb_modules_called(modules));
     }
 }
 
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
-    int64_t kept = 0, before = modules->count;
+    int64_t before = rb_modules_called(modules);
     bool family = options->error_rate == BY_FAMILY;
-    for (int64_t r = 0; r < before; r++) {
-        rb_significance s = modules->significance[r];
-        if (is_significant(options, s)) {
-            modules->significance[kept] = s;
-            modules->list[kept++] = modules->list[r];
-        } else {
-            rb_free(modules->list[r].samples);
-            rb_free(modules->list[r].features);
-        }
-    }
-    modules->count = kept;
-    rb_log(ctx, RB_LOG_INFO, "%lld of %lld modules have a %s of at most %g", (long long)kept,
-           (long long)before, family ? "family-wise p-value" : "false discovery rate",
-           options->significant);
+    for (int64_t r = modules->count - 1; r >= 0; r--)
+        if (r >= before || !is_significant(options, modules->significance[r]))
+            rb_modules_remove(modules, r);
+    rb_log(ctx, RB_LOG_INFO, "%lld of %lld modules have a %s of at most %g",
+           (long long)modules->count, (long long)before,
+           family ? "family-wise p-value" : "false discovery rate", options->significant);
 }
 
 /* ---- all of it ---- */

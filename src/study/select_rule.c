@@ -170,15 +170,10 @@ static void say(rb_selection *s, const char *format, ...) {
     va_end(list);
 }
 
-static void say_range(rb_selection *s, int64_t picked) {
-    long long background = background_of(s, picked);
+static void say_range(rb_selection *s) {
     bool open = (double)s->high >= row_of(s, s->n_rows - 1)[SELECT_UNITS];
     say(s, "; from %lld to %s%lld are likely", (long long)s->low, open ? "at least " : "",
         (long long)s->high);
-    if (background > 0) {
-        say(s, ", for %lld of them %s active in most samples, as a background", background,
-            background == 1 ? "is" : "are");
-    }
 }
 
 static void say_why(rb_selection *s, int64_t best, int64_t picked, double match) {
@@ -196,7 +191,7 @@ static void say_why(rb_selection *s, int64_t best, int64_t picked, double match)
         say(s, ": too low for units that are more than noise; there may be nothing to find, or too "
                "few samples");
     else if (s->low < s->high)
-        say_range(s, picked);
+        say_range(s);
 }
 
 static void forget_likelihoods(rb_selection *s) {

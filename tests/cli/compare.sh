@@ -31,7 +31,7 @@ expect 0 compare one.h5 two.h5 --json -q --permutations 99 --threads 3
 sed 's/, "provenance": .*//' out | cmp -s - first || fail "threads changed the comparison"
 expect 0 compare one.h5 two.h5 -o units.tsv
 says "2 units in units.tsv"
-[ "$(head -1 units.tsv)" = "unit	partner	partner_correlation	best	best_correlation	p_value	p_value_family	q_value" ] ||
+[ "$(head -1 units.tsv)" = "unit	partner	partner_correlation	p_value	p_value_family	q_value	best	best_correlation" ] ||
     fail "units.tsv begins with $(head -1 units.tsv)"
 [ "$(wc -l <units.tsv)" -eq 3 ] || fail "units.tsv has not 3 lines"
 expect 0 compare one.h5 two.h5 -o units.json -q
@@ -47,6 +47,15 @@ tells '"samples_a": 60, "samples_b": 60, "permutations": 19'
 
 expect 1 compare one.h5 two.tsv
 says "'two.tsv' is data (delimited): give a second cohort as well, or a second model instead"
+for files in "two.h5 two.tsv" "two.tsv two.h5"; do
+    # shellcheck disable=SC2086 # words
+    refuses "'two.h5' is a model, not data: two models are compared without data" compare one.h5 $files -q
+done
+# Of three units the third has no like in a model of two: its partner's p says so.
+expect 0 fit rfn one.tsv -k 3 --preset paper --iterations 80 --seed 2 -o three.h5 -q
+expect 0 compare three.h5 two.h5 -o three.tsv -q
+awk -F'\t' 'NR > 1 && $2 == "NA" { without++; if ($4 != "NA") bad++ }
+    END { exit !(without == 1 && !bad) }' three.tsv || fail "a unit without a partner has a p: $(cat three.tsv)"
 expect 2 compare one.h5 two.h5 --transpose
 says "--transpose is given, but does nothing for two models"
 expect 2 compare one.h5 one.tsv two.tsv --signs ignore

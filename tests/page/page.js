@@ -142,8 +142,8 @@ async function saving(browser) {
   same(tsv.name, "modules.tsv", "name of the file");
   same(got.length, wanted.length, "lines of modules.tsv");
   for (let i = 0; i < Math.min(got.length, wanted.length); i++) {
-    const exact = (row) => [row[0], row[1], ...row.slice(3, 6)].join();
-    const near = [2, 6].every((c) => i === 0 || Math.abs(got[i][c] - wanted[i][c]) <= 1e-3 * Math.abs(wanted[i][c]));
+    const exact = (row) => [row[0], row[1], ...row.slice(3, 6), row[8]].join();
+    const near = [2, 6, 7].every((c) => i === 0 || Math.abs(got[i][c] - wanted[i][c]) <= 1e-3 * Math.abs(wanted[i][c]));
     if (exact(got[i]) === exact(wanted[i]) && near) continue;
     check(false, `modules.tsv, line ${i + 1}: ${got[i]} instead of ${wanted[i]}`);
     break;
@@ -199,7 +199,7 @@ async function answers(browser) {
   const best = await page.locator(overview + " tbody tr").first().innerText();
   check(/like unit3_(up|down) \(\d\.\de-\d+\)/.test(best), "the best set of the first module: " + best);
   check(/holds? more information than permuted data give/.test(await page.locator("#summary").innerText()), "summary of permutations");
-  const chances = (await cellsOf(page, overview, 4)).map(Number);
+  const chances = (await cellsOf(page, overview, 5)).map(Number);
   check(chances.every((p) => p > 0 && p <= 1) && Math.min(...chances) < 0.05, "chances by permutations: " + chances);
   const sets = "#sets ~ .table";
   const first = await page.locator(sets + " tbody tr").first().innerText();
@@ -211,11 +211,31 @@ async function answers(browser) {
   check((await page.locator("#select ~ .two svg").count()) >= 8, "curves of select");
   const consensus = await open(browser, "consensus");
   check(/Every module is in at least [6-9][0-9] % of the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
-  const stability = await cellsOf(consensus, overview, 4);
+  const stability = await cellsOf(consensus, overview, 5);
   check(stability.length > 5 && stability.every((share) => Number(share) >= 0.6 && Number(share) <= 1), "stability: " + stability);
   await consensus.close();
   same(await cellsOf(page, "#select ~ .table", 0), "2,5,8", "numbers of units");
   await page.close();
+}
+
+/* Both sides of units whose codes have signs; background, which is none of the modules. */
+async function sides(browser) {
+  const page = await open(browser, "sides");
+  const names = await cellsOf(page, overview, 0), other = names.find((name) => name.endsWith("-"));
+  check(other && names.includes(other.slice(0, -1)), "both sides of a unit: " + names);
+  await page.locator(overview).getByRole("link", { name: other, exact: true }).click();
+  await opened(page, other.replace(" ", "-"));
+  check((await page.locator("#" + other.replace(" ", "-")).innerText()).includes("U" + other.slice(1) + " ranks "), "the other side is not told of");
+  const gmt = (await download(page, page.getByRole("button", { name: "Gene sets (GMT)" }))).text;
+  same(gmt.split("\n").map((line) => line.split("\t")[0]).join(), read("sides.gmt").split("\n").map((line) => line.split("\t")[0]).join(), "names of sets");
+  check(/checked for units that are all dead, and for nothing else\./.test(await page.locator("#summary").innerText()), "what was looked at");
+  await page.close();
+  const mirror = await open(browser, "mirror"), told = await mirror.locator("#summary").innerText(), rows = await cellsOf(mirror, overview, 0);
+  const rest = rows.filter((name) => name.endsWith("(background)")).length;
+  check(rest > 0 && rows.slice(-rest).every((name) => name.endsWith("(background)")), "background is not last: " + rows);
+  check(told.startsWith(`${rows.length - rest} module`) && told.includes(`${rest} more`), "summary of background: " + told);
+  check(/No warning of the fit, which was checked for samples without an active unit, .* and an objective that ended below its best, and for nothing else\./.test(told), "what was looked at: " + told);
+  await mirror.close();
 }
 
 /* The picture of the documents: the top of the page of the demo. */
@@ -243,7 +263,7 @@ async function large(browser) {
 
 (async () => {
   const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
-  for (const test of [reading, keyboard, saving, everywhere, answers, picture, large]) {
+  for (const test of [reading, keyboard, saving, everywhere, answers, sides, picture, large]) {
     const start = Date.now();
     await test(browser);
     console.log(`${test.name}: ${((Date.now() - start) / 1000).toFixed(1)} s`);

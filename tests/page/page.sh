@@ -64,6 +64,15 @@ awk 'BEGIN { FS = OFS = "\t"; print "name", "class" }
 "$RAREBIT" report hostile.h5 hostile.tsv --labels classes.tsv --title '<script>hacked=1</script>' \
     -o hostile.html -q 2>/dev/null
 
+# Four modules, each high in some samples and low in others; three strong ones, that centring mirrors.
+sh "$SOURCE/tests/cli/lib/planted.sh" both >both.tsv
+"$RAREBIT" fit ica both.tsv -k 6 --seed 1 -o sides.h5 -q
+"$RAREBIT" report sides.h5 both.tsv -o sides.html -q
+"$RAREBIT" modules sides.h5 both.tsv -o sides.gmt -q
+sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
+"$RAREBIT" fit rfn strong.tsv -k 10 --seed 1 -o mirror.h5 -q
+"$RAREBIT" report mirror.h5 strong.tsv -o mirror.html -q
+
 # 20 modules of 5000 samples, with names and classes.
 "$RAREBIT" simulate biclusters --dataset D1 --samples 5000 --features 2000 --seed 1 -o big.npy -q
 "$RAREBIT" fit rfn big.npy -k 20 --estep newton --iterations 20 --seed 1 -o big.h5 -q

@@ -1,4 +1,4 @@
-/* The unit that marks a class: AUC against all pairs of samples, overlaps against their definition,
+/* The unit that marks a class: AUC against all pairs of samples, overlaps with modules,
  * and a class of one in a hundred that the largest class hides from modules. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,23 +45,19 @@ static double auc_by_pairs(const float *codes, const int64_t *class_of, int64_t 
     return won / pairs;
 }
 
-/* How many of the class are in front when `size` places go to the largest codes times sign, others
- * before the class where codes are equal: a sample has a place when fewer than size go before. */
-static int64_t overlap_by_pairs(const float *codes, const int64_t *class_of, int64_t n, int64_t c,
-                                float sign) {
-    int64_t size = 0, overlap = 0;
-    for (int64_t i = 0; i < n; i++)
-        size += class_of[i] == c;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t before = 0, tied_earlier = 0;
-        for (int64_t j = 0; j < n; j++) {
-            bool equal = codes[j] == codes[i];
-            before += sign * codes[j] > sign * codes[i] || (equal && class_of[j] != c);
-            tied_earlier += equal && class_of[j] == c && j < i;
-        }
-        overlap += class_of[i] == c && before + tied_earlier < size;
+/* Modules of units 0, 1, ... that hold every second of n samples. */
+static rb_modules *every_second(int64_t units, int64_t n) {
+    rb_modules *modules;
+    assert_int_equal(rb_modules_new(ctx, units, &modules), RB_OK);
+    for (int64_t u = 0; u < units; u++) {
+        rb_module *m = &modules->list[u];
+        m->unit = u;
+        m->samples = rb_alloc(ctx, n, sizeof *m->samples);
+        assert_non_null(m->samples);
+        for (int64_t i = 0; i < n; i += 2)
+            m->samples[m->n_samples++] = (rb_member){i, 1};
     }
-    return overlap;
+    return modules;
 }
 
 /* Codes of few different values, so that most are equal to others; with and without signs. */
@@ -84,7 +80,9 @@ static void best_units_by_all_pairs(void **state) {
         }
         rb_labels labels = labels_of(class_of, N, CLASSES);
         rb_class_unit best[CLASSES];
-        assert_int_equal(rb_class_units(ctx, &labels, UNITS, codes, best), RB_OK);
+        rb_modules *modules = every_second(UNITS, N);
+        assert_int_equal(rb_class_units(ctx, &labels, modules, UNITS, codes, best), RB_OK);
+        rb_modules_free(modules);
         for (int64_t c = 0; c < CLASSES; c++) {
             double largest = -1;
             for (int64_t u = 0; u < UNITS; u++) {
@@ -95,8 +93,10 @@ static void best_units_by_all_pairs(void **state) {
             double auc = auc_by_pairs(unit, class_of, N, c);
             assert_true(fabs(best[c].auc - auc) < 1e-12);
             assert_true(fabs((signs ? fabs(auc - 0.5) : auc) - largest) < 1e-12);
-            assert_int_equal(best[c].overlap,
-                             overlap_by_pairs(unit, class_of, N, c, best[c].auc < 0.5 ? -1 : 1));
+            int64_t within = 0;
+            for (int64_t i = 0; i < N; i += 2) /* the module of each unit */
+                within += class_of[i] == c;
+            assert_int_equal(best[c].overlap, within);
         }
         rb_labels_clear(&labels);
     }
@@ -110,17 +110,57 @@ static void samples_without_a_class(void **state) {
     const float codes[] = {3, 1, 2, 1};
     rb_class_unit best[2];
     rb_labels labels = labels_of(class_of, 6, 2);
-    assert_int_equal(rb_class_units(ctx, &labels, 1, codes, best), RB_OK);
-    assert_true(best[0].unit == 0 && best[0].auc == 1 && best[0].overlap == 2);
-    assert_true(best[1].unit == 0 && best[1].auc == 0 && best[1].overlap == 2); /* lowest */
+    rb_modules *modules = every_second(1, 6), *none = every_second(0, 6);
+    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_true(best[0].unit == 0 && best[0].auc == 1 && best[0].overlap == 1);
+    assert_true(best[1].unit == 0 && best[1].auc == 0 && best[1].overlap == 1); /* lowest */
     assert_int_equal(best[1].class_size, 2);
     assert_string_equal(best[1].class_name, "1");
     rb_labels_clear(&labels);
+    labels = labels_of(class_of, 6, 2);
+    assert_int_equal(rb_class_units(ctx, &labels, none, 1, codes, best), RB_OK);
+    assert_int_equal(best[0].overlap, -1); /* the unit has no module */
+    rb_labels_clear(&labels);
     labels = labels_of(alone, 6, 1);
-    assert_int_equal(rb_class_units(ctx, &labels, 1, codes, best), RB_OK);
-    assert_true(best[0].unit == -1 && isnan(best[0].auc) && best[0].overlap == 0);
+    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_true(best[0].unit == -1 && isnan(best[0].auc) && best[0].overlap == -1);
     assert_int_equal(best[0].class_size, 4);
     rb_labels_clear(&labels);
+    modules->list[0].samples[0].index = 6;
+    labels = labels_of(class_of, 6, 2);
+    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_ERROR_DATA);
+    rb_labels_clear(&labels);
+    rb_modules_free(none);
+    rb_modules_free(modules);
+}
+
+/* Where both sides of a unit are modules, the AUC says which one a class is counted in. */
+static void overlaps_of_both_sides(void **state) {
+    (void)state;
+    const int64_t class_of[] = {0, 0, 1, 1, 0, 1};
+    const float codes[] = {3, 2, -3, -2, -1, 1};
+    for (int swapped = 0; swapped < 2; swapped++) {
+        rb_class_unit best[2];
+        rb_modules *modules = every_second(2, 6);
+        rb_labels labels = labels_of(class_of, 6, 2);
+        for (int r = 0; r < 2; r++) {
+            bool negative = r != swapped;
+            rb_module *m = &modules->list[r];
+            m->unit = 0;
+            m->n_samples = 2;
+            m->samples[0] = (rb_member){negative ? 2 : 0, negative ? -1 : 1};
+            m->samples[1] = (rb_member){negative ? 4 : 5, negative ? -1 : 1};
+        }
+        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_true(best[0].auc > 0.5 && best[0].overlap == 1); /* sample 0, not 4 */
+        assert_true(best[1].auc < 0.5 && best[1].overlap == 1); /* sample 2, not 5 */
+        modules->list[swapped].samples[0].index = 1;
+        modules->list[swapped].samples[1].index = 4;
+        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_int_equal(best[0].overlap, 2);
+        rb_labels_clear(&labels);
+        rb_modules_free(modules);
+    }
 }
 
 /* ---- a rare class ---- */
@@ -181,7 +221,7 @@ static void a_rare_class_is_found(void **state) {
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, RARE, drawn, rare_in_module));
     rb_labels labels = labels_of(class_of, SAMPLES, 3);
     rb_class_unit best[3];
-    assert_int_equal(rb_class_units(ctx, &labels, RARE_UNITS, by_unit, best), RB_OK);
+    assert_int_equal(rb_class_units(ctx, &labels, modules, RARE_UNITS, by_unit, best), RB_OK);
     assert_int_equal(best[1].unit, 1);
     assert_true(best[1].auc == 1);
     assert_int_equal(best[1].overlap, RARE);
@@ -195,14 +235,16 @@ static void no_memory(void **state) {
     const float codes[] = {1, 0};
     rb_class_unit best[2];
     rb_labels labels = labels_of(class_of, 2, 2);
+    rb_modules *modules = every_second(1, 2);
     rb_error err = RB_ERROR_MEMORY;
     int64_t n = 0;
     for (; err; n++) {
         ctx->allocations_left = n;
-        err = rb_class_units(ctx, &labels, 1, codes, best);
+        err = rb_class_units(ctx, &labels, modules, 1, codes, best);
     }
     ctx->allocations_left = -1;
     assert_true(n > 3);
+    rb_modules_free(modules);
     rb_labels_clear(&labels);
 }
 
@@ -221,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(best_units_by_all_pairs),
         cmocka_unit_test(samples_without_a_class),
+        cmocka_unit_test(overlaps_of_both_sides),
         cmocka_unit_test(a_rare_class_is_found),
         cmocka_unit_test(no_memory),
     };

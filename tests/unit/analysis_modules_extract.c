@@ -155,11 +155,11 @@ static void assert_above(const example *e, double (*value)(const example *, int6
         assert_true(fabs(members[d - 1].weight) >= fabs(members[d].weight));
 }
 
-/* The samples of the fabia rule: above the bound, and of the sign whose weights are the larger. */
+/* The samples of the prevailing side: that of the larger sum of cubes. */
 static double prevailing_z(const example *e, int64_t sample, int64_t unit) {
     double sum = 0, z = z_of(e, sample, unit);
     for (int64_t i = 0; i < N; i++)
-        if (fabs(z_of(e, i, unit)) > 0.5) sum += z_of(e, i, unit);
+        sum += pow(z_of(e, i, unit), 3);
     return (z < 0) == (sum < 0) ? z : 0;
 }
 

@@ -82,6 +82,43 @@ static void planted(void **state) {
     rb_model_free(second);
 }
 
+/* Two units of the first model are like one of the second: the p-value is that of the partner, which
+ * the second of them has no like in. A third one is left without a partner, and without p. */
+static void chances_are_of_partners(void **state) {
+    rb_context *ctx = *state;
+    double a[M * 3], b[M * 2], noise[M * 3];
+    draw(1, M * 2, b);
+    draw(3, M * 3, noise);
+    for (int k = 0; k < M; k++) {
+        a[k * 3] = b[k * 2] + 0.1 * noise[k * 3];
+        a[k * 3 + 1] = b[k * 2] + 0.5 * noise[k * 3 + 1];
+        a[k * 3 + 2] = noise[k * 3 + 2];
+    }
+    rb_model *first = model_of(ctx, M, 3, a, NULL), *second = model_of(ctx, M, 2, b, NULL);
+    rb_replication r = compare(ctx, first, second, 199);
+    assert_true(r.units[0].partner == 0 && r.units[0].p_value == 1.0 / 200);
+    assert_true(r.units[1].best == 0 && r.units[1].best_correlation > 0.8);
+    int without = r.units[1].partner < 0 ? 1 : 2, other = 3 - without;
+    assert_true(r.units[without].partner == -1 && isnan(r.units[without].p_value));
+    assert_true(r.units[other].partner == 1 && r.units[other].partner_correlation < 0.4);
+    assert_true(r.units[other].p_value > 0.05);
+    rb_replication_clear(&r);
+    rb_model_free(first);
+    rb_model_free(second);
+    /* without the third one the second has the partner that is nothing like it */
+    double two[M * 2];
+    for (int k = 0; k < M; k++)
+        memcpy(two + 2 * k, a + 3 * k, 2 * sizeof *two);
+    first = model_of(ctx, M, 2, two, NULL);
+    second = model_of(ctx, M, 2, b, NULL);
+    r = compare(ctx, first, second, 199);
+    assert_true(r.units[1].best == 0 && r.units[1].partner == 1);
+    assert_true(r.units[1].p_value > 0.05 && r.units[1].q_value > 0.05);
+    rb_replication_clear(&r);
+    rb_model_free(first);
+    rb_model_free(second);
+}
+
 /* By name, in any order, with features that only one has, and one whose name stands twice. Any
  * number of threads: the same. */
 static void names(void **state) {
@@ -386,6 +423,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(chances, begin, end),
         cmocka_unit_test_setup_teardown(planted, begin, end),
+        cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
         cmocka_unit_test_setup_teardown(names, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
         cmocka_unit_test_setup_teardown(two_cohorts, begin, end),

@@ -97,18 +97,22 @@ const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", t
 
 /* ---- what is known of each module ---- */
 
-const modules = D.modules, moduleOf = new Map(modules.map((m, rank) => [m.unit, Object.assign(m, { rank })]));
+const modules = D.modules, called = modules.filter((m) => !m.background), moduleOf = new Map();
 modules.forEach((m, rank) => {
+  m.rank = rank;
+  m.name = m.unit + (m.other_side ? "-" : "");
+  if (!m.other_side || !moduleOf.has(m.unit)) moduleOf.set(m.unit, m);
   m.class = D.classes?.modules[rank];
-  m.sets = (D.sets?.rows ?? []).filter((row) => row.unit === m.unit);
+  m.sets = (D.sets?.rows ?? []).filter((row) => row.module === rank);
   m.set = m.sets.reduce((best, row) => (!best || row.log10_fdr < best.log10_fdr ? row : best), undefined);
 });
-const unitLink = (unit) => (moduleOf.has(unit) ? h("a", { href: "#unit-" + unit, onclick: () => open(unit) }, "unit " + unit) : "unit " + unit);
-function open(unit) {
-  const details = document.getElementById("unit-" + unit);
+const moduleLink = (m) => [h("a", { href: "#unit-" + m.name, onclick: () => open(m.name) }, "unit " + m.name), m.background && " (background)"];
+const unitLink = (unit) => (moduleOf.has(unit) ? moduleLink(moduleOf.get(unit)) : "unit " + unit);
+function open(name) {
+  const details = document.getElementById("unit-" + name);
   if (details) details.open = true;
 }
-const unitColumn = { label: "Unit", value: (row) => row.unit, show: (row) => (row.unit >= 0 ? unitLink(row.unit) : "–"), number: true,
+const unitColumn = { label: "Unit", value: (row) => row.unit, show: (row) => (row.name ? moduleLink(row) : row.unit >= 0 ? unitLink(row.unit) : "–"), save: (row) => row.name ?? row.unit, number: true,
   tip: "The number of the unit in the model: the same in every file and picture" };
 
 /* ---- active units of the samples ---- */
@@ -122,26 +126,28 @@ const mean = (values) => values.reduce((sum, v) => sum + v, 0) / (values.length 
 
 /* ---- summary ---- */
 
+const noWarning = `No warning of the fit, which was checked for ${D.checks.join(", ").replace(/, ([^,]*)$/, " and $1")}, and for nothing else.`;
+
 function summary() {
-  const sentences = [], n = modules.length;
+  const sentences = [], n = called.length, rest = modules.length - n;
   const few = (count) => (count === 0 ? "none" : count < n ? `${count} of ${n}` : n === 1 ? "it" : `all ${n}`);
   const be = (count) => (count < 2 ? "is" : "are");
-  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.`);
+  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.${rest ? ` ${whole(rest)} more ${be(rest)} background, which centring leaves where the modules are not.` : ""}`);
   const tests = [];
   if (D.classes) {
-    const count = modules.filter((m) => m.class?.log10_p < Math.log10(0.05)).length;
-    tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p < 0.05, corrected for all tries)`);
+    const count = called.filter((m) => m.class?.class).length;
+    tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p ≤ 0.05, corrected for all tries; AUC above 0.5)`);
   }
   if (D.sets) {
-    const count = modules.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;
+    const count = called.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;
     tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
   }
-  if (modules.some((m) => m.stability !== undefined)) {
-    const share = Math.min(...modules.map((m) => m.stability ?? 1));
+  if (called.some((m) => m.stability !== undefined)) {
+    const share = Math.min(...called.map((m) => m.stability ?? 1));
     tests.push(`${n === 1 ? "it" : "every module"} is in at least ${Math.floor(100 * share)} % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
   }
-  if (modules.some((m) => m.p_family !== undefined)) {
-    const count = modules.filter((m) => m.p_family <= 0.05).length;
+  if (called.some((m) => m.p_family !== undefined)) {
+    const count = called.filter((m) => m.p_family <= 0.05).length;
     const floor = Math.min(...modules.map((m) => m.p_family ?? 1));
     if (floor > 0.05 && modules.every((m) => m.p_family === floor)) tests.push("there were too few permutations to tell whether they hold more information than chance: take 19 or more");
     else tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
@@ -150,7 +156,7 @@ function summary() {
   const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
   sentences.push(`A sample has ${number(Number(mean(active).toPrecision(2)))} of the ${units} units active on average${probable ? "" : `; ${Math.round(100 * zeros)} % of the codes are zero`}.${dead ? ` ${plural(dead, "unit")} ${dead === 1 ? "is" : "are"} active in no sample of the fit.` : ""}`);
   const first = D.warnings.length;
-  sentences.push(first ? `${plural(first, "warning")} of the fit:` : "Nothing was found to be wrong with the fit.");
+  sentences.push(first ? `${plural(first, "warning")} of the fit:` : noWarning);
   const name = D.title ?? `${stem(D.model.file)}: ${stem(D.data.file)}`;
   document.title = `${name} – rarebit report`;
   document.getElementById("title").textContent = name;
@@ -165,26 +171,28 @@ function overview() {
   const columns = [unitColumn,
     { label: "Samples", value: (m) => m.n_samples, number: true, tip: "Samples in which the unit is active, by the rule" },
     { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
+    { label: "Score", value: (m) => m.score, number: true, tip: "What modules are ranked by, in nats: the information, or with the rule test the smaller of that of samples and of features" },
     { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
     has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit, each by how similar its unit is" },
     has("p_family") && { label: "p", value: (m) => m.p_family, number: true, up: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
     has("fdr") && { label: "FDR", value: (m) => m.fdr, number: true, up: true, tip: "False discovery rate at which the module counts as real" },
     D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
-      tip: "The class that is most enriched, and how many of its samples are in the module" },
+      tip: "The class that is most enriched, and how many of its samples are in the module; none where p is above 0.05 or the AUC is not above 0.5" },
     D.sets && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
       tip: "The gene set of smallest false discovery rate, in brackets" },
-    { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module" },
-    { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module" }].filter(Boolean);
+    { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module, unless their weights are negative" },
+    { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module, unless their weights are negative" }].filter(Boolean);
   part("modules", "Modules",
     h("p", {}, "A module is a set of samples and a set of features that one unit ties together. Information says how much it tells of its samples; the rule for members is ",
-      h("code", {}, D.rule), "."),
+      h("code", {}, D.rule), ". They are ordered by their score.",
+      modules.some((m) => m.other_side) && " Where both sides of a unit whose codes have signs stand by themselves, each is a module: unit 3 and unit 3-."),
     modules.length ? table({ title: "Modules", file: "modules", columns, rows: modules, first: 40 }) : h("p", {}, "No unit has a module."),
     modules.map((m) => moduleDetails(m)));
 }
 
 function moduleDetails(m) {
-  const details = h("details", { class: "module", id: "unit-" + m.unit },
-    h("summary", {}, h("b", {}, "Unit " + m.unit), `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
+  const details = h("details", { class: "module", id: "unit-" + m.name },
+    h("summary", {}, h("b", {}, "Unit " + m.name), m.background && "background · ", `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
       m.class?.class && ` · ${m.class.class}`, m.set && ` · ${m.set.set}`, m.features.length > 0 && ` · ${heads(m, 1, 4) || heads(m, -1, 4)}`));
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(h("div", { class: "inside" }, moduleInside(m)));
@@ -193,21 +201,22 @@ function moduleDetails(m) {
 }
 
 function moduleInside(m) {
-  const up = signed(m, 1).length, file = "unit" + m.unit, all = m.features.length === m.n_features;
-  const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} (information: ${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
+  const up = signed(m, 1).length, file = "unit" + m.name, all = m.features.length === m.n_features;
+  const place = m.background ? "is background: what centring leaves in the samples that are in no module. It is none, and is not counted." : `ranks ${m.rank + 1} of ${called.length} (score: ${number(m.score)} nats).`;
+  const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
   if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
     const rows = m[side].map((index, i) => ({ index, weight: weights[i] }));
-    return h("div", {}, table({ title: `${name} of unit ${m.unit}${listed < count ? `: the ${whole(listed)} heaviest of ${whole(count)}` : ""}`, file: `${file}-${side}`, first: 12, rows, columns: [
+    return h("div", {}, table({ title: `${name} of unit ${m.name}${listed < count ? `: the ${whole(listed)} heaviest of ${whole(count)}` : ""}`, file: `${file}-${side}`, first: 12, rows, columns: [
       { label: name.slice(0, -1), value: (row) => cell[side](row.index), wide: true },
       { label: "Weight", value: (row) => row.weight, number: true, tip: side === "samples" ? "Code over the root mean square of the unit's codes" : "Loading on the matching scale; its sign says up or down" },
       side === "samples" && D.classes && { label: "Class", value: (row) => D.classes.names[classOf(row.index)], wide: true }].filter(Boolean) }));
   };
   return [told.map((text) => h("p", {}, text)), m.map.features.length ? moduleMap(m, file) : null,
-    m.sets.length ? setTable(m.sets, `Gene sets of unit ${m.unit}`, file + "-sets", true) : null,
+    m.sets.length ? setTable(m.sets, `Gene sets of unit ${m.name}`, file + "-sets", true) : null,
     h("div", { class: "two" }, members("features", "Features"), members("samples", "Samples"))];
 }
 
@@ -216,7 +225,7 @@ function moduleMap(m, file) {
   const names = features.map(featureName);
   return heatMap({ rows: features.map(cell.features), columns: samples, classes: D.classes ? samples.map(classOf) : null, className, high: 2.5, signed: true, unit: "sd",
     value: (r, c) => { const tenths = values[r * samples.length + c]; return tenths === null ? null : tenths / 10; },
-    label: `Unit ${m.unit}: ${features.length} features by ${samples.length} samples.`, file: file + "-map",
+    label: `Unit ${m.name}: ${features.length} features by ${samples.length} samples.`, file: file + "-map",
     groups: [{ name: members === m.n_samples ? "in the module" : `the ${members} heaviest of the module`, count: members }, { name: "other samples", count: others }].filter((g) => g.count),
     tell: (r, c) => {
       const tenths = values[r * samples.length + c], index = classOf(samples[c]);
@@ -264,7 +273,7 @@ const classColumns = [{ label: "Class", value: (row) => row.class, wide: true },
   { label: "Samples", value: (row) => row.size, number: true }, unitColumn,
   { label: "AUC", value: (row) => row.auc, number: true, tip: "Chance that a sample of the class has the larger code than one of another class; 0.5 is chance" },
   ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and classes"),
-  { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Of as many samples with the largest codes as the class has, those of the class" }];
+  { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Samples of the class in the module of the unit" }];
 
 const questions = { up: "up", down: "down", rank: "by weight" };
 const setTable = (rows, title, file, one) => table({ title, file, rows, columns: [
@@ -319,7 +328,7 @@ function fit() {
   active.forEach((count) => (counts[count] = (counts[count] ?? 0) + 1));
   const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
   part("fit", "Is the fit healthy?",
-    D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, "The library found nothing to warn of: no samples without a unit or with nearly all of them beyond 2 %, no units that are the same, no objective that ended below its best."),
+    D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, noWarning),
     h("p", {}, steps.length === 0 ? "The model has no iterations of its own." : `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
     h("div", { class: "two" },
       steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
@@ -338,11 +347,12 @@ function data() {
 }
 
 function keep() {
-  const clean = (text) => text.replace(/[\t\r\n]/g, " "), lines = [["module", "unit", "information", "kind", "name", "index", "weight"].join("\t")];
-  const gmt = modules.flatMap((m) => [["up", 1], ["down", -1]].map(([word, sign]) => [word, signed(m, sign)]).filter(([, set]) => set.length)
-    .map(([word, set]) => [`unit${m.unit}_${word}`, `rank ${m.rank}, information ${m.information}`, ...set.map((k) => clean(cell.features(k)))].join("\t") + "\n"));
+  const clean = (text) => text.replace(/[\t\r\n]/g, " "), lines = [["module", "unit", "information", "kind", "name", "index", "weight", "score", "role"].join("\t")];
+  const role = (m) => (m.background ? "background" : m.other_side ? "other side" : "module");
+  const gmt = called.flatMap((m) => [["up", 1], ["down", -1]].map(([word, sign]) => [word, signed(m, sign)]).filter(([, set]) => set.length)
+    .map(([word, set]) => [`unit${m.name}_${word}`, `rank ${m.rank}, information ${m.information}`, ...set.map((k) => clean(cell.features(k)))].join("\t") + "\n"));
   modules.forEach((m) => ["sample", "feature"].forEach((kind) => m[kind + "s"].forEach((index, i) =>
-    lines.push([m.rank, m.unit, m.information, kind, clean(cell[kind + "s"](index)), kind === "feature" ? column(index) : index, m[kind + "_weights"][i]].join("\t")))));
+    lines.push([m.rank, m.unit, m.information, kind, clean(cell[kind + "s"](index)), kind === "feature" ? column(index) : index, m[kind + "_weights"][i], m.score, role(m)].join("\t")))));
   const code = () => ["sample", ...codes.map((_, u) => "unit" + u)].join("\t") + "\n" + Array.from({ length: shownSamples }, (_, i) => [clean(cell.samples(i * D.codes.step)), ...codes.map((unit) => unit[i])].join("\t") + "\n").join("");
   part("save", "Save", h("p", {}, "What this page shows, as files; numbers have the digits of the page. ", h("code", {}, "rarebit modules"), " and ", h("code", {}, "rarebit encode"), " write all digits."),
     h("div", { class: "bar", style: "justify-content:start" },
@@ -378,9 +388,9 @@ data();
 keep();
 origin();
 function follow() {
-  const unit = /^#unit-(\d+)$/.exec(location.hash);
+  const unit = /^#unit-(\d+-?)$/.exec(location.hash);
   if (unit) open(unit[1]);
 }
 addEventListener("hashchange", follow);
 if (location.hash) follow();
-else if (modules.length) open(modules[0].unit);
+else if (modules.length) open(modules[0].name);
