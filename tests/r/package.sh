@@ -19,6 +19,8 @@ export RAREBIT_LIBRARY="$BUILD" RAREBIT_INCLUDE="$SOURCE/include"
     >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 "$CC" "$SOURCE/tests/r/fit.c" -I"$SOURCE/include" -L"$BUILD" -Wl,-rpath,"$BUILD" -lrarebit-io -lrarebit \
     -o "$work/fit"
+. "$SOURCE/tests/lib/runpath.sh"
+check_runpath "$BUILD" "$work"/library/rarebit/libs/*.so
 export R_LIBS="$work/library" RAREBIT_C_FIT="$work/fit" NOT_CRAN=true
 export PYTHONPATH="$SOURCE/python" RAREBIT_PYTHON="$python"
 cd "$work/rarebit/tests/testthat"
