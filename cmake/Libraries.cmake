@@ -3,6 +3,9 @@
 #
 # A shared library exports the functions of its public headers under the version RAREBIT_x.y, and what
 # the libraries above it use of its inside under RAREBIT_PRIVATE_x.y.z: these belong together.
+#
+# Libraries and tool have in the build tree the RUNPATH that they are installed with: CMake would end another one
+# with an empty element, for which the loader takes the working directory.
 set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(RAREBIT_core_NAME rarebit)
 set(RAREBIT_core_SUMMARY "${PROJECT_DESCRIPTION}")
@@ -45,10 +48,13 @@ function(rarebit_library library)
     list(TRANSFORM below REPLACE "(.+)" "rarebit_\\1_${kind}" OUTPUT_VARIABLE others)
     target_link_libraries(${target} PUBLIC ${others})
   endforeach()
+  # As find_package has them.
+  add_library(rarebit::${RAREBIT_${library}_NAME} ALIAS rarebit_${library}_shared)
+  add_library(rarebit::${RAREBIT_${library}_NAME}_static ALIAS rarebit_${library}_static)
   target_link_libraries(rarebit_${library}_static PUBLIC rarebit_${library}_dependencies)
   target_link_libraries(rarebit_${library}_shared PRIVATE rarebit_${library}_dependencies)
   set_target_properties(rarebit_${library}_shared PROPERTIES VERSION ${PROJECT_VERSION}
-    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN")
+    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
   if(RAREBIT_SANITIZERS)
     target_link_options(rarebit_${library}_shared PRIVATE -fsanitize=${RAREBIT_SANITIZERS})
   endif()

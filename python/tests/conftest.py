@@ -10,6 +10,20 @@ import numpy as np
 import pytest
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where CI=true a skip is a failure."""
+    report = (yield).get_result()
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        report.outcome = "failed"
+        report.longrepr = f"skipped, although CI=true: {report.longrepr[2]}"
+
+
+def pytest_terminal_summary(terminalreporter):
+    for report in terminalreporter.stats.get("skipped", []):
+        terminalreporter.write_line(f"skipped: {report.nodeid}: {report.longrepr[2]}")
+
+
 @pytest.fixture
 def X():
     """Samples x features of three causes, above 0."""

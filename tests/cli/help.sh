@@ -66,14 +66,14 @@ tells "--seed N"
 tells "drawn and shown"
 tells "rarebit fit rfn table.tsv --transpose -k 10 -o model.h5"
 
-if command -v groff >/dev/null 2>&1; then
+if have command groff; then
     for page in made/man/*.1; do
         groff -man -ww -z "$page" 2>warnings
         [ ! -s warnings ] || fail "$page: $(head -n 3 warnings)"
     done
 fi
 
-if command -v bash >/dev/null 2>&1; then
+if have command bash; then
     cat >complete.bash <<'END'
 source made/completion/rarebit.bash
 COMP_WORDS=("$@")

@@ -1,14 +1,7 @@
 # The page of Table 2: what the validation samples chose is what is tested, and a second time nothing
 # is done again.
 . "$SOURCE/tests/cli/lib/lib.sh"
-python=/usr/bin/python3
-[ -x $python ] || python=$(command -v python3 || true)
-if [ ! "$python" ] || ! "$python" -c "import numpy"; then
-    echo "no python3 with numpy: the test is left out"
-    finished=1
-    [ "${CI:-}" = true ] && exit 1
-    exit 77
-fi
+need_python numpy
 
 command="table2.py"
 table2() {

@@ -1,13 +1,8 @@
 # A fit to a large compressed data set says, once, what each pass unpacks, and how to unpack it first.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-python=python3
-$python -c "import h5py" 2>/dev/null || python=/usr/bin/python3
-if ! $python -c "import h5py" 2>/dev/null; then
-    echo "skipped: there is no Python with h5py"
-    exit 77
-fi
-$python - <<'END'
+need_python numpy h5py
+"$python" - <<'END'
 import h5py
 import numpy as np
 x = np.zeros((2048, 4128), "f8")

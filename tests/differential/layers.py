@@ -6,14 +6,9 @@ import sys
 
 import h5py
 import numpy as np
+import onnx
 import torch
-
-try:
-    import onnx
-    from onnx import numpy_helper
-except ImportError:
-    onnx = None
-    print("no python3-onnx: graphs are not compared", file=sys.stderr)
+from onnx import numpy_helper
 
 tool, work = sys.argv[1:3]
 os.chdir(work)
@@ -147,16 +142,15 @@ def graph(path, rows):
     return [values[o.name] for o in model.graph.output], [o.name for o in model.graph.output]
 
 
-if onnx:
-    for name, data in {**nets, "rfn": "x.npy", "stack": "x.npy"}.items():
-        run("export", name + ".h5", "-o", name + ".onnx", "-q")
-        got, names = graph(name + ".onnx", np.load(data))
-        close(got[-1], outputs_of(name, data), f"{name}: graph")
-        if name == "softmax":
-            assert names == ["logits", "probabilities"], names
-            npz = np.load("softmax.npz")
-            with torch.no_grad():
-                close(got[0], module(npz)(prepared(npz, x)), "softmax: logits of the graph")
+for name, data in {**nets, "rfn": "x.npy", "stack": "x.npy"}.items():
+    run("export", name + ".h5", "-o", name + ".onnx", "-q")
+    got, names = graph(name + ".onnx", np.load(data))
+    close(got[-1], outputs_of(name, data), f"{name}: graph")
+    if name == "softmax":
+        assert names == ["logits", "probabilities"], names
+        npz = np.load("softmax.npz")
+        with torch.no_grad():
+            close(got[0], module(npz)(prepared(npz, x)), "softmax: logits of the graph")
 
 
 # ---- back ----
@@ -166,7 +160,7 @@ def same_outputs(a, b, data="x.npy"):
 
 
 for name in nets:
-    for suffix in ["npz"] + (["onnx"] if onnx else []):
+    for suffix in ["npz", "onnx"]:
         run("import", f"{name}.{suffix}", "--like", name + ".h5", "-o", "back.h5", "-q")
         same_outputs("back", name, nets[name])
 
@@ -186,12 +180,11 @@ np.savez("tuned.npz", **state)
 np.savez_compressed("packed.npz", **state, centre=npz["centre"], scale=npz["scale"])
 np.savez("fortran.npz", **{key: np.asfortranarray(values.astype(float)) for key, values in state.items()})
 files = ["tuned.npz", "packed.npz", "fortran.npz"]
-if onnx:
-    torch.onnx.export(net, inputs, "tuned.onnx", opset_version=13)
-    files.append("tuned.onnx")
-    whole = torch.nn.Sequential(*net, torch.nn.Softmax(1))
-    torch.onnx.export(whole, inputs, "whole.onnx", opset_version=13)
-    files.append("whole.onnx")
+torch.onnx.export(net, inputs, "tuned.onnx", opset_version=13)
+files.append("tuned.onnx")
+whole = torch.nn.Sequential(*net, torch.nn.Softmax(1))
+torch.onnx.export(whole, inputs, "whole.onnx", opset_version=13)
+files.append("whole.onnx")
 for path in files:
     run("import", path, "--like", "softmax.h5", "-o", "tuned.h5", "-q")
     close(outputs_of("tuned", "x.npy"), wanted, path)
@@ -222,13 +215,12 @@ refused("numbers are imported into a net", "tuned.npz", "rfn.h5", 2)
 with open("none.npz", "wb") as file:
     file.write(b"not a zip file at all" * 10)
 refused("no sound .npz", "none.npz")
-if onnx:
-    tanh = torch.nn.Sequential(net[0], torch.nn.Tanh(), *list(net)[2:])
-    torch.onnx.export(tanh, inputs, "tanh.onnx", opset_version=13)
-    refused("a node 'Tanh'", "tanh.onnx")
+tanh = torch.nn.Sequential(net[0], torch.nn.Tanh(), *list(net)[2:])
+torch.onnx.export(tanh, inputs, "tanh.onnx", opset_version=13)
+refused("a node 'Tanh'", "tanh.onnx")
 
 # Damaged at any place: a sentence, or the same numbers, never a crash.
-for path in ["softmax.npz", "packed.npz"] + (["softmax.onnx"] if onnx else []):
+for path in ["softmax.npz", "packed.npz", "softmax.onnx"]:
     whole = open(path, "rb").read()
     suffix = path.split(".")[1]
     for i in range(60):

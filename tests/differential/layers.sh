@@ -1,14 +1,7 @@
-# Layers that are exported, in PyTorch and by the ONNX checker, and back. Without python3 with torch there is nothing
-# to compare with.
+# Layers that are exported, in PyTorch and by the ONNX checker, and back.
 set -eu
-for python in "${PYTHON:-/usr/bin/python3}" python3; do
-    if "$python" -c 'import numpy, h5py, torch' 2>/dev/null; then
-        work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
-        trap 'rm -rf "$work"' EXIT
-        OPENBLAS_NUM_THREADS=1 "$python" -B "$SOURCE/tests/differential/layers.py" "$RAREBIT" "$work"
-        exit 0
-    fi
-done
-[ "${CI:-}" != true ] || { echo "no python3 with numpy, h5py and torch" >&2; exit 1; }
-echo "no python3 with numpy, h5py and torch: exported layers are not compared" >&2
-exit 77
+. "$SOURCE/tests/lib/skip.sh"
+need_python numpy h5py torch onnx
+work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+OPENBLAS_NUM_THREADS=1 "$python" -B "$SOURCE/tests/differential/layers.py" "$RAREBIT" "$work"

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 
+import anndata
 import h5py
 import numpy as np
 import scipy.linalg
@@ -83,10 +84,6 @@ def pca():
 
 def sparse():
     """Truncated SVD of compressed rows, which nothing is subtracted from."""
-    try:
-        import anndata
-    except ImportError:
-        return
     x = scipy.sparse.random(400, 1500, 0.02, "csr", random_state=3)
     x = scipy.sparse.csr_matrix(x.multiply(1 + 5 * rng.random((400, 1)) * (np.arange(1500) < 100)))
     anndata.AnnData(x.astype(np.float64)).write_h5ad(f"{FOLDER}/x.h5ad")

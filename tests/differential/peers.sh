@@ -1,13 +1,8 @@
-# Methods of others against scikit-learn: pca, ica. Without it there is nothing to compare with.
+# Methods of others against scikit-learn: pca, ica.
 set -eu
-for python in "${PYTHON:-/usr/bin/python3}" python3; do
-    if "$python" -c 'import h5py, sklearn' 2>/dev/null; then
-        work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
-        trap 'rm -rf "$work"' EXIT
-        OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$python" -B "$SOURCE/tests/differential/peers.py" \
-            "$RAREBIT" "$work"
-        exit 0
-    fi
-done
-echo "no python3 with h5py and scikit-learn: methods are not compared" >&2
-exit 77
+. "$SOURCE/tests/lib/skip.sh"
+need_python numpy h5py scipy sklearn anndata
+work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$python" -B "$SOURCE/tests/differential/peers.py" \
+    "$RAREBIT" "$work"

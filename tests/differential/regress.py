@@ -6,20 +6,11 @@ and incomplete data, with covariates from text tables and from AnnData."""
 import subprocess
 import sys
 
+import anndata
+import h5py
 import numpy as np
-
-try:
-    import h5py
-except ImportError:
-    print("no h5py: effects of covariates are not compared", file=sys.stderr)
-    sys.exit(77)
-try:
-    import anndata
-    import pandas
-    import scipy.sparse
-except ImportError:
-    anndata = None
-    print("no anndata: covariates in AnnData files are not compared", file=sys.stderr)
+import pandas
+import scipy.sparse
 
 RAREBIT, FOLDER = sys.argv[1], sys.argv[2]
 N, M = 90, 12
@@ -91,14 +82,13 @@ def compare(rng):
         left = np.where(np.isnan(left), np.nanmean(left, axis=0), left)
         check(f"centre ({missing})", model["centre"], left.mean(axis=0))
         check(f"scale ({missing})", model["scale"], left.std(axis=0))
-    if anndata:
-        obs = pandas.DataFrame({"batch": pandas.Categorical(batch), "age": age}, [f"s{i}" for i in range(N)])
-        sparse = anndata.AnnData(scipy.sparse.csr_matrix(counts), obs=obs)
-        sparse.write_h5ad(f"{FOLDER}/cells.h5ad")
-        run("fit", "rfn", "cells.h5ad", "-k", "2", "--iterations", "2", "--seed", "1", "--log1p", "--scale", "sd",
-            "--regress", "batch,age", "-o", "model.h5")
-        check("coefficients (AnnData)", model_of("model.h5")["regress/coefficients"],
-              least_squares(np.log1p(counts), columns))
+    obs = pandas.DataFrame({"batch": pandas.Categorical(batch), "age": age}, [f"s{i}" for i in range(N)])
+    sparse = anndata.AnnData(scipy.sparse.csr_matrix(counts), obs=obs)
+    sparse.write_h5ad(f"{FOLDER}/cells.h5ad")
+    run("fit", "rfn", "cells.h5ad", "-k", "2", "--iterations", "2", "--seed", "1", "--log1p", "--scale", "sd",
+        "--regress", "batch,age", "-o", "model.h5")
+    check("coefficients (AnnData)", model_of("model.h5")["regress/coefficients"],
+          least_squares(np.log1p(counts), columns))
 
 
 def auc(codes, first):

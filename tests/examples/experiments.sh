@@ -1,7 +1,7 @@
 # ./run experiments: the experiments are listed with their settings; those on bars run in parallel and give the same
 # numbers for any number of threads.
-[ -x "$BUILD/bench/experiments" ] || { echo "skipped: the benchmarks were not built"; exit 77; }
 . "$SOURCE/tests/cli/lib/lib.sh"
+[ -x "$BUILD/bench/experiments" ] || skip "the benchmarks were not built"
 tool=$RAREBIT
 RAREBIT=$BUILD/bench/experiments
 

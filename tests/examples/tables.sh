@@ -1,6 +1,6 @@
 # ./run tables: the paper's figures stand beside those of fits, also where not all rows were fitted.
-[ -x "$BUILD/bench/tables" ] || { echo "skipped: the benchmarks were not built"; exit 77; }
 . "$SOURCE/tests/cli/lib/lib.sh"
+[ -x "$BUILD/bench/tables" ] || skip "the benchmarks were not built"
 RAREBIT=$BUILD/bench/tables
 
 # One instance may well be far from the mean of the paper's, which is exit code 1.

@@ -3,6 +3,7 @@
 # place is unchanged, and nothing else is left. Or the fault did not matter: exit code 0, and the output
 # has the same bytes as without it.
 set -eu
+. "$SOURCE/tests/lib/skip.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/in" "$work/in/cells" "$work/out" "$work/log"
@@ -57,10 +58,7 @@ printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefgh
 } >in/x.wav
 
 "$one_fault" read 1 "$work" "$RAREBIT" version >/dev/null || status=$?
-if [ "${status:-0}" = 77 ]; then
-    echo "this kernel cannot let calls fail (seccomp's user notification)" >&2
-    exit 77
-fi
+[ "${status:-0}" != 77 ] || skip "this kernel cannot let calls fail (seccomp's user notification)"
 
 # ---- one run ----
 

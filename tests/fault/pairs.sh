@@ -1,6 +1,7 @@
 # A signal at any moment of an `encode --map`: codes and states are both new or both as they were, whatever
 # the format of the codes, and nothing else is left.
 set -eu
+. "$SOURCE/tests/lib/skip.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/out"
@@ -20,10 +21,7 @@ for codes in codes.tsv codes.h5ad; do
         status=0
         "$BUILD/tests/fault" signal "$n" "$work/out" "$RAREBIT" encode -q --threads 2 model.h5 bars.h5ad \
             -o out/$codes --map out/states.tsv 3>fault 2>err || status=$?
-        if [ $status = 77 ]; then
-            echo "this kernel cannot stop calls (seccomp's user notification)" >&2
-            exit 77
-        fi
+        [ $status != 77 ] || skip "this kernel cannot stop calls (seccomp's user notification)"
         new=0
         for file in out/$codes out/states.tsv; do
             [ "$(head -c 3 $file)" = old ] || new=$((new + 1))

@@ -2,14 +2,14 @@
 # interface only grows (abigail-tools), and a client that is built against the kept headers does the same
 # as with those of today. tests/install/abi/update.sh records a version.
 set -eu
+. "$SOURCE/tests/lib/skip.sh"
 kept=$SOURCE/tests/install/abi/kept
-[ -d "$kept" ] || { echo "skipped: no version was recorded yet (tests/install/abi/update.sh)"; exit 77; }
+[ -d "$kept" ] || skip "no version is recorded yet (tests/install/abi/update.sh)"
 soname() {
     readelf -d "$BUILD/lib$1.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'
 }
 if ! grep -q "soname='$(soname rarebit)'" "$kept/rarebit.abi"; then
-    echo "skipped: what was recorded is of another soname than $(soname rarebit)"
-    exit 77
+    skip "the recorded version has another soname than $(soname rarebit)"
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,10 +22,7 @@ for form in kept:"$kept/include:$kept/client.c" today:"$SOURCE/include:$SOURCE/e
 done
 cmp "$work/kept.out" "$work/today.out"
 
-if ! command -v abidiff >/dev/null 2>&1; then
-    echo "skipped: the comparison of the interface; abidiff (abigail-tools) is not here"
-    exit 77
-fi
+need command abidiff
 for library in rarebit rarebit-io rarebit-plot; do
     sh "$SOURCE/tests/install/abi/dump.sh" "$BUILD/lib$library.so" "$work/$library.abi"
     abidiff --no-added-syms "$kept/$library.abi" "$work/$library.abi" >"$work/diff" || {

@@ -1,13 +1,13 @@
 # The core alone, built against the reference BLAS and LAPACK, or BLIS: it needs no library of ours for
 # files, no call that only OpenBLAS has, and fits.
 set -eu
+. "$SOURCE/tests/lib/skip.sh"
 if pkg-config --exists blas-netlib lapack-netlib 2>/dev/null; then
     blas="blas-netlib;lapack-netlib"
 elif [ -n "$(find /usr/lib /usr/lib64 -name libblis.so 2>/dev/null | head -1)" ]; then
     blas="blis;lapack"
 else
-    echo "skipped: neither the reference BLAS (libblas-dev, liblapack-dev) nor BLIS is here"
-    exit 77
+    need library blas-netlib lapack-netlib
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

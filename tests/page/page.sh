@@ -1,27 +1,22 @@
 # The page of `rarebit report` in a browser: what a reader sees, clicks, types and saves, with the
-# keyboard, in the dark, on a phone, and by the rules of axe-core. Without node, npm, a Chromium or the
-# packages in package.json it is left out with a notice; where CI=true programs must be there, and only
-# a registry of packages that does not answer is excused.
+# keyboard, in the dark, on a phone, and by the rules of axe-core. It needs node, npm, a
+# Chromium and the packages in package.json.
 set -eu
-left_out() {
-    echo "no $1: the page is not looked at in a browser" >&2
-    [ "${CI:-}" != true ] || [ "$1" = "packages from npm" ] || exit 1
-    exit 77
-}
-command -v node >/dev/null 2>&1 || left_out node
+. "$SOURCE/tests/lib/skip.sh"
+need command node
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
-    left_out Chromium
+    need command chromium
 modules=$BUILD/page-modules
 if ! cmp -s "$SOURCE/tests/page/package.json" "$modules/package.json" ||
     [ ! -f "$modules/node_modules/axe-core/axe.min.js" ] ||
     [ ! -d "$modules/node_modules/playwright-core" ]; then
-    command -v npm >/dev/null 2>&1 || left_out npm
+    need command npm
     mkdir -p "$modules"
     cp "$SOURCE/tests/page/package.json" "$modules"
     (cd "$modules" && timeout 300 npm install --silent --no-audit --no-fund --no-package-lock \
         --ignore-scripts >log 2>&1) || {
         rm "$modules/package.json"
-        left_out "packages from npm"
+        skip "the registry of npm does not answer"
     }
 fi
 

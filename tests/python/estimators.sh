@@ -11,12 +11,9 @@ export RAREBIT_BLAS_CORE OMP_NUM_THREADS
 "$python" -B -m pytest -q -p no:cacheprovider -W error::pytest.PytestUnraisableExceptionWarning \
     --ignore "$SOURCE/python/tests/test_scanpy.py" --ignore "$SOURCE/python/tests/test_study.py" \
     "$SOURCE/python/tests" # these two are run by scanpy.sh
-if "$python" -c 'import mypy' 2>/dev/null; then
+if have python mypy; then
     cd "$SOURCE/python"
     "$python" -B -m mypy --config-file mypy.ini --cache-dir "$work/mypy" rarebit
     MYPYPATH=$SOURCE/python "$python" -B -m mypy --warn-unused-ignores --ignore-missing-imports --cache-dir "$work/mypy" \
         "$SOURCE/python/tests/typed.py"
-elif [ "${CI:-}" = true ]; then
-    echo "no mypy" >&2
-    exit 1
 fi

@@ -3,6 +3,7 @@
 # the run-time alone, and is small.
 set -eu
 . "$SOURCE/tests/python/lib/lib.sh"
+. "$SOURCE/tests/lib/runpath.sh"
 need_python pip ensurepip numpy
 export TMPDIR="$work" CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 # where ccache compiles
 export CMAKE_BUILD_PARALLEL_LEVEL=2
@@ -44,13 +45,12 @@ assert codes.shape == (60, 3) and np.isfinite(codes).all() and (codes >= 0).all(
 print(_library.path)
 CODE
 library=$(env/bin/python -B use.py)
-if command -v readelf >/dev/null 2>&1; then
-    readelf -d "$library" | grep NEEDED >needed
-    if grep -vE '\[(lib(openblas|blas|cblas|lapack|blis)[^]]*|libm|libc|libpthread|ld-linux[^]]*)\.so' needed; then
-        echo "the core of the wheel needs more than a BLAS and the C run-time" >&2
-        exit 1
-    fi
+readelf -d "$library" | grep NEEDED >needed
+if grep -vE '\[(lib(openblas|blas|cblas|lapack|blis)[^]]*|libm|libc|libpthread|ld-linux[^]]*)\.so' needed; then
+    echo "the core of the wheel needs more than a BLAS and the C run-time" >&2
+    exit 1
 fi
+check_runpath '$ORIGIN' "$library"
 
 # An installed library in place of the one inside.
 RAREBIT_LIBRARY=$BUILD env/bin/python -B -c "

@@ -1,6 +1,7 @@
 /* The library is a guest: BLAS threads, locale, signals, environment and floating point mode of the
  * program are after each call as they were before it, and the bits do not depend on them. */
 #include "fixture.h"
+#include "skip.h"
 
 #include "linalg/linalg.h"
 
@@ -104,7 +105,7 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
 
 static void the_host_stays_as_it_was(void **state) {
     (void)state;
-    if (!openblas_set_num_threads) skip();
+    if (!openblas_set_num_threads) skip_without("this BLAS is not OpenBLAS", "libopenblas-dev");
     double *values = fixture_values(SAMPLES, FEATURES, 5, 1), *numbers[3];
     int64_t count;
     const int threads[3] = {2, 1, 3};
@@ -138,7 +139,7 @@ static void the_host_stays_as_it_was(void **state) {
 /* One call within another, and one that ends before one that began later. */
 static void calls_are_counted(void **state) {
     (void)state;
-    if (!openblas_set_num_threads) skip();
+    if (!openblas_set_num_threads) skip_without("this BLAS is not OpenBLAS", "libopenblas-dev");
     openblas_set_num_threads(2);
     int first = rb_blas_enter(), second = rb_blas_enter();
     assert_int_equal(openblas_get_num_threads(), 1);

@@ -5,6 +5,7 @@
 #   says TEXT / tells TEXT      the text is in stderr / in stdout
 #   one_line                    stderr is one line that begins with "rarebit: "
 set -u
+. "$SOURCE/tests/lib/skip.sh"
 LC_ALL=C
 export LC_ALL
 work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
