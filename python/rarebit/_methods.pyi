@@ -7,7 +7,7 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
 from ._context import Progress
-from ._estimators import Clusters, Estimator
+from ._estimators import Clusters, Directions, Estimator
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -137,6 +137,7 @@ class RFN(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -236,6 +237,7 @@ class LinCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -341,6 +343,7 @@ class NMFET(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -444,6 +447,7 @@ class MCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -509,10 +513,11 @@ class SSC(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
-class PCA(Estimator):
+class PCA(Directions):
     n_components: Any
     iterations: Any
     random_state: Any
@@ -562,6 +567,7 @@ class PCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -619,6 +625,7 @@ class ICA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -678,6 +685,7 @@ class FA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -735,6 +743,7 @@ class SFA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -790,6 +799,7 @@ class FALaplace(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -845,6 +855,7 @@ class FAJeffreys(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -902,6 +913,7 @@ class FABIA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -959,6 +971,7 @@ class NMF(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1008,6 +1021,7 @@ class KMeans(Clusters):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1073,6 +1087,7 @@ class DAE(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1136,6 +1151,7 @@ class RBM(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 

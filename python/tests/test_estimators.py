@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -198,6 +198,48 @@ def test_covariates_are_taken_out(X):
         pca.transform(shifted)
 
 
+@pytest.fixture
+def batches(X):
+    """A data frame of two batches, one of them shifted, with their names among its columns."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=[f"gene{k}" for k in range(12)])
+    table.loc[::2] += 5
+    table["batch"] = np.where(np.arange(120) % 2, "a", "b")
+    return table
+
+
+def apart(codes):
+    return abs(codes[::2].mean(0) - codes[1::2].mean(0)).max()
+
+
+@quiet
+def test_covariates_in_fit_transform_and_pipelines(batches):
+    genes, covariates = batches.drop(columns="batch"), batches[["batch"]]
+    pca = rarebit.PCA(3, regress="batch")
+    codes = pca.fit_transform(genes, covariates=covariates)
+    assert apart(codes) < 1e-4
+    assert np.array_equal(codes, pca.transform(genes, covariates=covariates))
+    pipeline = make_pipeline(rarebit.PCA(3, regress="batch"), rarebit.RFN(2, iterations=5))
+    assert apart(pipeline.fit_transform(genes, pca__covariates=covariates)) < 1
+    units = rarebit.KMeans(3, regress="batch").fit_predict(genes, covariates=covariates)
+    assert units.shape == (120,)
+
+
+@quiet
+def test_covariates_that_are_columns_of_a_data_frame(batches):
+    genes, covariates = batches.drop(columns="batch"), batches[["batch"]]
+    expected = rarebit.PCA(3, regress="batch").fit_transform(genes, covariates=covariates)
+    pca = rarebit.PCA(3, regress="batch:groups").fit(batches)
+    assert np.array_equal(pca.transform(batches), expected)
+    assert pca.n_features_in_ == 12 and list(pca.feature_names_in_) == list(genes.columns)
+    assert np.isfinite(pca.score(batches))
+    pipeline = make_pipeline(rarebit.PCA(regress="batch"), rarebit.RFN(2, iterations=5))
+    search = GridSearchCV(pipeline, {"pca__n_components": [2, 3]}, cv=2, error_score="raise")
+    search.fit(batches)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert apart(search.best_estimator_[:1].transform(batches)) < 1e-4
+
+
 def test_a_fit_that_fails_changes_nothing(X):
     import pandas
     table = pandas.DataFrame(X, columns=list("abcdefghijkl"))
@@ -267,6 +309,27 @@ def test_clusters(X):
     assert "labels_ : array" in rarebit.KMeans.__doc__ and "labels_" not in rarebit.PCA.__doc__
     for k in range(3):
         np.testing.assert_allclose(kmeans.cluster_centers_[k], X[unit == k].mean(0), rtol=1e-4)
+
+
+@quiet
+def test_kmeans_is_a_clusterer(X):
+    assert isinstance(rarebit.KMeans(), ClusterMixin)
+    for options in ({}, {"iterations": 1}):
+        kmeans = rarebit.KMeans(3, random_state=1, **options)
+        assert np.array_equal(kmeans.fit_predict(X), kmeans.labels_)
+        squares = ((X - kmeans.cluster_centers_[kmeans.labels_]) ** 2).sum()
+        assert kmeans.inertia_ == pytest.approx(squares, rel=1e-5)
+    assert not hasattr(rarebit.PCA(2).fit(X), "inertia_")
+
+
+def test_variances_of_principal_components(X):
+    from sklearn.decomposition import PCA
+    theirs = PCA(3).fit(X)
+    for whiten in (False, True):
+        ours = rarebit.PCA(3, whiten=whiten, precision="float64").fit(X)
+        np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_)
+        np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_ * 119 / 120)
+        np.testing.assert_allclose(ours.mean_, theirs.mean_)
 
 
 def test_sample_draws_from_the_distribution():
