@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 import time
@@ -16,7 +17,7 @@ from ._options import Option, options_of
 from ._registry import Method
 from ._sklearn import BaseEstimator, ClusterMixin, ConvergenceWarning, TransformerMixin, \
     check_is_fitted, check_random_state, validate
-from ._sources import ArraySource, Source, checked, source_of
+from ._sources import ArraySource, Source, checked, is_path, source_of
 
 Self = TypeVar("Self", bound="Estimator")
 
@@ -99,6 +100,10 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         start : fitted estimator or Model, optional
             To go on from; of the same method.
 
+        Computed is in float32 unless precision="float64" is asked for, whatever the type of X; what
+        is subtracted from features is subtracted in float64 before. Codes and samples that come
+        out have the type of X.
+
         Ctrl-C ends a fit within half a second, with KeyboardInterrupt. `model_` is then that of the
         last complete iteration, where there is one, and `status_` is "stopped". With
         on_interrupt="stop" a ConvergenceWarning says so and the program goes on, unless Ctrl-C
@@ -109,6 +114,9 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with self._kept_on_failure():
             source = self._source(X, covariates, reset=True)
             parameters = {name: getattr(self, name) for name in self._parameters}
+            if parameters["precision"] is None and source.dtype == np.float64 \
+                    and getattr(X, "dtype", source.dtype) == np.float64 and not is_path(X):
+                _tell_of_precision()
             parameters["random_state"] = _seed(self.random_state)
             if self.n_components is None and self._method in BY_RANK:
                 parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
@@ -393,6 +401,14 @@ class Clusters(ClusterMixin, Estimator):  # type: ignore[misc]
     def cluster_centers_(self) -> Array:
         """n_components x features, on the scale of the data."""
         return self.inverse_transform(np.eye(self._fitted().n_components))
+
+
+@functools.lru_cache(maxsize=None)
+def _tell_of_precision() -> None:
+    """Once a process."""
+    warnings.warn('values of float64 are computed in float32, as the program rarebit does: '
+                  'precision="float64" computes in float64, precision="float32" is what was done '
+                  "now (this is said once)", UserWarning, stacklevel=4)
 
 
 def _seed(random_state: Any) -> Any:

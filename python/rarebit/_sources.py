@@ -45,6 +45,8 @@ class Source:
     sample_names: Optional[Sequence[str]] = None
     table: Any = None
     """What has the covariates of the samples, by name."""
+    variables: Optional[str] = None
+    """Which variables of an AnnData these are: "all" or "highly_variable"."""
 
     def __init__(self, n_samples: int, n_features: int, dtype: Any) -> None:
         self.shape = (int(n_samples), int(n_features))
@@ -55,7 +57,7 @@ class Source:
 
     def attributes(self) -> dict[str, str]:
         """What a model records of it."""
-        return {}
+        return {} if self.variables is None else {"variables": self.variables}
 
     @contextmanager
     def lent(self, context: Context) -> Iterator[c_void_p]:
@@ -360,6 +362,7 @@ def source_of(X: Any) -> Optional[Source]:
         source.feature_names = list(X.var_names)
         source.sample_names = list(X.obs_names)
         source.table = X.obs
+        source.variables = "all"
         return source
     if not isinstance(X, np.ndarray) and hasattr(X, "read_direct") and hasattr(X, "chunks"):  # h5py
         return _backed(X, X.shape)

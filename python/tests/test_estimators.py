@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -112,6 +114,30 @@ def test_a_file_of_values_as_an_option(X, tmp_path):
                          for mean in (str(tmp_path / "mean.npy"), [-0.25, -0.5, -0.25]))
     assert np.array_equal(by_file.components_, by_array.components_)
     assert by_file.model_.attributes["prior-mean"] == str(tmp_path / "mean.npy")
+
+
+def test_numbers_in_a_text(X):
+    with pytest.raises(ValueError, match=r"^prior_mean is '-1,-1,0', but a text is the name of a "
+                                         r"file: give numbers as a list, \[-1, -1, 0\]$"):
+        rarebit.RFN(3, prior_mean="-1,-1,0").fit(X)
+
+
+def test_float32_is_said_once():
+    code = ("import warnings, numpy as np, rarebit\n"
+            "X = np.random.default_rng(0).random((40, 5))\n"
+            "def said(X, **options):\n"
+            "    with warnings.catch_warnings(record=True) as found:\n"
+            "        warnings.simplefilter('always')\n"
+            "        rarebit.PCA(2, **options).fit(X)\n"
+            "    return [str(w.message) for w in found]\n"
+            "for precision in ('float32', 'float64'):\n"
+            "    assert not said(X, precision=precision)\n"
+            "assert not said(X.astype('f')) and not said((9 * X).astype(int))\n"
+            "first = said(X)\n"
+            "assert len(first) == 1 and 'precision=\"float64\"' in first[0], first\n"
+            "assert not said(X)\n")
+    subprocess.run([sys.executable, "-B", "-c", code], check=True, timeout=60)
+    assert "float32 unless" in rarebit.PCA.fit.__doc__
 
 
 @quiet

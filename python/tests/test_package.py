@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -54,6 +55,22 @@ def test_functions_are_declared_as_the_headers_have_them():
 CORE = os.path.realpath(_library.path)
 
 
+def test_building_needs_the_standard_library_alone():
+    """And so no network, with any Python that pyproject.toml names."""
+    tomllib = pytest.importorskip("tomllib")
+    if not (SOURCE / "pyproject.toml").is_file():
+        pytest.skip("the sources are not here")
+    written = tomllib.loads((SOURCE / "pyproject.toml").read_text())
+    assert written["build-system"]["requires"] == []
+    code = ("import sys, json\n"
+            "sys.modules['tomllib'] = sys.modules['tomli'] = None\n"
+            "import backend\n"
+            "print(json.dumps(backend.project()))")
+    status, said = run(code, PYTHONPATH=str(SOURCE / "python"))
+    assert status == 0, said
+    assert json.loads(said) == written["project"]
+
+
 def test_the_core_alone_tells_what_needs_files(tmp_path):
     shutil.copy(CORE, tmp_path / "librarebit.so")
     code = ("import numpy as np, pickle, rarebit\n"
@@ -65,6 +82,11 @@ def test_the_core_alone_tells_what_needs_files(tmp_path):
         status, said = run(code, RAREBIT_LIBRARY=str(place))
         assert status == 1 and str(tmp_path / "librarebit.so") in said
         assert "files need librarebit-io" in said and "cmake --install" in said
+    for fit in ("m.set_params(checkpoint='c').fit", "lambda X: rarebit.select(m, X, '2', "
+                "checkpoint='c')"):
+        status, said = run(code.replace("m.save('m.h5')", f"({fit})(np.random.rand(30, 4))"),
+                           RAREBIT_LIBRARY=str(tmp_path))
+        assert status == 1 and "files need librarebit-io" in said and "rb_io_use of" not in said
 
 
 def test_no_library_is_an_import_error(tmp_path):
