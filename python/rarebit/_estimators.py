@@ -41,6 +41,9 @@ OWN = {
                 "line an iteration."),
     "callback": (None, "Callable[[Progress], bool | None]", "Called after each iteration with a "
                  "rarebit.Progress; when it gives True the fit ends, with a usable model."),
+    "min_shared": (0.1, "float", "Files and AnnData with less than this share of the model's "
+                   "features by name are refused; features that are not there take their training "
+                   "centre."),
     "on_interrupt": ("raise", '{"raise", "stop"}', "What Ctrl-C during a fit does, once an "
                      "iteration is complete: raise keeps the model of the last complete one and "
                      "raises KeyboardInterrupt; stop warns, and the program goes on."),
@@ -331,6 +334,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if table is not None:
             source.covariates = {name: table[name] for name in self._regressed() if name in table}
         source.covariates.update(within)
+        source.min_shared = self.min_shared
         return source
 
     def _regressed(self) -> list[str]:

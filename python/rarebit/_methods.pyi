@@ -137,6 +137,7 @@ class RFN(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -237,6 +238,7 @@ class LinCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -343,6 +345,7 @@ class NMFET(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -447,6 +450,7 @@ class MCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -513,6 +517,7 @@ class SSC(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -567,6 +572,7 @@ class PCA(Directions):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -625,6 +631,7 @@ class ICA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -685,6 +692,7 @@ class FA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -743,6 +751,7 @@ class SFA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -799,6 +808,7 @@ class FALaplace(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -855,6 +865,7 @@ class FAJeffreys(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -913,6 +924,7 @@ class FABIA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -971,6 +983,7 @@ class NMF(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -1021,6 +1034,7 @@ class KMeans(Clusters):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -1087,6 +1101,7 @@ class DAE(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
@@ -1151,6 +1166,7 @@ class RBM(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 

@@ -44,6 +44,7 @@ def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = 
     adata = adata.copy() if copy else adata
     model = _model_of(fitted)
     source = _source(adata, layer, _columns(model, adata))
+    source.min_shared = getattr(fitted, "min_shared", source.min_shared)
     _write(adata, model, source, key_added or _key(model.method), layer, _threads(n_jobs))
     return adata if copy else None
 

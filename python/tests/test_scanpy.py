@@ -190,6 +190,27 @@ def test_add_matches_names(adata):
         tl.add(strange, fitted)
 
 
+def test_data_with_few_of_the_features(tmp_path, adata):
+    fitted = rarebit.RFN(3, iterations=20, random_state=1).fit(adata)
+    few = adata.copy()
+    few.var_names = [*adata.var_names[:2], *(f"other{k}" for k in range(22))]
+    few.write_h5ad(tmp_path / "few.h5ad")
+    for X in (few, tmp_path / "few.h5ad"):
+        for call in (fitted.transform, fitted.score, fitted.reconstruct,
+                     lambda X: rarebit.modules(fitted, X)):
+            with pytest.raises(ValueError, match="only 2 of the model's 24 features are in the data "
+                                                 "by name.* set min_shared lower"):
+                call(X)
+    with pytest.raises(ValueError, match="only 2 of"):
+        tl.add(few, fitted)
+    fitted.set_params(min_shared=0.05)
+    with pytest.warns(UserWarning, match="22 of the model's 24 features are not in the data"):
+        codes = fitted.transform(few)
+    with pytest.warns(UserWarning, match="22 of the model's 24"):
+        tl.add(few, fitted)
+    np.testing.assert_array_equal(few.obsm["X_rfn"], codes)
+
+
 def test_every_method_has_a_function():
     for name, made in CLASSES.items():
         function = getattr(tl, made._method.replace("-", "_"))

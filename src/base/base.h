@@ -31,6 +31,7 @@ struct rb_context {
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which there was memory: rb_blas_need_memory */
+    bool blas_told;   /* that the BLAS has slower kernels than the processor */
     rb_progress_fn on_progress;
     void *progress_user;
     rb_log_fn on_log;
@@ -43,6 +44,7 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
+    double min_shared;        /* rb_context_set_min_shared */
     char *command;            /* what results say they come from, or NULL */
     char *provenance;         /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading;      /* the file that is being read, or NULL */
