@@ -30,6 +30,7 @@ rb_error rb_context_child(rb_context *parent, rb_context **child) {
     (*child)->added_methods = parent->added_methods;
     (*child)->max_expansion = parent->max_expansion;
     (*child)->min_shared = parent->min_shared;
+    (*child)->first = parent->first;
     (*child)->engine = parent->engine;
     (*child)->parent = parent;
     return RB_OK;
@@ -49,6 +50,21 @@ rb_error rb_context_set_min_shared(rb_context *ctx, double share) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "min-shared is %g, but must be 0 to 1", share);
     ctx->min_shared = share;
     return RB_OK;
+}
+
+rb_error rb_context_count_from(rb_context *ctx, int first) {
+    if (first != 0 && first != 1)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "messages count from 0 or 1, not from %d", first);
+    ctx->first = first;
+    return RB_OK;
+}
+
+int64_t rb_nth(const rb_context *ctx, int64_t index) {
+    return index + ctx->first;
+}
+
+const char *rb_counted(const rb_context *ctx, bool named) {
+    return named ? "" : ctx->first ? " (counted from 1)" : " (counted from 0)";
 }
 
 double rb_context_min_shared(const rb_context *ctx) {
