@@ -334,49 +334,6 @@ static void note_log(rb_log_level level, const char *message, void *user) {
 }
 
 /* Names that stand twice are said at the fit, and again where matching had to choose. */
-/* Of ten features with names one is in the data, a tenth, or of eleven one, which is less. */
-static void too_few_names(void **state) {
-    (void)state;
-    enum { MANY = 11 };
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
-    static const char *const others[] = {"a", "x", "y", "z"};
-    rb_context *ctx = fixture_context();
-    double values[N * MANY];
-    for (int e = 0; e < N * MANY; e++)
-        values[e] = table[e % (N * M)];
-    for (int m = MANY - 1; m <= MANY; m++) {
-        rb_matrix *train, *new;
-        rb_source *a, *b;
-        rb_source_free(fixture_source(ctx, values, N, m, &train));
-        rb_source_free(fixture_source(ctx, table, N, M, &new));
-        assert_ok(ctx, rb_matrix_set_feature_names(ctx, train, names, m));
-        assert_ok(ctx, rb_matrix_set_feature_names(ctx, new, others, M));
-        assert_ok(ctx, rb_source_from_matrix(ctx, train, &a));
-        assert_ok(ctx, rb_source_from_matrix(ctx, new, &b));
-        rb_preprocess_options o = plain();
-        rb_preprocess *p = fit(ctx, &o, a);
-        rb_feed *feed = NULL;
-        assert_int_equal(rb_feed_new(ctx, p, b, RB_FLOAT64, &feed),
-                         m == MANY ? RB_ERROR_DATA : RB_OK);
-        rb_feed_free(feed);
-        if (m == MANY) {
-            assert_non_null(strstr(rb_context_error(ctx), "only 1 of the model's 11 features"));
-            assert_ok(ctx, rb_context_set_min_shared(ctx, 0));
-            assert_ok(ctx, rb_feed_new(ctx, p, b, RB_FLOAT64, &feed));
-            rb_feed_free(feed);
-        }
-        rb_preprocess_free(p);
-        rb_source_free(a);
-        rb_source_free(b);
-        rb_matrix_free(train);
-        rb_matrix_free(new);
-    }
-    assert_int_equal(rb_context_set_min_shared(ctx, -0.1), RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_context_set_min_shared(ctx, NAN), RB_ERROR_ARGUMENT);
-    assert_true(rb_context_min_shared(ctx) == 0);
-    rb_context_free(ctx);
-}
-
 static void repeated_names(void **state) {
     (void)state;
     static const char *const names[] = {"A", "B", "A", "C"}, *const turned[] = {"C", "A", "A", "B"},
@@ -679,7 +636,6 @@ int main(void) {
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(inverse),
-        cmocka_unit_test(too_few_names),
         cmocka_unit_test(repeated_names),
         cmocka_unit_test(nothing_to_explain),
         cmocka_unit_test(too_large_for_a_variance),

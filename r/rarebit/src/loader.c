@@ -31,8 +31,8 @@ static void path_of_binding(char *path, size_t size) {
 }
 
 /* The binding, and below it an OpenBLAS with the kernels that suit this processor: it reads
- * OPENBLAS_CORETYPE when it is loaded, here for a second time where it has taken slower ones. What is
- * set already stays, and so does an OpenBLAS that something else has loaded. */
+ * OPENBLAS_CORETYPE when it is loaded, here for a second time where it has taken slower ones. What
+ * is set already stays, and so does an OpenBLAS that something else has loaded. */
 static void *load(const char *path) {
     const char *(*info)(const void *, const char *) = NULL;
     char core[64] = "";
