@@ -4,6 +4,7 @@ A wheel is one for a platform: the package, and in it the core library, linked t
 is handed to CMake: CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack" pip install .
 """
 
+import ast
 import base64
 import hashlib
 import os
@@ -17,11 +18,6 @@ import tarfile
 import tempfile
 import zipfile
 
-try:
-    import tomllib
-except ImportError:  # before Python 3.11
-    import tomli as tomllib
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARIES = ("librarebit.so", "librarebit.dylib")
 # What is needed to build it again.
@@ -30,7 +26,24 @@ SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.
 
 
 def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    """The tables [project...] of pyproject.toml, whose values are written as Python's are but for
+    {a = b}: tomllib is there from Python 3.11 on alone, and building needs no network."""
+    found, table, entry = {}, None, ""
+    for line in (ROOT / "pyproject.toml").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            names = line.strip("[]").split(".")
+            table = found if names[0] == "project" else None
+            for name in names[1:]:
+                table = table.setdefault(name, {}) if table is not None else None
+        elif table is not None and line.strip() and not line.startswith("#"):
+            entry += line.strip()
+            if entry.count("[") > entry.count("]"):
+                continue  # a list of several lines
+            name, value = entry.split(" = ", 1)
+            table[name] = ast.literal_eval(re.sub(r"(\w+) = ", r'"\1": ', value)
+                                           if value.startswith("{") else value)
+            entry = ""
+    return found
 
 
 def version():

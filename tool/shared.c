@@ -9,6 +9,7 @@
 typedef struct general_options {
     int64_t threads;
     double max_expansion;
+    double min_shared;
     bool quiet;
 } general_options;
 
@@ -20,6 +21,10 @@ const rb_option_group *general_group(void) {
          DBL_MIN, DBL_MAX, NULL, "TIMES",
          "refuse files whose content takes more than this many times their size in memory; files "
          "below 256 kB count as 256 kB"},
+        {"min-shared", 0, RB_OPTION_NUMBER, offsetof(general_options, min_shared), "0.1", 0, 1,
+         NULL, "SHARE",
+         "apply no model to data that have less than this share of its features by name; those "
+         "that are not there take their training centre"},
         {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
          "say nothing but warnings and errors", RB_OPTION_COMMON},
         {0},
@@ -34,7 +39,8 @@ rb_error apply_general_options(const invocation *call) {
     if (!general) return RB_OK;
     report_quietly(general->quiet);
     rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
-    return err ? err : rb_context_set_max_expansion(call->ctx, general->max_expansion);
+    err = err ? err : rb_context_set_max_expansion(call->ctx, general->max_expansion);
+    return err ? err : rb_context_set_min_shared(call->ctx, general->min_shared);
 }
 
 const rb_option_group *matrix_output_group(void) {

@@ -157,7 +157,20 @@ RB_API int rb_context_threads(const rb_context *context);
 RB_API rb_error rb_context_set_max_expansion(rb_context *context, double times);
 RB_API double rb_context_max_expansion(const rb_context *context);
 
-/* Sets the callbacks; NULL removes one. */
+/* Sets which share of a model's features data must have by name for the model to be applied to
+ * them: 0 to 1, 0.1 by default. Data with less are refused with RB_ERROR_DATA, as are those with none
+ * whatever is set here; features that are not there take their training centre, with a warning.
+ * RB_ERROR_ARGUMENT: not within 0 to 1. */
+RB_API rb_error rb_context_set_min_shared(rb_context *context, double share);
+RB_API double rb_context_min_shared(const rb_context *context);
+
+/* What messages count samples, features and units of data and models from: 0, as at first, or 1, as
+ * a program's users may. Rows of text files count from 1 in any case. RB_ERROR_ARGUMENT: another
+ * number. */
+RB_API rb_error rb_context_count_from(rb_context *context, int first);
+
+/* Sets the callbacks; NULL removes one. Said once a context, as RB_LOG_INFO: that OpenBLAS took
+ * slower kernels than the processor has ("blas_advice" of rarebit/version.h). */
 RB_API void rb_context_on_progress(rb_context *context, rb_progress_fn fn, void *user);
 RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);
 RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, void *user);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 import time
@@ -14,9 +15,9 @@ import numpy as np
 from ._model import Array, Model
 from ._options import Option, options_of
 from ._registry import Method
-from ._sklearn import BaseEstimator, ConvergenceWarning, TransformerMixin, check_is_fitted, \
-    check_random_state, validate
-from ._sources import ArraySource, Source, checked, source_of
+from ._sklearn import BaseEstimator, ClusterMixin, ConvergenceWarning, TransformerMixin, \
+    check_is_fitted, check_random_state, validate
+from ._sources import ArraySource, Source, checked, is_path, source_of
 
 Self = TypeVar("Self", bound="Estimator")
 
@@ -40,6 +41,12 @@ OWN = {
                 "line an iteration."),
     "callback": (None, "Callable[[Progress], bool | None]", "Called after each iteration with a "
                  "rarebit.Progress; when it gives True the fit ends, with a usable model."),
+    "min_shared": (0.1, "float", "Files and AnnData with less than this share of the model's "
+                   "features by name are refused; features that are not there take their training "
+                   "centre."),
+    "on_interrupt": ("raise", '{"raise", "stop"}', "What Ctrl-C during a fit does, once an "
+                     "iteration is complete: raise keeps the model of the last complete one and "
+                     "raises KeyboardInterrupt; stop warns, and the program goes on."),
 }
 
 # What parameters are called elsewhere.
@@ -49,6 +56,9 @@ ELSEWHERE = {"units": "n_components", "n_comps": "n_components", "k": "n_compone
 
 # Of an estimator, what fit learns of the data before the fit.
 LEARNT = ("n_features_in_", "feature_names_in_")
+
+# What Ctrl-C may do to a fit.
+INTERRUPTS = ("raise", "stop")
 
 # Seconds within which a second Ctrl-C ends more than the fit.
 AGAIN = 2.0
@@ -88,18 +98,28 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
         covariates : mapping or data frame, optional
             The columns that `regress` names, one value for each sample. Of AnnData they are found
-            in `obs`.
+            in `obs`. Columns of a data frame X that `regress` names are covariates, and no
+            features: so they reach every step of a pipeline and every part of a search.
         start : fitted estimator or Model, optional
             To go on from; of the same method.
 
-        Ctrl-C ends a fit within half a second. The model is then that of the last complete
-        iteration, `status_` is "stopped", and a ConvergenceWarning says so; before the first
-        iteration is complete, and when Ctrl-C follows Ctrl-C within two seconds, it is the
-        KeyboardInterrupt that it always is.
+        Computed is in float32 unless precision="float64" is asked for, whatever the type of X; what
+        is subtracted from features is subtracted in float64 before. Codes and samples that come
+        out have the type of X.
+
+        Ctrl-C ends a fit within half a second, with KeyboardInterrupt. `model_` is then that of the
+        last complete iteration, where there is one, and `status_` is "stopped". With
+        on_interrupt="stop" a ConvergenceWarning says so and the program goes on, unless Ctrl-C
+        follows Ctrl-C within two seconds.
         """
+        if self.on_interrupt not in INTERRUPTS:
+            raise ValueError(f'on_interrupt is {self.on_interrupt!r}, but must be "raise" or "stop"')
         with self._kept_on_failure():
             source = self._source(X, covariates, reset=True)
             parameters = {name: getattr(self, name) for name in self._parameters}
+            if parameters["precision"] is None and source.dtype == np.float64 \
+                    and getattr(X, "dtype", source.dtype) == np.float64 and not is_path(X):
+                _tell_of_precision()
             parameters["random_state"] = _seed(self.random_state)
             if self.n_components is None and self._method in BY_RANK:
                 parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
@@ -126,10 +146,11 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _tell_of_stop(self) -> None:
         now, before = time.monotonic(), Estimator._interrupted
         Estimator._interrupted = now
-        if now - before < AGAIN:
-            raise KeyboardInterrupt
-        warnings.warn(f"the fit was stopped by Ctrl-C after {self.n_iter_} iterations: the model "
-                      "is that of the last complete one", ConvergenceWarning, stacklevel=3)
+        said = (f"the fit was stopped by Ctrl-C after {self.n_iter_} iterations: the model is that "
+                "of the last complete one")
+        if self.on_interrupt == "raise" or now - before < AGAIN:
+            raise KeyboardInterrupt(said)
+        warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def _keep(self, model: Model) -> None:
         self.model_ = model
@@ -151,6 +172,13 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         source = self._source(X, covariates, reset=False)
         return self.model_.encode(source, source.dtype, _threads(self.n_jobs))
+
+    def fit_transform(self, X: Any, y: Any = None, *,
+                      covariates: Optional[Mapping[str, Any]] = None,
+                      start: Union["Estimator", Model, None] = None) -> Any:
+        """Fits the model, and gives the codes of its samples. Parameters are those of `fit`."""
+        return self.fit(X, y, covariates=covariates, start=start).transform(
+            X, covariates=covariates)
 
     def inverse_transform(self, Z: Any) -> Array:
         """Samples that the model makes of codes, on the scale of the data.
@@ -290,6 +318,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _source(self, X: Any, covariates: Optional[Mapping[str, Any]], reset: bool) -> Source:
         source = source_of(X)
+        X, within = (X, {}) if source is not None else self._split(X, covariates)
         if source is None:
             X = checked(X)
             source = ArraySource(validate(self, X, reset))
@@ -301,25 +330,71 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if source.feature_names is not None:
                 self.feature_names_in_ = np.asarray(source.feature_names, dtype=object)
         table = source.table if covariates is None else covariates
-        if table is not None and self.regress is not None:
-            names = [name.split(":")[0].strip() for name in self.regress.split(",")]
-            source.covariates = {name: table[name] for name in names if name in table}
+        if table is not None:
+            source.covariates = {name: table[name] for name in self._regressed() if name in table}
+        source.covariates.update(within)
+        source.min_shared = self.min_shared
         return source
 
+    def _regressed(self) -> list[str]:
+        """The covariates whose effects are taken out."""
+        return [name.split(":")[0].strip() for name in (self.regress or "").split(",") if name]
 
-class Clusters(Estimator):
+    def _split(self, X: Any, covariates: Optional[Mapping[str, Any]]) -> tuple[Any, dict[str, Any]]:
+        """The features of a data frame, and its columns that are covariates."""
+        columns = getattr(X, "columns", ())
+        names = [name for name in self._regressed()
+                 if name in columns and (covariates is None or name not in covariates)]
+        return (X.drop(columns=names), {name: X[name] for name in names}) if names else (X, {})
+
+
+class Directions(Estimator):
+    """An estimator whose units are principal components."""
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of the variance that each component explains."""
+        return self._array("explained")[:, 0]
+
+    @property
+    def explained_variance_(self) -> Array:
+        """The variance of the data along each component, with 1/n, where scikit-learn has
+        1/(n - 1)."""
+        if self._fitted().attributes["whiten"] == "true":  # loadings have its root as length
+            return (self._array("loadings") ** 2).sum(axis=0)
+        return self._array("variance")[:, 0]
+
+    @property
+    def mean_(self) -> Array:
+        """Of each feature: what codes of 0 stand for."""
+        return self.inverse_transform(np.zeros((1, self._fitted().n_components)))[0]
+
+
+class Clusters(ClusterMixin, Estimator):  # type: ignore[misc]
     """An estimator whose codes are 1 for one unit and 0 for the others."""
 
     labels_: Array
+    inertia_: float
 
     def fit(self: Self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
             start: Union[Estimator, Model, None] = None) -> Self:
         """Fits the model; `labels_` is the unit of each sample of X, by one more pass. Parameters
         are those of the other estimators."""
         super().fit(X, y, covariates=covariates, start=start)
-        self.__dict__.pop("labels_", None)  # of the model before
         self.labels_ = self.predict(X, covariates=covariates)
+        self.inertia_ = self.evaluate(X, covariates=covariates)["reconstruction_error"] ** 2
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None,
+                    start: Union[Estimator, Model, None] = None) -> Array:
+        """Fits the model, and gives `labels_`. Parameters are those of `fit`."""
+        return self.fit(X, y, covariates=covariates, start=start).labels_
+
+    def _keep(self, model: Model) -> None:
+        super()._keep(model)
+        for name in ("labels_", "inertia_"):  # of the model before
+            self.__dict__.pop(name, None)
 
     def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """The unit of each sample, from 0."""
@@ -329,6 +404,14 @@ class Clusters(Estimator):
     def cluster_centers_(self) -> Array:
         """n_components x features, on the scale of the data."""
         return self.inverse_transform(np.eye(self._fitted().n_components))
+
+
+@functools.lru_cache(maxsize=None)
+def _tell_of_precision() -> None:
+    """Once a process."""
+    warnings.warn('values of float64 are computed in float32, as the program rarebit does: '
+                  'precision="float64" computes in float64, precision="float32" is what was done '
+                  "now (this is said once)", UserWarning, stacklevel=4)
 
 
 def _seed(random_state: Any) -> Any:
@@ -391,9 +474,20 @@ def _entry(name: str, described: str, sentence: str) -> str:
     return f"{name} : {described}\n{body}"
 
 
-LABELS = """labels_ : array of n_samples
+# What classes of some methods stand on, and what they have besides.
+BASES = {"kmeans": Clusters, "pca": Directions}
+BESIDES = {"kmeans": """labels_ : array of n_samples
     The unit of each training sample, from 0; not of a model that was loaded.
-"""
+inertia_ : float
+    Sum of the squared distances of the preprocessed training samples from the nearest centre; not
+    of a model that was loaded.
+cluster_centers_ : array of n_components x n_features_in_
+    On the scale of the data.
+""", "pca": """explained_variance_ratio_, explained_variance_ : array of n_components
+    The share of the variance along each component; the variance, with 1/n.
+mean_ : array of n_features_in_
+    What is subtracted from each feature.
+"""}
 
 
 def document(method: Method, options: tuple[Option, ...]) -> str:
@@ -407,7 +501,6 @@ def document(method: Method, options: tuple[Option, ...]) -> str:
     entries += [_entry(name, f"{described}, default {default}", sentence)
                 for name, (default, described, sentence) in OWN.items()]
     title = method.title[0].upper() + method.title[1:]
-    labels = LABELS if method.name == "kmeans" else ""
     return f"""{title}.
 
 A parameter that is None has the library's default, which is given here; presets change some of
@@ -435,7 +528,7 @@ n_features_in_ : int
     Features of the training data.
 feature_names_in_ : array of str
     Their names, where they have names.
-{labels}"""
+{BESIDES.get(method.name, "")}"""
 
 
 def make(method: Method) -> type[Estimator]:
@@ -452,7 +545,7 @@ def make(method: Method) -> type[Estimator]:
                 setattr(bound.arguments["self"], name, value)
 
     setattr(__init__, "__signature__", signature)
-    base = Clusters if method.name == "kmeans" else Estimator
+    base = BASES.get(method.name, Estimator)
     return type(class_name(method.name), (base,), {
         "__init__": __init__, "__module__": "rarebit", "__doc__": document(method, options),
         "_method": method.name, "_options": options,

@@ -7,6 +7,7 @@ not there.
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import ctypes.util
 import functools
@@ -87,6 +88,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_context_set_threads": (ERROR, [P, c_int]),
     "rb_context_on_progress": (None, [P, ProgressFn, P]),
     "rb_context_on_log": (None, [P, LogFn, P]),
+    "rb_context_set_min_shared": (ERROR, [P, F]),
     "rb_context_stop": (None, [P]),
     "rb_context_method": (POINTER(CMethod), [P, I]),
     "rb_status_name": (S, [c_int]),
@@ -193,13 +195,33 @@ def _declare(library: ctypes.CDLL, path: str, table: dict[str, tuple[Any, list[A
         function.restype, function.argtypes = result, arguments
 
 
+def _open(path: str) -> ctypes.CDLL:
+    """A library; the OpenBLAS below it takes the kernels that suit this processor. It reads
+    OPENBLAS_CORETYPE when it is loaded, here for a second time where it has taken slower ones.
+    What is set already stays, and so does an OpenBLAS that something else has loaded."""
+    library = ctypes.CDLL(path)
+    info = getattr(library, "rb_build_info", None)
+    if info is None or "OPENBLAS_CORETYPE" in os.environ:
+        return library
+    info.restype, info.argtypes = FUNCTIONS["rb_build_info"]
+    better = info(None, b"blas_advice")
+    if not better:
+        return library
+    _ctypes.dlclose(library._handle)
+    os.environ["OPENBLAS_CORETYPE"] = better.decode()
+    try:
+        return ctypes.CDLL(path)
+    finally:
+        del os.environ["OPENBLAS_CORETYPE"]
+
+
 def _load(name: str, table: dict[str, tuple[Any, list[Any]]]
           ) -> tuple[Optional[ctypes.CDLL], str]:
     """The library and its path; None and why there is none."""
     why = f"there is no lib{name}{SUFFIX}"
     for path in _places(name):
         try:
-            library = ctypes.CDLL(path)
+            library = _open(path)
         except OSError as error:
             why = str(error)
             continue
@@ -260,8 +282,9 @@ def build_info() -> dict[str, str]:
     """What computes: the library's file and version, its kernels, the BLAS.
 
     blas_advice is the OPENBLAS_CORETYPE that suits this processor, where OpenBLAS took another
-    one: set in the environment before Python starts it makes fits faster, and their bits those of
-    the program `rarebit`.
+    one because it was loaded before this package, or was told to: import rarebit first, or set it
+    in the environment before Python starts. Fits get faster, and their bits those of the program
+    `rarebit`.
     """
     found = {"library": path, "version": version(), "files": _files()[1] if has_io() else ""}
     for name in ("compiler", "kernels", "blas", "blas_core", "blas_advice"):

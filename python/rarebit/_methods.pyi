@@ -7,7 +7,7 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
 from ._context import Progress
-from ._estimators import Clusters, Estimator
+from ._estimators import Clusters, Directions, Estimator
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -137,6 +137,8 @@ class RFN(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -236,6 +238,8 @@ class LinCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -341,6 +345,8 @@ class NMFET(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -444,6 +450,8 @@ class MCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -509,10 +517,12 @@ class SSC(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
-class PCA(Estimator):
+class PCA(Directions):
     n_components: Any
     iterations: Any
     random_state: Any
@@ -562,6 +572,8 @@ class PCA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -619,6 +631,8 @@ class ICA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -678,6 +692,8 @@ class FA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -735,6 +751,8 @@ class SFA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -790,6 +808,8 @@ class FALaplace(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -845,6 +865,8 @@ class FAJeffreys(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -902,6 +924,8 @@ class FABIA(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -959,6 +983,8 @@ class NMF(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1008,6 +1034,8 @@ class KMeans(Clusters):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1073,6 +1101,8 @@ class DAE(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 
@@ -1136,6 +1166,8 @@ class RBM(Estimator):
         n_jobs: Optional[int] = None,
         verbose: int = 0,
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
     ) -> None: ...
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional
 import numpy as np
 
 from ._context import Callback, Context
-from ._library import FLOAT32, core, has_io, io, text
+from ._library import FLOAT32, core, io, text
 from ._options import Options
 from ._registry import methods
 from ._sources import TYPES, ArraySource, Source
@@ -45,7 +45,7 @@ class Model:
         model = cls(pointer)  # frees what the fit may leave when it is ended
         with Context(threads, verbose, callback) as context, \
                 Options(context, method) as options:
-            if parameters.get("checkpoint") is not None and has_io():
+            if parameters.get("checkpoint") is not None:
                 io().rb_io_use(context._pointer)
             options.set_all(parameters)
             with source.lent(context) as samples:

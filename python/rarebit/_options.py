@@ -141,6 +141,7 @@ class Options:
         else:
             call(core.rb_options_set, self.pointer, name, os.fsencode(str(value)))
             if self._names_file(name):
+                _refuse_numbers(parameter, str(value))
                 self._read_matrix(name, os.fsencode(str(value)))
 
     def _kind(self, name: bytes) -> Optional[int]:
@@ -168,6 +169,14 @@ class Options:
                            array.shape[1], 1, byref(matrix))
         self._kept.append((matrix, array))
         self._context.call(core.rb_options_set_matrix, self.pointer, name, matrix)
+
+
+def _refuse_numbers(parameter: str, text: str) -> None:
+    """Numbers in a text, where a text is the name of a file."""
+    if re.fullmatch(r"[-+.\deE]+(\s*[,\s]\s*[-+.\deE]+)+", text.strip()) and not os.path.exists(text):
+        listed = ", ".join(re.split(r"[,\s]+", text.strip()))
+        raise ValueError(f"{parameter} is '{text}', but a text is the name of a file: give numbers "
+                         f"as a list, [{listed}]")
 
 
 def options_of(method: str) -> list[Option]:

@@ -9,7 +9,7 @@ import numpy as np
 
 try:
     import sklearn
-    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_array, check_is_fitted
@@ -64,8 +64,10 @@ elif not TYPE_CHECKING:
             return f"{type(self).__name__}({', '.join(said)})"
 
     class TransformerMixin:
-        def fit_transform(self, X, y=None, **fit_params):
-            return self.fit(X, y, **fit_params).transform(X)
+        """What it has, estimators have themselves."""
+
+    class ClusterMixin:
+        """Likewise."""
 
     def check_is_fitted(estimator):
         if not hasattr(estimator, "n_features_in_"):
@@ -91,5 +93,5 @@ elif not TYPE_CHECKING:
                              f"expecting {estimator.n_features_in_} features as input")
         return X
 
-__all__ = ["BaseEstimator", "ConvergenceWarning", "HAS_SKLEARN", "NotFittedError",
+__all__ = ["BaseEstimator", "ClusterMixin", "ConvergenceWarning", "HAS_SKLEARN", "NotFittedError",
            "TransformerMixin", "check_is_fitted", "check_random_state", "validate"]

@@ -45,6 +45,10 @@ class Source:
     sample_names: Optional[Sequence[str]] = None
     table: Any = None
     """What has the covariates of the samples, by name."""
+    min_shared = 0.1
+    """The share of a model's features that must be here by name."""
+    variables: Optional[str] = None
+    """Which variables of an AnnData these are: "all" or "highly_variable"."""
 
     def __init__(self, n_samples: int, n_features: int, dtype: Any) -> None:
         self.shape = (int(n_samples), int(n_features))
@@ -55,7 +59,7 @@ class Source:
 
     def attributes(self) -> dict[str, str]:
         """What a model records of it."""
-        return {}
+        return {} if self.variables is None else {"variables": self.variables}
 
     @contextmanager
     def lent(self, context: Context) -> Iterator[c_void_p]:
@@ -70,7 +74,8 @@ class Source:
             kept.free()
 
     def _tell(self, context: Context, source: c_void_p) -> None:
-        """Names and covariates."""
+        """Names and covariates; to the context, how many names must be those of a model."""
+        context.call(core.rb_context_set_min_shared, float(self.min_shared))
         if self.feature_names is not None:
             context.call(core.rb_source_set_feature_names, source, _texts(self.feature_names),
                          len(self.feature_names))
@@ -257,9 +262,14 @@ class FileSource(Source):
     @contextmanager
     def lent(self, context: Context) -> Iterator[c_void_p]:
         with self._opened(context) as source:
-            for name, values in self.covariates.items():
-                _set_covariate(context, source, name, values)
+            self._tell(context, source)
             yield source
+
+    def _tell(self, context: Context, source: c_void_p) -> None:
+        """What the file does not say itself."""
+        context.call(core.rb_context_set_min_shared, float(self.min_shared))
+        for name, values in self.covariates.items():
+            _set_covariate(context, source, name, values)
 
 
 class FunctionSource(Source):
@@ -360,6 +370,7 @@ def source_of(X: Any) -> Optional[Source]:
         source.feature_names = list(X.var_names)
         source.sample_names = list(X.obs_names)
         source.table = X.obs
+        source.variables = "all"
         return source
     if not isinstance(X, np.ndarray) and hasattr(X, "read_direct") and hasattr(X, "chunks"):  # h5py
         return _backed(X, X.shape)

@@ -19,7 +19,7 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
 from ._context import Progress
-from ._estimators import Clusters, Estimator
+from ._estimators import Clusters, Directions, Estimator
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -35,7 +35,8 @@ def stub() -> str:
         types = {option.parameter: option.type for option in made._options}
         types["random_state"] = "Union[int, RandomState, Generator]"
         types["callback"] = "Callable[[Progress], Optional[bool]]"
-        types.update({own: OWN[own][1] for own in ("n_jobs", "verbose")})
+        types.update({own: OWN[own][1] for own in ("n_jobs", "verbose", "min_shared")})
+        types["on_interrupt"] = 'Literal["raise", "stop"]'
         arguments = ["self"]
         for parameter in list(signature_of(made._method, made._options).parameters.values())[1:]:
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in arguments:

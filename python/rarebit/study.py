@@ -124,7 +124,7 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:2
                  estimator.callback) as context, \
             Options(context, estimator._method, make=core.rb_select_options) as handle, \
             source.lent(context) as samples:
-        if has_io():
+        if chosen.get("checkpoint") is not None or has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
         context.run(core.rb_select, handle.pointer, samples, byref(selection))
@@ -160,7 +160,7 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
                  estimator.callback) as context, \
             Options(context, estimator._method, core.rb_consensus_group()) as handle, \
             source.lent(context) as samples:
-        if has_io():
+        if chosen.get("checkpoint") is not None or has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
         context.run(core.rb_fit_consensus, handle.pointer, samples, byref(pointer))

@@ -7,6 +7,7 @@ of rarebit.pl take from there.
 
 from __future__ import annotations
 
+import warnings
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
@@ -43,6 +44,7 @@ def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = 
     adata = adata.copy() if copy else adata
     model = _model_of(fitted)
     source = _source(adata, layer, _columns(model, adata))
+    source.min_shared = getattr(fitted, "min_shared", source.min_shared)
     _write(adata, model, source, key_added or _key(model.method), layer, _threads(n_jobs))
     return adata if copy else None
 
@@ -115,14 +117,22 @@ def _samples(inside: Any, shape: tuple[int, int], columns: Optional[Array]) -> S
 
 
 def _chosen(adata: Any, use_highly_variable: Optional[bool]) -> Optional[Array]:
-    """Variables that are to be fitted."""
+    """Variables that are to be fitted; None: all."""
     marked = "highly_variable" in adata.var
     if use_highly_variable and not marked:
         raise KeyError("var has no column 'highly_variable': scanpy.pp.highly_variable_genes "
                        "makes it; or leave use_highly_variable out")
-    if use_highly_variable is False or not marked:
+    if not marked or use_highly_variable is False:
         return None
-    return np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
+    variable = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
+    if use_highly_variable:
+        return variable
+    if len(variable) == adata.n_vars:
+        return None
+    warnings.warn(f"all {adata.n_vars} variables are fitted, though var marks {len(variable)} as "
+                  "highly_variable: use_highly_variable=True fits those alone, False says that all "
+                  "are meant", UserWarning, stacklevel=3)
+    return None
 
 
 def _columns(model: Model, adata: Any) -> Array:
@@ -183,7 +193,9 @@ def _make(name: str, estimator: type[Estimator], key: str) -> Callable[..., Any]
             raise TypeError(f"rarebit.tl.{name} has no n_components: it is called n_comps")
         refuse_unknown(estimator.__name__, options, signature(estimator).parameters)
         adata = adata.copy() if copy else adata
-        source = _source(adata, layer, _chosen(adata, use_highly_variable))
+        chosen = _chosen(adata, use_highly_variable)
+        source = _source(adata, layer, chosen)
+        source.variables = "all" if chosen is None else "highly_variable"
         fitted = estimator(n_comps, **options).fit(source)
         _write(adata, fitted.model_, source, key_added, layer, _threads(fitted.n_jobs))
         return adata if copy else None
@@ -197,8 +209,9 @@ Parameters
 adata : AnnData, in memory or backed
 n_comps : units
 layer : the layer to fit in place of X
-use_highly_variable : True fits var["highly_variable"] alone, False all variables; None the highly
-    variable ones where there is that column. Loadings of the others are 0
+use_highly_variable : True fits the variables that var["highly_variable"] marks alone, and loadings of
+    the others are 0; False fits all, and so does None, with a warning where there is that column.
+    uns["{key}"]["settings"]["variables"] says which were fitted
 key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], settings and the model to
     uns["{key}"]
 copy : write into a copy, and return that

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
 import rarebit
 from rarebit import LinCA, RFN
@@ -49,9 +50,8 @@ def test_ctrl_c_leaves_a_usable_model(long, ctrl_c):
 
     rfn, took = RFN(20, iterations=10**6, callback=soon), []
     for _ in range(3):  # the machine may be busy
-        _estimators.Estimator._interrupted = float("-inf")
-        with pytest.warns(ConvergenceWarning, match="stopped by Ctrl-C after [0-9]+ iterations"):
-            assert rfn.fit(long) is rfn
+        with pytest.raises(KeyboardInterrupt, match="stopped by Ctrl-C after [0-9]+ iterations"):
+            rfn.fit(long)
         took.append(time.monotonic() - ctrl_c.sent)
         if took[-1] < 0.5:
             break
@@ -60,12 +60,37 @@ def test_ctrl_c_leaves_a_usable_model(long, ctrl_c):
     assert rfn.transform(long[:5]).shape == (5, 20)
 
 
+def test_ctrl_c_ends_a_search(long, ctrl_c):
+    def soon(progress):
+        if progress.iteration == 1 and not hasattr(ctrl_c, "sent"):
+            ctrl_c.after(0)
+
+    search = GridSearchCV(RFN(5, iterations=10**6, max_time=1, callback=soon), {"eta": [0.5, 1.0]},
+                          cv=2)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(long)
+    assert not hasattr(search, "best_params_")
+
+
+def test_a_program_may_go_on_after_ctrl_c(long, ctrl_c):
+    def soon(progress):
+        if progress.iteration == 1:
+            ctrl_c.after(0.05)
+
+    rfn = RFN(5, iterations=10**6, callback=soon, on_interrupt="stop")
+    with pytest.warns(ConvergenceWarning, match="stopped by Ctrl-C after [0-9]+ iterations"):
+        assert rfn.fit(long) is rfn
+    assert rfn.status_ == "stopped"
+    with pytest.raises(ValueError, match='^on_interrupt is \'go\', but must be "raise" or "stop"$'):
+        RFN(5, on_interrupt="go").fit(long)
+
+
 def test_ctrl_c_twice_is_as_everywhere(long, ctrl_c):
     def soon(progress):
         if progress.iteration == 1:
             ctrl_c.after(0.05)
 
-    rfn = RFN(5, iterations=10**6, callback=soon)
+    rfn = RFN(5, iterations=10**6, callback=soon, on_interrupt="stop")
     with pytest.warns(ConvergenceWarning):
         rfn.fit(long)
     with pytest.raises(KeyboardInterrupt):

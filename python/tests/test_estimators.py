@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -116,6 +118,30 @@ def test_a_file_of_values_as_an_option(X, tmp_path):
     assert by_file.model_.attributes["prior-mean"] == str(tmp_path / "mean.npy")
 
 
+def test_numbers_in_a_text(X):
+    with pytest.raises(ValueError, match=r"^prior_mean is '-1,-1,0', but a text is the name of a "
+                                         r"file: give numbers as a list, \[-1, -1, 0\]$"):
+        rarebit.RFN(3, prior_mean="-1,-1,0").fit(X)
+
+
+def test_float32_is_said_once():
+    code = ("import warnings, numpy as np, rarebit\n"
+            "X = np.random.default_rng(0).random((40, 5))\n"
+            "def said(X, **options):\n"
+            "    with warnings.catch_warnings(record=True) as found:\n"
+            "        warnings.simplefilter('always')\n"
+            "        rarebit.PCA(2, **options).fit(X)\n"
+            "    return [str(w.message) for w in found]\n"
+            "for precision in ('float32', 'float64'):\n"
+            "    assert not said(X, precision=precision)\n"
+            "assert not said(X.astype('f')) and not said((9 * X).astype(int))\n"
+            "first = said(X)\n"
+            "assert len(first) == 1 and 'precision=\"float64\"' in first[0], first\n"
+            "assert not said(X)\n")
+    subprocess.run([sys.executable, "-B", "-c", code], check=True, timeout=60)
+    assert "float32 unless" in rarebit.PCA.fit.__doc__
+
+
 @quiet
 def test_a_list_where_a_text_has_numbers(X):
     data = np.abs(X)
@@ -202,6 +228,48 @@ def test_covariates_are_taken_out(X):
         pca.transform(shifted)
 
 
+@pytest.fixture
+def batches(X):
+    """A data frame of two batches, one of them shifted, with their names among its columns."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=[f"gene{k}" for k in range(12)])
+    table.loc[::2] += 5
+    table["batch"] = np.where(np.arange(120) % 2, "a", "b")
+    return table
+
+
+def apart(codes):
+    return abs(codes[::2].mean(0) - codes[1::2].mean(0)).max()
+
+
+@quiet
+def test_covariates_in_fit_transform_and_pipelines(batches):
+    genes, covariates = batches.drop(columns="batch"), batches[["batch"]]
+    pca = rarebit.PCA(3, regress="batch")
+    codes = pca.fit_transform(genes, covariates=covariates)
+    assert apart(codes) < 1e-4
+    assert np.array_equal(codes, pca.transform(genes, covariates=covariates))
+    pipeline = make_pipeline(rarebit.PCA(3, regress="batch"), rarebit.RFN(2, iterations=5))
+    assert apart(pipeline.fit_transform(genes, pca__covariates=covariates)) < 1
+    units = rarebit.KMeans(3, regress="batch").fit_predict(genes, covariates=covariates)
+    assert units.shape == (120,)
+
+
+@quiet
+def test_covariates_that_are_columns_of_a_data_frame(batches):
+    genes, covariates = batches.drop(columns="batch"), batches[["batch"]]
+    expected = rarebit.PCA(3, regress="batch").fit_transform(genes, covariates=covariates)
+    pca = rarebit.PCA(3, regress="batch:groups").fit(batches)
+    assert np.array_equal(pca.transform(batches), expected)
+    assert pca.n_features_in_ == 12 and list(pca.feature_names_in_) == list(genes.columns)
+    assert np.isfinite(pca.score(batches))
+    pipeline = make_pipeline(rarebit.PCA(regress="batch"), rarebit.RFN(2, iterations=5))
+    search = GridSearchCV(pipeline, {"pca__n_components": [2, 3]}, cv=2, error_score="raise")
+    search.fit(batches)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert apart(search.best_estimator_[:1].transform(batches)) < 1e-4
+
+
 def test_a_fit_that_fails_changes_nothing(X):
     import pandas
     table = pandas.DataFrame(X, columns=list("abcdefghijkl"))
@@ -271,6 +339,27 @@ def test_clusters(X):
     assert "labels_ : array" in rarebit.KMeans.__doc__ and "labels_" not in rarebit.PCA.__doc__
     for k in range(3):
         np.testing.assert_allclose(kmeans.cluster_centers_[k], X[unit == k].mean(0), rtol=1e-4)
+
+
+@quiet
+def test_kmeans_is_a_clusterer(X):
+    assert isinstance(rarebit.KMeans(), ClusterMixin)
+    for options in ({}, {"iterations": 1}):
+        kmeans = rarebit.KMeans(3, random_state=1, **options)
+        assert np.array_equal(kmeans.fit_predict(X), kmeans.labels_)
+        squares = ((X - kmeans.cluster_centers_[kmeans.labels_]) ** 2).sum()
+        assert kmeans.inertia_ == pytest.approx(squares, rel=1e-5)
+    assert not hasattr(rarebit.PCA(2).fit(X), "inertia_")
+
+
+def test_variances_of_principal_components(X):
+    from sklearn.decomposition import PCA
+    theirs = PCA(3).fit(X)
+    for whiten in (False, True):
+        ours = rarebit.PCA(3, whiten=whiten, precision="float64").fit(X)
+        np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_)
+        np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_ * 119 / 120)
+        np.testing.assert_allclose(ours.mean_, theirs.mean_)
 
 
 def test_sample_draws_from_the_distribution():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -54,6 +55,22 @@ def test_functions_are_declared_as_the_headers_have_them():
 CORE = os.path.realpath(_library.path)
 
 
+def test_building_needs_the_standard_library_alone():
+    """And so no network, with any Python that pyproject.toml names."""
+    tomllib = pytest.importorskip("tomllib")
+    if not (SOURCE / "pyproject.toml").is_file():
+        pytest.skip("the sources are not here")
+    written = tomllib.loads((SOURCE / "pyproject.toml").read_text())
+    assert written["build-system"]["requires"] == []
+    code = ("import sys, json\n"
+            "sys.modules['tomllib'] = sys.modules['tomli'] = None\n"
+            "import backend\n"
+            "print(json.dumps(backend.project()))")
+    status, said = run(code, PYTHONPATH=str(SOURCE / "python"))
+    assert status == 0, said
+    assert json.loads(said) == written["project"]
+
+
 def test_the_core_alone_tells_what_needs_files(tmp_path):
     shutil.copy(CORE, tmp_path / "librarebit.so")
     code = ("import numpy as np, pickle, rarebit\n"
@@ -65,6 +82,11 @@ def test_the_core_alone_tells_what_needs_files(tmp_path):
         status, said = run(code, RAREBIT_LIBRARY=str(place))
         assert status == 1 and str(tmp_path / "librarebit.so") in said
         assert "files need librarebit-io" in said and "cmake --install" in said
+    for fit in ("m.set_params(checkpoint='c').fit", "lambda X: rarebit.select(m, X, '2', "
+                "checkpoint='c')"):
+        status, said = run(code.replace("m.save('m.h5')", f"({fit})(np.random.rand(30, 4))"),
+                           RAREBIT_LIBRARY=str(tmp_path))
+        assert status == 1 and "files need librarebit-io" in said and "rb_io_use of" not in said
 
 
 def test_no_library_is_an_import_error(tmp_path):
@@ -101,6 +123,54 @@ def test_imports_are_quick_and_few():
             "assert not {'pandas', 'anndata', 'matplotlib', 'h5py'} & set(sys.modules)")
     status, said = run(code)
     assert status == 0, said
+
+
+FAKE = """
+#include <stdlib.h>
+#include <string.h>
+static int set;
+__attribute__((constructor)) static void start(void) {
+    const char *core = getenv("OPENBLAS_CORETYPE");
+    set = core && strcmp(core, "SkylakeX") == 0;
+}
+const char *rb_build_info(const void *context, const char *name) {
+    return !strcmp(name, "blas_advice") && !set ? "SkylakeX" : "";
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
+def test_slower_kernels_of_the_blas_are_left(tmp_path):
+    (tmp_path / "fake.c").write_text(FAKE)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "fake.so", tmp_path / "fake.c"],
+                   check=True)
+    code = ("import os, ctypes\n"
+            "from rarebit import _library\n"
+            "before = os.environ.get('OPENBLAS_CORETYPE')\n"
+            f"fake = _library._open('{tmp_path}/fake.so')\n"
+            "assert os.environ.get('OPENBLAS_CORETYPE') == before\n"
+            "fake.rb_build_info.restype = ctypes.c_char_p\n"
+            "print(fake.rb_build_info(None, b'blas_advice').decode() or 'taken')")
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    for set_before, expected in (({}, "taken"), ({"OPENBLAS_CORETYPE": "Haswell"}, "SkylakeX")):
+        done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True,
+                              env={**environment, **set_before})
+        assert done.stdout.strip() == expected, done.stderr
+
+
+def test_slower_kernels_of_the_blas_are_told():
+    code = ("import numpy as np, rarebit\n"
+            "info = rarebit.build_info()\n"
+            "X = np.random.default_rng(0).random((50, 5), dtype='f')\n"
+            "for _ in range(2): rarebit.PCA(2, verbose=1).fit(X)\n"
+            "print(info['blas_core'] + ' ' + info['blas_advice'])")
+    status, said = run(code, OPENBLAS_CORETYPE="Prescott")
+    assert status == 0, said
+    core, better = said.splitlines()[-1].split(" ")
+    told = f"computes with its {core} kernels, which are slower than those for {better}: set"
+    assert said.count(told) == (2 if better else 0), said  # once a context, which is once a fit
+    if "DYNAMIC_ARCH" in rarebit.build_info()["blas"] and rarebit.build_info()["kernels"] != "ref":
+        assert core == "Prescott" and better
 
 
 def test_build_info():

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import warnings
 
 import anndata
 import h5py
@@ -74,9 +75,9 @@ def test_same_as_the_program(tmp_path, adata, method, options):
             assert got[key][0] == dtype and got[key][1].tobytes() == values.tobytes(), (group, key)
     wanted, got = items(theirs, f"uns/{name}"), items(ours, f"uns/{name}")
     only_theirs = {"settings/command_line", "settings/data_path"}
-    assert wanted.keys() - only_theirs == got.keys()
+    assert wanted.keys() - only_theirs == got.keys() - {"settings/variables"}
     assert got["model"][0] == wanted["model"][0] == np.uint8
-    for key in got.keys() - {"model"}:
+    for key in got.keys() - {"model", "settings/variables"}:
         assert got[key][1] == wanted[key][1], key
     both = [rarebit.Model.from_bytes(found["model"][1].tobytes()).arrays for found in (wanted, got)]
     for key in both[0].keys() | both[1].keys():
@@ -124,15 +125,31 @@ def test_highly_variable(adata):
     with pytest.raises(KeyError, match="highly_variable"):
         tl.rfn(adata, 2, use_highly_variable=True)
     adata.var["highly_variable"] = np.arange(24) % 3 != 1
-    tl.rfn(adata, 2, iterations=10)
+    tl.rfn(adata, 2, iterations=10, use_highly_variable=True)
+    assert adata.uns["rfn"]["settings"]["variables"] == "highly_variable"
     chosen = adata.var["highly_variable"].to_numpy()
     assert (adata.varm["rfn"][~chosen] == 0).all() and (adata.varm["rfn"][chosen] != 0).any()
     only = tl.rfn(adata[:, chosen].copy(), 2, iterations=10, copy=True)
     np.testing.assert_array_equal(only.obsm["X_rfn"], adata.obsm["X_rfn"])
     members = tl.modules(adata, members=True)
     assert set(members[members["kind"] == "feature"]["name"]) <= set(adata.var_names[chosen])
-    tl.rfn(adata, 2, iterations=10, use_highly_variable=False)
-    assert (adata.varm["rfn"][~chosen] != 0).any()
+
+
+def test_the_variables_of_estimators_and_files(tmp_path, adata):
+    """All, unless highly variable ones are asked for: by estimators, tools and from files."""
+    adata.var["highly_variable"] = np.arange(24) % 3 != 1
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    expected = rarebit.RFN(2, iterations=10).fit_transform(adata)
+    assert np.array_equal(rarebit.RFN(2, iterations=10).fit_transform(tmp_path / "x.h5ad"), expected)
+    with pytest.warns(UserWarning, match="all 24 variables are fitted, though var marks 16"):
+        tl.rfn(adata, 2, iterations=10)
+    assert np.array_equal(adata.obsm["X_rfn"], expected)
+    assert adata.uns["rfn"]["settings"]["variables"] == "all"
+    tl.add(adata, rarebit.RFN(2, iterations=10).fit(adata), "other")
+    assert adata.uns["other"]["settings"]["variables"] == "all"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tl.rfn(adata, 2, iterations=10, use_highly_variable=False)
 
 
 def test_sparse_and_backed_are_dense_in_memory(tmp_path, adata):
@@ -171,6 +188,27 @@ def test_add_matches_names(adata):
     strange.var_names = [f"other{k}" for k in range(24)]
     with pytest.raises(ValueError, match="none of the features"):
         tl.add(strange, fitted)
+
+
+def test_data_with_few_of_the_features(tmp_path, adata):
+    fitted = rarebit.RFN(3, iterations=20, random_state=1).fit(adata)
+    few = adata.copy()
+    few.var_names = [*adata.var_names[:2], *(f"other{k}" for k in range(22))]
+    few.write_h5ad(tmp_path / "few.h5ad")
+    for X in (few, tmp_path / "few.h5ad"):
+        for call in (fitted.transform, fitted.score, fitted.reconstruct,
+                     lambda X: rarebit.modules(fitted, X)):
+            with pytest.raises(ValueError, match="only 2 of the model's 24 features are in the data "
+                                                 "by name.* set min_shared lower"):
+                call(X)
+    with pytest.raises(ValueError, match="only 2 of"):
+        tl.add(few, fitted)
+    fitted.set_params(min_shared=0.05)
+    with pytest.warns(UserWarning, match="22 of the model's 24 features are not in the data"):
+        codes = fitted.transform(few)
+    with pytest.warns(UserWarning, match="22 of the model's 24"):
+        tl.add(few, fitted)
+    np.testing.assert_array_equal(few.obsm["X_rfn"], codes)
 
 
 def test_every_method_has_a_function():

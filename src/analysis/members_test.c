@@ -291,9 +291,9 @@ static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const str
             rest -= rb_dense_get(t->loadings, k, j) * rb_dense_get(t->products, k, j);
         if (!isfinite(rest)) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "the rule test needs every value, but of feature %lld (counted from 0) "
+                           "the rule test needs every value, but of feature %lld (counted from %d) "
                            "some are missing; choose another `rule`",
-                           (long long)k);
+                           (long long)rb_nth(ctx, k), ctx->first);
         }
         variances[k] = fmax(rest, 0) / t->freedom;
     }

@@ -31,6 +31,7 @@ struct rb_context {
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which there was memory: rb_blas_need_memory */
+    bool blas_told;   /* that the BLAS has slower kernels than the processor */
     rb_progress_fn on_progress;
     void *progress_user;
     rb_log_fn on_log;
@@ -43,6 +44,8 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
+    double min_shared;        /* rb_context_set_min_shared */
+    int first;                /* rb_context_count_from */
     char *command;            /* what results say they come from, or NULL */
     char *provenance;         /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading;      /* the file that is being read, or NULL */
@@ -72,6 +75,11 @@ rb_error rb_check_type(rb_context *ctx, rb_type type);
  * of samples, and within work on all samples that takes long. */
 rb_error rb_check_stop(rb_context *ctx);
 bool rb_asked_to_stop(const rb_context *ctx);
+
+/* The number that messages give the sample, feature or unit of an index from 0. */
+int64_t rb_nth(const rb_context *ctx, int64_t index);
+/* " (counted from 0)", as it is, or "" where names say which are meant. */
+const char *rb_counted(const rb_context *ctx, bool named);
 
 /* Hands a message to the log callback, if there is one. */
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)

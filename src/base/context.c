@@ -9,11 +9,14 @@
 
 enum { MAX_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
 
+static const double DEFAULT_SHARED = 0.1;
+
 rb_error rb_context_create(rb_context **context) {
     *context = calloc(1, sizeof **context);
     if (!*context) return RB_ERROR_MEMORY;
     (*context)->threads = 1;
     (*context)->max_expansion = DEFAULT_EXPANSION;
+    (*context)->min_shared = DEFAULT_SHARED;
     (*context)->allocations_left = -1;
     return RB_OK;
 }
@@ -26,6 +29,8 @@ rb_error rb_context_child(rb_context *parent, rb_context **child) {
     (*child)->made_methods = parent->made_methods;
     (*child)->added_methods = parent->added_methods;
     (*child)->max_expansion = parent->max_expansion;
+    (*child)->min_shared = parent->min_shared;
+    (*child)->first = parent->first;
     (*child)->engine = parent->engine;
     (*child)->parent = parent;
     return RB_OK;
@@ -38,6 +43,32 @@ void rb_context_free(rb_context *ctx) {
     free(ctx->command);
     free(ctx->provenance);
     free(ctx);
+}
+
+rb_error rb_context_set_min_shared(rb_context *ctx, double share) {
+    if (!(share >= 0 && share <= 1))
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "min-shared is %g, but must be 0 to 1", share);
+    ctx->min_shared = share;
+    return RB_OK;
+}
+
+rb_error rb_context_count_from(rb_context *ctx, int first) {
+    if (first != 0 && first != 1)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "messages count from 0 or 1, not from %d", first);
+    ctx->first = first;
+    return RB_OK;
+}
+
+int64_t rb_nth(const rb_context *ctx, int64_t index) {
+    return index + ctx->first;
+}
+
+const char *rb_counted(const rb_context *ctx, bool named) {
+    return named ? "" : ctx->first ? " (counted from 1)" : " (counted from 0)";
+}
+
+double rb_context_min_shared(const rb_context *ctx) {
+    return ctx->min_shared;
 }
 
 static rb_error keep_text(rb_context *ctx, char **kept, const char *text) {

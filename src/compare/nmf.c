@@ -276,10 +276,11 @@ rb_error nmf_check_values(rb_context *ctx, const rb_block *block) {
             double value = rb_block_at(block, i, k);
             if (value < 0) {
                 return rb_fail(ctx, RB_ERROR_DATA,
-                               "sample %lld, feature %lld (counted from 0, of those in use) is "
+                               "sample %lld, feature %lld (counted from %d, of those in use) is "
                                "%g: nmf explains nothing below 0; take data that are neither "
                                "centred nor below 0, or fit rfn",
-                               (long long)(block->first + i), (long long)k, value);
+                               (long long)rb_nth(ctx, block->first + i), (long long)rb_nth(ctx, k),
+                               ctx->first, value);
             }
         }
     }

@@ -87,10 +87,11 @@ static rb_error survey(rb_context *ctx, void *state, const rb_block *samples) {
             double value = rb_dense_get(v, i, k);
             if (value < 0 || value > 1) {
                 return rb_fail(ctx, RB_ERROR_DATA,
-                               "the value of sample %lld, feature %lld (counted from 0) is %g: "
+                               "the value of sample %lld, feature %lld (counted from %d) is %g: "
                                "visible binary takes values from 0 to 1, neither centred nor "
                                "scaled",
-                               (long long)(samples->first + i), (long long)k, value);
+                               (long long)rb_nth(ctx, samples->first + i),
+                               (long long)rb_nth(ctx, k), ctx->first, value);
             }
         }
     }

@@ -49,9 +49,9 @@ void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *
     rb_log(ctx, noise ? RB_LOG_INFO : RB_LOG_WARNING,
            "%lld of %lld values are below 0, %.2g %% of the sum of squares, the first in sample "
            "%lld%s%s%s, feature %lld%s%s%s%s: %s%s",
-           (long long)below->count, (long long)below->values, 100 * share, (long long)below->sample,
-           name ? " (" : "", name ? name : "", name ? ")" : "",
-           (long long)(p->selected ? p->selected[k] : k), feature ? " (" : "",
-           feature ? feature : "", feature ? ")" : "", name && feature ? "" : " (counted from 0)",
-           method, noise ? " takes them for noise" : advice);
+           (long long)below->count, (long long)below->values, 100 * share,
+           (long long)rb_nth(ctx, below->sample), name ? " (" : "", name ? name : "",
+           name ? ")" : "", (long long)rb_nth(ctx, p->selected ? p->selected[k] : k),
+           feature ? " (" : "", feature ? feature : "", feature ? ")" : "",
+           rb_counted(ctx, name && feature), method, noise ? " takes them for noise" : advice);
 }

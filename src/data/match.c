@@ -24,6 +24,14 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
             "'%s', the data's first is '%s'; is the file transposed?",
             (long long)missing, p->names->text[0], source->feature_names->text[0]);
     }
+    if ((double)(p->n_features - missing) < ctx->min_shared * (double)p->n_features) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "only %lld of the model's %lld features are in the data by name, which is "
+                       "less than a share of %g: take data with the features of the model, or set "
+                       "--min-shared lower to use these",
+                       (long long)(p->n_features - missing), (long long)p->n_features,
+                       ctx->min_shared);
+    }
     if (missing > SHOWN)
         snprintf(more, sizeof more, " and %lld more", (long long)(missing - SHOWN));
     if (missing > 0) {

@@ -60,10 +60,11 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
         : options->totals > 0 ? "is below 0: totals cannot take it"
                               : "is at most -1: log1p cannot take it";
     return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
-                   source->path ? source->path : "", source->path ? ": " : "", (long long)sample,
-                   name ? " (" : "", name ? name : "", name ? ")" : "", (long long)feature,
-                   feature_name ? " (" : "", feature_name ? feature_name : "",
-                   feature_name ? ")" : "", name && feature_name ? "" : " (counted from 0)", what);
+                   source->path ? source->path : "", source->path ? ": " : "",
+                   (long long)rb_nth(ctx, sample), name ? " (" : "", name ? name : "",
+                   name ? ")" : "", (long long)rb_nth(ctx, feature), feature_name ? " (" : "",
+                   feature_name ? feature_name : "", feature_name ? ")" : "",
+                   rb_counted(ctx, name && feature_name), what);
 }
 
 /* ---- the pass for means, variances, missing values and the checksum ---- */
@@ -323,9 +324,9 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
         varies = varies || variance(f, k) > 0;
         if (!isfinite(variance(f, k))) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "feature %lld (counted from 0) has values too large to compute a "
+                           "feature %lld (counted from %d) has values too large to compute a "
                            "variance of; divide all values by one number",
-                           (long long)k);
+                           (long long)rb_nth(ctx, k), ctx->first);
         }
     }
     if (varies) return RB_OK;
@@ -348,9 +349,9 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
         const char *name = rb_source_feature_name(f->source, first);
         rb_log(ctx, RB_LOG_WARNING,
                "features without a single value are taken as 0, %lld of them; the first is "
-               "feature %lld%s%s%s",
-               (long long)empty, (long long)first, name ? " (" : " (counted from 0",
-               name ? name : "", ")");
+               "feature %lld%s%s%s%s",
+               (long long)empty, (long long)rb_nth(ctx, first), name ? " (" : "", name ? name : "",
+               name ? ")" : "", rb_counted(ctx, name));
     }
 }
 

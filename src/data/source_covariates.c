@@ -83,8 +83,8 @@ rb_error rb_source_set_numbers(rb_context *ctx, rb_source *source, const char *n
     for (int64_t i = 0; !err && i < count; i++) {
         if (fabs(values[i]) > largest) {
             err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "the covariate '%s' of sample %lld (counted from 0) is %s", name,
-                          (long long)i,
+                          "the covariate '%s' of sample %lld (counted from %d) is %s", name,
+                          (long long)rb_nth(ctx, i), ctx->first,
                           isinf(values[i]) ? "infinite" : "beyond 1e100: give it in larger units");
         }
     }

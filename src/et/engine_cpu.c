@@ -71,9 +71,10 @@ static rb_error note_samples(rb_context *ctx, const et_cpu *cpu, const rb_block 
     const et_results *r = &cpu->results;
     for (int64_t i = 0; i < block->n_samples; i++) {
         if (!isfinite(r->evidence[i])) {
-            return rb_fail(ctx, RB_ERROR_NUMERIC,
-                           "the log evidence of sample %lld is not finite; scale the data",
-                           (long long)(block->first + i + 1));
+            return rb_fail(
+                ctx, RB_ERROR_NUMERIC,
+                "the log evidence of sample %lld (counted from %d) is not finite; scale the data",
+                (long long)rb_nth(ctx, block->first + i), ctx->first);
         }
         double values = cpu->problem.missing ? (double)r->there[i] : 0;
         cpu->pass->evidence[block->own + i] = r->evidence[i] - values * cpu->engine->per_value;

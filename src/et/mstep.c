@@ -84,7 +84,8 @@ rb_error et_check_fields(rb_context *ctx, rb_dense fields) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
                            "the field of cause %lld became infinite or NaN at feature %lld; "
                            "scale the data",
-                           (long long)(i / fields.cols), (long long)(i % fields.cols));
+                           (long long)rb_nth(ctx, i / fields.cols),
+                           (long long)rb_nth(ctx, i % fields.cols));
         }
     }
     return RB_OK;

@@ -195,8 +195,9 @@ rb_error et_each_row(rb_context *ctx, const et_model *model, const rb_block *blo
                 isnan(values[d]) ? NULL : model->own.refuse(model->own.user, values[d]);
             if (wrong) {
                 return rb_fail(ctx, RB_ERROR_DATA,
-                               "sample %lld, feature %lld (counted from 0): %.6g %s",
-                               (long long)(block->first + i), (long long)d, values[d], wrong);
+                               "sample %lld, feature %lld (counted from %d): %.6g %s",
+                               (long long)rb_nth(ctx, block->first + i), (long long)rb_nth(ctx, d),
+                               ctx->first, values[d], wrong);
             }
         }
         if (fn) fn(user, row);

@@ -290,9 +290,10 @@ static rb_error add_sample(rb_context *ctx, ssc_fit *f, const rb_block *block, i
     const ssc_results *r = &f->results;
     ssc_sums *s = &f->sums;
     if (!isfinite(r->evidence[i])) {
-        return rb_fail(ctx, RB_ERROR_NUMERIC,
-                       "the log evidence of sample %lld is not finite; scale the data",
-                       (long long)(block->first + i));
+        return rb_fail(
+            ctx, RB_ERROR_NUMERIC,
+            "the log evidence of sample %lld (counted from %d) is not finite; scale the data",
+            (long long)rb_nth(ctx, block->first + i), ctx->first);
     }
     s->base.used++;
     s->base.values += (double)f->problem.n_features;

@@ -96,6 +96,17 @@ void rb_blas_leave(int of_thread) {
     if (of_thread != 1) omp_set_num_threads(of_thread);
 }
 
+static void tell_of_kernels(rb_context *ctx) {
+    const char *better = ctx->blas_told ? "" : rb_build_info(ctx, "blas_advice");
+    ctx->blas_told = true;
+    if (*better) {
+        rb_log(ctx, RB_LOG_INFO,
+               "OpenBLAS does not know this processor and computes with its %s kernels, which are "
+               "slower than those for %s: set OPENBLAS_CORETYPE=%s before the program starts",
+               rb_build_info(ctx, "blas_core"), better, better);
+    }
+}
+
 rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
     enum { A_THREAD = (1 << 27) + (1 << 13) };
     int threads = rb_context_threads(ctx);
@@ -114,6 +125,7 @@ rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
             (long long)(needed >> 20), threads);
     }
     ctx->blas_threads = known ? ctx->blas_threads : threads;
+    tell_of_kernels(ctx);
     return RB_OK;
 }
 

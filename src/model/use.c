@@ -93,9 +93,10 @@ rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const cha
                 bool small = rows.type == RB_FLOAT32;
                 return rb_fail(
                     ctx, RB_ERROR_NUMERIC,
-                    "the %s of sample %lld (counted from 0) are beyond what %s can hold, or not "
+                    "the %s of sample %lld (counted from %d) are beyond what %s can hold, or not "
                     "defined, in column %lld: %s",
-                    what, (long long)(first + i), small ? "float32" : "float64", (long long)j,
+                    what, (long long)rb_nth(ctx, first + i), ctx->first,
+                    small ? "float32" : "float64", (long long)rb_nth(ctx, j),
                     small ? "fit with `precision=float64`, or divide the data by a constant"
                           : "divide the data by a constant");
             }

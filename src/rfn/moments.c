@@ -116,7 +116,7 @@ static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
                            "the codes of unit %lld became infinite or NaN; scale the data "
                            "(`scale=sd`) or take a smaller `eta`",
-                           (long long)j);
+                           (long long)rb_nth(ctx, j));
         }
         /* A unit that was active need not be in every batch. */
         fit->progress.alive[j] = sums->active[j] || (batches && sum > 0);

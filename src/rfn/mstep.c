@@ -193,7 +193,7 @@ static rb_error check_finite(rb_context *ctx, const rfn_fit *fit) {
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
                 "the M-step; scale the data (`scale=sd`) or take a smaller `eta`",
-                (long long)k);
+                (long long)rb_nth(ctx, k));
         }
     }
     return RB_OK;

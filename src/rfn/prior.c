@@ -22,8 +22,9 @@ rb_error rfn_check_symmetric(rb_context *ctx, const char *name, rb_dense m) {
             if (!(fabs(below - above) <= 1e-6 * fmax(fabs(below), fabs(above)))) {
                 return rb_fail(ctx, RB_ERROR_ARGUMENT,
                                "%s is not symmetric: %.6g at row %lld, column %lld (counted from "
-                               "0), and %.6g across the diagonal",
-                               name, below, (long long)j, (long long)c, above);
+                               "%d), and %.6g across the diagonal",
+                               name, below, (long long)rb_nth(ctx, j), (long long)rb_nth(ctx, c),
+                               ctx->first, above);
             }
         }
     }
@@ -93,8 +94,9 @@ static rb_error check_matrix(rb_context *ctx, const char *name, const rb_matrix 
         if (!isfinite(rb_matrix_at(matrix, e / columns, e % columns))) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "`%s` has a value that is missing or infinite, at row %lld, column %lld "
-                           "(counted from 0)",
-                           name, (long long)(e / columns), (long long)(e % columns));
+                           "(counted from %d)",
+                           name, (long long)rb_nth(ctx, e / columns),
+                           (long long)rb_nth(ctx, e % columns), ctx->first);
         }
     }
     return RB_OK;

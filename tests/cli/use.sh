@@ -80,6 +80,18 @@ same straight.tsv across-codes.tsv
 says "8 samples x 3 features"
 grep -q "say --transpose" err && fail "$command: asks for what was said"
 
+# Data with less than a tenth of the features by name are refused, unless that is asked for.
+awk -v OFS='\t' 'BEGIN { for (i = 0; i < 9; i++) { for (k = 0; k < 12; k++)
+    printf "%s%s", i ? i * (k + 2) % 7 : "f" k, k < 11 ? OFS : "\n" } }' >many.tsv
+sed '1s/f\([1-9]\)/g\1/g' many.tsv >few.tsv
+expect 0 fit rfn many.tsv -k 2 --iterations 5 --seed 1 -o many.h5 -q
+breaks "only 1 of the model's 12 features are in the data by name" encode many.h5 few.tsv -o few-codes.tsv -q
+says "set --min-shared lower to use these"
+[ ! -e few-codes.tsv ] || fail "$command: wrote codes"
+expect 0 encode many.h5 few.tsv --min-shared 0.05 -o few-codes.tsv
+says "11 of the model's 12 features are not in the data and take their training centre"
+rm many.tsv few.tsv many.h5 few-codes.tsv
+
 # A missing value is found by file, sample and feature, and the advice can be taken.
 printf 'a,b\n1,2\n2,1\n3,5\n' >whole.csv
 printf 'a,b\n1,2\nNA,1\n3,5\n' >holes.csv

@@ -1,6 +1,21 @@
 # Fits: any method that the library knows, with its options by name.
 
-setGeneric("rarebit", function(x, ...) standardGeneric("rarebit"))
+setGeneric("rarebit", function(x, ...) {
+  made <- standardGeneric("rarebit")
+  with_call(made, match.call(function(x, k, method, ...) NULL, sys.call()))
+})
+
+# The call, for update(); data that stand in it as such would be kept with the model.
+with_call <- function(made, call) {
+  if (!inherits(made, "rarebit")) return(made)
+  if (!is.language(call$x) && length(call$x) > 1) call$x <- quote(x)
+  made$call <- call
+  made
+}
+
+setMethod("rarebit", "formula", function(x, ...)
+  stop("a formula is not taken, since there is nothing to predict: give the columns, as in ",
+       "rfn(data[, c(\"a\", \"b\")], k = 2)", call. = FALSE))
 
 setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples = "rows",
                                      assay = NULL, reading = list(), covariates = NULL,
@@ -46,13 +61,13 @@ suppressMessages(
 
 rfn <- function(x, k = NULL, ...) {
   no_method("rfn", ...)
-  rarebit(x, k = k, method = "rfn", ...)
+  with_call(rarebit(x, k = k, method = "rfn", ...), match.call())
 }
 
-et <- function(x, k = NULL, model = c("nmf-et", "linca", "mca"), ...) {
+et <- function(x, k = NULL, model = c("nmf-et", "linca", "mca", "ssc"), ...) {
   no_method("et", ...)
-  model <- match.arg(gsub("[._]", "-", model), c("nmf-et", "linca", "mca"), several.ok = TRUE)
-  rarebit(x, k = k, method = model[1], ...)
+  model <- match.arg(gsub("[._]", "-", model), eval(formals()$model), several.ok = TRUE)
+  with_call(rarebit(x, k = k, method = model[1], ...), match.call())
 }
 
 no_method <- function(what, ...) {

@@ -15,6 +15,9 @@ said <- function(value) {
 
 default_threads <- function() getOption("rarebit.threads", 1L)
 
+# The share of a model's features that new data must have by name.
+default_min_shared <- function() getOption("rarebit.min_shared", 0.1)
+
 is_whole <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x) && x == round(x)
 
 thread_count <- function(threads) {

@@ -28,7 +28,8 @@ with_names <- function(matrix, rows, columns) {
 }
 
 # The samples that a function is to look at: new ones, or those of the fit.
-given_samples <- function(model, newdata, samples, assay, reading, covariates) {
+given_samples <- function(model, newdata, samples, assay, reading, covariates, min_shared) {
+  .Call(C_set_min_shared, as.double(min_shared))
   if (!is.null(newdata)) {
     regress <- attribute_of(model, "regress")
     return(read_samples(newdata, samples, assay, reading, covariates, regress))
@@ -53,26 +54,28 @@ attribute_of <- function(model, name) {
 }
 
 predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
-                            reading = list(), covariates = NULL, threads = default_threads(), ...) {
+                            reading = list(), covariates = NULL, threads = default_threads(),
+                            min_shared = default_min_shared(), ...) {
   no_more(...)
-  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   codes <- said(.Call(C_encode, pointer_of(object), data$handle, thread_count(threads)))
   with_names(codes, data$sample_names, unit_names(info_of(object)))
 }
 
 fitted.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
-                           reading = list(), covariates = NULL, threads = default_threads(), ...) {
+                           reading = list(), covariates = NULL, threads = default_threads(),
+                           min_shared = default_min_shared(), ...) {
   no_more(...)
-  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, thread_count(threads)))
   with_names(rows, data$sample_names, info_of(object)$feature_names)
 }
 
 residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                               reading = list(), covariates = NULL, threads = default_threads(),
-                              ...) {
+                              min_shared = default_min_shared(), ...) {
   no_more(...)
-  data <- given_samples(object, newdata, samples, assay, reading, covariates)
+  data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   rows <- said(.Call(C_reconstruct, pointer_of(object), data$handle, thread_count(threads)))
   there <- .Call(C_read, data$handle)
   columns <- columns_in_use(object, data, ncol(there))
@@ -82,13 +85,14 @@ residuals.rarebit <- function(object, newdata = NULL, samples = "rows", assay = 
 
 simulate.rarebit <- function(object, nsim = 1, seed = 1, noise = 1, newdata = NULL,
                              samples = "rows", assay = NULL, reading = list(), covariates = NULL,
-                             threads = default_threads(), ...) {
+                             threads = default_threads(),
+                             min_shared = default_min_shared(), ...) {
   no_more(...)
   if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1)
   if (length(nsim) != 1 || is.na(nsim) || nsim < 1)
     stop("nsim must be a number of samples, at least 1", call. = FALSE)
   data <- if (!is.null(newdata))
-    given_samples(object, newdata, samples, assay, reading, covariates)
+    given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   rows <- said(.Call(C_sample, pointer_of(object), data$handle, nsim, noise, seed,
                      thread_count(threads)))
   with_names(rows, NULL, info_of(object)$feature_names)
@@ -126,9 +130,22 @@ fit_history <- function(model) {
 }
 
 evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, reading = list(),
-                     covariates = NULL, threads = default_threads()) {
-  data <- given_samples(model, newdata, samples, assay, reading, covariates)
+                     covariates = NULL, threads = default_threads(),
+                     min_shared = default_min_shared()) {
+  data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
   said(.Call(C_evaluate, pointer_of(model), data$handle, thread_count(threads)))
+}
+
+nobs.rarebit <- function(object, ...) as.integer(attribute_of(object, "data_samples"))
+
+# Of the fit's samples, or of new ones. How many parameters are free is not known, where most codes are
+# 0: there is no AIC.
+logLik.rarebit <- function(object, newdata = NULL, ...) {
+  metrics <- evaluate(object, newdata, ...)
+  if (!"log_likelihood" %in% names(metrics) || is.na(metrics[["log_likelihood"]]))
+    stop("a model of ", object$method, " has no likelihood", call. = FALSE)
+  structure(metrics[["log_likelihood"]] * metrics[["samples"]], class = "logLik",
+            df = NA_integer_, nobs = as.integer(metrics[["samples"]]))
 }
 
 print.rarebit <- function(x, ...) {

@@ -1,12 +1,13 @@
 # Modules: per unit the samples and features that belong to it.
 
 modules <- function(model, newdata = NULL, ..., samples = "rows", assay = NULL, reading = list(),
-                    covariates = NULL, threads = default_threads()) {
+                    covariates = NULL, threads = default_threads(),
+                    min_shared = default_min_shared()) {
   if (is(model, "SingleCellExperiment")) {
     newdata <- model
     model <- embedded_model(model)
   }
-  data <- given_samples(model, newdata, samples, assay, reading, covariates)
+  data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
   found <- said(.Call(C_modules, pointer_of(model), data$handle,
                       make_options("modules", list(...)), thread_count(threads)))
   info <- info_of(model)

@@ -8,6 +8,7 @@ SEXP binding_messages(void);
 SEXP binding_build(void);
 SEXP binding_methods(void);
 SEXP binding_set_kernels(SEXP name);
+SEXP binding_set_min_shared(SEXP share);
 
 SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names);
 SEXP binding_covariates(SEXP data, SEXP covariates);

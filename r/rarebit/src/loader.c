@@ -9,6 +9,7 @@
 #endif
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <R.h>
@@ -29,12 +30,31 @@ static void path_of_binding(char *path, size_t size) {
     if (n < 0 || (size_t)n >= size) Rf_error("the path of the package is too long");
 }
 
+/* The binding, and below it an OpenBLAS with the kernels that suit this processor: it reads
+ * OPENBLAS_CORETYPE when it is loaded, here for a second time where it has taken slower ones. What
+ * is set already stays, and so does an OpenBLAS that something else has loaded. */
+static void *load(const char *path) {
+    const char *(*info)(const void *, const char *) = NULL;
+    char core[64] = "";
+    int how = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+    void *binding = dlopen(path, how);
+    if (binding) *(void **)&info = dlsym(binding, "rb_build_info");
+    if (info && !getenv("OPENBLAS_CORETYPE"))
+        snprintf(core, sizeof core, "%s", info(NULL, "blas_advice"));
+    if (!*core) return binding;
+    dlclose(binding);
+    setenv("OPENBLAS_CORETYPE", core, 1);
+    binding = dlopen(path, how);
+    unsetenv("OPENBLAS_CORETYPE");
+    return binding;
+}
+
 attribute_visible void R_init_rarebit(DllInfo *dll);
 
 void R_init_rarebit(DllInfo *dll) {
     char path[4096];
     path_of_binding(path, sizeof path);
-    void *binding = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void *binding = load(path);
     const R_CallMethodDef *calls = binding ? dlsym(binding, "binding_calls") : NULL;
     if (!calls) Rf_error("rarebit's library cannot be loaded: %s", dlerror());
     R_registerRoutines(dll, NULL, calls, NULL, NULL);

@@ -13,6 +13,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_build", (DL_FUNC)&binding_build, 0},
     {"C_methods", (DL_FUNC)&binding_methods, 0},
     {"C_set_kernels", (DL_FUNC)&binding_set_kernels, 1},
+    {"C_set_min_shared", (DL_FUNC)&binding_set_min_shared, 1},
     {"C_data", (DL_FUNC)&binding_data, 4},
     {"C_covariates", (DL_FUNC)&binding_covariates, 2},
     {"C_data_info", (DL_FUNC)&binding_data_info, 1},

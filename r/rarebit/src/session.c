@@ -43,6 +43,7 @@ rb_context *context(void) {
     if (session) return session;
     if (rb_context_new(&session)) refuse("out of memory");
     rb_context_on_log(session, on_log, NULL);
+    rb_context_count_from(session, 1);
 #ifdef RAREBIT_IO
     binding_use_files(session);
 #endif
@@ -171,6 +172,11 @@ SEXP binding_build(void) {
 
 SEXP binding_set_kernels(SEXP name) {
     check(rb_context_set_kernels(context(), text_of(name)));
+    return R_NilValue;
+}
+
+SEXP binding_set_min_shared(SEXP share) {
+    check(rb_context_set_min_shared(context(), Rf_asReal(share)));
     return R_NilValue;
 }
 

@@ -73,6 +73,7 @@ test_that("et takes its models by name", {
   expect_identical(quiet(et(counts(), 3, iterations = 5))$method, "nmf-et")
   expect_identical(quiet(et(counts(), 3, model = "nmf_et", iterations = 5))$method, "nmf-et")
   expect_identical(quiet(et(counts(), 3, model = "mca", iterations = 5))$method, "mca")
+  expect_identical(quiet(et(counts(), 3, model = "ssc", iterations = 5))$method, "ssc")
   expect_error(et(counts(), 3, model = "rfn"))
 })
 

@@ -112,3 +112,56 @@ test_that("samples are drawn from a model", {
                unname(planted() * 0))
   expect_error(simulate(model, 0), "nsim must be a number of samples")
 })
+
+test_that("a call is kept, and update makes it again", {
+  x <- planted()
+  model <- quiet(rfn(x, 3, seed = 2))
+  expect_identical(model$call, quote(rfn(x = x, k = 3, seed = 2)))
+  expect_identical(arrays(quiet(update(model, k = 2))), arrays(quiet(rfn(x, 2, seed = 2))))
+  expect_identical(quiet(update(rarebit(x, 2, "pca"), k = 3))$method, "pca")
+  expect_identical(ncol(coef(quiet(update(et(x, 2, iterations = 5), k = 4)))), 4L)
+  # data are not kept by being in the call
+  inline <- quiet(do.call(rfn, list(x, 3, seed = 2)))
+  expect_lt(length(serialize(inline$call, NULL)), 5000)
+})
+
+test_that("a formula is refused in a sentence", {
+  expect_error(rfn(~ ., data = as.data.frame(planted())), "a formula is not taken.*give the columns")
+})
+
+test_that("log likelihood and number of samples", {
+  x <- planted()
+  model <- fit(x, precision = "float64")
+  expect_identical(nobs(model), 60L)
+  loglik <- logLik(model)
+  expect_equal(as.numeric(loglik), 60 * evaluate(model)[["log_likelihood"]])
+  expect_identical(attr(loglik, "nobs"), 60L)
+  expect_identical(attr(logLik(model, x[1:5, ]), "nobs"), 5L)
+  file <- tempfile(fileext = ".rds")
+  saveRDS(model, file)
+  expect_identical(nobs(readRDS(file)), 60L)
+  expect_error(logLik(quiet(rarebit(x, 3, "kmeans"))), "a model of kmeans has no likelihood")
+})
+
+test_that("messages count from 1", {
+  x <- planted()
+  x[3, 4] <- NA
+  expect_error(fit(x), "sample 3 (s3), feature 4 (f4) is missing", fixed = TRUE)
+  expect_error(fit(unname(x)), "sample 3, feature 4 (counted from 1) is missing", fixed = TRUE)
+  y <- planted()
+  expect_error(fit(y, regress = "batch", covariates = list(batch = c(NA, rep(c("a", "b"), 30))[1:60])),
+               "sample 1 (s1)", fixed = TRUE)
+})
+
+test_that("a model is not applied to data that have few of its features", {
+  x <- planted()
+  model <- fit(x)
+  few <- x
+  colnames(few)[-(1:2)] <- paste0("other", 3:24)
+  for (f in list(predict, fitted, evaluate, modules))
+    expect_error(f(model, few), "only 2 of the model's 24 features are in the data by name")
+  expect_warning(codes <- predict(model, few, min_shared = 0.05), "22 of the model's 24 features")
+  expect_identical(dim(codes), c(60L, 3L))
+  expect_error(predict(model, few), "only 2 of")
+  expect_error(predict(model, few, min_shared = 2), "but must be 0 to 1")
+})
