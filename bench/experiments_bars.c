@@ -1,4 +1,5 @@
 /* The bars experiments of Luecke and Eggert (2010): the paper's rate beside ours. */
+#include "base/base.h"
 #include "experiments.h"
 #include "inside/truth.h"
 
@@ -21,70 +22,75 @@ struct experiment {
         heights; /* of bars; from 2 on causes have the values 0 .. heights, and all is learned */
     int paper_successes, paper_trials; /* none: 0 of 0 */
     const char *where;                 /* in the paper */
+    const char *claim;                 /* what it says instead of a count; NULL: nothing */
+    const char *with;                  /* other options of the fit; NULL: none */
+    bool poisson;                      /* samples are counts with the bars as means */
+    bool is_claim;                     /* one of `claims` */
 };
 
 static const double third = 4.0 / 3;
 
-static const struct experiment *experiments(int *count) {
-    static struct experiment table[12];
-    const struct experiment bars = {.noise = 2,
-                                    .samples = 500,
-                                    .size = 5,
-                                    .width = 1,
-                                    .units = 10,
-                                    .probability = 0.2,
-                                    .prior = 0.2,
-                                    .temperature = "13:1",
-                                    .iterations = 100,
-                                    .restarts = 3,
-                                    .trials = 200,
-                                    .init_mean = 4,
-                                    .init_sd = third};
+static const struct experiment standard = {.noise = 2,
+                                           .samples = 500,
+                                           .size = 5,
+                                           .width = 1,
+                                           .units = 10,
+                                           .probability = 0.2,
+                                           .prior = 0.2,
+                                           .iterations = 100,
+                                           .restarts = 3,
+                                           .trials = 200,
+                                           .init_mean = 4};
+
+/* What goes by the method. */
+static void fill_method(struct experiment *e, const char *method) {
+    bool mca = strcmp(method, "mca") == 0, linca = strcmp(method, "linca") == 0;
+    e->method = method;
+    e->style = mca ? "max" : linca ? "signed" : "linear";
+    e->temperature = mca ? "13:1.05" : "13:1";
+    e->restarts = mca ? 1 : 3;
+    e->init_mean = linca ? 0 : 4;
+    e->init_sd = linca ? 2 : third;
+}
+
+/* Those of the paper's tables of bars, and those with causes of several values. */
+static int fill_tables(struct experiment *table) {
     static const struct {
         const char *name, *method;
-        const char *style;
         double noise;
         int successes, trials;
         const char *where;
     } rows[] = {
-        {"nmf-noisy", "nmf-et", "linear", 2, 50, 50, "section 4.1.1"},
-        {"nmf-noiseless", "nmf-et", "linear", 0, 46, 50, "section 4.1.1"},
-        {"linca-noisy", "linca", "signed", 2, 50, 50, "section 4.3.1"},
-        {"linca-noiseless", "linca", "signed", 0, 49, 50, "section 4.3.1"},
-        {"mca-noisy", "mca", "max", 2, 46, 50, "section 4.2.1"},
-        {"mca-noiseless", "mca", "max", 0, 41, 50, "section 4.2.1"},
-        {"mca-2000", "mca", "max", 2, 100, 100, "section 4.2.1"},
-        {"overlap-400", "mca", "max", 0, 21, 25, "section 4.2.1"},
-        {"overlap-800", "mca", "max", 0, 50, 50, "section 4.2.1"},
-        {"nmf-values", "nmf-et", "linear", 2, 0, 0, "section 5.2"},
-        {"linca-values", "linca", "signed", 2, 0, 0, "section 5.2"},
-        {"mca-values", "mca", "max", 2, 0, 0, "section 5.2"},
+        {"nmf-noisy", "nmf-et", 2, 50, 50, "section 4.1.1"},
+        {"nmf-noiseless", "nmf-et", 0, 46, 50, "section 4.1.1"},
+        {"linca-noisy", "linca", 2, 50, 50, "section 4.3.1"},
+        {"linca-noiseless", "linca", 0, 49, 50, "section 4.3.1"},
+        {"mca-noisy", "mca", 2, 46, 50, "section 4.2.1"},
+        {"mca-noiseless", "mca", 0, 41, 50, "section 4.2.1"},
+        {"mca-2000", "mca", 2, 100, 100, "section 4.2.1"},
+        {"overlap-400", "mca", 0, 21, 25, "section 4.2.1"},
+        {"overlap-800", "mca", 0, 50, 50, "section 4.2.1"},
+        {"nmf-values", "nmf-et", 2, 0, 0, "section 5.2"},
+        {"linca-values", "linca", 2, 0, 0, "section 5.2"},
+        {"mca-values", "mca", 2, 0, 0, "section 5.2"},
     };
-    *count = (int)(sizeof rows / sizeof *rows);
-    for (int i = 0; i < *count; i++) {
+    int count = (int)(sizeof rows / sizeof *rows);
+    for (int i = 0; i < count; i++) {
         struct experiment *e = &table[i];
-        *e = bars;
+        *e = standard;
+        fill_method(e, rows[i].method);
         e->name = rows[i].name;
-        e->method = rows[i].method;
-        e->style = rows[i].style;
         e->noise = rows[i].noise;
         e->paper_successes = rows[i].successes;
         e->paper_trials = rows[i].trials;
         e->where = rows[i].where;
-        bool mca = strcmp(e->method, "mca") == 0;
-        e->temperature = mca ? "13:1.05" : "13:1";
-        e->restarts = mca ? 1 : 3;
-        if (strcmp(e->method, "linca") == 0) {
-            e->init_mean = 0;
-            e->init_sd = 2;
-        }
         if (strcmp(e->name, "mca-2000") == 0) {
             e->samples = 2000;
             e->trials = 100;
         }
         if (strstr(e->name, "-values")) {
             e->heights = 3;
-            e->iterations = mca ? 100 : 200;
+            e->iterations = strcmp(e->method, "mca") == 0 ? 100 : 200;
             e->trials = 100;
             e->restarts = 1;
         }
@@ -100,7 +106,76 @@ static const struct experiment *experiments(int *count) {
             e->trials = 100;
         }
     }
+    return count;
+}
+
+/* What the paper says of bars besides. All states of all ten causes are an exact E-step. */
+static int fill_claims(struct experiment *table) {
+    static const char exact[] = "candidates=10 max-active=10 cut-factor=1e9",
+                      optimal[] = "selection=exact", no_cut[] = "cut-factor=1e9",
+                      all[] = "candidates=10", same[] = "the same";
+    static const struct {
+        const char *name, *method;
+        double noise;
+        int64_t samples, iterations, trials;
+        int successes, of;
+        const char *claim, *with, *where;
+    } rows[] = {
+        {"nmf-slow", "nmf-et", 0, 500, 200, 50, 50, 50, NULL, NULL, "section 4.1.1"},
+        {"nmf-1000", "nmf-et", 0, 1000, 100, 50, 0, 0, "> 0.94", NULL, "section 4.1.1"},
+        {"linca-slow", "linca", 0, 500, 200, 100, 100, 100, NULL, NULL, "section 4.3.1"},
+        {"linca-1000", "linca", 0, 1000, 100, 100, 100, 100, NULL, NULL, "section 4.3.1"},
+        {"mca-noiseless-2000", "mca", 0, 2000, 100, 50, 0, 0, "> 0.90", NULL, "section 4.2.1"},
+        {"mca-10000", "mca", 0, 10000, 200, 20, 50, 50, NULL, NULL, "section 4.2.1"},
+        {"mca-pixel-noise", "mca", 2, 1000, 100, 50, 0, 0, "near 1", NULL, "footnote 1"},
+        {"nmf-optimal", "nmf-et", 2, 500, 100, 10, 0, 0, same, optimal, "section 5.3"},
+        {"nmf-exact", "nmf-et", 2, 500, 100, 50, 0, 0, same, exact, "section 5.3"},
+        {"linca-optimal", "linca", 2, 500, 100, 10, 0, 0, same, optimal, "section 5.3"},
+        {"linca-exact", "linca", 2, 500, 100, 50, 0, 0, same, exact, "section 5.3"},
+        {"mca-optimal", "mca", 2, 500, 100, 10, 0, 0, same, optimal, "section 5.3"},
+        {"mca-exact", "mca", 2, 500, 100, 20, 0, 0, same, exact, "section 5.3"},
+        {"nmf-no-cut", "nmf-et", 2, 500, 100, 50, 0, 0, NULL, no_cut, "section 3.1"},
+        {"mca-no-cut", "mca", 2, 500, 100, 50, 0, 0, NULL, no_cut, "section 3.1"},
+        {"nmf-no-preselection", "nmf-et", 2, 500, 100, 50, 0, 0, NULL, all, "section 5.2"},
+        {"mca-no-preselection", "mca", 2, 500, 100, 50, 0, 0, NULL, all, "section 5.2"},
+        {"nmf-poisson", "nmf-et", 0, 500, 100, 50, 0, 0, "high", NULL, "section 5.4"},
+        {"mca-poisson", "mca", 0, 500, 100, 50, 0, 0, "high", NULL, "section 5.4"},
+    };
+    int count = (int)(sizeof rows / sizeof *rows);
+    for (int i = 0; i < count; i++) {
+        struct experiment *e = &table[i];
+        *e = standard;
+        fill_method(e, rows[i].method);
+        e->name = rows[i].name;
+        e->noise = rows[i].noise;
+        e->samples = rows[i].samples;
+        e->iterations = rows[i].iterations;
+        e->trials = rows[i].trials;
+        e->restarts = 1;
+        e->paper_successes = rows[i].successes;
+        e->paper_trials = rows[i].of;
+        e->claim = rows[i].claim;
+        e->with = rows[i].with;
+        e->where = rows[i].where;
+        e->poisson = strstr(e->name, "-poisson") != NULL;
+        e->is_claim = true;
+        if (strcmp(e->name, "nmf-slow") == 0) e->temperature = "15:1";
+    }
+    return count;
+}
+
+static const struct experiment *experiments(int *count) {
+    static struct experiment table[40];
+    *count = fill_tables(table);
+    *count += fill_claims(table + *count);
     return table;
+}
+
+/* Is the experiment asked for: by its name, as one of the claims, or as one of the tables? */
+static bool is_asked_for(const struct experiment *e, const experiment_options *options) {
+    const char *name = options->experiment;
+    if (!name) return options->list || !e->is_claim;
+    return strcmp(name, e->name) == 0 || (e->is_claim && strcmp(name, "claims") == 0);
 }
 
 /* ---- one trial ---- */
@@ -169,17 +244,21 @@ static rb_error new_options(rb_context *ctx, const struct experiment *e,
     static const char *const singletons[] = {"auto", "yes", "no"};
     rb_error err = experiments_options_new(ctx, e->method, NULL, options);
     if (!err) {
-        err = rb_options_set_all(
-            ctx, *options,
-            "units=%lld candidates=5 max-active=3 prior=%.17g sigma=2 weight-noise=0.05 "
-            "init-mean=%.17g init-sd=%.17g as-printed=%d singletons=%s "
-            "iterations=%lld restarts=%lld seed=%lld",
-            (long long)e->units, e->prior, e->init_mean, e->init_sd, bench->as_printed,
-            singletons[bench->singletons], (long long)e->iterations, (long long)e->restarts,
-            (long long)seed);
+        err =
+            rb_options_set_all(ctx, *options,
+                               "units=%lld candidates=5 max-active=3 prior=%.17g weight-noise=0.05 "
+                               "init-mean=%.17g init-sd=%.17g as-printed=%d singletons=%s "
+                               "iterations=%lld restarts=%lld seed=%lld",
+                               (long long)e->units, e->prior, e->init_mean, e->init_sd,
+                               bench->as_printed, singletons[bench->singletons],
+                               (long long)e->iterations, (long long)e->restarts, (long long)seed);
     }
+    if (!err)
+        err = e->poisson ? rb_options_set(ctx, *options, "noise", "poisson")
+                         : rb_options_set(ctx, *options, "sigma", "2");
     if (!err && gives_temperature(e, bench))
         err = rb_options_set(ctx, *options, "temperature", e->temperature);
+    if (!err && e->with) err = rb_options_set_all(ctx, *options, "%s", e->with);
     if (!err && bench->negative) err = rb_options_set(ctx, *options, "negative", "reflect");
     if (!err && bench->with) err = rb_options_set_all(ctx, *options, "%s", bench->with);
     return err;
@@ -187,6 +266,7 @@ static rb_error new_options(rb_context *ctx, const struct experiment *e,
 
 /* Data and a fit. */
 struct trial {
+    float *counts; /* of Poisson samples */
     rb_matrix *samples, *fields, *states;
     rb_source *source, *truth;
     rb_model *model;
@@ -199,6 +279,28 @@ static void free_trial(struct trial *t) {
     rb_matrix_free(t->states);
     rb_matrix_free(t->fields);
     rb_matrix_free(t->samples);
+    free(t->counts);
+}
+
+/* D. Knuth, "The art of computer programming" 2, 3.4.1: of small means. */
+static float draw_poisson(rb_draws *draws, double mean) {
+    float count = 0;
+    for (double left = rb_draw_uniform(draws); left > exp(-mean); left *= rb_draw_uniform(draws))
+        count++;
+    return count;
+}
+
+/* The samples become counts of which they are the means. */
+static rb_error make_counts(rb_context *ctx, int64_t seed, struct trial *t) {
+    int64_t n = rb_matrix_samples(t->samples), m = rb_matrix_features(t->samples);
+    rb_draws draws = {.stream = {.seed = (uint64_t)seed, .purpose = RB_RANDOM_SAMPLE_NOISE}};
+    t->counts = malloc((size_t)(n * m) * sizeof *t->counts);
+    if (!t->counts) return RB_ERROR_MEMORY;
+    for (int64_t e = 0; e < n * m; e++)
+        t->counts[e] = draw_poisson(&draws, rb_matrix_at(t->samples, e / m, e % m));
+    rb_matrix_free(t->samples);
+    t->samples = NULL;
+    return rb_matrix_dense(ctx, RB_FLOAT32, n, m, t->counts, m, 1, &t->samples);
 }
 
 static rb_error make_data(rb_context *ctx, const struct experiment *e, int64_t seed,
@@ -214,6 +316,7 @@ static rb_error make_data(rb_context *ctx, const struct experiment *e, int64_t s
             e->probability, (long long)(e->heights ? e->heights : 1), (long long)seed);
     }
     err = err ? err : rb_simulate_bars(ctx, bars, &t->samples, &t->fields, &t->states);
+    if (!err && e->poisson) err = make_counts(ctx, seed, t);
     err = err ? err : rb_source_from_matrix(ctx, t->samples, &t->source);
     err = err ? err : rb_source_from_matrix(ctx, t->fields, &t->truth);
     rb_options_free(bars);
@@ -405,21 +508,26 @@ static void print_settings(const struct experiment *e, const experiment_options 
         print_valued_settings(e);
         return;
     }
-    printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
-           e->paper_successes, e->paper_trials);
+    printf("%s: %s of the paper", e->name, e->where);
+    if (e->paper_trials > 0)
+        printf(", %d of %d trials found all bars", e->paper_successes, e->paper_trials);
+    else if (e->claim)
+        printf(", %s", e->claim);
+    putchar('\n');
     printf("    rarebit simulate bars --style %s --size %lld --width %lld --probability %.6g "
-           "--noise %g --samples %lld\n",
+           "--noise %g --samples %lld%s\n",
            e->style, (long long)e->size, (long long)e->width, e->probability, e->noise,
-           (long long)e->samples);
-    printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2"
+           (long long)e->samples, e->poisson ? "; counts with these means" : "");
+    printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g%s"
            "%s%s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
-           "--restarts %lld%s%s%s%s%s\n",
-           e->method, (long long)e->units, e->prior,
+           "--restarts %lld%s%s%s%s%s%s%s\n",
+           e->method, (long long)e->units, e->prior, e->poisson ? " --noise poisson" : " --sigma 2",
            gives_temperature(e, options) ? " --temperature " : "",
            gives_temperature(e, options) ? e->temperature : "", e->init_mean, e->init_sd,
            (long long)e->iterations, (long long)e->restarts,
            options->as_printed ? " --as-printed" : "", singletons[options->singletons],
-           options->negative ? " --negative reflect" : "", options->with ? " with " : "",
+           options->negative ? " --negative reflect" : "", e->with ? " with " : "",
+           e->with ? e->with : "", options->with ? " with " : "",
            options->with ? options->with : "");
     printf("    %lld trials\n", (long long)e->trials);
 }
@@ -441,9 +549,11 @@ static void print_result(const struct experiment *e, const struct outcome *outco
     if (e->paper_trials > 0) {
         snprintf(paper, sizeof paper, "%3d/%-3d  %.3f", e->paper_successes, e->paper_trials,
                  (double)e->paper_successes / e->paper_trials);
+    } else if (e->claim) {
+        snprintf(paper, sizeof paper, "%14s", e->claim);
     }
     double n = (double)successes; /* 0: means are NaN */
-    printf("%-16s %4lld/%-4lld  %.3f [%.3f, %.3f]   %s   %5.2f   %8.3f %8.3f  %6.4f\n", e->name,
+    printf("%-19s %4lld/%-4lld  %.3f [%.3f, %.3f]   %s   %5.2f   %8.3f %8.3f  %6.4f\n", e->name,
            (long long)successes, (long long)e->trials, n / (double)e->trials, low, high, paper,
            (double)found / (double)e->trials, error / n, successes ? largest : NAN, values / n);
     fflush(stdout);
@@ -492,13 +602,15 @@ bool experiments_bars_has(const char *name) {
     const struct experiment *table = experiments(&count);
     for (int i = 0; i < count; i++)
         found += !name || strcmp(name, table[i].name) == 0;
-    return found > 0;
+    return found > 0 || strcmp(name, "claims") == 0;
 }
 
 const char *experiments_bars_heed(const char *name) {
     int count;
     const struct experiment *table = experiments(&count);
     if (name && strstr(name, "-values")) return "trials restarts seed";
+    if (name && (strcmp(name, "claims") == 0 || strstr(name, "-poisson")))
+        return "as-printed singletons negative with trials restarts seed";
     for (int i = 0; name && i < count; i++)
         if (strcmp(name, table[i].name) == 0 && strcmp(table[i].method, "linca") == 0)
             return "picture as-printed singletons with trials restarts seed";
@@ -510,11 +622,10 @@ int experiments_bars(rb_context *ctx, const experiment_options *options) {
     int count, status = STATUS_DONE;
     const struct experiment *table = experiments(&count);
     if (!options->list) {
-        printf("%-16s %9s  %-21s   %7s  %5s   %5s   %8s %8s  %6s\n", "experiment", "all found",
+        printf("%-19s %9s  %-21s   %7s  %5s   %5s   %8s %8s  %6s\n", "experiment", "all found",
                "rate, 95 % interval", "paper", "rate", "found", "MAE", "largest", "states");
     }
     for (int i = 0; i < count && !status; i++)
-        if (!options->experiment || strcmp(options->experiment, table[i].name) == 0)
-            status = run_experiment(ctx, table[i], options);
+        if (is_asked_for(&table[i], options)) status = run_experiment(ctx, table[i], options);
     return status;
 }

@@ -97,23 +97,11 @@ static double objective(rb_context *ctx, struct problem *p) {
 
 static int tries; /* of all of them */
 
-static bool try_gradient(rfn_search *s, double lambda) {
-    tries++;
-    return rfn_search_try(s, s->gradient, -lambda, 1);
-}
-
-/* The first of lambda = beta^t, t = 0, 1, ..., that lowers O as Theorem 13 has it: by alpha /
- * lambda times the square of the step (S9.5.1, eq. 199). */
 static bool search_gradient(rfn_search *s, double beta) {
-    const double alpha = 1e-4, least = 1e-8;
-    for (double lambda = 1; lambda > least; lambda *= beta) {
-        double squares = 0;
-        bool lower = try_gradient(s, lambda);
-        for (int64_t e = 0; e < s->codes.rows * s->codes.cols; e++)
-            squares += pow(values_of(s->next)[e] - values_of(s->codes)[e], 2);
-        if (lower && s->change <= -alpha / lambda * squares) return true;
-    }
-    return false;
+    int64_t before = s->tries;
+    bool good = rfn_search_gradient(s, beta);
+    tries += (int)(s->tries - before);
+    return good;
 }
 
 static bool halve_lambda(rfn_search *s) {

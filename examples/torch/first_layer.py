@@ -118,6 +118,29 @@ def contrast(x, constant):
     return torch.from_numpy(np.ascontiguousarray(x.transpose(0, 3, 1, 2)))
 
 
+# ---- augmentation (S14): pictures channels first ----
+
+
+def pad(x, pixels):
+    """Zeros at all borders."""
+    return functional.pad(x, (pixels,) * 4)
+
+
+def distort(x, translate, flip, draws):
+    """Moves each picture by up to `translate` pixels in either direction, with zeros where it was; flips it left to
+    right and upside down, each with probability 1/2."""
+    moves = draws.integers(-translate, translate + 1, (len(x), 2))
+    flips = draws.random((len(x), 2)) < 0.5
+    height, width = x.shape[2:]
+    wide = pad(x, translate)
+    pictures = []
+    for picture, (down, right), turns in zip(wide, moves, flips):
+        top, left = translate - down, translate - right
+        axes = [axis + 1 for axis in (0, 1) if flip and turns[axis]]
+        pictures.append(picture[:, top:top + height, left:left + width].flip(axes))
+    return torch.stack(pictures)
+
+
 # ---- training ----
 
 
@@ -142,15 +165,16 @@ def start_from(first, kernels, bias, x):
         first.bias *= factor
 
 
-def train(net, x, y, epochs, seed):
+def train(net, x, y, epochs, seed, translate=0, flip=False):
     step = torch.optim.SGD(net.parameters(), 0.01, momentum=0.9, nesterov=True)
     order = np.random.default_rng(seed)
     net.train()
     for epoch in range(epochs):
         for group in step.param_groups:
             group["lr"] = 0.01 * (1 + np.cos(np.pi * epoch / epochs)) / 2
+        seen = distort(x, translate, flip, order) if translate or flip else x
         for rows in np.array_split(order.permutation(len(x)), max(1, len(x) // 50)):
-            loss = functional.cross_entropy(net(x[rows]), y[rows])
+            loss = functional.cross_entropy(net(seen[rows]), y[rows])
             step.zero_grad()
             loss.backward()
             step.step()
@@ -175,13 +199,13 @@ def compare(name, train_set, test_set, args):
     for seed in range(1, args.seeds + 1):
         with tempfile.TemporaryDirectory() as work:
             kernels, bias, constant = pretrain(x, units, seed, args.patches, args.filter, work)
-        inputs, tests = contrast(x, constant), contrast(x_test, constant)
+        inputs, tests = (pad(contrast(pictures, constant), args.padding) for pictures in (x, x_test))
         for start in rates:
-            first, rest = make(name, x.shape[3], x.shape[1], seed)
+            first, rest = make(name, x.shape[3], x.shape[1] + 2 * args.padding, seed)
             if start == "rfn":
                 start_from(first, kernels, bias, inputs[:500])
             net = nn.Sequential(first, rest)
-            train(net, inputs, torch.from_numpy(y), args.epochs, seed)
+            train(net, inputs, torch.from_numpy(y), args.epochs, seed, args.translate, args.flip)
             rates[start].append(errors(net, tests, torch.from_numpy(y_test)) / len(y_test))
     for start, of in rates.items():
         low, high = wilson(np.mean(of), len(y_test))
@@ -201,6 +225,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--patches", type=int, default=20000)
     parser.add_argument("--filter", default="posterior", help="or plain: the directions of the loadings alone")
+    parser.add_argument("--padding", type=int, default=0, help="zeros around each picture")
+    parser.add_argument("--translate", type=int, default=0, help="move training pictures by up to so many pixels")
+    parser.add_argument("--flip", action="store_true", help="flip training pictures in both directions")
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     (x, y), (x_test, y_test) = (cifar if args.cifar else mnist)(args.folder)

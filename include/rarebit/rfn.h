@@ -62,9 +62,9 @@
  *                While the prior mean is adapted, the metric prior_mean of rb_model_metric says
  *                what it was in an iteration: where it differs from the one before, the objective
  *                may fall
- * and accept, newton-iterations, adapt-iterations, estep-tolerance, mstep, psi-update, noise-decay,
- * psi-min, psi-init, weight-max, weight-init, weight-decay, weight-decay-laplace, dropout,
- * dropout-place, input-noise, input-noise-level, momentum, activation, activation-threshold,
+ * and accept, gradient-search, newton-iterations, adapt-iterations, estep-tolerance, mstep,
+ * psi-update, psi-step, noise-decay, psi-min, psi-init, weight-max, weight-init, weight-start,
+ * weight-decay, weight-decay-laplace, dropout, dropout-place, input-noise, input-noise-level, momentum, activation, activation-threshold,
  * activation-slope, moment-decay.
  */
 #ifndef RAREBIT_RFN_H

@@ -35,18 +35,21 @@ class RFN(Estimator):
     normalize: Any
     estep: Any
     accept: Any
+    gradient_search: Any
     newton_iterations: Any
     steer_iterations: Any
     target_sparseness: Any
     estep_tolerance: Any
     mstep: Any
     psi_update: Any
+    psi_step: Any
     noise: Any
     noise_decay: Any
     psi_min: Any
     psi_init: Any
     weight_max: Any
     weight_init: Any
+    weight_start: Any
     sparse_loadings: Any
     weight_decay: Any
     weight_decay_laplace: Any
@@ -96,18 +99,21 @@ class RFN(Estimator):
         normalize: Optional[Literal["rms", "sd", "none"]] = None,
         estep: Optional[Literal["newton", "gradient", "cyclic", "annealed", "reduced", "grg", "rosen", "haug-arora", "cascade", "auto"]] = None,
         accept: Optional[Literal["gradient", "any"]] = None,
+        gradient_search: Optional[Literal["none", "half", "tenth"]] = None,
         newton_iterations: Optional[int] = None,
         steer_iterations: Optional[int] = None,
         target_sparseness: Optional[float] = None,
         estep_tolerance: Optional[float] = None,
         mstep: Optional[Literal["newton", "gradient"]] = None,
         psi_update: Optional[Literal["old", "new"]] = None,
+        psi_step: Optional[Literal["variance", "precision"]] = None,
         noise: Optional[Literal["diagonal", "full"]] = None,
         noise_decay: Optional[float] = None,
         psi_min: Optional[float] = None,
         psi_init: Optional[float] = None,
         weight_max: Optional[float] = None,
         weight_init: Optional[float] = None,
+        weight_start: Optional[Literal["normal", "uniform"]] = None,
         sparse_loadings: Optional[float] = None,
         weight_decay: Optional[float] = None,
         weight_decay_laplace: Optional[float] = None,

@@ -51,8 +51,8 @@ static const rb_option fa_rows[] = {
 static const rb_option sfa_rows[] = {
     UNITS,
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "5e-5", 0, 1, NULL, "SHARE",
-     "after each M-step move every loading towards 0 by this share of its feature's standard "
-     "deviation"},
+     "in each M-step, before the noise, move every loading towards 0 by this share of its "
+     "feature's standard deviation"},
     NOISE,
     NORMALIZE("none"),
     START,

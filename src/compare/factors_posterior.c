@@ -21,7 +21,8 @@
  * factor analysis for bicluster acquisition", Bioinformatics 26, 2010), as sqrt(s0 + 0.001),
  *
  * so that Sigma_i = (Xi_i^-1 + W' Psi^-1 W)^-1, and then xi from s0 = E z^2 = mu^2 + Sigma_jj; the
- * bound of ln p(v) never falls. With R = Xi^1/2 and A = I + R G R no xi need be inverted, and it
+ * bound of ln p(v) never falls. Jeffreys' go to 0 ever more slowly so; new samples end with
+ * `ascend`. With R = Xi^1/2 and A = I + R G R no xi need be inverted, and it
  * may be 0: Sigma = R A^-1 R, ln |W Xi W' + Psi| = ln |Psi| + ln |A|.
  */
 #include "factors.h"
@@ -222,17 +223,67 @@ static void add_spread(const struct sample *s, double *spread) {
                                     spread + i * s->l);
 }
 
+/* Moves xi_j by d in K = W Xi W' + Psi: B = W' K^-1 W (in A's place) and b = W' K^-1 v follow. */
+static void move_variance(struct sample *s, int64_t j, double d) {
+    double *b = s->scaled, *column = s->mu;
+    memcpy(column, s->a + j * s->ld, (size_t)s->l * sizeof *column);
+    double rate = d / (1 + d * column[j]);
+    kernels_of(s)->axpy(s->l, -rate * b[j], column, b);
+    for (int64_t i = 0; i < s->l; i++)
+        kernels_of(s)->axpy(s->l, -rate * column[i], column, s->a + i * s->ld);
+    s->xi[j] += d;
+}
+
+/* Jeffreys: the bound of ln p(v) is ln N(v; 0, K) but for a constant, and with s and q what B_jj
+ * and b_j are without unit j its maximum over xi_j is at (q^2 - s) / s^2, or 0 (M. Tipping, A. Faul,
+ * "Fast marginal likelihood maximisation for sparse Bayesian models", AISTATS 2003). One unit after
+ * the other, until they settle. */
+static void ascend(struct sample *s) {
+    enum { SWEEPS = 1000 };
+    double change = INFINITY, largest = 0;
+    for (int64_t i = 0; i < s->l; i++)
+        memcpy(s->a + i * s->ld, s->posterior->wide + i * s->l, (size_t)s->l * sizeof *s->a);
+    memcpy(s->scaled, s->q, (size_t)s->l * sizeof *s->q);
+    for (int64_t j = 0; j < s->l; j++) {
+        double xi = s->xi[j];
+        s->xi[j] = 0;
+        move_variance(s, j, xi);
+    }
+    for (int64_t sweep = 0; sweep < SWEEPS && change > SETTLED * largest; sweep++) {
+        change = largest = 0;
+        for (int64_t j = 0; j < s->l; j++) {
+            double rest = 1 - s->xi[j] * s->a[j * s->ld + j];
+            double own = s->a[j * s->ld + j] / rest, linear = s->scaled[j] / rest;
+            double xi = linear * linear > own ? (linear * linear - own) / (own * own) : 0;
+            if (!(rest > 0) || !isfinite(xi)) continue; /* beyond what numbers tell */
+            change = fmax(change, fabs(xi - s->xi[j]));
+            largest = fmax(largest, xi);
+            move_variance(s, j, xi - s->xi[j]);
+        }
+    }
+}
+
+/* Code, A^-1 and so on by the variances. */
+static bool find_posterior(struct sample *s, rb_dense codes, int64_t row) {
+    for (int64_t j = 0; j < s->l; j++)
+        s->root[j] = sqrt(s->xi[j]);
+    if (!invert(s)) return false;
+    find_code(s, codes, row);
+    return true;
+}
+
 static bool infer_sample(struct sample *s, const factors_pass *pass, int64_t row, int64_t part) {
     bool moves = true;
     s->xi = pass->variances + row * s->l;
     for (int64_t j = 0; j < s->l; j++)
         s->q[j] = rb_dense_get(pass->codes, row, j);
     for (int64_t step = 0; step < pass->steps && moves; step++) {
-        for (int64_t j = 0; j < s->l; j++)
-            s->root[j] = sqrt(s->xi[j]);
-        if (!invert(s)) return false;
-        find_code(s, pass->codes, row);
+        if (!find_posterior(s, pass->codes, row)) return false;
         moves = move_variances(s, pass->codes, row);
+    }
+    if (moves && !pass->fit && s->posterior->prior == FACTORS_JEFFREYS) {
+        ascend(s);
+        if (!find_posterior(s, pass->codes, row)) return false;
     }
     double value = pass->fit ? fit_value(s, pass->codes, row) : bound_value(s, pass->codes, row);
     pass->work->values[part] += value;

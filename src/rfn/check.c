@@ -57,6 +57,9 @@ static rb_error check_noise(rb_context *ctx, const rb_problem *problem,
          "values"},
         {full && options->mstep == RB_RFN_MSTEP_GRADIENT,
          "the gradient form of the M-step is for diagonal noise: take `mstep=newton`"},
+        {full && options->psi_step == RB_RFN_PSI_STEP_PRECISION,
+         "`psi-step=precision` is for diagonal noise: take `noise=diagonal` or "
+         "`psi-step=variance`"},
         {!full && options->noise_decay > 0,
          "but diagonal noise has no covariances: take `noise=full`", "noise-decay",
          options->noise_decay},
@@ -169,6 +172,9 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
          "where values are not there the activation is rectify with `activation-threshold` 0: "
          "leave "
          "out others, or fill the values with `missing=mean` or `missing=median`"},
+        {options->gradient_search != RB_RFN_LENGTH_FIXED,
+         "where values are not there gradient steps are not searched for: leave out "
+         "`gradient-search`, or fill the values with `missing=mean` or `missing=median`"},
         {rfn_tries_candidates(options),
          "where values are not there estep is cyclic, gradient or newton: take one of them, or "
          "fill the values with `missing=mean` or `missing=median`"},

@@ -163,7 +163,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_PERSISTS] = persists,
         [RFN_SAMPLES] = n,
         [RFN_STEPPED] = tries || rfn->estep == RB_RFN_ESTEP_GRADIENT ? n : 0,
-        [RFN_TRIED] = tries ? n : 0,
+        [RFN_TRIED] = tries || rfn->gradient_search ? n : 0,
         [RFN_STAGES] = tries ? RB_RFN_STAGES : 0,
         [RFN_SHRINKS] = rfn->sparse_loadings > 0,
         [RFN_ADAPTS] = rfn_adapts(rfn),
@@ -246,9 +246,10 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
  * other units are then the same. */
 static const double PSI_MIN_SHARE = 1e-3, WEIGHT_INIT_SHARE = 0.01;
 
-/* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init. */
+/* W_0 ~ N(0, weight_init^2), or between -weight_init and weight_init; Psi_0 = psi_init. */
 static void draw_parameters(const rfn_setup *setup, rfn_parameters *parameters) {
     double sd = setup->options.weight_init > 0 ? setup->options.weight_init : WEIGHT_INIT_SHARE;
+    bool uniform = setup->options.weight_start == RB_RFN_START_UNIFORM;
     rb_dense w = parameters->loadings;
     rb_stream stream = {.seed = (uint64_t)setup->problem.fit->seed,
                         .purpose = RB_RANDOM_LOADINGS,
@@ -256,7 +257,9 @@ static void draw_parameters(const rfn_setup *setup, rfn_parameters *parameters) 
     for (int64_t k = 0; k < w.rows; k++) {
         parameters->noise[k] = setup->options.psi_init;
         for (int64_t j = 0; j < w.cols; j++) {
-            double draw = rb_random_normal(stream, (uint64_t)(k * w.cols + j));
+            uint64_t index = (uint64_t)(k * w.cols + j);
+            double draw = uniform ? 2 * rb_random_uniform(stream, index) - 1
+                                  : rb_random_normal(stream, index);
             rb_dense_set(w, k, j, sd * draw);
         }
     }

@@ -4,6 +4,7 @@
  *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk)
  * gradient (S8.1, eqs 94, 95, M-step of 101):  W <- W + eta Psi^-1 (U - W S)
  *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk) / Psi_kk^2
+ * precision (eq. 121):                         1/Psi_kk <- 1/Psi_kk + eta (1 - E_kk / Psi_kk) / Psi_kk
  * with E = C - U W' - W U' + W S W' from the old W, or the new one.
  *
  * With t the target of a row w for newton, S t = u, so that the forms of the new row w + eta (t -
@@ -77,12 +78,17 @@ struct rows {
     bool newton, shrinks;
 };
 
-/* psi_k + rate (E_kk - psi_k), within its bounds. */
+/* psi_k + rate (E_kk - psi_k), or the inverse of what eq. 121 makes of 1/psi_k, within its bounds.
+ * A precision that would fall to 0 or below ends at the upper one. */
 static double new_noise(const rfn_fit *fit, int64_t k, double cross, double quadratic) {
     double noise = fit->parameters.noise[k];
     double error = rfn_second(fit)[k] - 2 * cross + quadratic;
     double step = fit->scratch.rates.eta_psi * (error - noise);
     if (fit->setup.options.mstep == RB_RFN_MSTEP_GRADIENT) step /= noise * noise;
+    if (fit->setup.options.psi_step == RB_RFN_PSI_STEP_PRECISION) {
+        double rest = 1 - step / noise;
+        step = rest > 0 ? noise / rest - noise : INFINITY;
+    }
     noise = fmax(noise + step, rfn_noise_floor(&fit->setup, &fit->survey, k));
     return fmin(noise, fit->survey.noise_max);
 }

@@ -48,6 +48,11 @@ const rb_option rfn_option_rows[] = {
      "which step of --estep cascade is good enough: one that lowers its objective as much as a "
      "gradient step does, or any decrease (the paper's)",
      RB_OPTION_RESEARCH, .needs = "estep=cascade"},
+    {"gradient-search", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, gradient_search), "none", 0,
+     0, "none|half|tenth", "HOW",
+     "step length of --estep gradient: one that always lowers its objective, or the first of 1, "
+     "1/2, 1/4, ... or 1, 1/10, ... that lowers it enough",
+     RB_OPTION_RESEARCH, .needs = "estep=gradient"},
     {"newton-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, newton_iterations), "0", 0,
      1e15, NULL, "N", "begin with so many iterations of newton, then comes --estep",
      RB_OPTION_RESEARCH},
@@ -66,6 +71,10 @@ const rb_option rfn_option_rows[] = {
     {"psi-update", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, psi_update), "old", 0, 0,
      "old|new", "W", "noise variance from the loadings before the M-step (the paper's) or after",
      RB_OPTION_RESEARCH},
+    {"psi-step", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, psi_step), "variance", 0, 0,
+     "variance|precision", "OF",
+     "what an M-step moves towards its best value by --eta-psi: the noise variance, or its inverse",
+     RB_OPTION_RESEARCH, .needs = "mstep=newton"},
     {"noise", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, noise), "diagonal", 0, 0,
      "diagonal|full", "KIND",
      "noise of each feature on its own, or with covariances between features (features x features "
@@ -91,6 +100,11 @@ const rb_option rfn_option_rows[] = {
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0", 0, DBL_MAX,
      NULL, "SD",
      "standard deviation of the loadings at the start (0: a hundredth of the feature's)",
+     RB_OPTION_RESEARCH},
+    {"weight-start", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, weight_start), "normal", 0, 0,
+     "normal|uniform", "HOW",
+     "loadings at the start: normal with the standard deviation --weight-init, or uniform between "
+     "minus and plus that",
      RB_OPTION_RESEARCH},
     {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "1.5", 0,
      DBL_MAX, NULL, "C",

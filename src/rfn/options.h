@@ -16,6 +16,20 @@ typedef enum rb_rfn_psi { RB_RFN_PSI_DIAGONAL = 0, RB_RFN_PSI_FULL } rb_rfn_psi;
 typedef enum rb_rfn_mstep { RB_RFN_MSTEP_NEWTON = 0, RB_RFN_MSTEP_GRADIENT } rb_rfn_mstep;
 typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi_update;
 
+/* What the M-step moves: Psi (Clevert et al. 2015, eq. 132), or Psi^-1 (eq. 121). */
+typedef enum rb_rfn_psi_step {
+    RB_RFN_PSI_STEP_VARIANCE = 0,
+    RB_RFN_PSI_STEP_PRECISION
+} rb_rfn_psi_step;
+/* Loadings at the start: N(0, sd^2), or between -sd and sd (Alg. S2). */
+typedef enum rb_rfn_start { RB_RFN_START_NORMAL = 0, RB_RFN_START_UNIFORM } rb_rfn_start;
+/* The length of a gradient step: 0.999 / e_max(P), or the first of beta^t that is good enough. */
+typedef enum rb_rfn_length {
+    RB_RFN_LENGTH_FIXED = 0,
+    RB_RFN_LENGTH_HALF,
+    RB_RFN_LENGTH_TENTH
+} rb_rfn_length;
+
 typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_NEWTON = 0,
     RB_RFN_ESTEP_GRADIENT,   /* a projected gradient step */
@@ -82,18 +96,21 @@ typedef struct rb_rfn_options {
     int normalize;               /* rb_rfn_normalize */
     int estep;                   /* rb_rfn_estep */
     int accept;                  /* rb_rfn_accept */
+    int gradient_search;         /* rb_rfn_length */
     int64_t newton_iterations;   /* the first so many iterations are with newton */
     int64_t steer_iterations;    /* after these the prior mean is adapted in so many: adapt.c */
     double target_sparseness;    /* share of codes that are to be 0 */
     double estep_tolerance;      /* of the last E-step, a share of the largest code */
     int mstep;                   /* rb_rfn_mstep */
     int psi_update;              /* rb_rfn_psi_update: E from the old W, or the new one */
+    int psi_step;                /* rb_rfn_psi_step */
     int noise;                   /* rb_rfn_psi */
     double noise_decay;          /* share that covariances lose in each M-step */
     double psi_min;              /* smallest noise variance, of full noise eigenvalue */
     double psi_init;             /* noise variance at the start */
     double weight_max;           /* loadings are kept within it; -1: a rule */
     double weight_init;          /* standard deviation of the loadings at the start */
+    int weight_start;            /* rb_rfn_start */
     double sparse_loadings;      /* c: loadings shrink by eta c standard errors */
     double weight_decay;         /* g: W <- W - g W (Alg. S8, Gaussian) */
     double weight_decay_laplace; /* and the soft threshold by this much (Laplacian) */

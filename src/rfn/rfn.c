@@ -20,8 +20,8 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
     return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
 }
 
-static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean",
-                                            "prior-covariance", NULL};
+static const char *const start_options[] = {"psi-init",   "weight-init",      "weight-start",
+                                            "prior-mean", "prior-covariance", NULL};
 
 /* ---- the E-step: by an engine, or from codes that persist ---- */
 

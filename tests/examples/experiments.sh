@@ -20,7 +20,21 @@ expect 0 --list
 tells "mnist: section 4.1.2 of the paper"
 tells "sound: section 4.3.2, figure 11 of the paper"
 tells "scaling: appendix C"
-[ "$(grep -c '^[a-z0-9-]*: .* of the paper' out)" = 15 ] || fail "not fifteen experiments: $(cat out)"
+[ "$(grep -c '^[a-z0-9-]*: .* of the paper' out)" = 34 ] || fail "not 34 experiments: $(cat out)"
+expect 0 --list --experiment claims
+tells "nmf-slow: section 4.1.1 of the paper, 50 of 50 trials found all bars"
+tells "--temperature 15:1 "
+tells "mca-exact: section 5.3 of the paper, the same"
+tells "with candidates=10 max-active=10 cut-factor=1e9"
+tells "footnote 1"
+tells "counts with these means"
+[ "$(grep -c '^[a-z0-9-]*: .* of the paper' out)" = 19 ] || fail "not nineteen claims: $(cat out)"
+# An exact E-step has all states of all bars, with preselection they are fewer; counts have no sigma.
+expect 0 --experiment nmf-exact --trials 1 --with iterations=40
+grep -q ' 1[.]0000$' out || fail "exact, and not every state of every bar: $(cat out)"
+expect 0 --experiment nmf-poisson --trials 1 --with iterations=4
+grep -q "^nmf-poisson  .*/1  .* high " out || fail "no counts: $(cat out)"
+refuses "--picture does nothing for nmf-poisson" --experiment nmf-poisson --picture none.png
 expect 0 --experiment patches-50 --list
 tells "--temperature 0=4,0.05=4,0.4=1.05"
 [ "$(wc -l <out)" = 3 ] || fail "more than one experiment: $(cat out)"

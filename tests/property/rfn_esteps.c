@@ -170,6 +170,45 @@ static void changes_are_differences(void **state) {
     rb_context_free(ctx);
 }
 
+/* S9.5.1: the step of the first length beta^t that lowers O enough by eq. 199, by hand; the last is one
+ * that always does. */
+static void lengths_are_searched_for(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    int shorter = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const double beta = seed & 2 ? 0.5 : 0.1;
+        double next[L * N], row[N], lambda = 1;
+        struct problem p;
+        make(ctx, &p, seed, seed & 1, 0.5);
+        const double *codes = codes_of(&p);
+        for (bool good = false; !good; lambda *= beta) {
+            double squares = 0;
+            if (lambda * p.search.e_max <= 0.999) lambda = 0.999 / p.search.e_max;
+            for (int j = 0; j < L; j++) {
+                for (int i = 0; i < N; i++) {
+                    row[i] = codes[j * N + i] + lambda * p.linear[j * N + i];
+                    for (int k = 0; k < L; k++)
+                        row[i] -= lambda * p.hessian[j * L + k] * codes[k * N + i];
+                }
+                rfn_feasible(ctx, seed & 1, 0, view(row, 1, N), row, next + j * N);
+            }
+            for (int x = 0; x < L * N; x++)
+                squares += pow(next[x] - codes[x], 2);
+            good = objective(&p, next) - objective(&p, codes) <= -1e-4 / lambda * squares ||
+                   lambda * p.search.e_max <= 0.999;
+            shorter += !good;
+        }
+        rfn_search_begin(ctx, &p.search);
+        assert_true(rfn_search_gradient(&p.search, beta));
+        for (int x = 0; x < L * N; x++)
+            assert_close(((double *)p.search.next.data)[x], next[x], 1e-10);
+        done(&p);
+    }
+    assert_true(shorter > 20);
+    rb_context_free(ctx);
+}
+
 /* The rule of acceptance: a step of the cascade lowers O at least as much as a gradient step. */
 static void cascade_beats_the_gradient_step(void **state) {
     (void)state;
@@ -383,6 +422,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_rise),
         cmocka_unit_test(changes_are_differences),
+        cmocka_unit_test(lengths_are_searched_for),
         cmocka_unit_test(cascade_beats_the_gradient_step),
         cmocka_unit_test(ends_agree),
         cmocka_unit_test(quadratic_solver_agrees),

@@ -80,6 +80,30 @@ static void objective_never_falls(void **state) {
     rb_context_free(ctx);
 }
 
+/* Nor where the length of gradient steps is searched for. */
+static void neither_by_searched_steps(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = data_set(ctx, "D1");
+    rb_source *source;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    for (int search = RB_RFN_LENGTH_HALF; search <= RB_RFN_LENGTH_TENTH; search++) {
+        for (int normalize = 0; normalize < 2; normalize++) {
+            rb_rfn_options options =
+                fixture_rfn(50, normalize ? RB_RFN_NORMALIZE_RMS : RB_RFN_NORMALIZE_NONE);
+            options.estep = RB_RFN_ESTEP_GRADIENT;
+            options.gradient_search = search;
+            options.eta = 0.5;
+            rb_model *model = fit(ctx, source, &options, 100, RB_FLOAT64);
+            assert_int_equal(falls(model, 1e-10), 0);
+            rb_model_free(model);
+        }
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* The same of data of which only some values are stored, and with more features than samples. */
 static void neither_on_sparse_data(void **state) {
     (void)state;
@@ -202,9 +226,9 @@ static void sd_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objective_never_falls), cmocka_unit_test(neither_on_sparse_data),
-        cmocka_unit_test(newton_falls),          cmocka_unit_test(codes_come_back),
-        cmocka_unit_test(sd_is_refused),
+        cmocka_unit_test(objective_never_falls),  cmocka_unit_test(neither_by_searched_steps),
+        cmocka_unit_test(neither_on_sparse_data), cmocka_unit_test(newton_falls),
+        cmocka_unit_test(codes_come_back),        cmocka_unit_test(sd_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

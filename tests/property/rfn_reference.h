@@ -44,8 +44,10 @@ static inline reference reference_new(const double *values, int64_t n, int64_t m
             r.second[k] += x * x / (double)n;
         }
         r.psi[k] = options->psi_init;
-        for (int64_t j = 0; j < l; j++)
-            r.w[k * l + j] = options->weight_init * rb_random_normal(stream, (uint64_t)(k * l + j));
+        for (int64_t e = k * l; e < (k + 1) * l; e++)
+            r.w[e] = options->weight_init * (options->weight_start == RB_RFN_START_UNIFORM
+                                                 ? 2 * rb_random_uniform(stream, (uint64_t)e) - 1
+                                                 : rb_random_normal(stream, (uint64_t)e));
     }
     return r;
 }
@@ -199,6 +201,11 @@ static inline void reference_mstep(reference *r, double eta, double eta_psi) {
             w[j] = reference_shrink(w[j], r->options.weight_decay_laplace);
         }
         double psi = r->psi[k] + eta_psi * (error - r->psi[k]);
+        if (r->options.psi_step == RB_RFN_PSI_STEP_PRECISION) {
+            double p = 1 / r->psi[k]; /* eq. 121 */
+            p += eta_psi * (p - p * error * p);
+            psi = p > 0 ? 1 / p : INFINITY;
+        }
         r->psi[k] = fmin(fmax(psi, r->options.psi_min), largest);
     }
     free(s);

@@ -91,6 +91,25 @@ static void plain(void **state) {
     agree(&options);
 }
 
+/* Algorithm S2: W between -rho and rho. */
+static void uniform_start(void **state) {
+    (void)state;
+    rb_rfn_options options = base();
+    options.weight_start = RB_RFN_START_UNIFORM;
+    agree(&options);
+}
+
+/* Eq. 121; a start far below the noise makes precisions that would fall below 0. */
+static void newton_in_the_precision(void **state) {
+    (void)state;
+    rb_rfn_options options = base();
+    options.psi_step = RB_RFN_PSI_STEP_PRECISION;
+    options.eta = options.eta_psi = 0.1;
+    agree(&options);
+    options.psi_init = 0.011;
+    agree(&options);
+}
+
 /* Algorithm S8. */
 static void weight_decay(void **state) {
     (void)state;
@@ -440,6 +459,7 @@ static void only_newton(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uniform_start),  cmocka_unit_test(newton_in_the_precision),
         cmocka_unit_test(plain),          cmocka_unit_test(weight_decay),
         cmocka_unit_test(momentum),       cmocka_unit_test(activations),
         cmocka_unit_test(only_newton),    cmocka_unit_test(objective_after_decay),

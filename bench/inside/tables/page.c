@@ -93,7 +93,7 @@ static void cells(FILE *out, const struct figure *figures, int count) {
                     figures[k].mean < 10, figures[k].sd);
 }
 
-static void table(FILE *out, const struct plan *plan, const struct row *rows, int count) {
+static void table(FILE *out, const struct row *rows, int count) {
     fputs("<details><summary>Figures: mean (sd)</summary><table><thead><tr><th>data<th>method<th>SP"
           "<th>ER<th>CO<th>SP paper<th>ER<th>CO<th></tr></thead>\n",
           out);
@@ -102,7 +102,7 @@ static void table(FILE *out, const struct plan *plan, const struct row *rows, in
                 rows[i].method->name);
         cells(out, rows[i].ours, PAPER_METRICS);
         cells(out, rows[i].paper, PAPER_METRICS);
-        fprintf(out, "<td>%s</td></tr>\n", verdict_text(row_verdict(&rows[i], plan->instances)));
+        fprintf(out, "<td>%s</td></tr>\n", verdict_text(row_verdict(&rows[i])));
     }
     fputs("</table></details>\n", out);
 }
@@ -131,7 +131,7 @@ void write_page(FILE *out, const void *result) {
              to++) {
         }
         plots(out, plan, rows + from, to - from);
-        table(out, plan, rows + from, to - from);
+        table(out, rows + from, to - from);
     }
     fputs("</html>\n", out);
 }

@@ -79,16 +79,18 @@ bool rows_average(const struct row *rows, int count, const char *paper, int64_t 
 }
 
 /* The published figures look truncated (those of PCA do, which has no free choice): 5 is anything
- * in [5, 6). Near: within 5 %, 2 units, or 3 standard errors of our mean. */
-static bool near(const struct row *row, int k, int64_t instances) {
+ * in [5, 6). Near: SP within 2 points; ER and CO within 5 %, 2, or 3 standard errors of the paper's
+ * mean. What is near does not depend on how many instances we have. */
+static bool near(const struct row *row, int k) {
+    enum { PAPER_INSTANCES = 100 };
     double paper = row->paper[k].mean, ours = row->ours[k].mean;
     double distance = fmax(fmax(paper - ours, ours - (paper + 1)), 0);
-    double error = 3 * row->ours[k].sd / sqrt((double)instances);
-    if (row->dataset == DATASETS) error /= 3; /* of nine means */
-    return distance <= fmax(0.05 * paper, fmax(2, error));
+    double instances = PAPER_INSTANCES * (row->dataset == DATASETS ? DATASETS : 1);
+    double error = 3 * row->paper[k].sd / sqrt(instances);
+    return distance <= (k == SP ? 2 : fmax(0.05 * paper, fmax(2, error)));
 }
 
-enum verdict row_verdict(const struct row *row, int64_t instances) {
+enum verdict row_verdict(const struct row *row) {
     const struct figure *paper = row->paper, *ours = row->ours;
     if (isnan(paper[SP].mean)) return UNKNOWN;
     if (row->method->better) {
@@ -98,7 +100,7 @@ enum verdict row_verdict(const struct row *row, int64_t instances) {
         return sparse && error && covariance ? BETTER : NOT_BETTER;
     }
     for (int k = 0; k < PAPER_METRICS; k++)
-        if (!isnan(paper[k].mean) && !near(row, k, instances)) return OFF;
+        if (!isnan(paper[k].mean) && !near(row, k)) return OFF;
     return NEAR;
 }
 

@@ -54,7 +54,7 @@ static bool plan_make(const struct choice *choice, struct plan *plan) {
 static int tell(const struct result *result) {
     int known = 0, good = 0, missed = 0;
     for (int i = 0; i < result->count; i++) {
-        enum verdict verdict = row_verdict(&result->rows[i], result->plan->instances);
+        enum verdict verdict = row_verdict(&result->rows[i]);
         bool bad = verdict == OFF || verdict == NOT_BETTER;
         known += verdict != UNKNOWN;
         good += verdict == NEAR || verdict == BETTER;

@@ -68,7 +68,7 @@ int rows_make(const struct plan *plan, const double *values, struct row *rows);
 /* The average over all data sets of set I with so many units; false: those were not all run. */
 bool rows_average(const struct row *rows, int count, const char *paper, int64_t units,
                   struct row *row);
-enum verdict row_verdict(const struct row *row, int64_t instances);
+enum verdict row_verdict(const struct row *row);
 const char *verdict_text(enum verdict verdict);
 const char *set_name(int set);
 const char *dataset_name(int dataset);

@@ -38,7 +38,7 @@ void write_markdown(FILE *out, const void *result) {
                 row->ours[SECONDS].mean);
         for (int k = 0; k < PAPER_METRICS; k++)
             paper_cell(out, row->paper[k]);
-        fprintf(out, " %s |\n", verdict_text(row_verdict(row, plan->instances)));
+        fprintf(out, " %s |\n", verdict_text(row_verdict(row)));
     }
 }
 
@@ -70,7 +70,7 @@ void write_tsv(FILE *out, const void *result) {
             number(out, f.mean);
             number(out, f.sd);
         }
-        fprintf(out, "\t%s\n", verdict_text(row_verdict(row, plan->instances)));
+        fprintf(out, "\t%s\n", verdict_text(row_verdict(row)));
     }
 }
 

@@ -51,7 +51,14 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
         return;
     }
     search->codes = codes->values;
-    if (options->estep == RB_RFN_ESTEP_GRADIENT) {
+    if (options->estep == RB_RFN_ESTEP_GRADIENT && options->gradient_search) {
+        bool half = options->gradient_search == RB_RFN_LENGTH_HALF;
+        rfn_search_begin(ctx, search);
+        if (rfn_search_gradient(search, half ? 0.5 : 0.1)) {
+            rfn_swap(&search->codes, &search->next);
+            p->stage = RB_RFN_STAGE_GRADIENT;
+        }
+    } else if (options->estep == RB_RFN_ESTEP_GRADIENT) {
         rfn_gradient(ctx, &p->problem, search->e_max, &search->codes, &search->next, &p->work,
                      &change);
         p->stage = RB_RFN_STAGE_GRADIENT;

@@ -26,6 +26,7 @@ typedef struct rfn_search {
     rfn_reduced *reduced;   /* NULL unless that E-step is asked for */
     bool spares;            /* of the cascade: nothing that costs much and will hardly win */
     double change;          /* (n/2) O of the candidate less that of the codes */
+    int64_t tries;          /* of rfn_search_gradient, all together */
     double bar;             /* candidates are taken whose change is below this; 0: any decrease */
     /* What tasks are told and tell: the step, the units at hand, sums of each. */
     rb_dense along;
@@ -67,8 +68,11 @@ bool rfn_try_reduced(rfn_search *search);
 bool rfn_try_grg(rfn_search *search);
 bool rfn_try_rosen(rfn_search *search);
 bool rfn_try_haug_arora(rfn_search *search);
-/* search.c: the step of the gradient E-step. */
+/* search.c: the step of the gradient E-step; and that of the first length 1, beta, beta^2, ... that
+ * lowers (n/2) O by alpha / length times the square of the step (S9.5.1, eq. 199), or the former
+ * where none above it does. */
 bool rfn_try_gradient(rfn_search *search);
+bool rfn_search_gradient(rfn_search *search, double beta);
 
 /* ---- cascade.c ---- */
 

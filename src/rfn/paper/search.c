@@ -93,6 +93,29 @@ bool rfn_search_halve(rfn_search *s, bool (*try)(rfn_search *search, double step
     return false;
 }
 
+static double squared_step(const rfn_search *s) {
+    double sum = 0;
+    for (int64_t j = 0; j < s->codes.rows; j++) {
+        const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
+        for (int64_t i = 0; i < s->codes.cols; i++)
+            sum += pow(rb_get(s->codes.type, next, i) - rb_get(s->codes.type, code, i), 2);
+    }
+    return sum;
+}
+
+bool rfn_search_gradient(rfn_search *s, double beta) {
+    const double alpha = 1e-4; /* eq. 199 */
+    s->bar = 0;
+    for (double lambda = 1; lambda * s->e_max > 0.999 && !rb_asked_to_stop(s->ctx);
+         lambda *= beta) {
+        s->tries++;
+        if (rfn_search_try(s, s->gradient, -lambda, 1) &&
+            s->change <= -alpha / lambda * squared_step(s))
+            return true;
+    }
+    return rfn_try_gradient(s);
+}
+
 bool rfn_try_gradient(rfn_search *s) {
     return rfn_search_try(s, s->gradient, -0.999 / s->e_max, 1);
 }
