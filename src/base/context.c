@@ -47,7 +47,7 @@ void rb_context_free(rb_context *ctx) {
 
 rb_error rb_context_set_min_shared(rb_context *ctx, double share) {
     if (!(share >= 0 && share <= 1))
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "min-shared is %g, but must be 0 to 1", share);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`min-shared` is %g, but must be 0 to 1", share);
     ctx->min_shared = share;
     return RB_OK;
 }

@@ -28,7 +28,7 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
         return rb_fail(ctx, RB_ERROR_DATA,
                        "only %lld of the model's %lld features are in the data by name, which is "
                        "less than a share of %g: take data with the features of the model, or set "
-                       "--min-shared lower to use these",
+                       "`min-shared` lower to use these",
                        (long long)(p->n_features - missing), (long long)p->n_features,
                        ctx->min_shared);
     }

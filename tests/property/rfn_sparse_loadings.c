@@ -1,6 +1,6 @@
 /* Sparse loadings are a soft threshold of the plain M-step, which begins at iteration 51 or at once
  * when a fit goes on from a model. */
-#include "fixture.h"
+#include "rfn_pass.h"
 
 enum { N = 200, M = 30, UNITS = 6 };
 
@@ -51,7 +51,83 @@ static void soft_threshold(void **state) {
     rb_context_free(ctx);
 }
 
+/* A fit that is as far as `iteration`, with room for codes of N samples that are all 0. */
+static rfn_fit *fit_at(rb_context *ctx, double sparse, int64_t iteration, rfn_steps *steps) {
+    static rb_fit_options run;
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    run = fixture_fit(200, RB_FLOAT64);
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    options.sparse_loadings = sparse;
+    options.prior_mean.value = -0.5;
+    rb_problem problem = {
+        .n_samples = N, .n_features = M, .type = RB_FLOAT64, .block_samples = N, .fit = &run};
+    rfn_steps_new(ctx, problem, &options, steps);
+    rfn_fit *fit = steps->fit;
+    rb_dense_zero(fit->codes.values);
+    fit->codes.filled = true;
+    fit->progress.iteration = iteration * rfn_msteps_an_iteration(&fit->setup);
+    fit->progress.prior_share = 0.5;
+    return fit;
+}
+
+/* Each sample has `usual` units, but `empty` of them have none and `full` all but `lacking`. */
+static void set_codes(rfn_fit *fit, int usual, int empty, int full, int lacking) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < UNITS; j++)
+            rb_dense_set(fit->codes.values, j, i,
+                         i < empty          ? 0
+                         : i < empty + full ? j >= lacking
+                                            : (i + j) % UNITS < usual);
+}
+
+/* The prior mean grows by 0.05 until more than 1 % of the samples have no unit: then it halves, and
+ * stays. More than 1 % with nearly all units: loadings are shrunk more. */
+static void extremes_hold_back(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rfn_steps steps;
+    rfn_fit *fit = fit_at(ctx, 2, 150, &steps);
+    rfn_progress *p = &fit->progress;
+    const double factor = p->shrink_factor;
+    set_codes(fit, 2, N / 100, N / 100, 0);
+    rfn_hold_prior_back(ctx, fit);
+    assert_close(p->prior_share, 0.55, 1e-12);
+    assert_close(fit->parameters.prior.mean[0], -0.5 * 0.55, 1e-12);
+    assert_true(p->shrink_factor == factor && !p->prior_stays);
+    set_codes(fit, 2, 0, N / 100 + 1, 1); /* 5 of 6 are not nearly all */
+    rfn_hold_prior_back(ctx, fit);
+    assert_close(p->prior_share, 0.6, 1e-12);
+    assert_true(p->shrink_factor == factor);
+    set_codes(fit, 2, N / 100 + 1, N / 100 + 1, 0);
+    rfn_hold_prior_back(ctx, fit);
+    assert_close(p->prior_share, 0.3, 1e-12);
+    assert_close(p->shrink_factor, 1.02 * factor, 1e-12);
+    set_codes(fit, 2, 0, 0, 0);
+    rfn_hold_prior_back(ctx, fit);
+    assert_close(p->prior_share, 0.3, 1e-12);
+    rfn_steps_free(&steps);
+    rb_context_free(ctx);
+}
+
+/* Units are merged every ten iterations from 70 to 100, however little is shrunk. */
+static void merges_at_its_time(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int sparse = 0; sparse < 2; sparse++) {
+        for (int64_t iteration = 55; iteration <= 115; iteration += 5) {
+            rfn_steps steps;
+            rfn_fit *fit = fit_at(ctx, 0.5 * sparse, iteration, &steps);
+            bool expected = sparse && iteration % 10 == 0 && iteration >= 70 && iteration <= 100;
+            assert_int_equal(rfn_merges_units(fit), expected);
+            rfn_steps_free(&steps);
+        }
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(soft_threshold)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(soft_threshold),
+                                       cmocka_unit_test(extremes_hold_back),
+                                       cmocka_unit_test(merges_at_its_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * them is told, and clean ones are told to be clean. */
 #include "fixture.h"
 
+#include "analysis/check.h"
 #include "data/data.h"
 #include <rarebit/check.h>
 
@@ -358,6 +359,20 @@ static void test_missing(void **state) {
     free(values);
 }
 
+/* More than 5 % missing ask for a model of them. */
+static void test_many_missing(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        double *values = fixture_values(N, M, 3, 8);
+        for (int64_t e = 0; e < N * M / 20 + more; e++)
+            values[19 * e] = NAN;
+        seen s = look(values, N, M);
+        assert_advice(&s, "missing", more ? "model" : "mean");
+        end(&s);
+        free(values);
+    }
+}
+
 static void test_stand_ins(void **state) {
     (void)state;
     static const double words[] = {-9, -99, -999, -9999, 99999};
@@ -450,6 +465,24 @@ static void test_outliers(void **state) {
     assert_found(&s, "odd-totals", RB_SEVERITY_NOTE, 1);
     end(&s);
     free(values);
+}
+
+/* Distances are in standard deviations of a normal distribution, by the median of absolute ones. */
+static void test_distances(void **state) {
+    (void)state;
+    const double values[] = {10, 12, 11, 9, 8, 20, 10.5}; /* median 10.5, of the distances 1.5 */
+    const int64_t places[] = {3, 5, 7, 9, 11, 13, 15};
+    rb_look one = {.ctx = ctx};
+    for (int beyond = 0; beyond < 2; beyond++) {
+        rb_outliers found = {0};
+        double limit = 9.5 / (1.4826 * 1.5) * (beyond ? 0.999 : 1.001);
+        assert_ok(ctx, rb_find_outliers(&one, values, places, 7, limit, &found));
+        assert_int_equal(found.count, beyond);
+        if (beyond) {
+            assert_int_equal(found.shown[0], 13);
+            assert_close(found.z[0], 9.5 / (1.4826 * 1.5), 1e-12);
+        }
+    }
 }
 
 /* A shift of a third of the features, from sample 70 on, and by what names say. */
@@ -668,6 +701,8 @@ int main(void) {
         cmocka_unit_test(test_nothing_can_be_fitted),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_many_missing),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_sparse_is_as_dense),

@@ -48,7 +48,7 @@ static void check(rb_error err) {
     if (err) fail_msg("%s", rb_context_error(ctx));
 }
 
-static rb_model *fit_valued(int noise, const char *values) {
+static rb_model *fit_causes(int noise, const char *values) {
     rb_et_options options;
     rb_fit_options fit;
     rb_model *model;
@@ -61,10 +61,6 @@ static rb_model *fit_valued(int noise, const char *values) {
     fit.seed = 1;
     check(rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), source, NULL, &model));
     return model;
-}
-
-static rb_model *fit_causes(int noise) {
-    return fit_valued(noise, NULL);
 }
 
 /* sum_i 1/2 log(1 + mu_ij^2 sum_k W_kj^2 / variance_k) */
@@ -94,17 +90,24 @@ static double information_of(const rb_model *model, const reference *r, int64_t 
 }
 
 /* Binary causes with Gaussian noise: sigma^2 for every feature; with Poisson noise: the expected
- * count. Members are the samples in which a cause is more likely there than not. */
+ * count, of causes with values that of each times its prior. Members are the samples in which a cause is more likely there than not. */
 static void modules_of_causes(void **state) {
     (void)state;
-    for (int noise = RB_ET_GAUSSIAN; noise <= RB_ET_POISSON; noise++) {
-        rb_model *model = fit_causes(noise);
+    for (int kind = 0; kind < 3; kind++) {
+        int noise = kind ? RB_ET_POISSON : RB_ET_GAUSSIAN;
+        rb_model *model = fit_causes(noise, kind == 2 ? "0,1,2" : NULL);
         static reference r;
         rb_modules *modules;
         double variances[FEATURES];
         const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
         double sigma = *rb_model_array(model, "sigma", NULL, NULL);
         double prior = *rb_model_array(model, "prior", NULL, NULL);
+        if (kind == 2) {
+            const double *shares = rb_model_array(model, "value_prior", NULL, NULL);
+            const double *values = rb_model_array(model, "values", NULL, NULL);
+            assert_true(values[0] == 1 && values[1] == 2);
+            prior = shares[0] + 2 * shares[1];
+        }
         for (int64_t k = 0; k < FEATURES; k++) {
             double count = 0;
             for (int64_t u = 0; u < UNITS; u++)
@@ -134,7 +137,7 @@ static void modules_of_causes(void **state) {
  * above half the least value. */
 static void modules_of_valued_causes(void **state) {
     (void)state;
-    rb_model *model = fit_valued(RB_ET_POISSON, "0,0.5,2");
+    rb_model *model = fit_causes(RB_ET_POISSON, "0,0.5,2");
     static reference r;
     rb_modules *modules;
     double variances[FEATURES], mean;
@@ -209,7 +212,7 @@ static void arrays_without_values(void **state) {
     double *forbidden = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(forbidden != MAP_FAILED);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        rb_model *model = fit_causes(cases[c].noise);
+        rb_model *model = fit_causes(cases[c].noise, NULL);
         rb_modules *modules;
         rb_array *array = model->arrays;
         while (strcmp(array->name, cases[c].name) != 0)
@@ -254,7 +257,7 @@ static void codes_of_labelled_samples(void **state) {
     (void)state;
     static reference r;
     static int64_t class_of[SAMPLES];
-    rb_model *model = fit_causes(RB_ET_GAUSSIAN);
+    rb_model *model = fit_causes(RB_ET_GAUSSIAN, NULL);
     float *codes;
     rb_labels labels = {.n_samples = SAMPLES, .class_of = class_of};
     for (int64_t i = 0; i < SAMPLES; i++) {

@@ -89,6 +89,30 @@ static void one_value_is_most(void **state) {
     rb_ranking_clear(&r);
 }
 
+/* Many of either kind, with ties and without: a normal sum, corrected by 1/2 for continuity. */
+static void many_are_normal(void **state) {
+    (void)state;
+    enum { N = 40, SIZE = 18 };
+    double values[N];
+    for (int tied = 0; tied < 2; tied++) {
+        rb_ranking r;
+        double ties = 0;
+        for (int i = 0; i < N; i++)
+            values[i] = tied ? i / 4 : i;
+        for (int i = 0; tied && i < N / 4; i++)
+            ties += 4 * 4 * 4 - 4;
+        assert_ok(ctx, rb_ranking_begin(ctx, &r, N));
+        rb_ranking_set(&r, values, N);
+        double variance = SIZE * (N - SIZE) / 12.0 * (N + 1 - ties / (N * (N - 1.0)));
+        for (int off = -60; off <= 60; off += 15) {
+            double z = (fmax(fabs((double)off), 0.5) - 0.5) / sqrt(variance);
+            double got = test_sum(&r, SIZE, 0.5 * SIZE * (N + 1) + off);
+            assert_close(got, erfc(z / sqrt(2)), 1e-9);
+        }
+        rb_ranking_clear(&r);
+    }
+}
+
 static void nothing_to_compare(void **state) {
     (void)state;
     const double equal[] = {2, 2, 2}, values[] = {1, 2, 3};
@@ -136,7 +160,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_without_ties), cmocka_unit_test(lists_of_other_lengths),
         cmocka_unit_test(one_value_is_most),  cmocka_unit_test(nothing_to_compare),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(many_are_normal),    cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

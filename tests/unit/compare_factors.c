@@ -247,70 +247,148 @@ static void codes_are_scaled(void **state) {
     rb_model_free(scaled);
 }
 
-/* From W and psi, all Xi = 1: one step of FABIA by its equations, for two factors. */
-static void fabia_by_hand(const double *x, const double *w, const double *psi, double *next,
-                          double *noise) {
-    double g[3] = {1, 0, 1}, u[M][2] = {{0}}, s[3] = {0, 0, 0}, c[M] = {0};
-    for (int k = 0; k < M; k++) {
-        g[0] += w[2 * k] * w[2 * k] / psi[k];
-        g[1] += w[2 * k] * w[2 * k + 1] / psi[k];
-        g[2] += w[2 * k + 1] * w[2 * k + 1] / psi[k];
-    }
-    double det = g[0] * g[2] - g[1] * g[1];
+/* Sums of an E-step by hand, for two factors: U and S times N, mean squares of the features, and
+ * the sum of ln |Sigma_i| / 2. */
+struct sums {
+    double u[M][2], s[3], second[M], log_det;
+};
+
+/* From W, psi and Xi; square becomes E z^2. */
+static void infer_by_hand(const double *x, const double *w, const double *psi, double xi[N][2],
+                          double square[N][2], struct sums *sums) {
+    *sums = (struct sums){.log_det = 0};
     for (int i = 0; i < N; i++) {
-        double q[2] = {0, 0};
-        for (int k = 0; k < M; k++)
-            for (int j = 0; j < 2; j++)
-                q[j] += w[2 * k + j] / psi[k] * x[i * M + k];
-        double mu[2] = {(g[2] * q[0] - g[1] * q[1]) / det, (g[0] * q[1] - g[1] * q[0]) / det};
-        s[0] += g[2] / det + mu[0] * mu[0];
-        s[1] += -g[1] / det + mu[0] * mu[1];
-        s[2] += g[0] / det + mu[1] * mu[1];
+        double q[2] = {0, 0}, g[3] = {1 / xi[i][0], 0, 1 / xi[i][1]};
         for (int k = 0; k < M; k++) {
-            c[k] += x[i * M + k] * x[i * M + k] / N;
-            u[k][0] += x[i * M + k] * mu[0];
-            u[k][1] += x[i * M + k] * mu[1];
+            const double *row = w + 2 * k;
+            g[0] += row[0] * row[0] / psi[k];
+            g[1] += row[0] * row[1] / psi[k];
+            g[2] += row[1] * row[1] / psi[k];
+            for (int j = 0; j < 2; j++)
+                q[j] += row[j] / psi[k] * x[i * M + k];
         }
-    }
-    s[0] += 1e-3;
-    s[2] += 1e-3;
-    det = s[0] * s[2] - s[1] * s[1];
-    for (int k = 0; k < M; k++) {
-        double size = sqrt(1.349 * sqrt(c[k])), decay = 0.05 * psi[k] / size;
-        double free[2] = {(s[2] * u[k][0] - s[1] * u[k][1]) / det,
-                          (s[0] * u[k][1] - s[1] * u[k][0]) / det};
-        noise[k] = c[k];
-        for (int j = 0; j < 2; j++) {
-            next[2 * k + j] = copysign(fmax(fabs(free[j]) - decay, 0), free[j]);
-            noise[k] -= next[2 * k + j] * u[k][j] / N;
+        double det = g[0] * g[2] - g[1] * g[1];
+        double mu[2] = {(g[2] * q[0] - g[1] * q[1]) / det, (g[0] * q[1] - g[1] * q[0]) / det};
+        square[i][0] = g[2] / det + mu[0] * mu[0];
+        square[i][1] = g[0] / det + mu[1] * mu[1];
+        sums->log_det -= log(det) / 2;
+        sums->s[0] += square[i][0];
+        sums->s[1] += mu[0] * mu[1] - g[1] / det;
+        sums->s[2] += square[i][1];
+        for (int k = 0; k < M; k++) {
+            sums->second[k] += x[i * M + k] * x[i * M + k] / N;
+            for (int j = 0; j < 2; j++)
+                sums->u[k][j] += x[i * M + k] * mu[j];
         }
-        noise[k] = fmax(noise[k], 1e-3 * size * size);
     }
 }
 
-static void fabia_takes_its_step(void **state) {
-    struct fixture_problem *p = *state;
-    double next[M * UNITS], noise[M];
+/* Row k of U S^-1, each loading closer to 0 by `decay`. */
+static void maximise_by_hand(const struct sums *sums, int k, double decay, double *row) {
+    const double *s = sums->s, *u = sums->u[k];
+    double det = s[0] * s[2] - s[1] * s[1];
+    double free[2] = {(s[2] * u[0] - s[1] * u[1]) / det, (s[0] * u[1] - s[1] * u[0]) / det};
+    for (int j = 0; j < 2; j++)
+        row[j] = copysign(fmax(fabs(free[j]) - decay, 0), free[j]);
+}
+
+/* So many steps from a model of the same method, by the library. */
+static rb_model *step_on(struct fixture_problem *p, const char *method, int steps, const char *text,
+                         const rb_model *first) {
     rb_options *options;
-    rb_model *second;
-    rb_model *first = fit(p->ctx, p->source, "fabia",
-                          "precision=float64 iterations=5 normalize=none centre=none");
-    fabia_by_hand(p->values, rb_model_array(first, "loadings", NULL, NULL),
-                  rb_model_array(first, "noise", NULL, NULL), next, noise);
-    assert_ok(p->ctx, rb_options_new(p->ctx, "fabia", &options));
-    assert_ok(p->ctx,
-              rb_options_set_all(p->ctx, options,
-                                 "units=%d precision=float64 iterations=1 weight-decay=0.05 "
-                                 "normalize=none",
-                                 UNITS));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, first, &second));
-    const double *w = rb_model_array(second, "loadings", NULL, NULL);
-    const double *psi = rb_model_array(second, "noise", NULL, NULL);
+    rb_model *model;
+    assert_ok(p->ctx, rb_options_new(p->ctx, method, &options));
+    assert_ok(p->ctx, rb_options_set_all(p->ctx, options,
+                                         "units=%d precision=float64 iterations=%d normalize=none "
+                                         "%s",
+                                         UNITS, steps, text));
+    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, first, &model));
+    rb_options_free(options);
+    return model;
+}
+
+static void assert_parameters(const rb_model *model, const double *w, const double *noise) {
+    const double *got = fixture_array(model, "loadings"), *psi = fixture_array(model, "noise");
     for (int e = 0; e < M * UNITS; e++)
-        assert_true(fabs(w[e] - next[e]) <= 1e-9);
+        assert_true(fabs(got[e] - w[e]) <= 1e-9);
     for (int k = 0; k < M; k++)
         assert_close(psi[k], noise[k], 1e-9);
-    rb_options_free(options);
+}
+
+/* Two steps of EM with the noise of the loadings after their decay, and what they make of the
+ * bound: Xi is 1 at first (and stays so where factors are normal), then what E z^2 says. */
+static void takes_its_steps(struct fixture_problem *p, const char *method, double share) {
+    static double xi[N][2], square[N][2];
+    double w[M * UNITS], psi[M], bound = 0, decayed = 0;
+    bool laplace = strcmp(method, "fa-laplace") == 0, normal = strcmp(method, "sfa") == 0;
+    char text[64] = "";
+    rb_model *first =
+        fit(p->ctx, p->source, method, "precision=float64 iterations=5 normalize=none centre=none");
+    memcpy(w, fixture_array(first, "loadings"), sizeof w);
+    memcpy(psi, fixture_array(first, "noise"), sizeof psi);
+    for (int i = 0; i < N; i++)
+        xi[i][0] = xi[i][1] = 1;
+    for (int step = 0; step < 2; step++) {
+        struct sums sums;
+        infer_by_hand(p->values, w, psi, xi, square, &sums);
+        bound = sums.log_det / N + UNITS * (1 + log(2 * M_PI)) / 2;
+        for (int e = 0; e < N * UNITS; e++) {
+            double s = square[e / 2][e % 2], *x = &xi[e / 2][e % 2];
+            double next = normal ? 1 : laplace ? sqrt(s / 2) : s;
+            double constant = normal    ? -log(2 * M_PI) / 2
+                              : laplace ? -log(2) / 2 - next
+                                        : 0.5 - log(next) / 2;
+            bound += (constant - s / (2 * next)) / N;
+            *x = next;
+        }
+        for (int k = 0; k < M; k++) {
+            double *row = w + 2 * k, by = share * sqrt(sums.second[k]), error = sums.second[k];
+            maximise_by_hand(&sums, k, by, row);
+            for (int j = 0; j < 2; j++)
+                error += row[j] * (row[j] * sums.s[2 * j] - 2 * sums.u[k][j]) / N;
+            error += 2 * row[0] * row[1] * sums.s[1] / N;
+            decayed += row[0] == 0 || row[1] == 0;
+            psi[k] = fmax(error, 1e-4 * sums.second[k]);
+            bound -= (log(2 * M_PI * psi[k]) + error / psi[k]) / 2;
+        }
+    }
+    if (normal) snprintf(text, sizeof text, "weight-decay=%g", share);
+    rb_model *second = step_on(p, method, 2, text, first);
+    assert_parameters(second, w, psi);
+    assert_close(last_objective(second, p->ctx), bound, 1e-9);
+    assert_true(share == 0 || decayed > 0);
+    rb_model_free(first);
+    rb_model_free(second);
+}
+
+static void sparse_methods_take_their_steps(void **state) {
+    takes_its_steps(*state, "sfa", 0.05);
+    takes_its_steps(*state, "fa-laplace", 0);
+    takes_its_steps(*state, "fa-jeffreys", 0);
+}
+
+/* All Xi = 1: one step of FABIA by its equations. */
+static void fabia_takes_its_step(void **state) {
+    static double xi[N][2], square[N][2];
+    struct fixture_problem *p = *state;
+    double next[M * UNITS], noise[M];
+    struct sums sums;
+    rb_model *first = fit(p->ctx, p->source, "fabia",
+                          "precision=float64 iterations=5 normalize=none centre=none");
+    for (int i = 0; i < N; i++)
+        xi[i][0] = xi[i][1] = 1;
+    const double *psi = fixture_array(first, "noise");
+    infer_by_hand(p->values, fixture_array(first, "loadings"), psi, xi, square, &sums);
+    sums.s[0] += 1e-3;
+    sums.s[2] += 1e-3;
+    for (int k = 0; k < M; k++) {
+        double size = sqrt(1.349 * sqrt(sums.second[k])), *row = next + 2 * k;
+        maximise_by_hand(&sums, k, 0.05 * psi[k] / size, row);
+        noise[k] = sums.second[k] - (row[0] * sums.u[k][0] + row[1] * sums.u[k][1]) / N;
+        noise[k] = fmax(noise[k], 1e-3 * size * size);
+    }
+    rb_model *second = step_on(p, "fabia", 1, "weight-decay=0.05", first);
+    assert_parameters(second, next, noise);
     rb_model_free(first);
     rb_model_free(second);
 }
@@ -322,6 +400,7 @@ int main(void) {
                                        cmocka_unit_test(any_form_of_data),
                                        cmocka_unit_test(codes_are_scaled),
                                        cmocka_unit_test(fabia_takes_its_step),
+                                       cmocka_unit_test(sparse_methods_take_their_steps),
                                        cmocka_unit_test(solvers_agree_on_few_samples)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -275,6 +275,37 @@ static void steps_are_as_defined(void **state) {
     assert_close((double)wf, w - 0.1 * (0.9 * v + slope), 1e-6);
 }
 
+/* Adam's moments, divided by 1 - beta^steps each, of a net with one weight and a bias. */
+static void adam_corrects_by_its_steps(void **state) {
+    (void)state;
+    enum { MOST = 64 };
+    double gradient[MOST] = {0}, numbers[MOST] = {0}, first[MOST] = {0}, second[MOST] = {0};
+    double expected[2] = {0}, m[2] = {0}, s[2] = {0};
+    deep_train_options o = {.optimizer = DEEP_ADAM};
+    deep_training t = {.ctx = ctx,
+                       .options = &o,
+                       .net = {.type = RB_FLOAT64, .layers = 1, .sizes = {1, 1}, .values = numbers},
+                       .gradient = gradient,
+                       .first = first,
+                       .second = second};
+    assert_ok(ctx, deep_net_lay_out(ctx, &t.net));
+    assert_in_range(t.net.count, 2, MOST);
+    const int64_t places[] = {t.net.weights[0], t.net.biases[0]};
+    for (int step = 1; step <= 3; step++) {
+        for (int e = 0; e < 2; e++) {
+            double g = gradient[places[e]] = e ? -0.8 : 0.3 * step;
+            m[e] = 0.9 * m[e] + 0.1 * g;
+            s[e] = 0.999 * s[e] + 0.001 * g * g;
+            expected[e] -=
+                0.1 * m[e] / (1 - pow(0.9, step)) / (sqrt(s[e] / (1 - pow(0.999, step))) + 1e-8);
+        }
+        deep_train_step(&t, 0.1);
+        assert_int_equal(t.progress.steps, step);
+        for (int e = 0; e < 2; e++)
+            assert_close(numbers[places[e]], expected[e], 1e-13);
+    }
+}
+
 static void rates_fall_as_asked(void **state) {
     (void)state;
     deep_train_options o = {.rate = 0.1, .rate_decay = 0.5, .rate_step = 3, .epochs = 10};
@@ -406,6 +437,7 @@ int main(void) {
         cmocka_unit_test(few_entries_give_the_same),
         cmocka_unit_test(dropout_keeps_means),
         cmocka_unit_test(steps_are_as_defined),
+        cmocka_unit_test(adam_corrects_by_its_steps),
         cmocka_unit_test(rates_fall_as_asked),
         cmocka_unit_test(layers_give_the_codes_of_the_model),
         cmocka_unit_test(layers_give_the_codes_of_a_stack),

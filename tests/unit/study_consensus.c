@@ -110,6 +110,47 @@ static void counts_runs_not_units(void **state) {
     rb_context_free(ctx);
 }
 
+/* With data the smaller of two similarities counts: cosine of loadings, correlation of codes. */
+static void similarity_is_the_smaller_one(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[] = {model_of(ctx, "rfn", 1, (int[]){0}, M),
+                          model_of(ctx, "rfn", 1, (int[]){0}, M)};
+    ((double *)rb_model_array(models[1], "loadings", NULL, NULL))[1] = 1.5;
+    for (int by_codes = 0; by_codes < 2; by_codes++) {
+        rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+        double values[N * M], sums[5] = {0}, cosine = 3 / sqrt(3 * 5.25);
+        for (int e = 0; e < N * M; e++)
+            values[e] = (e % M == 1 ? by_codes ? 1.3 : 0.1 : 1) * rb_draw_normal(&draws);
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        double *x = fixture_codes(ctx, models[0], source);
+        double *y = fixture_codes(ctx, models[1], source);
+        for (int i = 0; i < N; i++) {
+            const double terms[] = {x[i], y[i], x[i] * x[i], y[i] * y[i], x[i] * y[i]};
+            for (int t = 0; t < 5; t++)
+                sums[t] += terms[t] / N;
+        }
+        double correlation = (sums[4] - sums[0] * sums[1]) /
+                             sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1]));
+        assert_true(correlation > 0.5 && (correlation < cosine - 0.02) == by_codes);
+        rb_options *options = options_of(ctx, "stability=0.5");
+        rb_model *model;
+        assert_ok(ctx,
+                  rb_consensus(ctx, (const rb_model *const *)models, 2, source, options, &model));
+        assert_close(value(model, "stability", 0, 0), (1 + fmin(cosine, correlation)) / 2, 1e-5);
+        rb_model_free(model);
+        rb_options_free(options);
+        free(x);
+        free(y);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_model_free(models[0]);
+    rb_model_free(models[1]);
+    rb_context_free(ctx);
+}
+
 /* A model counts for a unit by the cosine of its own with it, and not at all below 0.5. */
 static void counts_by_similarity(void **state) {
     (void)state;
@@ -540,6 +581,7 @@ int main(void) {
         cmocka_unit_test(keeps_what_the_runs_share),
         cmocka_unit_test(counts_runs_not_units),
         cmocka_unit_test(counts_by_similarity),
+        cmocka_unit_test(similarity_is_the_smaller_one),
         cmocka_unit_test(counts_each_unit_once),
         cmocka_unit_test(takes_the_medoid_or_the_mean),
         cmocka_unit_test(refuses_what_has_no_consensus),

@@ -244,6 +244,36 @@ static void refuses_what_is_wrong(void **state) {
     refuses(w, "permutations=0 part=1/2", "part");
 }
 
+/* The mean over samples of one alone, also where a method's models have causes. */
+static void held_out_is_of_a_sample(void **state) {
+    struct world *w = *state;
+    static const char *const methods[] = {"linca", "ssc"};
+    for (int i = 0; i < 2; i++) {
+        rb_options *options, *fit;
+        rb_selection *s;
+        rb_model *model;
+        rb_metrics *metrics;
+        double likelihoods[N], mean = 0;
+        const char *text = "iterations=5 candidates=3 max-active=2 seed=3";
+        assert_ok(w->ctx, rb_select_options(w->ctx, methods[i], &options));
+        assert_ok(w->ctx,
+                  rb_options_set_all(w->ctx, options, "units=4 restarts=1 folds=3 %s", text));
+        assert_ok(w->ctx, rb_select(w->ctx, options, w->source, &s));
+        assert_ok(w->ctx, rb_options_new(w->ctx, methods[i], &fit));
+        assert_ok(w->ctx, rb_options_set_all(w->ctx, fit, "units=4 %s", text));
+        assert_ok(w->ctx, rb_fit(w->ctx, fit, w->source, NULL, &model));
+        assert_ok(w->ctx, rb_evaluate_samples(w->ctx, model, w->source, likelihoods, &metrics));
+        for (int k = 0; k < N; k++)
+            mean += likelihoods[k] / N;
+        assert_close(rb_selection_get(s, 0, "held_out"), mean, 0.3);
+        rb_metrics_free(metrics);
+        rb_model_free(model);
+        rb_selection_free(s);
+        rb_options_free(fit);
+        rb_options_free(options);
+    }
+}
+
 /* ---- the rule, on tables made by hand ---- */
 
 enum { ROWS = 5, SAMPLES = 12 };
@@ -318,6 +348,45 @@ static void compares_samples_with_themselves(void **state) {
     free_table(s);
 }
 
+/* The standard error of a mean difference, n - 1 in it; of folds where only their means are known. */
+static void errors_are_of_means(void **state) {
+    struct world *w = *state;
+    for (int means = 0; means < 2; means++) {
+        rb_selection *s =
+            table((double[]){-100, -60, -20, -10, -30}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+        double mean = 0, squares = 0;
+        s->means = means;
+        for (int i = 0; i < SAMPLES; i++)
+            s->held_out[2 * SAMPLES + i] += 2 * ((i * 5) % 7);
+        assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+        assert_int_equal(s->n_left_out, 0);
+        const double *x = s->held_out + 2 * SAMPLES, *y = s->held_out + 3 * SAMPLES;
+        for (int i = 0; i < SAMPLES; i++)
+            mean += (x[i] - y[i]) / SAMPLES;
+        for (int i = 0; i < SAMPLES; i++)
+            squares += pow(x[i] - y[i] - mean, 2);
+        assert_close(s->cells[2 * SELECT_COLUMNS + SELECT_HELD_OUT_SE],
+                     sqrt(squares / SAMPLES / ((means ? 4 : SAMPLES) - 1)), 1e-9);
+        free_table(s);
+    }
+}
+
+/* A sample is left out beyond 6 standard deviations: 1.4826 times the median of the distances. */
+static void far_is_in_standard_deviations(void **state) {
+    struct world *w = *state;
+    for (int far = 0; far < 2; far++) {
+        rb_selection *s =
+            table((double[]){-100, -60, -20, -20, -20}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+        for (int e = 0; e < ROWS * SAMPLES; e++) /* median 0, of the distances 2 */
+            s->held_out[e] = 2 * (e % SAMPLES % 3 - 1);
+        for (int k = 0; k < ROWS; k++)
+            s->held_out[k * SAMPLES] = -6 * 1.4826 * 2 * (far ? 1.01 : 0.99);
+        assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+        assert_int_equal(s->n_left_out, far);
+        free_table(s);
+    }
+}
+
 /* A number that is worse, but by less than what samples say of it differs, is possible. */
 static void ends_with_what_is_not_clearly_worse(void **state) {
     struct world *w = *state;
@@ -373,6 +442,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(counts_units_beyond_noise, setup, teardown),
         cmocka_unit_test_setup_teardown(noise_is_not_beyond_noise, setup, teardown),
         cmocka_unit_test_setup_teardown(picks_by_the_rule, setup, teardown),
+        cmocka_unit_test_setup_teardown(held_out_is_of_a_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(errors_are_of_means, setup, teardown),
+        cmocka_unit_test_setup_teardown(far_is_in_standard_deviations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
