@@ -119,7 +119,8 @@ RB_API void rb_staged_abandon(rb_staged *staged);
 RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
 
 /* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown
- * method). */
+ * method). A file ends with a checksum, by which any damaged byte is noticed; that one of an
+ * earlier version, or one that another program has changed, has none is said in the log. */
 RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,

@@ -33,7 +33,8 @@ typedef struct rb_matrix rb_matrix;
 typedef struct rb_source rb_source;
 
 /* A view of dense numbers: value (i, k) is values[i * row_stride + k * column_stride], strides
- * counted in values and possibly negative. The values are not copied and must outlive the matrix.
+ * counted in values and possibly negative. The values are not copied, not looked at, and must
+ * outlive the matrix.
  * RB_ERROR_ARGUMENT for a size below 0, RB_ERROR_MEMORY for a size that cannot be addressed. */
 RB_API rb_error rb_matrix_dense(rb_context *context, rb_type type, int64_t n_samples,
                                 int64_t n_features, const void *values, int64_t row_stride,
@@ -65,7 +66,8 @@ RB_API rb_type rb_matrix_type(const rb_matrix *matrix);
 /* Stored entries of a sparse matrix; samples x features of a dense one. */
 RB_API int64_t rb_matrix_stored(const rb_matrix *matrix);
 
-/* Value (i, k); 0 for an entry that a sparse matrix does not store. For looking, not for loops. */
+/* Value (i, k), which must be one of the matrix: nothing is checked. 0 for an entry that a sparse
+ * matrix does not store. For looking, not for loops. */
 RB_API double rb_matrix_at(const rb_matrix *matrix, int64_t sample, int64_t feature);
 
 /* The numbers of a dense matrix, as rb_matrix_dense describes them: value (i, k) is values[i *

@@ -22,7 +22,9 @@ RB_API rb_error rb_model_save_memory(rb_context *context, const rb_model *model,
 RB_API void rb_free_memory(void *bytes); /* NULL is accepted */
 
 /* The model of such bytes, which are not kept and need not be aligned. They may come from anybody:
- * RB_ERROR_FORMAT (not a model, damaged, of a newer version, of an unknown method). */
+ * RB_ERROR_FORMAT (not a model, damaged, of a newer version, of an unknown method). They have a
+ * checksum, by which any damaged byte is noticed; that those of an earlier version have none is
+ * said in the log. */
 RB_API rb_error rb_model_load_memory(rb_context *context, const void *bytes, size_t size,
                                      rb_model **model);
 

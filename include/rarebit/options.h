@@ -74,7 +74,8 @@ RB_API rb_error rb_options_add(rb_context *context, rb_options *options,
 
 /* Sets an option from text, which is copied. Numbers may end in k, M or G (a thousand, a million, a
  * billion). The last value counts. RB_ERROR_ARGUMENT names option, value and legal range, or says
- * that one of them is NULL; then the old value stays. "preset" takes effect when the options are used, for all that was not set. */
+ * what is NULL; then the old value stays. "preset" takes effect when the options are used, for all
+ * that was not set. */
 RB_API rb_error rb_options_set(rb_context *context, rb_options *options, const char *name,
                                const char *text);
 /* The same for whole numbers, and for numbers; RB_ERROR_ARGUMENT too for options of other kinds. */

@@ -55,8 +55,8 @@ struct rb_h5 {
 
 /* ---- the checksum at the end of a file of the style RB_H5_OWN (hdf5_sum.c) ---- */
 
-/* RB_ERROR_FORMAT: the file has another one. Sets file->summed. Without a descriptor (-1) nothing is
- * done. */
+/* RB_ERROR_FORMAT: the file has another one. Sets file->summed. Without a descriptor (-1) nothing
+ * is done. */
 rb_error rb_h5_sum_check(rb_h5 *file, int descriptor);
 /* Appends it to a file that is closed and not yet renamed. */
 rb_error rb_h5_sum_add(rb_context *ctx, const rb_staged *output);

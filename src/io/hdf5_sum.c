@@ -1,6 +1,6 @@
-/* The checksum of a file of ours: its last 16 bytes are "rarebit " and the CRC-32 of all before them
- * in hexadecimal digits. HDF5 passes over what stands behind its own end; a program that changes
- * the file by HDF5 cuts it off. */
+/* The checksum of a file of ours: its last 16 bytes are "rarebit " and the CRC-32 of all before
+ * them in hexadecimal digits. HDF5 passes over what stands behind its own end; a program that
+ * changes the file by HDF5 cuts it off. */
 #include "hdf5_base.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Models of earlier versions load for ever: the numbers of a file of format version 1, what it makes
- * of samples, and models as bytes of versions 1 and 2. They have no checksum, which is said.
+/* Models of earlier versions load for ever: the numbers of a file of format version 1, what it
+ * makes of samples, and models as bytes of versions 1 and 2. They have no checksum, which is said.
  * tests/data/README.md says how they were made; they are never made again. */
 #include "io_hdf5_test.h"
 
