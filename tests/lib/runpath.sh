@@ -6,6 +6,7 @@ check_runpath() {
     shift
     [ $# -gt 0 ]
     for object; do
+        [ -s "$object" ] || { echo "there is no $object" >&2; exit 1; }
         path=$(readelf -d "$object" | sed -n 's/.*(R\(UN\)*PATH).*\[\(.*\)\]$/\2/p')
         [ "$path" ] || continue
         echo "$path" | tr ':' '\n' | while IFS= read -r element; do
