@@ -192,8 +192,8 @@ static void threshold_rules(void **state) {
     rb_context_free(ctx);
 }
 
-/* Of unit 0 the 12 positive codes are large and the negative ones small; of unit 1 both sides have 4
- * large codes, the negative ones larger; the others have no codes. */
+/* Of unit 0 the 12 positive codes are large and the negative ones small; of unit 1 both sides have
+ * 4 large codes, the negative ones larger; the others have no codes. */
 static void make_sides(example *e, double sign) {
     memset(e, 0, sizeof *e);
     for (int64_t i = 0; i < N; i++) {

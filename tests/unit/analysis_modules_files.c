@@ -98,7 +98,7 @@ static void tables_with_names(void **state) {
     rb_modules_free(modules);
 }
 
-/* What modules are ranked by, the other side of a unit, and background, which is no set of genes. */
+/* What modules are ranked by, the other side of a unit, and background: no set of genes. */
 static void scores_and_roles(void **state) {
     (void)state;
     static const char *const roles[] = {"other side", "background"};
