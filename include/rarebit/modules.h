@@ -57,8 +57,8 @@ RB_API void rb_modules_free(rb_modules *modules);
 RB_API int64_t rb_modules_count(const rb_modules *modules);
 /* NULL when rank is not 0 .. count - 1. */
 RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
-/* What modules are ranked by, the largest first, in nats: docs/modules.md, "Order and number". 0: no
- * such rank, or modules that were read. */
+/* What modules are ranked by, the largest first, in nats: docs/modules.md, "Order and number".
+ * 0: no such rank, or modules that were read. */
 RB_API double rb_modules_score(const rb_modules *modules, int64_t rank);
 /* Is it the other side of a unit? By the rules fabia, active and test the samples of a module have
  * codes of one sign, that of the side that prevails. Where the other side stands by itself it is a

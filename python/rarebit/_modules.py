@@ -52,6 +52,9 @@ _library.declare({
     "rb_modules_free": (None, [P]),
     "rb_modules_count": (I, [P]),
     "rb_modules_get": (POINTER(CModule), [P, I]),
+    "rb_modules_score": (c_double, [P, I]),
+    "rb_modules_other_side": (B, [P, I]),
+    "rb_modules_background": (B, [P, I]),
     "rb_modules_rule": (S, [P]),
     "rb_modules_significance": (B, [P, I, POINTER(CSignificance)]),
     "rb_view_fill": (ERROR, [P, P, P, POINTER(CView)]),
@@ -65,7 +68,7 @@ class Module:
     unit: int
     """Of the model, from 0."""
     information: float
-    """In nats; docs/modules.md says how modules are ranked."""
+    """Of the unit, in nats."""
     samples: Array
     """Rows of the data, from 0."""
     sample_weights: Array
@@ -76,6 +79,16 @@ class Module:
     """Share of the models of a consensus that have the unit; 0: of no consensus."""
     significance: Optional[dict[str, float]]
     """p, p_family and fdr, where data were permuted."""
+    score: float
+    """What modules are ranked by, in nats: docs/modules.md."""
+    role: str
+    """"module"; "other side" of a unit whose codes have signs; or "background", which is no module
+    and comes last."""
+
+    @property
+    def name(self) -> str:
+        """ "3", or "3-" for the other side of unit 3."""
+        return f"{self.unit}-" if self.role == "other side" else str(self.unit)
 
 
 def _members(members: Any, count: int) -> tuple[Array, Array]:
@@ -92,17 +105,23 @@ def _significance(modules: c_void_p, rank: int) -> Optional[dict[str, float]]:
     return {name: getattr(found, name) for name, _ in CSignificance._fields_}
 
 
+def _role(modules: c_void_p, rank: int) -> str:
+    return "background" if core.rb_modules_background(modules, rank) else \
+        "other side" if core.rb_modules_other_side(modules, rank) else "module"
+
+
 def _each(modules: c_void_p) -> Iterator[Module]:
     for rank in range(core.rb_modules_count(modules)):
         m = core.rb_modules_get(modules, rank).contents
         yield Module(m.unit, m.information, *_members(m.samples, m.n_samples),
                      *_members(m.features, m.n_features), m.stability,
-                     _significance(modules, rank))
+                     _significance(modules, rank), core.rb_modules_score(modules, rank),
+                     _role(modules, rank))
 
 
 def find(model: Model, source: Source, threads: int = 1, verbose: int = 0, **options: Any
          ) -> list[Module]:
-    """Modules of a model in samples, of largest information first."""
+    """Modules of a model in samples, of largest score first."""
     modules = c_void_p()
     with Context(threads, verbose) as context, \
             Options(context, group=core.rb_modules_group()) as chosen, \
@@ -137,6 +156,8 @@ def frame(modules: list[Module], model: Model) -> Any:
     table = pandas.DataFrame({
         "unit": [m.unit for m in modules],
         "information": [m.information for m in modules],
+        "score": [m.score for m in modules],
+        "role": [m.role for m in modules],
         "samples": [len(m.samples) for m in modules],
         "features": [len(m.features) for m in modules]})
     for name in ("p", "p_family", "fdr"):
@@ -166,10 +187,11 @@ def members(modules: list[Module], model: Model, sample_names: Any) -> Any:
                                     "weight": weight}
             if m.stability > 0:
                 part["stability"] = m.stability
-            parts.append(pandas.DataFrame({**part, **(m.significance or {})}))
+            parts.append(pandas.DataFrame({**part, **(m.significance or {}), "score": m.score,
+                                           "role": m.role}))
     if not parts:
         return pandas.DataFrame(columns=["module", "unit", "information", "kind", "name", "index",
-                                         "weight"])
+                                         "weight", "score", "role"])
     return pandas.concat(parts, ignore_index=True)
 
 

@@ -164,7 +164,7 @@ def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
     classes = None if labels is None else np.asarray(labels)
     if classes is not None and len(classes) != source.shape[0]:
         raise ValueError(f"there are {len(classes)} labels, but {source.shape[0]} samples")
-    found = _modules.find(model, source, threads, **options)
+    found = [m for m in _modules.find(model, source, threads, **options) if m.role != "background"]
     return _draw(model, source, found[:MOST_MODULES], classes, ax)
 
 
@@ -185,7 +185,7 @@ def _draw(model: Model, source: Source, found: list[Module], classes: Optional[A
     ax = _axes(ax, (9, float(np.clip(0.125 * len(rows) + 1, 3, 14))))
     image = ax.imshow(values, cmap="RdBu_r", vmin=-2.5, vmax=2.5, aspect="auto",
                       interpolation="nearest")
-    _frames(ax, [(found[r].unit, len(features[r]), len(samples[r])) for r in shown])
+    _frames(ax, [(found[r].name, len(features[r]), len(samples[r])) for r in shown])
     _names(ax, model, rows)
     ax.set_xlabel(f"{len(columns)} of {source.shape[0]} samples")
     ax.figure.colorbar(image, ax=ax, shrink=0.4, pad=0.01, label="standardised value")
@@ -194,15 +194,15 @@ def _draw(model: Model, source: Source, found: list[Module], classes: Optional[A
     return ax
 
 
-def _frames(ax: Any, blocks: Sequence[tuple[int, int, int]]) -> None:
+def _frames(ax: Any, blocks: Sequence[tuple[str, int, int]]) -> None:
     from matplotlib.patches import Rectangle
 
     row = column = 0
     middles = []
-    for unit, down, across in blocks:
+    for name, down, across in blocks:
         ax.add_patch(Rectangle((column - 0.5, row - 0.5), across, down, fill=False,
                                edgecolor=INK, linewidth=1.2, clip_on=False))
-        middles.append((row + (down - 1) / 2, f"unit {unit}"))
+        middles.append((row + (down - 1) / 2, f"unit {name}"))
         row, column = row + down, column + across
     ax.set_yticks([place for place, _ in middles], [name for _, name in middles], fontsize=8)
     ax.tick_params(length=0)

@@ -22,7 +22,8 @@ def table():
 def test_modules(table):
     fitted = rarebit.RFN(3, random_state=1, centre="none").fit(table)
     found = rarebit.modules(fitted, table)
-    assert len(found) == 3 and (found["information"].diff()[1:] <= 0).all()
+    assert len(found) == 3 and (found["score"].diff()[1:] <= 0).all()
+    assert set(found["role"]) == {"module"}
     members = rarebit.modules(fitted, table, members=True)
     assert set(members["name"]) <= set(table.columns) | set(table.index)
     planted_in = [{f"g{k}" for k in range(8 * j, 8 * j + 8)} for j in range(3)]
@@ -33,6 +34,22 @@ def test_modules(table):
     assert top["samples"].tolist() == [5, 5]
     with pytest.raises(ValueError, match="rule"):
         rarebit.modules(fitted, table, rule="largest")
+
+
+def test_both_sides():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(100, 200))
+    for u in range(4):  # higher in five samples, lower in five others
+        features = random.choice(200, 30, replace=False)
+        X[10 * u:10 * u + 5, features] += 3
+        X[10 * u + 5:10 * u + 10, features] -= 3
+    found = rarebit.modules(rarebit.ICA(6, random_state=1).fit(X), X)
+    other = found[found["role"] == "other side"]
+    assert len(other) == 4 and set(other.index) <= set(found.index[found["role"] == "module"])
+    members = rarebit.modules(rarebit.ICA(6, random_state=1).fit(X), X, members=True)
+    signs = members[members["kind"] == "sample"].groupby("module")["weight"].agg(["min", "max"])
+    assert ((signs["min"] > 0) | (signs["max"] < 0)).all()
+    assert set(members["role"]) == {"module", "other side"}
 
 
 def test_permutations(table):

@@ -176,7 +176,7 @@ typedef struct rb_module_note {
 
 struct rb_modules {
     rb_module *list;
-    rb_module_note *notes;
+    rb_module_note *notes; /* one per module; NULL: nothing is known */
     int64_t count;
     char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */

@@ -44,7 +44,7 @@ void rb_modules_remove(rb_modules *modules, int64_t rank) {
 
 int64_t rb_modules_called(const rb_modules *modules) {
     int64_t count = modules->count;
-    while (count > 0 && modules->notes[count - 1].background)
+    while (count > 0 && modules->notes && modules->notes[count - 1].background)
         count--;
     return count;
 }

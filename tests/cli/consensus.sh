@@ -91,7 +91,7 @@ tells '"stability": ['
 expect 0 modules merged.h5 X.npy -q
 grep -q "^unit .* stability" out || fail "$command: no column: $(head -n 1 out)"
 expect 0 modules merged.h5 X.npy -o modules.tsv -q
-head -n 1 modules.tsv | grep -q "weight	stability$" || fail "no column: $(head -n 1 modules.tsv)"
+head -n 1 modules.tsv | grep -q "weight	stability	score	role$" || fail "no column: $(head -n 1 modules.tsv)"
 awk -F '\t' 'NR > 1 && !($8 > 0.6 && $8 <= 1)' modules.tsv | grep -q . && fail "stabilities in modules.tsv"
 expect 0 modules merged.h5 X.npy -o modules.json -q
 grep -q '"stability":' modules.json || fail "modules.json has no stability"

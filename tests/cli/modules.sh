@@ -158,6 +158,42 @@ done
 expect 0 modules model.h5 X.npy -q -o mods.txt --format tsv
 exists mods.txt
 expect 0 modules model.h5 X.npy -q -o /dev/null
+# Codes with signs are read one side at a time: planted modules are found by the rule that is taken.
+expect 0 simulate biclusters --generator constant --seed 901 -o signs.npy --truth signs.json -q
+expect 0 fit ica signs.npy -k 10 --seed 1 -o signs.h5 -q
+expect 0 modules signs.h5 signs.npy --best 10 --truth signs.json --json -q
+tells '"rule": "test"'
+holds "$(number consensus_score <out) >= 0.8" # 0.27 with both signs
+# The other side of a unit is a module where it stands by itself.
+sh "$SOURCE/tests/cli/lib/planted.sh" both >both.tsv
+expect 0 fit ica both.tsv -k 6 --seed 1 -o both.h5 -q
+expect 0 modules both.h5 both.tsv -q
+[ "$(grep -cE '^[0-3]-? ' out)" = 8 ] || fail "not both sides of four units: $(cat out)"
+! grep -qE '^[45]- ' out || fail "the other side of noise: $(cat out)"
+sed 1d out | awk '{ print $3 }' | sort -c -gr || fail "not ordered by the score: $(cat out)"
+expect 0 modules both.h5 both.tsv -o both.gmt -q
+grep -q '^unit[0-3]-_up	' both.gmt || fail "both.gmt: $(cut -f 1 both.gmt)"
+expect 0 modules both.h5 both.tsv --json -q
+[ "$(grep -c '"other_side":true' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
+# What centring leaves of strong modules is background: last, not counted, not significant.
+sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
+expect 0 fit rfn strong.tsv -k 10 --seed 1 -o strong.h5 -q
+expect 0 modules strong.h5 strong.tsv -o strong.json
+says "3 modules, and 1 of background in strong.json"
+expect 0 modules strong.h5 strong.tsv -q
+[ "$(sed 1d out | grep -n '(background)' | cut -d : -f 1 | tr '\n' ' ')" = "4 " ] || fail "$command: $(cat out)"
+expect 0 modules strong.h5 strong.tsv --permutations 19 --significant 0.05 -q
+[ "$(wc -l <out)" = 4 ] || fail "background is significant: $(cat out)"
+expect 0 modules strong.h5 strong.tsv --truth strong.json --json -q
+[ "$(number modules <out)" = 3 ] || fail "background is counted: $(cat out)"
+expect 0 plot modules strong.h5 strong.tsv -o strong.svg -q
+# A module has the name of a class that it goes with, and no other.
+awk 'BEGIN { print "class"; for (i = 0; i < 100; i++) print i < 12 ? "first" : i % 2 ? "odd" : "even" }' >classes.txt
+expect 0 modules strong.h5 strong.tsv --labels classes.txt -q --best 3
+[ "$(sed -n '2,4s/.* //p' out | sort | tr '\n' ' ')" = "- - first " ] || fail "$command: $(cat out)"
+grep -q '^[0-9]* *12 *12 .* first$' out || fail "$command: $(cat out)"
+[ "$(awk '/^best unit/ { second = 1 } second && $NF == "first" { print $4 }' out)" = 12 ] ||
+    fail "overlap is another one in the second table: $(cat out)"
 # Two units with nearly the same codes: neither's part of a feature can be told by the test.
 expect 0 simulate biclusters --generator constant --samples 1000 --features 120 --seed 1 -o twins.npy -q
 expect 0 fit rfn twins.npy -k 20 --preset biclustering --iterations 100 --restarts 1 --seed 1 -o twins.h5 -q

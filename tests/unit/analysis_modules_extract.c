@@ -192,6 +192,87 @@ static void threshold_rules(void **state) {
     rb_context_free(ctx);
 }
 
+/* Of unit 0 the 12 positive codes are large and the negative ones small; of unit 1 both sides have
+ * 4 large codes, the negative ones larger; the others have no codes. */
+static void make_sides(example *e, double sign) {
+    memset(e, 0, sizeof *e);
+    for (int64_t i = 0; i < N; i++) {
+        double small = 0.1 + 0.001 * (double)i;
+        e->codes[i * L] = sign * (i < 12 ? 2 + small : -small);
+        e->codes[i * L + 1] = sign * (i < 4   ? 2 + small
+                                      : i < 8 ? -3 - small
+                                      : i % 2 ? -small
+                                              : small);
+    }
+    for (int64_t k = 0; k < M; k++) {
+        e->loadings[k * L] = k < 6 ? 1 : 0;
+        e->loadings[k * L + 1] = k < 6 ? 0 : 1;
+        e->noise[k] = 1;
+    }
+    e->type = RB_FLOAT64;
+}
+
+static void one_side_at_a_time(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    example e;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        make_sides(&e, reversed ? -1 : 1);
+        rb_modules *modules = extract(ctx, &e, "fabia", 0);
+        assert_int_equal(rb_modules_count(modules), 3); /* one of unit 0, both of unit 1 */
+        int others = 0;
+        for (int64_t r = 0; r < 3; r++) {
+            const rb_module *m = rb_modules_get(modules, r);
+            bool other = rb_modules_other_side(modules, r);
+            int64_t first = m->unit == 1 && !other ? 4 : 0, count = m->unit == 0 ? 12 : 4;
+            assert_int_equal(m->n_samples, count);
+            for (int64_t i = first; i < first + count; i++)
+                assert_non_null(member(m->samples, m->n_samples, i));
+            if (r > 0)
+                assert_true(rb_modules_score(modules, r - 1) >= rb_modules_score(modules, r));
+            if (other) assert_int_equal(m->unit, 1);
+            others += other;
+        }
+        assert_int_equal(others, 1);
+        rb_modules_free(modules);
+        modules = extract(ctx, &e, "fabia", 2);
+        assert_int_equal(rb_modules_count(modules), 2);
+        assert_false(rb_modules_other_side(modules, 0) || rb_modules_other_side(modules, 1));
+        rb_modules_free(modules);
+        modules = extract(ctx, &e, "nonzero", 0); /* a rule that asks for no side */
+        assert_int_equal(rb_modules_count(modules), 2);
+        assert_int_equal(rb_modules_get(modules, 0)->n_samples, N);
+        rb_modules_free(modules);
+    }
+    rb_context_free(ctx);
+}
+
+/* Codes that should be mostly 0: one that most samples have, less where a module is, is background.
+ * It comes last, whatever it tells, and only where the method promises such codes. */
+static void background_comes_last(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    example e;
+    make_sides(&e, 1);
+    for (int64_t i = 0; i < N; i++) {
+        e.codes[i * L] = i < 8 ? 1 : 0;
+        e.codes[i * L + 1] = i < 8 ? 0 : 9 + 0.01 * (double)i;
+    }
+    for (int promised = 0; promised < 2; promised++) {
+        rb_modules *modules;
+        rb_modules_input input = input_of(&e);
+        input.sparse_codes = promised;
+        assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
+        assert_int_equal(rb_modules_count(modules), 2);
+        assert_int_equal(rb_modules_get(modules, 0)->unit, promised ? 0 : 1);
+        assert_false(rb_modules_background(modules, 0));
+        assert_int_equal(rb_modules_background(modules, 1), promised);
+        assert_int_equal(rb_modules_called(modules), promised ? 1 : 2);
+        rb_modules_free(modules);
+    }
+    rb_context_free(ctx);
+}
+
 /* The rule that is taken when none is given follows codes and loadings, is told and recorded; the
  * one that is given is recorded. */
 static void rule_by_default(void **state) {
@@ -488,6 +569,8 @@ static void no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold_rules),
+        cmocka_unit_test(one_side_at_a_time),
+        cmocka_unit_test(background_comes_last),
         cmocka_unit_test(rule_by_default),
         cmocka_unit_test(active_rule),
         cmocka_unit_test(own_thresholds),

@@ -99,6 +99,42 @@ static void tables_with_names(void **state) {
     rb_modules_free(modules);
 }
 
+/* What modules are ranked by, the other side of a unit, and background: no set of genes. */
+static void scores_and_roles(void **state) {
+    (void)state;
+    static const char *const roles[] = {"other side", "background"};
+    for (int background = 0; background < 2; background++) {
+        char expected[512];
+        rb_modules *modules = two_modules();
+        modules->notes[0].score = 9.5;
+        modules->notes[1] =
+            (rb_module_note){.score = 0.25, .other_side = !background, .background = background};
+        assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_TSV, path), RB_OK);
+        snprintf(expected, sizeof expected,
+                 "module\tunit\tinformation\tkind\tname\tindex\tweight\tscore\trole\n"
+                 "0\t7\t12.5\tsample\t2\t2\t1.5\t9.5\tmodule\n"
+                 "0\t7\t12.5\tsample\t0\t0\t-0.25\t9.5\tmodule\n"
+                 "0\t7\t12.5\tfeature\t1\t1\t-3\t9.5\tmodule\n"
+                 "1\t3\t0.5\tfeature\t0\t0\t2\t0.25\t%s\n"
+                 "1\t3\t0.5\tfeature\t1\t1\t-0.5\t0.25\t%s\n",
+                 roles[background], roles[background]);
+        assert_file(expected);
+        assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_GMT, path), RB_OK);
+        assert_file(background ? "unit7_down\trank 0, information 12.5\t1\n"
+                               : "unit7_down\trank 0, information 12.5\t1\n"
+                                 "unit3-_up\trank 1, information 0.5\t0\n"
+                                 "unit3-_down\trank 1, information 0.5\t1\n");
+        assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_JSON, path), RB_OK);
+        json_t *root = json_load_file(path, 0, NULL);
+        const json_t *second = json_array_get(json_object_get(root, "modules"), 1);
+        assert_true(json_number_value(json_object_get(second, "score")) == 0.25);
+        assert_int_equal(json_is_true(json_object_get(second, "background")), background);
+        assert_int_equal(json_is_true(json_object_get(second, "other_side")), !background);
+        json_decref(root);
+        rb_modules_free(modules);
+    }
+}
+
 /* Without names the index stands for the name. */
 static void tables_without_names(void **state) {
     (void)state;
@@ -266,10 +302,11 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_with_names),  cmocka_unit_test(tables_without_names),
-        cmocka_unit_test(json_with_names),    cmocka_unit_test(truth_comes_back),
-        cmocka_unit_test(plain_json_is_read), cmocka_unit_test(what_is_wrong),
-        cmocka_unit_test(full_disk),          cmocka_unit_test(no_memory),
+        cmocka_unit_test(tables_with_names), cmocka_unit_test(tables_without_names),
+        cmocka_unit_test(scores_and_roles),  cmocka_unit_test(json_with_names),
+        cmocka_unit_test(truth_comes_back),  cmocka_unit_test(plain_json_is_read),
+        cmocka_unit_test(what_is_wrong),     cmocka_unit_test(full_disk),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

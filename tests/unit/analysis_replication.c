@@ -82,8 +82,8 @@ static void planted(void **state) {
     rb_model_free(second);
 }
 
-/* Two units of the first model are like one of the second: the p-value is that of the partner, which
- * the second of them has no like in. A third one is left without a partner, and without p. */
+/* Two units of the first model are like one of the second: the p-value is that of the partner,
+ * which the second of them has no like in. A third one is left without a partner, and without p. */
 static void chances_are_of_partners(void **state) {
     rb_context *ctx = *state;
     double a[M * 3], b[M * 2], noise[M * 3];

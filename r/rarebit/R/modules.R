@@ -35,6 +35,7 @@ top_features <- function(features, sign, n) {
 as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE, top = 4, ...) {
   one <- function(f, kind) vapply(unclass(x), f, kind)
   data.frame(unit = one(function(m) m$unit, 1L), information = one(function(m) m$information, 1),
+             score = one(function(m) m$score, 1), role = one(function(m) m$role, ""),
              samples = one(function(m) nrow(m$samples), 1L),
              features = one(function(m) nrow(m$features), 1L),
              up = one(function(m) top_features(m$features, 1, top), ""),
@@ -42,7 +43,9 @@ as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE,
 }
 
 print.rarebit_modules <- function(x, ...) {
-  cat(length(x), " modules by rule ", attr(x, "rule"), "\n", sep = "")
+  background <- sum(vapply(unclass(x), function(m) m$role == "background", NA))
+  cat(length(x) - background, " modules", if (background) paste(" and", background, "of background"),
+      " by rule ", attr(x, "rule"), "\n", sep = "")
   if (length(x)) print(as.data.frame(x), digits = 4, row.names = FALSE, right = FALSE)
   invisible(x)
 }

@@ -18,14 +18,21 @@ static SEXP members(const rb_member *list, int64_t n) {
     return frame;
 }
 
-static SEXP module_list(const rb_module *module) {
-    static const char *const names[] = {"unit", "information", "stability", "samples", "features"};
-    SEXP list = PROTECT(named_list(names, 5));
+static SEXP module_list(const rb_modules *modules, int64_t rank) {
+    static const char *const names[] = {"unit",     "information", "stability", "samples",
+                                        "features", "score",       "role"};
+    const rb_module *module = rb_modules_get(modules, rank);
+    SEXP list = PROTECT(named_list(names, 7));
     SET_VECTOR_ELT(list, 0, Rf_ScalarInteger((int)module->unit + 1));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(module->information));
     SET_VECTOR_ELT(list, 2, Rf_ScalarReal(module->stability));
     SET_VECTOR_ELT(list, 3, members(module->samples, module->n_samples));
     SET_VECTOR_ELT(list, 4, members(module->features, module->n_features));
+    SET_VECTOR_ELT(list, 5, Rf_ScalarReal(rb_modules_score(modules, rank)));
+    SET_VECTOR_ELT(list, 6,
+                   text_to(rb_modules_background(modules, rank)   ? "background"
+                           : rb_modules_other_side(modules, rank) ? "other side"
+                                                                  : "module"));
     UNPROTECT(1);
     return list;
 }
@@ -54,7 +61,7 @@ SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP threads) {
     SEXP list = Rf_allocVector(VECSXP, n);
     SET_VECTOR_ELT(answer, 1, list);
     for (int i = 0; i < n; i++)
-        SET_VECTOR_ELT(list, i, module_list(rb_modules_get(found, i)));
+        SET_VECTOR_ELT(list, i, module_list(found, i));
     binding_free_modules(holder);
     UNPROTECT(2);
     return answer;

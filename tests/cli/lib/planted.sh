@@ -3,14 +3,15 @@
 #           others
 #   strong  three modules of 12 samples and 30 features, 6 higher or lower
 awk -v kind="$1" '
-    function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307 * rand()) }
+    function uniform() { return (state = state * 16807 % 2147483647) / 2147483647 } # the same in any awk
+    function normal() { return sqrt(-2 * log(1 - uniform())) * cos(6.283185307 * uniform()) }
     BEGIN {
-        srand(1)
+        state = 42
         both = kind == "both"
         for (u = 0; u < (both ? 4 : 3); u++)
             for (k = 0; k < 30; k++) {
-                f = int(200 * rand())
-                load[u, f] = (rand() < 0.5 ? -1 : 1) * (both ? 3 : 6)
+                f = int(200 * uniform())
+                load[u, f] = (uniform() < 0.5 ? -1 : 1) * (both ? 3 : 6)
             }
         for (i = 0; i < 100; i++) {
             for (f = 0; f < 200; f++) {

@@ -68,6 +68,10 @@ test_that("modules have names, and count from 1", {
   expect_true(all(found[[1]]$features$name == paste0("f", found[[1]]$features$index)))
   expect_output(print(found), "modules by rule")
   expect_lte(length(quiet(modules(model, best = 1))), 1)
+  table <- as.data.frame(found)
+  expect_true(all(table$role %in% c("module", "other side", "background")))
+  called <- table$score[table$role != "background"]
+  expect_identical(called, sort(called, decreasing = TRUE))
   expect_error(modules(model, rule = "wrong"), "rule")
   expect_identical(attr(modules(model, rule = "fabia"), "rule"), "fabia")
 })
