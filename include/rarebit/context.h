@@ -158,8 +158,9 @@ RB_API rb_error rb_context_set_max_expansion(rb_context *context, double times);
 RB_API double rb_context_max_expansion(const rb_context *context);
 
 /* Sets which share of a model's features data must have by name for the model to be applied to
- * them: 0 to 1, 0.1 by default. Data with less are refused with RB_ERROR_DATA, as are those with none
- * whatever is set here; features that are not there take their training centre, with a warning.
+ * them: 0 to 1, 0.1 by default. Data with less are refused with RB_ERROR_DATA, as are those with
+ * none whatever is set here; features that are not there take their training centre, with a
+ * warning.
  * RB_ERROR_ARGUMENT: not within 0 to 1. */
 RB_API rb_error rb_context_set_min_shared(rb_context *context, double share);
 RB_API double rb_context_min_shared(const rb_context *context);

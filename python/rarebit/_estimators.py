@@ -361,13 +361,14 @@ class Directions(Estimator):
         """The variance of the data along each component, with 1/n, where scikit-learn has
         1/(n - 1)."""
         if self._fitted().attributes["whiten"] == "true":  # loadings have its root as length
-            return (self._array("loadings") ** 2).sum(axis=0)
+            return np.asarray((self._array("loadings") ** 2).sum(axis=0))
         return self._array("variance")[:, 0]
 
     @property
     def mean_(self) -> Array:
         """Of each feature: what codes of 0 stand for."""
-        return self.inverse_transform(np.zeros((1, self._fitted().n_components)))[0]
+        centre = self.inverse_transform(np.zeros((1, self._fitted().n_components)))
+        return np.asarray(centre[0])
 
 
 class Clusters(ClusterMixin, Estimator):  # type: ignore[misc]

@@ -207,7 +207,7 @@ def _open(path: str) -> ctypes.CDLL:
     better = info(None, b"blas_advice")
     if not better:
         return library
-    _ctypes.dlclose(library._handle)
+    getattr(_ctypes, "dlclose")(library._handle)  # unknown to typeshed
     os.environ["OPENBLAS_CORETYPE"] = better.decode()
     try:
         return ctypes.CDLL(path)
