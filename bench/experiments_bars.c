@@ -1,6 +1,6 @@
 /* The bars experiments of Luecke and Eggert (2010): the paper's rate beside ours. */
-#include "base/base.h"
 #include "experiments.h"
+#include "inside/counts.h"
 #include "inside/truth.h"
 
 #include <math.h>
@@ -282,27 +282,6 @@ static void free_trial(struct trial *t) {
     free(t->counts);
 }
 
-/* D. Knuth, "The art of computer programming" 2, 3.4.1: of small means. */
-static float draw_poisson(rb_draws *draws, double mean) {
-    float count = 0;
-    for (double left = rb_draw_uniform(draws); left > exp(-mean); left *= rb_draw_uniform(draws))
-        count++;
-    return count;
-}
-
-/* The samples become counts of which they are the means. */
-static rb_error make_counts(rb_context *ctx, int64_t seed, struct trial *t) {
-    int64_t n = rb_matrix_samples(t->samples), m = rb_matrix_features(t->samples);
-    rb_draws draws = {.stream = {.seed = (uint64_t)seed, .purpose = RB_RANDOM_SAMPLE_NOISE}};
-    t->counts = malloc((size_t)(n * m) * sizeof *t->counts);
-    if (!t->counts) return RB_ERROR_MEMORY;
-    for (int64_t e = 0; e < n * m; e++)
-        t->counts[e] = draw_poisson(&draws, rb_matrix_at(t->samples, e / m, e % m));
-    rb_matrix_free(t->samples);
-    t->samples = NULL;
-    return rb_matrix_dense(ctx, RB_FLOAT32, n, m, t->counts, m, 1, &t->samples);
-}
-
 static rb_error make_data(rb_context *ctx, const struct experiment *e, int64_t seed,
                           struct trial *t) {
     rb_options *bars = NULL;
@@ -316,7 +295,7 @@ static rb_error make_data(rb_context *ctx, const struct experiment *e, int64_t s
             e->probability, (long long)(e->heights ? e->heights : 1), (long long)seed);
     }
     err = err ? err : rb_simulate_bars(ctx, bars, &t->samples, &t->fields, &t->states);
-    if (!err && e->poisson) err = make_counts(ctx, seed, t);
+    if (!err && e->poisson) err = counts_draw(ctx, seed, &t->samples, &t->counts);
     err = err ? err : rb_source_from_matrix(ctx, t->samples, &t->source);
     err = err ? err : rb_source_from_matrix(ctx, t->fields, &t->truth);
     rb_options_free(bars);

@@ -64,8 +64,8 @@
  *                may fall
  * and accept, gradient-search, newton-iterations, adapt-iterations, estep-tolerance, mstep,
  * psi-update, psi-step, noise-decay, psi-min, psi-init, weight-max, weight-init, weight-start,
- * weight-decay, weight-decay-laplace, dropout, dropout-place, input-noise, input-noise-level, momentum, activation, activation-threshold,
- * activation-slope, moment-decay.
+ * weight-decay, weight-decay-laplace, dropout, dropout-place, input-noise, input-noise-level,
+ * momentum, activation, activation-threshold, activation-slope, moment-decay.
  */
 #ifndef RAREBIT_RFN_H
 #define RAREBIT_RFN_H

@@ -235,9 +235,9 @@ static void move_variance(struct sample *s, int64_t j, double d) {
 }
 
 /* Jeffreys: the bound of ln p(v) is ln N(v; 0, K) but for a constant, and with s and q what B_jj
- * and b_j are without unit j its maximum over xi_j is at (q^2 - s) / s^2, or 0 (M. Tipping, A. Faul,
- * "Fast marginal likelihood maximisation for sparse Bayesian models", AISTATS 2003). One unit after
- * the other, until they settle. */
+ * and b_j are without unit j its maximum over xi_j is at (q^2 - s) / s^2, or 0 (M. Tipping, A.
+ * Faul, "Fast marginal likelihood maximisation for sparse Bayesian models", AISTATS 2003). One unit
+ * after the other, until they settle. */
 static void ascend(struct sample *s) {
     enum { SWEEPS = 1000 };
     double change = INFINITY, largest = 0;

@@ -4,7 +4,7 @@
  *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk)
  * gradient (S8.1, eqs 94, 95, M-step of 101):  W <- W + eta Psi^-1 (U - W S)
  *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk) / Psi_kk^2
- * precision (eq. 121):                         1/Psi_kk <- 1/Psi_kk + eta (1 - E_kk / Psi_kk) / Psi_kk
+ * precision (eq. 121):     1/Psi_kk <- 1/Psi_kk + eta (1 - E_kk / Psi_kk) / Psi_kk
  * with E = C - U W' - W U' + W S W' from the old W, or the new one.
  *
  * With t the target of a row w for newton, S t = u, so that the forms of the new row w + eta (t -

@@ -170,8 +170,8 @@ static void changes_are_differences(void **state) {
     rb_context_free(ctx);
 }
 
-/* S9.5.1: the step of the first length beta^t that lowers O enough by eq. 199, by hand; the last is one
- * that always does. */
+/* S9.5.1: the step of the first length beta^t that lowers O enough by eq. 199, by hand; the last is
+ * one that always does. */
 static void lengths_are_searched_for(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
