@@ -1,7 +1,7 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
- * Order: samples are scaled to equal totals (of the values that are there), log1p, effects of
- * covariates taken out, missing values filled or left out, features selected by variance, centred,
+ * Order: samples are scaled to equal totals (of the values that are there), log1p, each sample
+ * centred, effects of covariates taken out, missing values filled or left out, features selected by variance, centred,
  * scaled. It is applied to each block
  * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
  * one.
@@ -17,6 +17,8 @@
  *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
  *                 it
  *   log1p         log(1 + x), after the totals; values must be above -1
+ *   centre-samples  none, mean, median: what is subtracted from each sample, of its values that are
+ *                 there, after log1p; dense data only
  *   top-variance  keep this many features of largest variance; 0: all
  *   centre        mean, median, none, auto: what is subtracted from each feature
  *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
@@ -47,6 +49,11 @@ typedef enum rb_centre {
     RB_CENTRE_NONE,
     RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for those of rarebit/et.h */
 } rb_centre;
+typedef enum rb_centre_samples {
+    RB_CENTRE_SAMPLES_NONE = 0,
+    RB_CENTRE_SAMPLES_MEAN,
+    RB_CENTRE_SAMPLES_MEDIAN
+} rb_centre_samples;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 
 #ifdef __cplusplus

@@ -332,6 +332,7 @@ typedef struct rb_preprocess_options {
     double totals; /* scale each sample to this sum of values, none of which may be below 0;
                     * 0: leave it */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
+    int centre_samples;   /* rb_centre_samples: what is subtracted from each sample, after log1p */
     int64_t top_variance; /* keep this many features of largest variance; 0: all */
     int centre;           /* rb_centre: what is subtracted from each feature */
     int scale;           /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
@@ -377,7 +378,7 @@ static inline bool rb_missing_stays(const rb_preprocess_options *options) {
 }
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
- * totals, log1p, effects of covariates taken out, missing values filled (or kept as NaN), features
+ * totals, log1p, samples centred, effects of covariates taken out, missing values filled (or kept as NaN), features
  * selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options; /* its text is that of `regress` */
@@ -430,10 +431,10 @@ void rb_feed_forget(rb_feed *feed);
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block);
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
- * belong to the samples of the last block read, whose totals are restored. */
+ * belong to the samples of the last block read, whose totals and levels are restored. */
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows);
-/* The same of samples of which nothing else is known: totals are those of the option, and
- * covariates what they were on average. */
+/* The same of samples of which nothing else is known: totals are those of the option, what
+ * centred samples lost stays 0, and covariates are what they were on average. */
 void rb_preprocess_inverse(const rb_preprocess *p, rb_dense rows);
 /* Into such rows, once they are on the scale of the data: all values that the source has. */
 void rb_feed_keep(const rb_feed *feed, rb_dense rows);

@@ -2,7 +2,7 @@
  *
  * The common case, dense numbers of the working type that are centred and scaled, is one kernel a
  * row, in that type, whatever their order in memory; where nothing is to be done the block is a
- * view of the source. Everything else (totals, log1p, filled or selected features, other types,
+ * view of the source. Everything else (totals, log1p, centred samples, filled or selected features, other types,
  * sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
@@ -26,7 +26,7 @@ struct rb_feed {
     rb_ahead ahead;
     rb_type type;
     bool trusted;
-    bool plain;        /* no totals, no log1p, nothing filled, no feature moved */
+    bool plain;        /* no sample is transformed, nothing filled, no feature moved */
     bool moves;        /* centre or scale do something */
     int64_t *input_of; /* see rb_match_features */
     rb_scratch arrays; /* those that follow, up to scratch */
@@ -44,7 +44,7 @@ struct rb_feed {
     bool has_last;             /* it is still here, being no view */
     rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
-    rb_buffer totals;          /* of the samples; no data when not asked for */
+    rb_buffer levels;          /* rb_row_level of the samples; no data when not asked for */
 };
 
 void rb_feed_free(rb_feed *feed) {
@@ -56,7 +56,7 @@ void rb_feed_free(rb_feed *feed) {
         rb_free(feed->values.data);
         rb_free(feed->starts.data);
         rb_free(feed->columns.data);
-        rb_free(feed->totals.data);
+        rb_free(feed->levels.data);
         rb_free(feed);
     }
 }
@@ -165,7 +165,8 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
     rb_feed *feed = rb_alloc(ctx, 1, sizeof *feed);
     if (!feed) return RB_ERROR_MEMORY;
     *feed = (rb_feed){.p = p, .source = source, .type = type};
-    rb_error err = rb_match_features(ctx, p, source, &feed->input_of);
+    rb_error err = rb_check_levels(ctx, &p->options, source);
+    err = err ? err : rb_match_features(ctx, p, source, &feed->input_of);
     err = err ? err : make_parameters(ctx, feed);
     err = err ? err : reverse_map(feed);
     err = err ? err : bind_effects(ctx, feed);
@@ -173,8 +174,8 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
         rb_feed_free(feed);
         return err;
     }
-    feed->plain =
-        !p->fill && !p->options.log1p && p->options.totals == 0 && !feed->input_of && !p->regress;
+    feed->plain = !p->fill && !p->options.log1p && !rb_levels_samples(&p->options) &&
+                  !feed->input_of && !p->regress;
     rb_ahead_begin(ctx, source, &feed->ahead);
     *out = feed;
     return RB_OK;
@@ -283,8 +284,8 @@ static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
     if (t->fast) return fast_row(t, i, scratch);
     rb_row row = {.values = scratch};
     rb_row_get(t->view, i, &row);
-    double total = rb_row_transform(&t->feed->p->options, &row);
-    if (t->feed->totals.data) ((double *)t->feed->totals.data)[i] = total;
+    rb_row_level lost = rb_row_transform(&t->feed->p->options, &row);
+    if (t->feed->levels.data) ((rb_row_level *)t->feed->levels.data)[i] = lost;
     bool sparse = t->view->sparse && !t->feed->p->regress;
     return sparse ? sparse_row(t, i, &row)
                   : dense_row(t, i, &row, scratch + t->view->n_features + 1);
@@ -316,9 +317,10 @@ static rb_error make_rows(struct making *t, int64_t first) {
 
 /* ---- blocks ---- */
 
-static rb_error hold_totals(rb_context *ctx, rb_feed *feed, int64_t count) {
-    return feed->p->options.totals > 0 ? rb_buffer_hold(ctx, &feed->totals, count, sizeof(double))
-                                       : RB_OK;
+static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
+    return rb_levels_samples(&feed->p->options)
+               ? rb_buffer_hold(ctx, &feed->levels, count, sizeof(rb_row_level))
+               : RB_OK;
 }
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
@@ -330,7 +332,7 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
         return RB_OK;
     }
     rb_error err = rb_buffer_hold(ctx, &feed->values, n, (size_t)m * rb_type_size(feed->type));
-    err = err ? err : hold_totals(ctx, feed, n);
+    err = err ? err : hold_levels(ctx, feed, n);
     block->dense = (rb_dense){feed->values.data, n, m, m, feed->type};
     return err ? err
                : make_rows(
@@ -363,7 +365,7 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
     rb_error err = rb_buffer_hold(ctx, &feed->starts, n + 1, sizeof(int64_t));
     err = err ? err : rb_buffer_hold(ctx, &feed->columns, stored, sizeof(int32_t));
     err = err ? err : rb_buffer_hold(ctx, &feed->values, stored, rb_type_size(feed->type));
-    err = err ? err : hold_totals(ctx, feed, n);
+    err = err ? err : hold_levels(ctx, feed, n);
     if (err) return err;
     count_used(feed, view);
     block->csr = (rb_csr){
@@ -408,14 +410,15 @@ static int last_entries(const rb_feed *feed, int64_t i,
 
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
     const rb_preprocess *p = feed->p;
-    const double *totals = feed->totals.data;
+    const rb_row_level *levels = feed->levels.data;
     for (int64_t i = 0; i < rows.rows; i++) {
         rb_regress_entry entries[RB_COVARIATES_MAX];
         int count = last_entries(feed, i, entries);
         void *row = rb_dense_row(rows, i);
-        double factor = totals && totals[i] != 0 ? totals[i] / p->options.totals : 1;
+        rb_row_level lost = levels ? levels[i] : (rb_row_level){0};
+        double factor = lost.total != 0 ? lost.total / p->options.totals : 1;
         for (int64_t k = 0; k < rows.cols; k++) {
-            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k] + lost.level;
             x += feed->offsets ? feed->offsets[k] : 0;
             for (int e = 0; e < count; e++)
                 x += entries[e].value * feed->coefficients[entries[e].column * rows.cols + k];

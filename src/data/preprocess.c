@@ -422,6 +422,8 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
                        "is the file transposed?",
                        (long long)source->n_features);
     }
+    err = rb_check_levels(ctx, &chosen, source);
+    if (err) return err;
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     if (!p) return RB_ERROR_MEMORY;
     p->options = chosen;

@@ -16,6 +16,10 @@ static const rb_option table[] = {
      RB_OPTION_COMMON},
     {"log1p", 0, RB_OPTION_FLAG, offsetof(rb_preprocess_options, log1p), "false", 0, 0, NULL, NULL,
      "take log(1 + x), after the totals", RB_OPTION_COMMON},
+    {"centre-samples", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre_samples), "none",
+     0, 0, "none|mean|median", "HOW",
+     "what is subtracted from each sample, of its own values after --log1p: takes out a level that "
+     "all features share, such as the brightness of an array (dense data)"},
     {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,
      9e18, NULL, "N", "keep the N features of largest variance (0: all)", RB_OPTION_COMMON},
     {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,

@@ -1,7 +1,8 @@
-/* Raw rows as float64, scaled to totals and as logarithms. */
+/* Raw rows as float64, scaled to totals, as logarithms, and centred. */
 #include "rows.h"
 
 #include <math.h>
+#include <string.h>
 
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
     int64_t first = m->sparse ? m->starts[i] - m->starts[0] : i * m->row_stride;
@@ -28,15 +29,74 @@ static double transformed(const rb_preprocess_options *options, double value, do
     return options->log1p ? log1p(value * factor) : value * factor;
 }
 
-double rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
-    double total = 0, factor = 1;
-    if (options->totals == 0 && !options->log1p) return 0;
+/* A number of 64 bits in the order of the values, and back. */
+static uint64_t key_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static double value_of(uint64_t key) {
+    uint64_t bits = key >> 63 ? key & ~((uint64_t)1 << 63) : ~key;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The value with `rank` finite ones before it, byte by byte of its key: no memory is needed. */
+static double ranked(const rb_row *row, int64_t rank) {
+    uint64_t known = 0, mask = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        int64_t counts[256] = {0};
+        uint64_t byte = 0;
+        for (int64_t e = 0; e < row->count; e++) {
+            uint64_t key = key_of(row->values[e]);
+            if (isfinite(row->values[e]) && (key & mask) == known) counts[key >> shift & 255]++;
+        }
+        for (; byte < 255 && rank >= counts[byte]; byte++)
+            rank -= counts[byte];
+        known |= byte << shift;
+        mask |= (uint64_t)255 << shift;
+    }
+    return value_of(known);
+}
+
+/* The mean or median of the values that are there; 0 where none is. */
+static double level_of(const rb_row *row, int how) {
+    double sum = 0;
+    int64_t there = 0;
+    for (int64_t e = 0; e < row->count; e++) {
+        there += isfinite(row->values[e]);
+        sum += isfinite(row->values[e]) ? row->values[e] : 0;
+    }
+    if (there == 0) return 0;
+    if (how == RB_CENTRE_SAMPLES_MEAN) return sum / (double)there;
+    double middle = ranked(row, there / 2);
+    return there % 2 ? middle : (ranked(row, there / 2 - 1) + middle) / 2;
+}
+
+rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
+    rb_row_level lost = {0};
+    double factor = 1;
     if (options->totals > 0) {
         for (int64_t e = 0; e < row->count; e++)
-            total += isfinite(row->values[e]) ? row->values[e] : 0;
-        factor = total == 0 ? 1 : options->totals / total;
+            lost.total += isfinite(row->values[e]) ? row->values[e] : 0;
+        factor = lost.total == 0 ? 1 : options->totals / lost.total;
     }
-    for (int64_t e = 0; e < row->count; e++)
+    for (int64_t e = 0; (options->totals > 0 || options->log1p) && e < row->count; e++)
         row->values[e] = transformed(options, row->values[e], factor);
-    return total;
+    if (options->centre_samples != RB_CENTRE_SAMPLES_NONE) {
+        lost.level = level_of(row, options->centre_samples);
+        for (int64_t e = 0; e < row->count; e++)
+            row->values[e] -= lost.level;
+    }
+    return lost;
+}
+
+rb_error rb_check_levels(rb_context *ctx, const rb_preprocess_options *options,
+                         const rb_source *source) {
+    if (!source->sparse || options->centre_samples == RB_CENTRE_SAMPLES_NONE) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "samples of sparse data cannot be centred, which would fill their zeros: leave "
+                   "`centre-samples` out, or convert the data to a dense format such as .npy");
 }

@@ -21,9 +21,22 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
 /* Can totals and log1p take the value? One that is missing they can. */
 bool rb_value_fits(const rb_preprocess_options *options, double value);
 
-/* Scales the row to its total and takes log1p, as the options say. Returns the total (over values
- * that are there); a total of 0 leaves the row. */
-double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
+/* What a row lost, over the values that are there: its total, which is 0 where it is not scaled to
+ * another one, and the level that was subtracted. */
+typedef struct rb_row_level {
+    double total, level;
+} rb_row_level;
+/* Does anything look at whole samples: totals, levels? */
+static inline bool rb_levels_samples(const rb_preprocess_options *options) {
+    return options->totals > 0 || options->centre_samples != RB_CENTRE_SAMPLES_NONE;
+}
+/* Scales the row to its total, takes log1p and centres it, as the options say. A total of 0 leaves
+ * the row. */
+rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row);
+
+/* RB_ERROR_UNSUPPORTED: samples are to be centred, and those of the source are sparse. */
+rb_error rb_check_levels(rb_context *ctx, const rb_preprocess_options *options,
+                         const rb_source *source);
 
 /* For each feature in use the feature of the source that it is, -1 when the source lacks it; NULL
  * when all stand in the same order (nothing to map). By name when both have names, else by

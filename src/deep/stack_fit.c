@@ -43,7 +43,7 @@ rb_error rb_stack_options(rb_context *ctx, const char *method, rb_options **opti
 /* ---- the options of a layer ---- */
 
 /* What is done to data alone. */
-static const char *const of_data[] = {"missing",      "totals",  "log1p",
+static const char *const of_data[] = {"missing",      "totals",  "log1p", "centre-samples",
                                       "top-variance", "regress", NULL};
 
 static rb_error count_layers(rb_context *ctx, const rb_options *options, int64_t *count) {

@@ -159,7 +159,8 @@ static rb_error put_projection(rb_context *ctx, rb_model *stack, const rb_model 
 
 static bool prepares_codes_only(const rb_preprocess *p) {
     const rb_preprocess_options *o = &p->options;
-    return !p->selected && !p->regress && !p->fill && !o->log1p && o->totals == 0;
+    return !p->selected && !p->regress && !p->fill && !o->log1p && o->totals == 0 &&
+           o->centre_samples == RB_CENTRE_SAMPLES_NONE;
 }
 
 static rb_error check_layer(rb_context *ctx, const rb_model *const *layers, int64_t k) {

@@ -127,10 +127,11 @@ static rb_error check(rb_context *ctx, const rb_model *model, const rb_layers *l
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the whitening is of patches of %lldx%lldx%lld",
                        (long long)w->height, (long long)w->width, (long long)w->channels);
     }
-    if (p->options.totals > 0 || p->options.log1p || p->regress) {
+    if (p->options.totals > 0 || p->options.log1p || p->regress ||
+        p->options.centre_samples != RB_CENTRE_SAMPLES_NONE) {
         return rb_fail(
             ctx, RB_ERROR_UNSUPPORTED,
-            "the model takes totals, logarithms or effects of covariates of its samples, "
+            "the model takes totals, logarithms, levels or effects of covariates of its samples, "
             "which no convolution does");
     }
     return RB_OK;

@@ -123,6 +123,11 @@ static rb_error check_preprocess(rb_context *ctx, const rb_model *model) {
                        "the model takes effects of covariates out of its samples, which no other "
                        "program could repeat without them; fit without `regress`");
     }
+    if (p->options.centre_samples != RB_CENTRE_SAMPLES_NONE) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "the model centres each sample, which layers cannot; fit without "
+                       "`centre-samples` to data that are centred already");
+    }
     if (rb_missing_stays(&p->options)) {
         rb_log(ctx, RB_LOG_WARNING,
                "the model does without missing values, which layers cannot: samples that lack some "

@@ -12,7 +12,7 @@
  * data count as one permutation, so that no p-value is 0 (B. Phipson, G. K. Smyth, "Permutation
  * p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9 (2010)).
  *
- * What is permuted are the values after what looks at whole samples (totals, then log1p), of the
+ * What is permuted are the values after what looks at whole samples (totals, log1p, centring), of the
  * features in use: these steps would undo each other else. Means, variances, and which features are
  * selected, are the same for every permutation.
  */
@@ -272,6 +272,7 @@ static rb_preprocess *second_half(rb_context *ctx, const rb_preprocess *p) {
     half->n_input = half->n_features;
     half->options.totals = 0;
     half->options.log1p = false;
+    half->options.centre_samples = RB_CENTRE_SAMPLES_NONE;
     return half;
 }
 
@@ -334,10 +335,11 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
     for (const rb_option *row = model->method->options; row->name; row++) {
         snprintf(name, sizeof name, "%s_checksum", row->name);
         if (rb_model_attribute(model, name)) {
-            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                           "the model was fitted with `%s` from a file, so that it cannot be fitted "
-                           "again from its options; give `null=encode`",
-                           row->name);
+            return rb_fail(
+                ctx, RB_ERROR_UNSUPPORTED,
+                "the model was fitted with `%s` from a file, so that it cannot be fitted "
+                "again from its options; give `null=encode`",
+                row->name);
         }
     }
     return !consensus || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
@@ -353,9 +355,10 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
 static const char *value_again(const rb_model *model, const char *name) {
     if (strcmp(name, "regress") == 0) return NULL;
     static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
-    return rb_among(done, name)         ? "0"
-           : strcmp(name, "log1p") == 0 ? "false"
-                                        : rb_model_attribute(model, name);
+    return rb_among(done, name)                  ? "0"
+           : strcmp(name, "log1p") == 0          ? "false"
+           : strcmp(name, "centre-samples") == 0 ? "none"
+                                                 : rb_model_attribute(model, name);
 }
 
 /* All options of the fit, as the model recorded them: no preset changes what is set. */

@@ -154,8 +154,8 @@ static void defaults_are_pinned(void **state) {
          "input-noise=none input-noise-level=0 momentum=0 "
          "activation=rectify activation-threshold=0 activation-slope=0.01 "
          "prior-mean=-0.5 prior-covariance=1 "},
-        {rb_preprocess_group.rows,
-         "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none regress= "},
+        {rb_preprocess_group.rows, "missing=refuse totals=0 log1p=false centre-samples=none "
+                                   "top-variance=0 centre=auto scale=none regress= "},
         {rb_read_group()->rows,
          "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };
