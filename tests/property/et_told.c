@@ -71,14 +71,14 @@ static void metrics_are_of_the_model(void **state) {
 /* Five iterations and one more are six, also where the shares of values are not alike. */
 static void goes_on_from_a_model(void **state) {
     const struct fixture_problem *p = *state;
-    const char *const text = "units=4 exact=true values=0,1,2 value-prior=0.2,0.1 seed=2 "
+    const char *const text = "units=4 exact=true values=0,1,2 value-prior=0.2,0.1 seed=2 sigma=1 "
                              "temperature=1 weight-noise=0 cut-factor=1e9 precision=float64 "
                              "iterations=";
     char five[256], six[256], one[256];
     snprintf(five, sizeof five, "%s5", text);
     snprintf(six, sizeof six, "%s6", text);
     snprintf(one, sizeof one,
-             "units=4 exact=true values=0,1,2 weight-noise=0 cut-factor=1e9 "
+             "units=4 exact=true values=0,1,2 sigma=1 weight-noise=0 cut-factor=1e9 "
              "temperature=1 precision=float64 iterations=1");
     rb_model *first = fit(p, "linca", five, NULL);
     rb_model *whole = fit(p, "linca", six, NULL), *parts = fit(p, "linca", one, first);
