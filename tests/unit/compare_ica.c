@@ -145,6 +145,7 @@ static void components_explain_their_share(void **state) {
         for (int k = 0; k < M; k++)
             squares += w[k * UNITS + j] * w[k * UNITS + j];
         assert_close(share[j], squares / total, 1e-9);
+        assert_true(j == 0 || share[j] <= share[j - 1]); /* the largest first */
     }
     rb_model_free(model);
 }
