@@ -64,6 +64,13 @@ static void metrics_are_of_the_model(void **state) {
             for (int e = 0; e < 90; e++)
                 assert_close(trace[e], metric(model, e / 3, names[e % 3]), 1e-12);
         }
+        if (i == 1) {
+            int64_t kept, one;
+            const double *at = rb_model_array(model, "trace_fields_at", &kept, &one);
+            assert_int_equal(kept, 10);
+            for (int k = 0; k < 10; k++) /* evenly, from the first to the last */
+                assert_true(at[k] == k * 29 / 9);
+        }
         rb_model_free(model);
     }
 }

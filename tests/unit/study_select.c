@@ -65,6 +65,7 @@ static void finds_the_planted_number(void **state) {
     assert_int_equal(units, CAUSES + 1);
     assert_non_null(strstr(why, "5 units explain"));
     assert_true(rb_selection_get(s, CAUSES, "match") > 0.8);
+    assert_true(rb_selection_get(s, CAUSES - 1, "shared") > 0.5);
     assert_true(rb_selection_get(s, 0, "held_out") < rb_selection_get(s, 3, "held_out") - 1);
     assert_true(rb_selection_get(s, 0, "held_out_error") >
                 rb_selection_get(s, 3, "held_out_error"));
