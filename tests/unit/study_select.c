@@ -348,7 +348,7 @@ static void compares_samples_with_themselves(void **state) {
     free_table(s);
 }
 
-/* The standard error of a mean difference, n - 1 in it; of folds where only their means are known. */
+/* The standard error of a mean difference, n - 1 in it; n: folds, if only their means are known. */
 static void errors_are_of_means(void **state) {
     struct world *w = *state;
     for (int means = 0; means < 2; means++) {
