@@ -214,13 +214,15 @@ class Tests:
                     return ""
                 self.time(target)
                 write(path, new_text)
-                same = not self.make(target)
-                same = same or first and self.machine_code(target) == self.same[target]
-                first = False
-                passed, seconds = (True, 0) if same else self.run(target)
+                built = self.make(target)
+                same = first and (not built or self.machine_code(target) == self.same[target])
+                passed, seconds = self.run(target) if built and not same else (True, 0)
                 write(path, old_text)
                 if same:
                     return None
+                if not built:
+                    sys.exit(f"mutants: {target} is not built, though another test was")
+                first = False
                 if not passed:
                     return target
                 spent += seconds

@@ -2,7 +2,6 @@
  * them is told, and clean ones are told to be clean. */
 #include "fixture.h"
 
-#include "analysis/check.h"
 #include "data/data.h"
 #include <rarebit/check.h>
 
@@ -467,24 +466,6 @@ static void test_outliers(void **state) {
     free(values);
 }
 
-/* Distances are in standard deviations of a normal distribution, by the median of absolute ones. */
-static void test_distances(void **state) {
-    (void)state;
-    const double values[] = {10, 12, 11, 9, 8, 20, 10.5}; /* median 10.5, of the distances 1.5 */
-    const int64_t places[] = {3, 5, 7, 9, 11, 13, 15};
-    rb_look one = {.ctx = ctx};
-    for (int beyond = 0; beyond < 2; beyond++) {
-        rb_outliers found = {0};
-        double limit = 9.5 / (1.4826 * 1.5) * (beyond ? 0.999 : 1.001);
-        assert_ok(ctx, rb_find_outliers(&one, values, places, 7, limit, &found));
-        assert_int_equal(found.count, beyond);
-        if (beyond) {
-            assert_int_equal(found.shown[0], 13);
-            assert_close(found.z[0], 9.5 / (1.4826 * 1.5), 1e-12);
-        }
-    }
-}
-
 /* A shift of a third of the features, from sample 70 on, and by what names say. */
 static void test_blocks(void **state) {
     (void)state;
@@ -701,7 +682,6 @@ int main(void) {
         cmocka_unit_test(test_nothing_can_be_fitted),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_distances),
         cmocka_unit_test(test_many_missing),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_few_samples),

@@ -305,6 +305,26 @@ static void rule_by_default(void **state) {
     rb_context_free(ctx);
 }
 
+/* Where more than half of the codes of living units are above 0 it says little that one is, unless
+ * the method's codes are sparse by themselves. */
+static void dense_codes_want_another_rule(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    for (int c = 0; c < 4; c++) {
+        example e;
+        rb_modules *modules;
+        make_example(&e, 1, false);
+        for (int i = 0; i < N * L; i++) /* of 40 samples 18 or 22 */
+            e.codes[i] = i % L == 4 ? 0 : i / L * 7 % N < (c % 2 ? 22 : 18) ? 1 + i % 5 : 0;
+        rb_modules_input input = input_of(&e);
+        input.sparse_codes = c / 2;
+        assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
+        assert_string_equal(rb_modules_rule(modules), c == 1 ? "fabia" : "nonzero");
+        rb_modules_free(modules);
+    }
+    rb_context_free(ctx);
+}
+
 /* active: the codes themselves are above 1/2, whatever their scale; features as for the others. */
 static void active_rule(void **state) {
     (void)state;
@@ -572,6 +592,7 @@ int main(void) {
         cmocka_unit_test(one_side_at_a_time),
         cmocka_unit_test(background_comes_last),
         cmocka_unit_test(rule_by_default),
+        cmocka_unit_test(dense_codes_want_another_rule),
         cmocka_unit_test(active_rule),
         cmocka_unit_test(own_thresholds),
         cmocka_unit_test(information_of_fabia),

@@ -90,7 +90,8 @@ static double information_of(const rb_model *model, const reference *r, int64_t 
 }
 
 /* Binary causes with Gaussian noise: sigma^2 for every feature; with Poisson noise: the expected
- * count, of causes with values that of each times its prior. Members are the samples in which a cause is more likely there than not. */
+ * count, of causes with values that of each times its prior. Members are the samples in which a
+ * cause is more likely there than not. */
 static void modules_of_causes(void **state) {
     (void)state;
     for (int kind = 0; kind < 3; kind++) {

@@ -129,6 +129,27 @@ static void span_is_that_of_pca(void **state) {
 }
 
 /* g and g' are the derivatives of G, in both types; those of float32 are near those of float64. */
+/* A component explains the squares of its loadings of all that varies, for its codes have variance
+ * 1. */
+static void components_explain_their_share(void **state) {
+    struct problem *p = *state;
+    rb_model *model = fit(p, "precision=float64");
+    const double *w = fixture_array(model, "loadings"), *share = fixture_array(model, "explained");
+    double total = 0, mean[M] = {0};
+    for (int e = 0; e < N * M; e++)
+        mean[e % M] += p->values[e] / N;
+    for (int e = 0; e < N * M; e++)
+        total += pow(p->values[e] - mean[e % M], 2) / N;
+    for (int j = 0; j < UNITS; j++) {
+        double squares = 0;
+        for (int k = 0; k < M; k++)
+            squares += w[k * UNITS + j] * w[k * UNITS + j];
+        assert_close(share[j], squares / total, 1e-9);
+        assert_true(j == 0 || share[j] <= share[j - 1]); /* the largest first */
+    }
+    rb_model_free(model);
+}
+
 static void contrasts_and_their_derivatives(void **state) {
     (void)state;
     const double h = 1e-4;
@@ -175,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(planted_components_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(span_is_that_of_pca, setup, teardown),
+        cmocka_unit_test_setup_teardown(components_explain_their_share, setup, teardown),
         cmocka_unit_test(contrasts_and_their_derivatives),
         cmocka_unit_test(normal_expectations),
     };

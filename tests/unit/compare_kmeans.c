@@ -203,6 +203,11 @@ static void sparse_is_dense(void **state) {
             assert_close(compare_objective(a, t), compare_objective(b, t), 1e-9);
         double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse.source);
         assert_memory_equal(x, y, N * 5 * sizeof *x);
+        rb_evaluation of_dense, of_sparse;
+        assert_ok(ctx, fixture_evaluate(ctx, a, dense, &of_dense));
+        assert_ok(ctx, fixture_evaluate(ctx, a, sparse.source, &of_sparse));
+        assert_close(of_dense.mean_squared_error, of_sparse.mean_squared_error, 1e-9);
+        assert_close(of_dense.variance_explained, of_sparse.variance_explained, 1e-9);
         free(x);
         free(y);
         rb_model_free(a);

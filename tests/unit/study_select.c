@@ -65,6 +65,7 @@ static void finds_the_planted_number(void **state) {
     assert_int_equal(units, CAUSES + 1);
     assert_non_null(strstr(why, "5 units explain"));
     assert_true(rb_selection_get(s, CAUSES, "match") > 0.8);
+    assert_true(rb_selection_get(s, CAUSES - 1, "shared") > 0.5);
     assert_true(rb_selection_get(s, 0, "held_out") < rb_selection_get(s, 3, "held_out") - 1);
     assert_true(rb_selection_get(s, 0, "held_out_error") >
                 rb_selection_get(s, 3, "held_out_error"));
@@ -348,7 +349,7 @@ static void compares_samples_with_themselves(void **state) {
     free_table(s);
 }
 
-/* The standard error of a mean difference, n - 1 in it; of folds where only their means are known. */
+/* The standard error of a mean difference, n - 1 in it; n: folds, if only their means are known. */
 static void errors_are_of_means(void **state) {
     struct world *w = *state;
     for (int means = 0; means < 2; means++) {

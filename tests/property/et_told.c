@@ -1,0 +1,107 @@
+/* What a fit of expectation truncation tells of its iterations is what its model has, and a fit
+ * goes on from a model as it would have gone on by itself. */
+#include "../unit/compare_test.h"
+
+enum { N = 150, D = 8, H = 4 };
+
+/* Superpositions of four overlapping fields, each at one of two strengths. */
+static int setup(void **state) {
+    rb_draws draws = {{17, RB_RANDOM_SIMULATE, 0}, 0};
+    double *values = calloc(N * D, sizeof *values);
+    for (int i = 0; i < N; i++) {
+        for (int h = 0; h < H; h++) {
+            double u = rb_draw_uniform(&draws), strength = u < 0.2 ? 1 : u < 0.35 ? 2 : 0;
+            for (int d = 2 * h; d < 2 * h + 3; d++)
+                values[i * D + d % D] += 3 * strength;
+        }
+        for (int d = 0; d < D; d++)
+            values[i * D + d] += 0.5 * rb_draw_normal(&draws);
+    }
+    *state = fixture_problem(values, N, D);
+    return 0;
+}
+
+static rb_model *fit(const struct fixture_problem *p, const char *method, const char *text,
+                     const rb_model *start) {
+    rb_model *model;
+    assert_ok(p->ctx, compare_try(p->ctx, method, text, p->source, start, &model));
+    return model;
+}
+
+static double metric(const rb_model *model, int64_t iteration, const char *name) {
+    double value = 0;
+    assert_int_equal(rb_model_metric(model, iteration, name, &value), RB_OK);
+    return value;
+}
+
+/* Temperature, noise and mean prior of the last iteration. */
+static void metrics_are_of_the_model(void **state) {
+    const struct fixture_problem *p = *state;
+    static const char *const methods[] = {"ssc", "linca"};
+    for (int i = 0; i < 2; i++) {
+        rb_model *model =
+            fit(p, methods[i],
+                i ? "units=4 iterations=30 seed=1 trace=true learn-sigma=true learn-prior=true "
+                    "prior-per-cause=true temperature=3"
+                  : "units=4 iterations=30 seed=1 temperature=3",
+                NULL);
+        const double *prior = fixture_array(model, "prior"), *dead = fixture_array(model, "dead");
+        double mean = 0;
+        for (int h = 0; h < H; h++) {
+            mean += prior[h] / H;
+            assert_true(dead[h] == 0);
+        }
+        assert_close(metric(model, 29, "temperature"), 1, 1e-12);
+        assert_close(metric(model, 0, "temperature"), 3, 1e-12);
+        assert_close(metric(model, 29, "sigma"), fixture_array(model, "sigma")[0], 1e-12);
+        assert_close(metric(model, 29, "prior"), mean, 1e-12);
+        if (i == 1) {
+            int64_t rows, columns;
+            const double *trace = rb_model_array(model, "trace", &rows, &columns);
+            static const char *const names[] = {"temperature", "samples_used", "candidate_hits"};
+            assert_int_equal(rows, 30);
+            assert_int_equal(columns, 3);
+            for (int e = 0; e < 90; e++)
+                assert_close(trace[e], metric(model, e / 3, names[e % 3]), 1e-12);
+        }
+        if (i == 1) {
+            int64_t kept, one;
+            const double *at = rb_model_array(model, "trace_fields_at", &kept, &one);
+            assert_int_equal(kept, 10);
+            for (int k = 0; k < 10; k++) /* evenly, from the first to the last */
+                assert_true(at[k] == k * 29 / 9);
+        }
+        rb_model_free(model);
+    }
+}
+
+/* Five iterations and one more are six, also where the shares of values are not alike. */
+static void goes_on_from_a_model(void **state) {
+    const struct fixture_problem *p = *state;
+    const char *const text = "units=4 exact=true values=0,1,2 value-prior=0.2,0.1 seed=2 sigma=1 "
+                             "temperature=1 weight-noise=0 cut-factor=1e9 precision=float64 "
+                             "iterations=";
+    char five[256], six[256], one[256];
+    snprintf(five, sizeof five, "%s5", text);
+    snprintf(six, sizeof six, "%s6", text);
+    snprintf(one, sizeof one,
+             "units=4 exact=true values=0,1,2 sigma=1 weight-noise=0 cut-factor=1e9 "
+             "temperature=1 precision=float64 iterations=1");
+    rb_model *first = fit(p, "linca", five, NULL);
+    rb_model *whole = fit(p, "linca", six, NULL), *parts = fit(p, "linca", one, first);
+    const double *w = fixture_array(whole, "loadings"), *x = fixture_array(parts, "loadings");
+    for (int e = 0; e < D * H; e++)
+        assert_close(x[e], w[e], 1e-9);
+    for (int a = 0; a < 2; a++)
+        assert_close(fixture_array(parts, "value_prior")[a], fixture_array(whole, "value_prior")[a],
+                     1e-12);
+    rb_model_free(first);
+    rb_model_free(whole);
+    rb_model_free(parts);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_are_of_the_model),
+                                       cmocka_unit_test(goes_on_from_a_model)};
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
+}
