@@ -45,9 +45,10 @@ genes() {
 
 printf '%s  %-33s%-17s%s\n' unit up down 'cells, and their type'
 while read -r unit size both _ _ _ _ type; do
-    all=$(cut -f 2 "$types" | grep -cxF "$type")
-    printf '  %2s  %-33s%-17s%3d, %d of the %d %s\n' "$unit" "$(genes "$unit" 1 4)" \
-        "$(genes "$unit" -1 2)" "$size" "$both" "$all" "$type"
+    told=
+    [ "$type" = - ] || told=", $both of the $(cut -f 2 "$types" | grep -cxF "$type") $type"
+    printf '  %2s  %-33s%-17s%3d%s\n' "$unit" "$(genes "$unit" 1 4)" "$(genes "$unit" -1 2)" \
+        "$size" "$told"
 done <"$out/types.rows"
 rm "$out/types.rows"
 
