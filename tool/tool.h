@@ -314,8 +314,8 @@ void put_word(FILE *file, const char *word);
 
 /* Blanks for control characters, which would write elsewhere on a terminal. */
 void put_plain(char *text);
-/* The library names options between backquotes: `eta`, `estep=newton`, `trace=true`. They become what
- * can be typed: --eta, --estep newton, --trace. Messages on stderr have this done to them. */
+/* The library names options between backquotes: `eta`, `estep=newton`, `trace=true`. They become
+ * what can be typed: --eta, --estep newton, --trace. Messages on stderr have this done to them. */
 void put_options(char *text);
 /* "rarebit: message" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,8 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
  * Order: samples are scaled to equal totals (of the values that are there), log1p, each sample
- * centred, effects of covariates taken out, missing values filled or left out, features selected by variance, centred,
+ * centred, effects of covariates taken out, missing values filled or left out, features selected by
+ * variance, centred,
  * scaled. It is applied to each block
  * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
  * one.

@@ -131,12 +131,13 @@ static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_m
 rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_modules *truth,
                           rb_match *match) {
     rb_modules *f = NULL, *t = NULL;
-    int64_t n_pairs, n_found = rb_modules_called(found);
+    int64_t n_pairs, n_found = 0;
     rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
     if (err) return err;
     *match = (rb_match){.size = sizeof *match};
     err = check_truth(ctx, found, truth);
     if (err) return err;
+    n_found = rb_modules_called(found);
     if (!rb_multiply(n_found, truth->count, &n_pairs)) {
         return rb_fail(ctx, RB_ERROR_MEMORY,
                        "%lld found and %lld true modules are too many to compare",

@@ -72,14 +72,14 @@ static rb_error check_units(rb_context *ctx, const rb_run *run) {
     int64_t asked = method->units ? method->units(run->options) : units;
     if (asked == units) return RB_OK;
     bool named = rb_rows_find(method->options, "units") != NULL;
-    return named
-               ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "`units` is %lld, but the model to start from has %lld units; leave it out",
-                         (long long)asked, (long long)units)
-               : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "the options ask for %lld units, but the model to start from has %lld; "
-                         "ask for %lld",
-                         (long long)asked, (long long)units, (long long)units);
+    return named ? rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "`units` is %lld, but the model to start from has %lld units; leave it "
+                           "out",
+                           (long long)asked, (long long)units)
+                 : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "the options ask for %lld units, but the model to start from has %lld; "
+                           "ask for %lld",
+                           (long long)asked, (long long)units, (long long)units);
 }
 
 /* A warm start takes its parameters from a model: what would be ignored is refused. */

@@ -121,7 +121,7 @@ tells "\"data_checksum\":\"$sum\""
 expect 0 modules first.h5 X.npy --rule top:5 -o sets.gmt -q
 grep -q ", rarebit [0-9.]*, seed 7, data $sum	" sets.gmt || fail "$command: $(head -n 1 sets.gmt)"
 expect 0 modules first.h5 X.npy --rule top:5 -o modules.tsv -q
-[ "$(head -n 1 modules.tsv)" = "module	unit	information	kind	name	index	weight" ] ||
+[ "$(head -n 1 modules.tsv)" = "module	unit	information	kind	name	index	weight	score	role" ] ||
     fail "$command: the header is another one: $(head -n 1 modules.tsv)"
 
 # So do pictures and HDF5: version, command, seed of the fit, checksum of the data at hand.

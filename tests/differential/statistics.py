@@ -106,7 +106,7 @@ def loadings(method, units, names):
     """As a module of all features has them, up to a scale: by ranks that is all the same."""
     run("modules", f"{method}.h5", "x.tsv", "--rule", "mass:1", "-o", "all.tsv")
     weights = {u: dict.fromkeys(names, 0.0) for u in range(units)}
-    for _, unit, _, kind, name, _, weight in table("all.tsv")[1]:
+    for _, unit, _, kind, name, _, weight, *_ in table("all.tsv")[1]:
         if kind == "feature":
             weights[int(unit)][name] = float(weight)
     return weights
@@ -119,7 +119,7 @@ def sets_agree(method, units, names, sets, ties):
     answer = json.loads(run("modules", f"{method}.h5", "x.tsv", "--gmt", "sets.gmt", "--json"))["feature_sets"]
     assert answer["tests"] == rows
     members = {}
-    for _, unit, _, kind, name, _, weight in table("members.tsv")[1]:
+    for _, unit, _, kind, name, _, weight, *_ in table("members.tsv")[1]:
         if kind == "feature":
             members.setdefault((int(unit), "up" if float(weight) > 0 else "down"), set()).add(name)
     assert answer["overlap_tests"] == len(members) * len(sets)
