@@ -74,6 +74,7 @@ class RFN(Estimator):
     accelerate: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -138,6 +139,7 @@ class RFN(Estimator):
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -191,6 +193,7 @@ class LinCA(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -239,6 +242,7 @@ class LinCA(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -295,6 +299,7 @@ class NMFET(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -346,6 +351,7 @@ class NMFET(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -401,6 +407,7 @@ class MCA(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -451,6 +458,7 @@ class MCA(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -487,6 +495,7 @@ class SSC(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -518,6 +527,7 @@ class SSC(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -548,6 +558,7 @@ class PCA(Directions):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -573,6 +584,7 @@ class PCA(Directions):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -605,6 +617,7 @@ class ICA(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -632,6 +645,7 @@ class ICA(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -665,6 +679,7 @@ class FA(Estimator):
     accelerate: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -693,6 +708,7 @@ class FA(Estimator):
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -725,6 +741,7 @@ class SFA(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -752,6 +769,7 @@ class SFA(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -783,6 +801,7 @@ class FALaplace(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -809,6 +828,7 @@ class FALaplace(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -840,6 +860,7 @@ class FAJeffreys(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -866,6 +887,7 @@ class FAJeffreys(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -898,6 +920,7 @@ class FABIA(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -925,6 +948,7 @@ class FABIA(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -957,6 +981,7 @@ class NMF(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -984,6 +1009,7 @@ class NMF(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1012,6 +1038,7 @@ class KMeans(Clusters):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -1035,6 +1062,7 @@ class KMeans(Clusters):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1071,6 +1099,7 @@ class DAE(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -1102,6 +1131,7 @@ class DAE(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1137,6 +1167,7 @@ class RBM(Estimator):
     trace: Any
     checkpoint: Any
     checkpoint_every: Any
+    centre_samples: Any
     centre: Any
     scale: Any
 
@@ -1167,6 +1198,7 @@ class RBM(Estimator):
         trace: Optional[bool] = None,
         checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
