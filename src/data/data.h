@@ -378,7 +378,8 @@ static inline bool rb_missing_stays(const rb_preprocess_options *options) {
 }
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
- * totals, log1p, samples centred, effects of covariates taken out, missing values filled (or kept as
+ * totals, log1p, samples centred, effects of covariates taken out, missing values filled (or
+ * kept as
  * NaN), features selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options; /* its text is that of `regress` */

@@ -3,7 +3,8 @@
  * The common case, dense numbers of the working type that are centred and scaled, is one kernel a
  * row, in that type, whatever their order in memory; where nothing is to be done the block is a
  * view of the source. Everything else (totals, log1p, centred samples, filled or selected features,
- * other types, sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
+ * other types, sparse rows) goes value by value in float64 and is rounded once. The two differ
+ * by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
  * Effects of covariates are taken out of samples as logarithms, so that blocks are dense then,

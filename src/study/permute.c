@@ -13,7 +13,8 @@
  * p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9 (2010)).
  *
  * What is permuted are the values after what looks at whole samples (totals, log1p, centring), of
- * the features in use: these steps would undo each other else. Means, variances, and which features are
+ * the features in use: these steps would undo each other else. Means, variances, and which
+ * features are
  * selected, are the same for every permutation.
  */
 #include "consensus.h"
