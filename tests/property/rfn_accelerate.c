@@ -172,7 +172,7 @@ static void refuses_the_rest(void **state) {
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "leave out `accelerate` or batch-size"));
+    assert_non_null(strstr(rb_context_error(ctx), "leave out `accelerate` or `batch-size`"));
     how.batch_size = 0;
     rb_et_options et;
     rb_et_options_default(&et);
