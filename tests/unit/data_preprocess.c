@@ -326,69 +326,6 @@ static void inverse(void **state) {
     rb_context_free(ctx);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of each sample its mean or median goes, of the values that are there, and comes back. */
-static void samples_are_centred(void **state) {
-    (void)state;
-    static const double values[3 * 5] = {-2,  0, 7,  -5.5, 1,  3,  -1e-9, 40,
-                                         NAN, 8, -3, -1,   -2, -7, -4};
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 3, 5, &matrix);
-    for (int how = RB_CENTRE_SAMPLES_MEAN; how <= RB_CENTRE_SAMPLES_MEDIAN; how++) {
-        rb_preprocess_options o = plain();
-        rb_feed *feed;
-        rb_block block;
-        o.centre_samples = how;
-        o.missing = RB_MISSING_MODEL;
-        rb_preprocess *p = fit(ctx, &o, source);
-        assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
-        assert_ok(ctx, rb_feed_read(ctx, feed, 0, 3, &block));
-        for (int i = 0; i < 3; i++) {
-            double there[5], sum = 0;
-            int count = 0;
-            for (int k = 0; k < 5; k++)
-                if (!isnan(values[5 * i + k])) sum += there[count++] = values[5 * i + k];
-            qsort(there, (size_t)count, sizeof *there, ascending);
-            double middle = (there[(count - 1) / 2] + there[count / 2]) / 2;
-            double level = how == RB_CENTRE_SAMPLES_MEAN ? sum / count : middle;
-            for (int k = 0; k < 5; k++)
-                if (!isnan(values[5 * i + k]))
-                    assert_close(rb_dense_get(block.dense, i, k), values[5 * i + k] - level, 1e-14);
-        }
-        rb_feed_inverse(feed, block.dense);
-        for (int e = 0; e < 15; e++)
-            if (!isnan(values[e]))
-                assert_close(rb_dense_get(block.dense, e / 5, e % 5), values[e], 1e-13);
-        rb_feed_free(feed);
-        rb_preprocess_free(p);
-    }
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    rb_context_free(ctx);
-}
-
-static void samples_of_sparse_data_are_not_centred(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix = sparse_table(ctx);
-    rb_source *source;
-    rb_preprocess *p;
-    rb_preprocess_options o = plain();
-    o.centre_samples = RB_CENTRE_SAMPLES_MEDIAN;
-    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(rb_context_error(ctx), "`centre-samples`"));
-    assert_null(p);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    rb_context_free(ctx);
-}
-
 static char logged[1024];
 
 static void note_log(rb_log_level level, const char *message, void *user) {
@@ -699,8 +636,6 @@ int main(void) {
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(inverse),
-        cmocka_unit_test(samples_are_centred),
-        cmocka_unit_test(samples_of_sparse_data_are_not_centred),
         cmocka_unit_test(repeated_names),
         cmocka_unit_test(nothing_to_explain),
         cmocka_unit_test(too_large_for_a_variance),
