@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bench: out of memory\n");
         return 1;
     }
+    bench_check(ctx, rb_nets_use(ctx));
     bench_peaks peaks;
     print_build(ctx);
     bench_measure_peaks(ctx, &peaks);

@@ -2,6 +2,8 @@
  * programs on the machine change the clock on the wall, and both alike. */
 #include "bench.h"
 
+#include <rarebit/deep.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,9 @@
 find_package(PkgConfig QUIET)
 find_package(Threads QUIET)
 set(RAREBIT_core_NEEDS ${RAREBIT_BLAS})
-set(RAREBIT_io_NEEDS hdf5 zlib libpng jansson sndfile liblzf)
+set(RAREBIT_io_NEEDS hdf5 zlib libpng jansson liblzf)
+set(RAREBIT_nets_NEEDS)
+set(RAREBIT_media_NEEDS sndfile)
 set(RAREBIT_plot_NEEDS cairo)
 
 macro(rarebit_depend library)

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, by component: core, io, plot (libraries with headers and what CMake
+# What `cmake --install` puts where, by component: core, io, plot, nets, media (libraries with headers and what CMake
 # and pkg-config need to find them) and tool (with man pages and completion). tests/install holds it to
 # that.
 include(CMakePackageConfigHelpers)
@@ -11,8 +11,15 @@ file(RELATIVE_PATH RAREBIT_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 # library needs is named by its flags: as packages they would add their headers' flags, which rarebit's
 # own headers do not need, and OpenBLAS would ask for the Fortran library.
 add_custom_target(rarebit_installed)
-set(below)
 foreach(library ${RAREBIT_LIBRARIES})
+  set(below) # the next one down, which names those below it
+  if(library STREQUAL io)
+    set(below rarebit)
+  elseif(RAREBIT_IO AND NOT library STREQUAL core)
+    set(below rarebit-io)
+  elseif(NOT library STREQUAL core)
+    set(below rarebit)
+  endif()
   set(name ${RAREBIT_${library}_NAME})
   add_dependencies(rarebit_installed rarebit_${library}_shared rarebit_${library}_static)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
@@ -45,7 +52,6 @@ foreach(library ${RAREBIT_LIBRARIES})
   configure_file(rarebit.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT ${library})
-  set(below ${name})
 endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT core)
 

@@ -1,5 +1,6 @@
-# The libraries: librarebit (core), and above it librarebit-io and librarebit-plot. Each is compiled once,
-# for the static library, the shared one, and the tests that look inside.
+# The libraries: librarebit (core), above it librarebit-io, and on that librarebit-plot, librarebit-nets and
+# librarebit-media, side by side. Each is compiled once, for the static library, the shared one, and the tests
+# that look inside.
 #
 # A shared library exports the functions of its public headers under the version RAREBIT_x.y, and what
 # the libraries above it use of its inside under RAREBIT_PRIVATE_x.y.z: these belong together.
@@ -13,18 +14,26 @@ set(RAREBIT_io_NAME rarebit-io)
 set(RAREBIT_io_SUMMARY "Files for rarebit: data, models, checkpoints")
 set(RAREBIT_plot_NAME rarebit-plot)
 set(RAREBIT_plot_SUMMARY "Plots for rarebit")
-set(RAREBIT_io_HEADERS denoise io patches segments)
+set(RAREBIT_nets_NAME rarebit-nets)
+set(RAREBIT_nets_SUMMARY "Nets for rarebit: stacks, fine-tuning, autoencoders, Boltzmann machines")
+set(RAREBIT_media_NAME rarebit-media)
+set(RAREBIT_media_SUMMARY "Pictures and sounds for rarebit: patches, segments, denoising")
+set(RAREBIT_io_HEADERS io)
 set(RAREBIT_plot_HEADERS plot)
+set(RAREBIT_nets_HEADERS deep grid stack)
+set(RAREBIT_media_HEADERS denoise patches segments)
 file(GLOB RAREBIT_core_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/rarebit
   include/rarebit/*.h)
 list(TRANSFORM RAREBIT_core_HEADERS REPLACE "\\.h$" "")
-list(REMOVE_ITEM RAREBIT_core_HEADERS ${RAREBIT_io_HEADERS} ${RAREBIT_plot_HEADERS})
+list(REMOVE_ITEM RAREBIT_core_HEADERS ${RAREBIT_io_HEADERS} ${RAREBIT_plot_HEADERS} ${RAREBIT_nets_HEADERS}
+  ${RAREBIT_media_HEADERS})
 
 # Every file of a room belongs to it: a new format, method or plot is a new file and nothing else.
 file(GLOB_RECURSE RAREBIT_core_SOURCES CONFIGURE_DEPENDS src/*.c)
-list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot)/")
-file(GLOB RAREBIT_io_SOURCES CONFIGURE_DEPENDS src/io/*.c)
-file(GLOB RAREBIT_plot_SOURCES CONFIGURE_DEPENDS src/plot/*.c)
+list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot|nets|media)/")
+foreach(library io plot nets media)
+  file(GLOB_RECURSE RAREBIT_${library}_SOURCES CONFIGURE_DEPENDS src/${library}/*.c)
+endforeach()
 
 # rarebit_library(LIBRARY [LIBRARY BELOW]...)
 function(rarebit_library library)
@@ -94,13 +103,27 @@ if(RAREBIT_IO)
   rarebit_library(io core)
   list(APPEND RAREBIT_LIBRARIES io)
 endif()
-if(RAREBIT_PLOT)
-  rarebit_library(plot io core)
-  list(APPEND RAREBIT_LIBRARIES plot)
+set(RAREBIT_TOP_LIBRARIES) # which know nothing of each other
+set(files io)
+if(NOT RAREBIT_IO) # then nets have no layers in files
+  set(files)
+  list(FILTER RAREBIT_nets_SOURCES EXCLUDE REGEX "src/nets/files/")
 endif()
+foreach(library plot nets media)
+  string(TOUPPER ${library} LIBRARY)
+  if(RAREBIT_${LIBRARY})
+    rarebit_library(${library} ${files} core)
+    list(APPEND RAREBIT_TOP_LIBRARIES ${library})
+  endif()
+endforeach()
+list(APPEND RAREBIT_LIBRARIES ${RAREBIT_TOP_LIBRARIES})
 set(above ${RAREBIT_LIBRARIES})
 foreach(library ${RAREBIT_LIBRARIES})
-  list(REMOVE_ITEM above ${library})
+  if(library IN_LIST RAREBIT_TOP_LIBRARIES)
+    set(above)
+  else()
+    list(REMOVE_ITEM above ${library})
+  endif()
   rarebit_exports(${library} ${above})
 endforeach()
 

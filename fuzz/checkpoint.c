@@ -4,6 +4,8 @@
 #include "../tests/options.h"
 #include "driver/read.h"
 
+#include <rarebit/deep.h>
+
 #include "model/model.h"
 #include <rarebit/rarebit.h>
 
@@ -279,6 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_model *model;
     fuzz_temporary(path);
     fuzz_expect(!rb_context_new(&ctx));
+    fuzz_expect(!rb_nets_use(ctx));
     rb_io_use(ctx);
     unlink(path);
     int kind = fuzz_take(&in) % FITS;

@@ -3,6 +3,8 @@
 #include "../tests/options.h"
 #include "driver/read.h"
 
+#include <rarebit/deep.h>
+
 #include "model/model.h"
 #include <rarebit/io.h>
 #include <rarebit/rarebit.h>
@@ -154,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_model *loaded;
     fuzz_temporary(path);
     fuzz_expect(!rb_context_new(&ctx));
+    fuzz_expect(!rb_nets_use(ctx));
     rb_model *model = sound_model(ctx);
     fuzz_expect(!rb_model_save(ctx, model, path));
     rb_model_free(model);

@@ -1,7 +1,9 @@
 /* Fuzz target: models as bytes, whose checksum is made right. What loads is used, and written again
  * says the same. */
 #include "driver/read.h"
+
 #include "model/model.h"
+#include <rarebit/deep.h>
 
 #include <rarebit/rarebit.h>
 
@@ -60,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_model *model;
     unsigned char *bytes = mended(data, size);
     fuzz_expect(!rb_context_new(&ctx));
+    fuzz_expect(!rb_nets_use(ctx));
     if (rb_model_load_memory(ctx, bytes, size, &model)) {
         fuzz_expect(!model && rb_context_error(ctx)[0] != '\0');
     } else {

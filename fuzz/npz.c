@@ -1,6 +1,6 @@
 /* Fuzz target: .npz, as import reads it. */
 #include "driver/read.h"
-#include "io/arrays.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* Fuzz target: ONNX, as import reads it. */
 #include "driver/read.h"
-#include "io/arrays.h"
+#include "nets/files/layers_file.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

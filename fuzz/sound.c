@@ -1,7 +1,7 @@
 /* Fuzz target: WAV and what else libsndfile reads. */
 #include "driver/read.h"
 
-#include "io/io.h"
+#include "media/media.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

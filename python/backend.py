@@ -19,7 +19,8 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBRARIES = ("librarebit.so", "librarebit.dylib")
+LIBRARIES = ("librarebit", "librarebit-nets")
+SUFFIXES = (".so", ".dylib")
 # What is needed to build it again.
 SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.pc.in", "cmake",
            "include", "src", "python")
@@ -74,8 +75,12 @@ def files(folder):
             yield path
 
 
-def build_library(folder):
-    """The core library, without symbols of the debugger; returns its path."""
+def is_library(name):
+    return name in [library + suffix for library in LIBRARIES for suffix in SUFFIXES]
+
+
+def build_libraries(folder):
+    """Core and nets, without symbols of the debugger; returns their paths."""
     if shutil.which("cmake") is None:
         raise RuntimeError("building rarebit needs CMake and a C compiler: install cmake")
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=OFF",
@@ -84,11 +89,11 @@ def build_library(folder):
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     subprocess.run(configure, check=True)
     subprocess.run(["cmake", "--build", str(folder), "--target", "rarebit_core_shared",
-                    "--parallel", jobs], check=True)
-    for name in LIBRARIES:
-        if (folder / name).exists():
-            return folder / name
-    raise RuntimeError(f"CMake has built no {' or '.join(LIBRARIES)}")
+                    "rarebit_nets_shared", "--parallel", jobs], check=True)
+    built = [path for path in sorted(folder.iterdir()) if is_library(path.name)]
+    if len(built) != len(LIBRARIES):
+        raise RuntimeError(f"CMake has not built {' and '.join(LIBRARIES)}")
+    return built
 
 
 class Wheel:
@@ -125,13 +130,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
     name, tag = f"rarebit-{version()}", f"py3-none-{platform}"
     with tempfile.TemporaryDirectory(prefix="rarebit-wheel-") as folder:
-        library = build_library(pathlib.Path(folder))
+        libraries = build_libraries(pathlib.Path(folder))
         wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"),
                       f"{name}.dist-info/RECORD")
         for path in files(ROOT / "python" / "rarebit"):
-            if path.name not in LIBRARIES:
+            if not is_library(path.name):
                 wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
-        wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
+        for library in libraries:
+            wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
     wheel.add(f"{name}.dist-info/METADATA", metadata().encode())
     wheel.add(f"{name}.dist-info/LICENSE", (ROOT / "LICENSE").read_bytes())
     about = f"Wheel-Version: 1.0\nGenerator: rarebit\nRoot-Is-Purelib: false\nTag: {tag}\n"

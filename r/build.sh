@@ -41,12 +41,12 @@ mkdir -p "$source/inst/extdata" "$source/src/core/include/rarebit"
 cp "$here/examples/data/pbmc700/expr.tsv.gz" "$source/inst/extdata/cells.tsv.gz"
 cp "$here/examples/data/pbmc700/labels.tsv" "$source/inst/extdata/labels.tsv"
 
-# ---- the core: all rooms but files and plots ----
+# ---- the core and nets: all rooms that need neither files nor plots ----
 
 core=$source/src/core
 cp "$here"/include/rarebit/*.h "$core/include/rarebit"
 (cd "$core/include/rarebit" && rm -f denoise.h io.h patches.h segments.h plot.h)
-(cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE '^src/(io|plot)/' | while read -r file; do
+(cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE '^src/(io|plot|media|nets/files)/' | while read -r file; do
     mkdir -p "$core/$(dirname "$file")"
     cp "$here/$file" "$core/$file"
 done

@@ -11,6 +11,7 @@
 
 #include "model/model.h"
 #include "options.h"
+#include <rarebit/deep.h>
 #include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
@@ -21,6 +22,7 @@
 static inline rb_context *fixture_context(void) {
     rb_context *ctx;
     assert_int_equal(rb_context_new(&ctx), RB_OK);
+    assert_int_equal(rb_nets_use(ctx), RB_OK);
     rb_io_use(ctx);
     return ctx;
 }

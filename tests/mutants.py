@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 
-ROOMS = ["rfn", "et", "compare", "analysis", "study", "deep"]
+ROOMS = ["rfn", "et", "factors", "modules", "check", "study", "nets"]
 BUDGET = 10  # seconds of tests for a mutant
 LEAST_LIMIT, TIMES_LIMIT = 3, 10  # seconds that a test may take, and times its own
 MEMORY = 4 << 30

@@ -2,18 +2,17 @@
 #ifndef TEST_OPTIONS_H
 #define TEST_OPTIONS_H
 
-#include "analysis/analysis.h"
 #include "em/em.h"
 #include "et/et.h"
 #include "io/io.h"
+#include "media/media.h"
 #include "model/model.h"
+#include "modules/modules.h"
 #include "plot/plot.h"
 #include "rfn/options.h"
-#include <rarebit/denoise.h>
+#include "simulate/simulate.h"
 #include <rarebit/io.h>
-#include <rarebit/patches.h>
 #include <rarebit/rarebit.h>
-#include <rarebit/segments.h>
 
 #include <stdio.h>
 #include <stdlib.h>

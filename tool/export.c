@@ -39,14 +39,26 @@ static rb_error write_file(const invocation *call, const rb_model *model, const 
     rb_whitening *whitening = NULL;
     if (!conv) return rb_layers_write(call->ctx, model, layers, path);
     rb_error err = from ? rb_whitening_read(call->ctx, from, &whitening) : RB_OK;
-    err = err ? err : rb_kernels_write(call->ctx, model, layers, conv, whitening, path);
+    rb_unit_weights layer = {.bias = rb_layers_bias(layers, 0)};
+    layer.weights = rb_layers_weights(layers, 0, &layer.units, NULL);
+    err = err ? err : rb_kernels_write(call->ctx, model, &layer, conv, whitening, path);
     rb_whitening_free(whitening);
     return err;
+}
+
+/* A convolution is made of one rectified layer. */
+static bool fits_kernels(const rb_layers *layers) {
+    return rb_layers_count(layers) == 1 && strcmp(rb_layers_activation(layers, 0), "rectify") == 0;
 }
 
 static int write_layers(const invocation *call, const rb_model *model, const rb_layers *layers) {
     const char *target = option_text(call, "output");
     output out;
+    if (option_text(call, "conv") && !fits_kernels(layers)) {
+        report_error("a convolution is made of one rectified layer: an rfn, or the first layer of "
+                     "a stack");
+        return STATUS_FAILED;
+    }
     int status = output_begin(&out, target, "npz");
     if (status) return status;
     rb_error err = write_file(call, model, layers, out.path);

@@ -132,11 +132,12 @@ int main(int argc, char **argv) {
         return STATUS_FAILED;
     }
     rb_io_use(ctx);
+    rb_error err = rb_nets_use(ctx);
     rb_context_on_log(ctx, report_log, NULL);
     rb_context_on_temporary(ctx, on_temporary, NULL);
     command_list *list = commands_new(ctx);
     int status = STATUS_FAILED;
-    rb_error err = choose_kernels(ctx);
+    err = err ? err : choose_kernels(ctx);
     const char *refused = blas_kernels_refused();
     if (refused) {
         report_error("RAREBIT_BLAS_CORE is '%s', but the BLAS has no such kernels for this "

@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int draw(invocation *call, rb_model *model, rb_source *source) {
     const command *c = call->command;
@@ -78,6 +79,44 @@ static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source 
     return err;
 }
 
+/* ---- filters ---- */
+
+static const rb_option_group *answers_group(void) {
+    static const rb_option table[] = {
+        {"by", 0, RB_OPTION_CHOICE, 0, "projection", 0, 0, "projection|activation", "HOW",
+         "filters: the loadings, of a stack or net the linear projection of its layers; or the "
+         "sample "
+         "that each unit answers most, of rfn, stacks of it and nets"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Filters", table, sizeof(int)};
+    return &group;
+}
+
+static rb_error plot_answers(rb_context *ctx, const rb_model *model, const rb_layers *layers,
+                             const rb_options *options, const char *path) {
+    int64_t features = 0, units = 0;
+    if (!rb_model_array(model, "loadings", &features, &units))
+        return rb_plot_filters(ctx, model, options, path); /* which says so */
+    double *samples = calloc((size_t)(features * units) + 1, sizeof *samples);
+    rb_error err = samples ? rb_layers_maximise(ctx, layers, samples) : RB_ERROR_MEMORY;
+    err = err ? err : rb_plot_answers(ctx, model, samples, options, path);
+    free(samples);
+    return err;
+}
+
+static rb_error plot_filters(rb_context *ctx, const rb_model *model, const rb_options *options,
+                             const char *path) {
+    rb_layers *layers = NULL;
+    char by[16] = "";
+    rb_options_get(options, "by", by, sizeof by);
+    if (strcmp(by, "activation") != 0) return rb_plot_filters(ctx, model, options, path);
+    rb_error err = rb_layers_new(ctx, model, NULL, &layers);
+    err = err ? err : plot_answers(ctx, model, layers, options, path);
+    rb_layers_free(layers);
+    return err;
+}
+
 /* ---- commands ---- */
 
 #define MODEL_ARGUMENT                                                                             \
@@ -95,7 +134,7 @@ const command plot_history_command = {
     .output = "PICTURE",
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
-    .without = "shape labels by",
+    .without = "shape labels",
     .check_output = rb_plot_check,
     .plot = rb_plot_history,
     .run = run,
@@ -112,7 +151,7 @@ const command plot_codes_command = {
     .examples = {{"With samples grouped by a known class",
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels covariates",
-    .without = "shape by",
+    .without = "shape",
     .check_output = rb_plot_check,
     .plot_data = rb_plot_codes,
     .run = run,
@@ -124,7 +163,8 @@ const command plot_filters_command = {
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {rb_plot_group, rb_plot_filters_group, path_group, layer_group, general_group},
+    .groups = {rb_plot_group, rb_plot_filters_group, answers_group, path_group, layer_group,
+               general_group},
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"},
                  {"The hundred units of the largest loadings",
@@ -133,7 +173,7 @@ const command plot_filters_command = {
                   "plot filters stack.h5 --layer 2 --by activation --shape 28x28 -o second.png"}},
     .without = "labels",
     .check_output = rb_plot_check,
-    .plot = rb_plot_filters,
+    .plot = plot_filters,
     .run = run,
 };
 
@@ -148,7 +188,7 @@ const command plot_unit_command = {
     .examples = {{"Which classes unit 3 finds, and by which genes",
                   "plot unit model.h5 cells.h5ad --unit 3 --labels types.tsv -o unit.png"}},
     .reads = "labels covariates",
-    .without = "shape by",
+    .without = "shape",
     .check_output = rb_plot_check,
     .plot_data = rb_plot_unit,
     .run = run,
@@ -183,7 +223,7 @@ const command plot_modules_command = {
     .examples = {{"The ten most informative ones",
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels covariates",
-    .without = "shape by",
+    .without = "shape",
     .check_output = rb_plot_check,
     .plot_data = plot_modules,
     .run = run,
@@ -198,7 +238,7 @@ const command plot_fields_command = {
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
-    .without = "labels by",
+    .without = "labels",
     .check_output = rb_plot_check,
     .plot = rb_plot_fields,
     .run = run,
@@ -213,7 +253,7 @@ const command plot_quality_command = {
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
-    .without = "shape labels by",
+    .without = "shape labels",
     .check_output = rb_plot_check,
     .plot = rb_plot_quality,
     .run = run,
@@ -232,7 +272,7 @@ const command plot_evidence_command = {
                  {"Of bars, in the colours of how many there are",
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes covariates",
-    .without = "shape labels by",
+    .without = "shape labels",
     .check_output = rb_plot_check,
     .plot_data = plot_evidence,
     .run = run,

@@ -7,12 +7,15 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/deep.h>
 #include <rarebit/denoise.h>
+#include <rarebit/grid.h>
 #include <rarebit/io.h>
 #include <rarebit/patches.h>
 #include <rarebit/plot.h>
 #include <rarebit/rarebit.h>
 #include <rarebit/segments.h>
+#include <rarebit/stack.h>
 
 #include <jansson.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "agreement.h"
 
 #include "../bench.h"
-#include "analysis/analysis.h"
+#include "modules/modules.h"
 
 #include <math.h>
 #include <stdlib.h>

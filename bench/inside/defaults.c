@@ -15,8 +15,8 @@
 #include "../bench.h"
 #include "../options.h"
 #include "agreement.h"
-#include "analysis/analysis.h"
 #include "io/io.h"
+#include "modules/modules.h"
 
 #include <dirent.h>
 #include <math.h>

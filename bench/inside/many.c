@@ -4,6 +4,7 @@
 #include "../../tool/progress.h"
 
 #include "study/study.h"
+#include <rarebit/deep.h>
 #include <rarebit/io.h>
 
 #include <signal.h>
@@ -101,7 +102,8 @@ int many_main(int argc, char **argv, const struct many_program *program) {
     }
     if (rb_context_new(&ctx)) return STATUS_FAILED;
     rb_io_use(ctx); /* journals */
-    rb_error err = rb_options_new(ctx, NULL, &options);
+    rb_error err = rb_nets_use(ctx);
+    err = err ? err : rb_options_new(ctx, NULL, &options);
     err = err ? err : rb_options_add(ctx, options, program->group);
     err = err ? err : rb_options_add(ctx, options, &group);
     err = err ? err : read_words(ctx, argv + 1, options);

@@ -13,8 +13,8 @@
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "../options.h"
-#include "analysis/analysis.h"
 #include "io/io.h"
+#include "modules/modules.h"
 
 #include <rarebit/consensus.h>
 #include <rarebit/io.h>

@@ -8,7 +8,7 @@
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "../options.h"
-#include "analysis/analysis.h"
+#include "simulate/simulate.h"
 #include <rarebit/io.h>
 
 #include <math.h>

@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+/* Lets the context know the methods of librarebit-nets: dae and rbm, which rb_fit takes, and stack
+ * and net, whose models are put together. Again is no error. */
+RB_API rb_error rb_nets_use(rb_context *context);
+
 /* Samples with what a net is to give for them: classes, or values. The program owns all of it. */
 typedef struct rb_labelled {
     size_t size; /* sizeof(rb_labelled), set by the caller */
@@ -131,6 +135,37 @@ RB_API rb_error rb_net_score(rb_context *context, const rb_model *net, const rb_
                              rb_net_scores *scores);
 /* NULL is accepted. */
 RB_API void rb_net_scores_clear(rb_net_scores *scores);
+
+/* ---- layers in files, for other programs ---- */
+
+/* Does the path end in .onnx or .npz? RB_ERROR_ARGUMENT. */
+RB_API rb_error rb_layers_path_check(rb_context *context, const char *path);
+
+/* Writes layers, which rb_layers_new made of the model, by the suffix of the path, in the precision
+ * of the model.
+ *   .onnx  a graph of ONNX (operator set 13) that takes raw samples, "samples", and gives "logits"
+ *          and "probabilities" of a net of classes or of logistic outputs, "values" of a linear
+ *          one, "codes" of other models. All preprocessing is in the graph
+ *   .npz   arrays for numpy: weights1, bias1, ..., centre and scale, which are subtracted from
+ *          samples and divide them; and where there are such selected (which features are in use),
+ *          fill (for missing values), totals, log1p; classes, the names of the outputs
+ * The file appears whole or not at all.
+ * RB_ERROR_UNSUPPORTED (effects of covariates are taken out of samples; more than 2 GB),
+ * RB_ERROR_ARGUMENT (another suffix), RB_ERROR_FILE. */
+RB_API rb_error rb_layers_write(rb_context *context, const rb_model *model, const rb_layers *layers,
+                                const char *path);
+
+/* A net with numbers from such a file, or one that another program wrote, in place of its own:
+ * everything else is that of `like`, a net. A .npz has weights1, bias1, ... or, in the order of the
+ * layers, NAME.weight, NAME.bias, as PyTorch names them; the layers of an ONNX file are the Gemm
+ * nodes in its order, between which there is nothing but Relu. Where the file has centre and scale
+ * they must be those of the net; where not, its layers take preprocessed samples. Files may come
+ * from anybody. RB_ERROR_DATA (another number or shape of layers, another centre or scale, numbers
+ * that are not finite), RB_ERROR_FORMAT (damaged, or not such layers), RB_ERROR_UNSUPPORTED,
+ * RB_ERROR_ARGUMENT (like is no net; another suffix), RB_ERROR_FILE, RB_ERROR_NUMERIC. Free with
+ * rb_model_free. */
+RB_API rb_error rb_net_read(rb_context *context, const char *path, const rb_model *like,
+                            rb_model **net);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 #define RAREBIT_IO_H
 
 #include <rarebit/covariates.h>
-#include <rarebit/deep.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
@@ -144,36 +143,10 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
 
-/* ---- layers for other programs (rarebit/deep.h) ---- */
-
-/* Does the path end in .onnx or .npz? RB_ERROR_ARGUMENT. */
-RB_API rb_error rb_layers_path_check(rb_context *context, const char *path);
-
-/* Writes layers, which rb_layers_new made of the model, by the suffix of the path, in the precision
- * of the model.
- *   .onnx  a graph of ONNX (operator set 13) that takes raw samples, "samples", and gives "logits"
- *          and "probabilities" of a net of classes or of logistic outputs, "values" of a linear
- *          one, "codes" of other models. All preprocessing is in the graph
- *   .npz   arrays for numpy: weights1, bias1, ..., centre and scale, which are subtracted from
- *          samples and divide them; and where there are such selected (which features are in use),
- *          fill (for missing values), totals, log1p; classes, the names of the outputs
- * The file appears whole or not at all.
- * RB_ERROR_UNSUPPORTED (effects of covariates are taken out of samples; more than 2 GB),
- * RB_ERROR_ARGUMENT (another suffix), RB_ERROR_FILE. */
-RB_API rb_error rb_layers_write(rb_context *context, const rb_model *model, const rb_layers *layers,
-                                const char *path);
-
-/* A net with numbers from such a file, or one that another program wrote, in place of its own:
- * everything else is that of `like`, a net. A .npz has weights1, bias1, ... or, in the order of the
- * layers, NAME.weight, NAME.bias, as PyTorch names them; the layers of an ONNX file are the Gemm
- * nodes in its order, between which there is nothing but Relu. Where the file has centre and scale
- * they must be those of the net; where not, its layers take preprocessed samples. Files may come
- * from anybody. RB_ERROR_DATA (another number or shape of layers, another centre or scale, numbers
- * that are not finite), RB_ERROR_FORMAT (damaged, or not such layers), RB_ERROR_UNSUPPORTED,
- * RB_ERROR_ARGUMENT (like is no net; another suffix), RB_ERROR_FILE, RB_ERROR_NUMERIC. Free with
- * rb_model_free. */
-RB_API rb_error rb_net_read(rb_context *context, const char *path, const rb_model *like,
-                            rb_model **net);
+/* Reads a picture, as a matrix of height x width, float32; the channels of a
+ * coloured one become their mean. Errors: the file cannot be read or is no picture; a value is
+ * missing or infinite. */
+RB_API rb_error rb_picture_matrix(rb_context *context, const char *path, rb_matrix **matrix);
 
 /* ---- checkpoints ---- */
 

@@ -2,7 +2,7 @@
 #ifndef RAREBIT_PATCHES_H
 #define RAREBIT_PATCHES_H
 
-#include <rarebit/deep.h>
+#include <rarebit/model.h>
 #include <rarebit/options.h>
 
 #ifdef __cplusplus
@@ -54,22 +54,23 @@ RB_API rb_error rb_whitening_write(rb_context *context, const rb_whitening *whit
 /* Reads such a file, which may come from anybody. RB_ERROR_FORMAT, RB_ERROR_FILE. */
 RB_API rb_error rb_whitening_read(rb_context *context, const char *path, rb_whitening **whitening);
 
-/* The one layer of a model of patches (rb_layers_new) as a convolution, to .npz: `kernels` (units x
- * channels x height x width) and `bias`. A picture, of which contrast global has been taken, is
- * convolved with them (as torch.nn.functional.conv2d does, without turning the kernel round), and
- * gives for each patch what the layer gives before it is rectified: what the model subtracts and
- * divides by is folded in, and the whitening (NULL: none). Of contrast local the mean of a patch
- * is, its standard deviation cannot be, which a warning says. The file appears whole or not at all.
- * RB_ERROR_ARGUMENT (the size is not that of the patches, more than one layer, whitened patches of
- * another size), RB_ERROR_UNSUPPORTED (totals, log1p, effects of covariates), RB_ERROR_FILE. */
-RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
-                                 const rb_layers *layers, const char *size,
-                                 const rb_whitening *whitening, const char *path);
+/* A rectified layer on preprocessed samples of a model: units x its features in use, and biases. */
+typedef struct rb_unit_weights {
+    int64_t units;
+    const double *weights, *bias;
+} rb_unit_weights;
 
-/* Reads a picture, as rb_patches does, as a matrix of height x width, float32; the channels of a
- * coloured one become their mean. Errors: the file cannot be read or is no picture; a value is
- * missing or infinite. */
-RB_API rb_error rb_picture_matrix(rb_context *context, const char *path, rb_matrix **matrix);
+/* The layer of a model of patches as a convolution, to .npz: `kernels` (units x channels x height x
+ * width) and `bias`. A picture, of which contrast global has been taken, is convolved with them (as
+ * torch.nn.functional.conv2d does, without turning the kernel round), and gives for each patch what
+ * the layer gives before it is rectified: what the model subtracts and divides by is folded in, and
+ * the whitening (NULL: none). Of contrast local the mean of a patch is, its standard deviation
+ * cannot be, which a warning says. The file appears whole or not at all. RB_ERROR_ARGUMENT (the
+ * size is not that of the patches, whitened patches of another size), RB_ERROR_UNSUPPORTED (totals,
+ * log1p, effects of covariates), RB_ERROR_FILE. */
+RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
+                                 const rb_unit_weights *layer, const char *size,
+                                 const rb_whitening *whitening, const char *path);
 
 #ifdef __cplusplus
 }

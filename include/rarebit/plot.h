@@ -56,10 +56,13 @@ RB_API const rb_option_group *rb_plot_unit_group(void);
 /* Loadings as a grid of images, one per unit with its number, row by row; the option shape is
  * needed. Each is scaled to its own largest absolute value: grey is 0, or with three channels
  * the middle of each; where no loading of the model is negative, black is 0. A shape of one
- * length gives curves around a line at 0 instead. With the option by=activation it is the sample
- * that each unit answers most (rb_layers_maximise), of models that have layers. Options besides
- * those of plots: those of rb_plot_filters_group. */
+ * length gives curves around a line at 0 instead. Options besides those of plots: those of
+ * rb_plot_filters_group. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
+                                const rb_options *options, const char *path);
+/* The same of samples, features x units: what each unit answers most (rb_layers_maximise of
+ * rarebit/deep.h), in place of the loadings. */
+RB_API rb_error rb_plot_answers(rb_context *context, const rb_model *model, const double *samples,
                                 const rb_options *options, const char *path);
 /*   best   draw only so many units, those with the largest sum of squared loadings, the largest
  *          first; 0: all */

@@ -1,7 +1,9 @@
 /* rarebit: finds the few hidden causes behind data. All public headers of the library librarebit.
  *
- * Files are a library of their own, librarebit-io: rarebit/io.h, rarebit/denoise.h,
- * rarebit/patches.h, rarebit/segments.h. So are plots, librarebit-plot: rarebit/plot.h.
+ * Libraries of their own are files, librarebit-io: rarebit/io.h; plots, librarebit-plot:
+ * rarebit/plot.h; nets, librarebit-nets: rarebit/deep.h, rarebit/grid.h, rarebit/stack.h; samples
+ * cut out of pictures and sounds, librarebit-media: rarebit/denoise.h, rarebit/patches.h,
+ * rarebit/segments.h.
  *
  * What holds for all of them:
  *
@@ -20,12 +22,10 @@
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
-#include <rarebit/deep.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
-#include <rarebit/grid.h>
 #include <rarebit/matrix.h>
 #include <rarebit/method.h>
 #include <rarebit/model.h>
@@ -40,7 +40,6 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
-#include <rarebit/stack.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 

@@ -13,7 +13,7 @@ from ctypes import byref, c_void_p
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
-from ._library import Error, LogFn, ProgressFn, core, text
+from ._library import Error, LogFn, ProgressFn, core, nets, text
 
 EXCEPTIONS: dict[int, type[Exception]] = {
     Error.MEMORY: MemoryError,
@@ -118,6 +118,9 @@ class Context:
         self._pointer = c_void_p()
         if core.rb_context_new(byref(self._pointer)):
             raise MemoryError("there is no memory for a context of rarebit")
+        library = nets()
+        if library is not None:
+            library.rb_nets_use(self._pointer)
         self._raised: Optional[BaseException] = None
         self._interrupted = False
         self._desk: Optional[_Desk] = None

@@ -167,7 +167,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _places(name: str) -> Iterator[str]:
-    """Where a library may be, in order; `name` is rarebit or rarebit-io."""
+    """Where a library may be, in order; `name` is rarebit, or rarebit-io, ..."""
     named = os.environ.get("RAREBIT_LIBRARY")
     folder = Path(named) if named else Path(__file__).parent
     if named and folder.is_file():
@@ -256,6 +256,12 @@ def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
 def has_io() -> bool:
     """Is librarebit-io there, for files?"""
     return _files()[0] is not None
+
+
+@functools.lru_cache(maxsize=None)
+def nets() -> Optional[ctypes.CDLL]:
+    """librarebit-nets, whose methods a context then knows (DAE, RBM, stacks); or None."""
+    return _load("rarebit-nets", {"rb_nets_use": (ERROR, [P])})[0]
 
 
 def io() -> ctypes.CDLL:

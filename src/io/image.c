@@ -31,6 +31,22 @@ rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bi
     return image->values ? RB_OK : RB_ERROR_MEMORY;
 }
 
+rb_error rb_image_size(rb_context *ctx, const char *option, const char *text, int64_t size[2]) {
+    if (text && rb_parse_shape(text, size, 2) == 2) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "`%s` is '%s', but must be height x width in pixels, such as 10x10", option,
+                   text ? text : "");
+}
+
+rb_error rb_image_holds(rb_context *ctx, const char *path, const int64_t size[2],
+                        const rb_image *image) {
+    if (size[0] <= image->height && size[1] <= image->width) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld columns",
+                   path, (long long)size[0], (long long)size[1], (long long)image->height,
+                   (long long)image->width);
+}
+
 int64_t rb_image_cells(const rb_image *image) {
     return image->height * image->width * image->channels;
 }
@@ -81,12 +97,12 @@ static rb_error read_image(rb_context *ctx, const char *path, const rb_read_opti
     rb_image image;
     rb_error err = rb_image_decode(ctx, path, &image);
     if (err) return err;
-    rb_patches_plan plan = {.height = image.height, .width = image.width};
+    int64_t size[2] = {image.height, image.width};
     if (options && options->patches) {
-        err = rb_patches_size(ctx, "patches", options->patches, &plan);
-        err = err ? err : rb_patches_check(ctx, path, &plan, &image);
+        err = rb_image_size(ctx, "patches", options->patches, size);
+        err = err ? err : rb_image_holds(ctx, path, size, &image);
     }
-    err = err ? err : cut(ctx, &image, plan.height, plan.width, matrix);
+    err = err ? err : cut(ctx, &image, size[0], size[1], matrix);
     rb_free(image.values);
     return err;
 }

@@ -16,7 +16,6 @@ typedef struct rb_file_bytes {
  * for. */
 rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bits,
                            int64_t expansion, rb_image *image);
-int64_t rb_image_cells(const rb_image *image); /* height x width x channels */
 
 bool rb_pnm_recognise(const unsigned char *bytes, int64_t count);
 rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);

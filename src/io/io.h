@@ -7,17 +7,16 @@
 #ifndef RB_IO_H
 #define RB_IO_H
 
-#include "analysis/analysis.h"
 #include "em/em.h"
+#include "modules/modules.h"
 #include <rarebit/io.h>
-#include <rarebit/patches.h>
 
 #include <stdio.h>
 #include <sys/types.h>
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
 
-/* The options of rarebit/io.h, patches.h, segments.h and denoise.h. */
+/* The options of rarebit/io.h. */
 typedef struct rb_read_options {
     const char *dataset;
     bool transpose;
@@ -25,30 +24,6 @@ typedef struct rb_read_options {
     const char *patches;
     const char *missing_words;
 } rb_read_options;
-
-typedef struct rb_patches_options {
-    const char *size;
-    int64_t count;
-    const char *scale;
-    int64_t seed;
-    const char *pictures;
-    int64_t channels;
-    int contrast, whiten; /* rb_contrast; 1: zca */
-    double epsilon;
-} rb_patches_options;
-
-typedef struct rb_segments_options {
-    const char *length, *step;
-    double peak;
-    bool trim_silence;
-    bool spectrogram;
-    const char *window, *hop;
-    int64_t bands;
-} rb_segments_options;
-
-typedef struct rb_denoise_options {
-    const char *size, *scale, *truth;
-} rb_denoise_options;
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -302,6 +277,13 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
 
 /* ---- pictures: PNG, PGM, PPM, or .npy of height x width (x channels) (picture.c) ---- */
 
+/* height x width x channels, values as stored. */
+typedef struct rb_image {
+    int64_t height, width, channels;
+    float *values; /* rb_free */
+    int64_t max;   /* the largest value that the picture's file can hold; 0: any */
+} rb_image;
+
 /* Reads a picture whose values are all finite. On failure image->values is NULL. */
 rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image);
 /* Does the path end as some picture's? RB_ERROR_ARGUMENT. */
@@ -313,18 +295,97 @@ rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, i
  * become these. */
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image);
 
-/* Reads a recording; several channels become their mean. On failure sound->values is NULL
- * (segments.c). */
-rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
-
-/* What the options of patches ask for; and does such a patch fit into a picture (patches.c)? */
-rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
-                            rb_patches_plan *plan);
-rb_error rb_patches_check(rb_context *ctx, const char *path, const rb_patches_plan *plan,
-                          const rb_image *image);
 /* The height and width that the text of an option asks for. RB_ERROR_ARGUMENT. */
-rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
-                         rb_patches_plan *plan);
+rb_error rb_image_size(rb_context *ctx, const char *option, const char *text, int64_t size[2]);
+/* Does a patch of such a size fit into a picture? RB_ERROR_ARGUMENT. */
+rb_error rb_image_holds(rb_context *ctx, const char *path, const int64_t size[2],
+                        const rb_image *image);
+int64_t rb_image_cells(const rb_image *image); /* height x width x channels */
+
+/* ---- named arrays: .npz (zip.c, npz.c) ---- */
+
+typedef struct rb_span {
+    const unsigned char *data;
+    int64_t count;
+} rb_span;
+
+static inline uint64_t rb_little(const unsigned char *bytes, int count) {
+    uint64_t value = 0;
+    for (int i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+enum { RB_ZIP_NAME = 256, RB_ZIP_ENTRIES = 256 };
+
+/* A file in it that was read. */
+typedef struct rb_zip_entry {
+    char name[RB_ZIP_NAME];
+    unsigned char *data; /* owned */
+    int64_t count;
+} rb_zip_entry;
+
+typedef struct rb_zip {
+    int count;
+    rb_zip_entry *entries;
+} rb_zip;
+
+/* Reads all of it, stored or deflated, by the list at its end. To be cleared in any case.
+ * RB_ERROR_FORMAT: it is none, damaged, encrypted, or has more than RB_ZIP_ENTRIES files. */
+rb_error rb_zip_read(rb_context *ctx, const char *path, rb_zip *zip);
+void rb_zip_clear(rb_zip *zip);
+
+/* Writes files, stored, one after the other; below 4 GiB all together. */
+typedef struct rb_zip_writer {
+    rb_context *ctx;
+    FILE *file;
+    int64_t at;     /* bytes so far */
+    rb_buffer list; /* what stands at the end */
+    int64_t list_bytes;
+    int count;
+} rb_zip_writer;
+/* RB_ERROR_UNSUPPORTED: too large. */
+rb_error rb_zip_add(rb_zip_writer *zip, const char *name, rb_span head, rb_span data);
+rb_error rb_zip_finish(rb_zip_writer *zip); /* also frees */
+void rb_zip_abandon(rb_zip_writer *zip);
+
+/* float64, whatever they are in the file. */
+typedef struct rb_named_array {
+    const char *name;
+    int dimensions; /* 1 or 2 of those that are read */
+    int64_t shape[4];
+    double *values;
+} rb_named_array;
+
+enum { RB_ARRAYS_MAX = 128 };
+
+typedef struct rb_arrays {
+    int count;
+    rb_named_array list[RB_ARRAYS_MAX];
+    char *names[RB_ARRAYS_MAX]; /* what read names point into; owned, as values are */
+} rb_arrays;
+
+void rb_arrays_clear(rb_arrays *arrays);
+/* Adds an array of zeros, of at most two dimensions; NULL and a message. */
+double *rb_arrays_add(rb_context *ctx, rb_arrays *arrays, const char *name, int dimensions,
+                      const int64_t *shape);
+/* NULL: there is none. */
+const rb_named_array *rb_arrays_find(const rb_arrays *arrays, const char *name);
+
+/* Is an array of that name wanted? An error ends the reading. */
+typedef rb_error (*rb_array_choice)(rb_context *ctx, const char *path, const char *name,
+                                    bool *wanted);
+/* Reads arrays of numbers, in the order of the file; to be cleared in any case. */
+rb_error rb_npz_read(rb_context *ctx, const char *path, rb_array_choice choose, rb_arrays *arrays);
+/* Floats of that type. */
+rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type type);
+/* A vector of texts in UTF-8. */
+rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
+                          const char *const *texts);
+
+/* *other: the file has texts of that name, and they are not these. */
+rb_error rb_npz_other_texts(rb_context *ctx, const char *path, const char *name, int64_t count,
+                            const char *const *texts, bool *other);
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"

@@ -1,6 +1,6 @@
 /* .npz: a ZIP of .npy files, each a named array (numpy.savez). Arrays are written in C order and
  * the byte order of this machine. */
-#include "arrays.h"
+#include "io.h"
 #include "npy.h"
 
 #include <stdlib.h>
@@ -126,10 +126,10 @@ static int64_t write_head(char head[HEAD], const char *type, int dimensions, con
 }
 
 static rb_error add_entry(rb_zip_writer *zip, const char *array, const char *head, int64_t bytes,
-                          rb_bytes data) {
+                          rb_span data) {
     char name[RB_ZIP_NAME];
     snprintf(name, sizeof name, "%s.npy", array);
-    return rb_zip_add(zip, name, (rb_bytes){(const unsigned char *)head, bytes}, data);
+    return rb_zip_add(zip, name, (rb_span){(const unsigned char *)head, bytes}, data);
 }
 
 rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type type) {
@@ -144,7 +144,7 @@ rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type typ
     int64_t bytes =
         write_head(head, type == RB_FLOAT32 ? "f4" : "f8", array->dimensions, array->shape);
     rb_error err = add_entry(zip, array->name, head, bytes,
-                             (rb_bytes){values, cells * (int64_t)rb_type_size(type)});
+                             (rb_span){values, cells * (int64_t)rb_type_size(type)});
     rb_free(values);
     return err;
 }
@@ -190,7 +190,7 @@ rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
     bytes = write_head(head, type, 1, &count);
     rb_error err = add_entry(
         zip, name, head, bytes,
-        (rb_bytes){(const unsigned char *)values, count * longest * (int64_t)sizeof *values});
+        (rb_span){(const unsigned char *)values, count * longest * (int64_t)sizeof *values});
     rb_free(values);
     return err;
 }

@@ -1,6 +1,6 @@
 /* ZIP, as far as .npz needs it (PKWARE, APPNOTE.TXT 6.3): files that are stored or deflated, listed
  * at the end. Sizes above 4 GiB (ZIP64) are read and not written. */
-#include "arrays.h"
+#include "io.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -31,7 +31,7 @@ struct listed {
 };
 
 /* Where the list begins, and how many entries it has. */
-static const unsigned char *find_end(rb_bytes file) {
+static const unsigned char *find_end(rb_span file) {
     int64_t first = file.count - END_BYTES, last = first - 65535 < 0 ? 0 : first - 65535;
     for (int64_t at = first; at >= last; at--)
         if (rb_little(file.data + at, 4) == END) return file.data + at;
@@ -57,7 +57,7 @@ static bool take_wide(const unsigned char *extra, int64_t bytes, struct listed *
 }
 
 /* The entry at `at`; NULL, or what is wrong with it. */
-static const char *take_listed(rb_bytes file, int64_t *at, struct listed *entry) {
+static const char *take_listed(rb_span file, int64_t *at, struct listed *entry) {
     if (*at > file.count - CENTRAL_BYTES) return "its list of files is cut off";
     const unsigned char *p = file.data + *at;
     if (rb_little(p, 4) != CENTRAL) return "its list of files is damaged";
@@ -79,7 +79,7 @@ static const char *take_listed(rb_bytes file, int64_t *at, struct listed *entry)
     return NULL;
 }
 
-static bool inflate_all(rb_bytes packed, unsigned char *out, int64_t count) {
+static bool inflate_all(rb_span packed, unsigned char *out, int64_t count) {
     z_stream z = {0};
     if (packed.count > UINT32_MAX || count > UINT32_MAX || inflateInit2(&z, -MAX_WBITS) != Z_OK)
         return false;
@@ -94,14 +94,14 @@ static bool inflate_all(rb_bytes packed, unsigned char *out, int64_t count) {
 }
 
 /* Where the bytes of an entry lie; NULL, or what is wrong. */
-static const char *find_bytes(rb_bytes file, const struct listed *entry, rb_bytes *packed) {
+static const char *find_bytes(rb_span file, const struct listed *entry, rb_span *packed) {
     uint64_t count = (uint64_t)file.count;
     if (count < LOCAL_BYTES || entry->offset > count - LOCAL_BYTES) return "a file is cut off";
     const unsigned char *p = file.data + entry->offset;
     if (rb_little(p, 4) != LOCAL) return "a file is not where the list says";
     uint64_t begin = entry->offset + LOCAL_BYTES + rb_little(p + 26, 2) + rb_little(p + 28, 2);
     if (begin > count || entry->packed > count - begin) return "a file is cut off";
-    *packed = (rb_bytes){file.data + begin, (int64_t)entry->packed};
+    *packed = (rb_span){file.data + begin, (int64_t)entry->packed};
     if (entry->method != STORED && entry->method != DEFLATED)
         return "a file is packed by a method other than deflate";
     if (entry->method == STORED && entry->size != entry->packed) return "sizes contradict";
@@ -109,9 +109,9 @@ static const char *find_bytes(rb_bytes file, const struct listed *entry, rb_byte
     return NULL;
 }
 
-static rb_error read_entry(rb_context *ctx, const char *path, rb_bytes file,
+static rb_error read_entry(rb_context *ctx, const char *path, rb_span file,
                            const struct listed *from, rb_zip_entry *entry) {
-    rb_bytes packed;
+    rb_span packed;
     const char *problem = find_bytes(file, from, &packed);
     if (!problem &&
         (from->name_bytes >= RB_ZIP_NAME || memchr(from->name, 0, (size_t)from->name_bytes)))
@@ -132,7 +132,7 @@ static rb_error read_entry(rb_context *ctx, const char *path, rb_bytes file,
     return RB_OK;
 }
 
-static rb_error read_entries(rb_context *ctx, const char *path, rb_bytes file, rb_zip *zip) {
+static rb_error read_entries(rb_context *ctx, const char *path, rb_span file, rb_zip *zip) {
     const unsigned char *end = file.count >= END_BYTES ? find_end(file) : NULL;
     if (!end) return damaged(ctx, path, "it has no list of files at its end");
     int count = (int)rb_little(end + 10, 2);
@@ -158,7 +158,7 @@ rb_error rb_zip_read(rb_context *ctx, const char *path, rb_zip *zip) {
     *zip = (rb_zip){0};
     rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_load_bytes(ctx, path, &bytes, &count);
-    err = err ? err : read_entries(ctx, path, (rb_bytes){bytes, count}, zip);
+    err = err ? err : read_entries(ctx, path, (rb_span){bytes, count}, zip);
     rb_reading_end(ctx);
     rb_free(bytes);
     return err;
@@ -210,7 +210,7 @@ static rb_error list_file(rb_zip_writer *zip, const char *name, uint32_t crc, in
     return RB_OK;
 }
 
-rb_error rb_zip_add(rb_zip_writer *zip, const char *name, rb_bytes head, rb_bytes data) {
+rb_error rb_zip_add(rb_zip_writer *zip, const char *name, rb_span head, rb_span data) {
     unsigned char header[LOCAL_BYTES];
     rb_crc32 crc;
     int64_t size = head.count + data.count;

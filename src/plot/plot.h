@@ -12,7 +12,6 @@
 #include <cairo.h>
 
 typedef struct rb_plot_options {
-    int by;            /* filters: 0 projection, 1 activation */
     const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
     int64_t width;     /* of the picture in pixels, from 600; the height follows */
     const char *title; /* NULL: a title that says what is shown */

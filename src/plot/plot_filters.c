@@ -4,8 +4,6 @@
  * their own largest absolute value around a line at 0. */
 #include "plot.h"
 
-#include <rarebit/deep.h>
-
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -212,19 +210,6 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
     return RB_OK;
 }
 
-/* Samples that units answer most, in place of loadings; *samples is to be freed. */
-static rb_error find_maxima(rb_context *ctx, const rb_model *model, rb_filters_plot *p,
-                            double **samples) {
-    rb_layers *layers;
-    rb_error err = rb_layers_new(ctx, model, NULL, &layers);
-    if (err) return err;
-    *samples = rb_alloc(ctx, p->n_features * p->units, sizeof **samples);
-    err = *samples ? rb_layers_maximise(ctx, layers, *samples) : RB_ERROR_MEMORY;
-    p->loadings = *samples;
-    rb_layers_free(layers);
-    return err;
-}
-
 typedef struct filters_options {
     int64_t best;
 } filters_options;
@@ -287,8 +272,8 @@ static void make_title(const rb_filters_plot *p, int64_t units, bool answers,
     }
 }
 
-rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
-                         const char *path) {
+rb_error rb_plot_answers(rb_context *ctx, const rb_model *model, const double *samples,
+                         const rb_options *given, const char *path) {
     rb_plot_options options;
     rb_filters_plot p = {0};
     rb_error err = rb_page_check(ctx, given, &options, path);
@@ -306,21 +291,25 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
     rb_scratch scratch = {.ctx = ctx};
     double *squares = rb_take(&scratch, units, sizeof *squares);
     int64_t *numbers = rb_take(&scratch, units, sizeof *numbers);
-    double *samples = NULL, *kept = NULL;
+    double *kept = NULL;
     err = scratch.err;
     if (!err && best > 0) choose_best(&p, best, squares, numbers);
-    if (!err && options.by) err = find_maxima(ctx, model, &p, &samples);
+    if (samples) p.loadings = samples;
     if (!err && best > 0) err = keep_units(ctx, numbers, best, &p, &kept);
     if (!err) {
         char title[RB_TITLE_SIZE];
-        make_title(&p, units, options.by, title);
+        make_title(&p, units, samples != NULL, title);
         p.title = title;
         err = rb_draw_filters(ctx, &p, &options, path);
     }
-    rb_free(samples);
     rb_free(kept);
     rb_error ended = rb_scratch_end(&scratch);
     return err ? err : ended;
+}
+
+rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
+                         const char *path) {
+    return rb_plot_answers(ctx, model, NULL, given, path);
 }
 
 /* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */

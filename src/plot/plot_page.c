@@ -13,10 +13,6 @@ static const rb_option table[] = {
     {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
      "filters: rows x columns (x channels) of a feature vector seen as an image, or its length: "
      "then each is a curve"},
-    {"by", 0, RB_OPTION_CHOICE, offsetof(rb_plot_options, by), "projection", 0, 0,
-     "projection|activation", "HOW",
-     "filters: the loadings, of a stack or net the linear projection of its layers; or the sample "
-     "that each unit answers most, of rfn, stacks of it and nets"},
     {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 600, 8000, NULL,
      "PIXELS", "width of the picture; the height follows"},
     {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",

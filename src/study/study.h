@@ -2,8 +2,8 @@
 #ifndef RB_STUDY_H
 #define RB_STUDY_H
 
-#include "analysis/analysis.h"
 #include "em/em.h"
+#include "modules/modules.h"
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 

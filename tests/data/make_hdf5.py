@@ -64,7 +64,7 @@ with make("types.h5") as f:
     f["cube"] = np.zeros((2, 2, 2))
 
 with make("only.h5") as f:
-    f.create_dataset("deep/down/matrix", data=dense.astype("f4"))
+    f.create_dataset("nets/down/matrix", data=dense.astype("f4"))
     f["note"] = np.arange(3)
 
 with make("named.h5") as f:
@@ -208,7 +208,7 @@ with make("old2018.h5ad") as f:
 # Numbers in other files: some that are there, one that is not.
 with make("elsewhere.h5") as f:
     layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
-    layout[:] = h5py.VirtualSource("only.h5", "deep/down/matrix", shape=(3, 4))
+    layout[:] = h5py.VirtualSource("only.h5", "nets/down/matrix", shape=(3, 4))
     f.create_virtual_dataset("virtual", layout)
     layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
     layout[:] = h5py.VirtualSource("absent.h5", "x", shape=(3, 4))
@@ -223,7 +223,7 @@ with make("elsewhere.h5") as f:
     f["link"] = h5py.ExternalLink("only.h5", "/deep/down/matrix")
 with make("virtual.h5") as f:
     layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
-    layout[:] = h5py.VirtualSource("only.h5", "deep/down/matrix", shape=(3, 4))
+    layout[:] = h5py.VirtualSource("only.h5", "nets/down/matrix", shape=(3, 4))
     f.create_virtual_dataset("X", layout)
 with make("link.h5") as f:
     f["X"] = h5py.ExternalLink("only.h5", "/deep/down/matrix")

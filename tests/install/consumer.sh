@@ -25,6 +25,8 @@ int main(void) {
 END
 sed 's|^#include <stdio.h>|#include <rarebit/io.h>\n&|; s|rb_context_free|rb_io_use(context);\n    rb_io_hdf5();\n    &|' rarebit.c >rarebit-io.c
 sed 's|^#include <stdio.h>|#include <rarebit/plot.h>\n&|; s|rb_context_free|rb_plot_group();\n    &|' rarebit-io.c >rarebit-plot.c
+sed 's|^#include <stdio.h>|#include <rarebit/deep.h>\n&|; s|rb_context_free|rb_nets_use(context);\n    &|' rarebit-io.c >rarebit-nets.c
+sed 's|^#include <stdio.h>|#include <rarebit/patches.h>\n&|; s|rb_context_free|rb_patches_group();\n    &|' rarebit-io.c >rarebit-media.c
 
 # $1: what is tried, $2: the program, $3: shared or static
 check() {
@@ -43,7 +45,7 @@ check() {
 }
 
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
-for name in rarebit rarebit-io rarebit-plot; do
+for name in rarebit rarebit-io rarebit-plot rarebit-nets rarebit-media; do
     for kind in shared static; do
         target=rarebit::$name
         [ $kind = shared ] || target=rarebit::${name}_static

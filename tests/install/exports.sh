@@ -29,20 +29,22 @@ check() {
     }
 }
 
-io=$(sed -n 's/^set(RAREBIT_io_HEADERS \(.*\))/\1/p' "$SOURCE/cmake/Libraries.cmake")
-plot=$(sed -n 's/^set(RAREBIT_plot_HEADERS \(.*\))/\1/p' "$SOURCE/cmake/Libraries.cmake")
+above=
 core=
+for library in io plot nets media; do
+    headers=$(sed -n "s/^set(RAREBIT_${library}_HEADERS \(.*\))/\1/p" "$SOURCE/cmake/Libraries.cmake")
+    check "rarebit-$library" "$headers"
+    above="$above $headers"
+done
 for header in "$SOURCE"/include/rarebit/*.h; do
     name=$(basename "$header" .h)
-    case " $io $plot " in
+    case " $above " in
         *" $name "*) ;;
         *) core="$core $name" ;;
     esac
 done
 check rarebit "$core"
 [ "$(wc -l <"$work/promised")" -gt 50 ]
-check rarebit-io "$io"
-check rarebit-plot "$plot"
 
 # What is loaded with the core: itself, the BLAS, what the BLAS brings along, the C run-time.
 known='linux-vdso ld-linux libm libc libpthread libgcc_s'

@@ -6,7 +6,8 @@ printf vprintf __printf_chk __vprintf_chk puts putchar perror psignal stdout std
 rand srand random srandom drand48 lrand48 srand48
 getenv secure_getenv setenv putenv unsetenv'
 
-libraries="$BUILD/librarebit.a $BUILD/librarebit-io.a $BUILD/librarebit-plot.a"
+libraries="$BUILD/librarebit.a $BUILD/librarebit-io.a $BUILD/librarebit-plot.a $BUILD/librarebit-nets.a
+$BUILD/librarebit-media.a"
 # shellcheck disable=SC2086 # words
 used=$(nm -u $libraries | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u)
 [ "$(echo "$used" | wc -l)" -gt 50 ] # nm understood the file

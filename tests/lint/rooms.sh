@@ -10,10 +10,10 @@ floor_of() {
         data) echo 3 ;;
         model) echo 4 ;;
         em) echo 5 ;;
-        rfn | et | compare | analysis | deep) echo 6 ;;
-        study) echo 7 ;;
+        rfn | et | factors | modules) echo 6 ;;
+        check | simulate | study) echo 7 ;;
         io) echo 8 ;;
-        plot) echo 9 ;;
+        plot | nets | media) echo 9 ;;
         *) echo 0 ;;
     esac
 }
@@ -26,14 +26,14 @@ wrong() {
 failed=$(mktemp -u)
 # The core knows no file and no picture: floors 1 to 7 are one library, and use the C library and a BLAS.
 grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
-    grep -vE '^src/(io|plot)/' |
+    grep -vE '^src/(io|plot|nets|media)/' |
     grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/stat\.h|(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd)\.h)' |
     sed 's/:[0-9]*:#include / /' | while read -r file include; do
     wrong "$file" "$include" "the core needs the C library and a BLAS alone"
 done
 # shellcheck disable=SC2013 # words
 for header in $(sed -n 's/^set(RAREBIT_[a-z]*_HEADERS \(.*\))/\1/p' cmake/Libraries.cmake); do
-    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot)/|^include/rarebit/(io|plot|denoise|patches|segments)\.h" |
+    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot|nets|media)/|^include/rarebit/(io|plot|deep|grid|stack|denoise|patches|segments)\.h" |
         while read -r file; do wrong "$file" "rarebit/$header.h" "not of the core"; done
 done
 for folder in src/*/; do

@@ -3,7 +3,7 @@
  * iterations can come to rely on. */
 #include "fixture.h"
 
-#include "compare/compare.h"
+#include "nets/one_layer.h"
 
 #include <stdio.h>
 #include <unistd.h>

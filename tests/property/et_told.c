@@ -1,6 +1,6 @@
 /* What a fit of expectation truncation tells of its iterations is what its model has, and a fit
  * goes on from a model as it would have gone on by itself. */
-#include "../unit/compare_test.h"
+#include "../unit/factors_test.h"
 
 enum { N = 150, D = 8, H = 4 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../options.h"
-#include "analysis/analysis.h"
+#include "modules/modules.h"
 
 #include <rarebit/rarebit.h>
 

@@ -1,7 +1,7 @@
 /* Spike and slab sparse coding: evidence and codes as by enumeration with D x D Gaussians, the
  * objective never falls where all states are looked at, truncated with all candidates it is the
  * same, the scale of units is fixed, bits depend neither on threads nor on where samples are. */
-#include "../unit/compare_test.h"
+#include "../unit/factors_test.h"
 
 enum { N = 150, D = 7, H = 4 };
 

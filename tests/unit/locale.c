@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "skip.h"
 
-#include "analysis/analysis.h"
+#include "modules/modules.h"
 #include "plot/plot.h"
 
 #include <locale.h>

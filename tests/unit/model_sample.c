@@ -1,6 +1,6 @@
 /* Samples drawn from models have the distribution that the model says, on the scale of the data:
  * moments of many, frequencies of causes; the same bits for any number of threads. */
-#include "compare_test.h"
+#include "factors_test.h"
 
 #include <rarebit/sample.h>
 

@@ -1,8 +1,8 @@
 /* What a fit has found, against what is to be found. */
 #include "../../options.h"
 #include "../agreement.h"
-#include "analysis/analysis.h"
 #include "finders.h"
+#include "modules/modules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Data on which methods are compared, with what is to be found in them. */
 #include "../../options.h"
-#include "analysis/analysis.h"
 #include "finders.h"
+#include "modules/modules.h"
 
 #include <rarebit/io.h>
 

@@ -1,6 +1,8 @@
 /* The context of the session; errors, log messages and interrupts as R has them. */
 #include "binding.h"
 
+#include <rarebit/deep.h>
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,9 @@ rb_context *context(void) {
     if (rb_context_new(&session)) refuse("out of memory");
     rb_context_on_log(session, on_log, NULL);
     rb_context_count_from(session, 1);
+#ifdef RAREBIT_NETS
+    if (rb_nets_use(session)) refuse("out of memory");
+#endif
 #ifdef RAREBIT_IO
     binding_use_files(session);
 #endif

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Sourced by configure: what compiles src/core, the core of the library, into the binding.
+# Sourced by configure: what compiles src/core, the core of the library and its nets, into the binding.
 blas=openblas
 command -v pkg-config >/dev/null 2>&1 && pkg-config --exists openblas || blas=
 LIBRARIES=$([ -n "$blas" ] && pkg-config --libs openblas || echo "-lopenblas")
 blas_flags=$([ -n "$blas" ] && pkg-config --cflags openblas || true)
-FLAGS="-I. -Icore/include -Icore/src -D_GNU_SOURCE $blas_flags"
+FLAGS="-I. -Icore/include -Icore/src -D_GNU_SOURCE -DRAREBIT_NETS $blas_flags"
 LIBRARIES="$LIBRARIES -lm -lpthread -Wl,-S"
 isa=ref
 case $(uname -m) in

@@ -1,0 +1,392 @@
+/* Fitting factor models by EM (D. Rubin, D. Thayer, "EM algorithms for ML factor analysis",
+ * Psychometrika 47, 1982; Z. Ghahramani, G. Hinton, "The EM algorithm for mixtures of factor
+ * analyzers", technical report CRG-TR-96-1, Toronto 1996).
+ *
+ *     U = 1/n sum v_i mu_i',   S = 1/n sum (mu_i mu_i' + Sigma_i),   c_k = 1/n sum v_ik^2
+ *     W <- U S^-1,   psi_k <- max(psi_min,k, c_k - 2 w_k'u_k + w_k'S w_k)
+ *
+ * and where loadings are to be sparse w_kj <- sign(w_kj) max(0, |w_kj| - decay sd_k) in between,
+ * sd_k the standard deviation of the feature: the decay of a Laplacian prior (D. Clevert, A. Mayr,
+ * T. Unterthiner, S. Hochreiter, "Rectified factor networks", NIPS 2015, Alg. S8), whose strength
+ * is not that of a fixed prior: no objective is promised to rise then. Start and bounds follow the
+ * standard deviations of the features, so that a fit is the same, but for units of measurement, for
+ * data that are scaled feature by feature.
+ *
+ * FABIA (S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics
+ * 26, 2010) moves loadings by alpha psi_k, psi_k of the M-step before, has psi_k = c_k - w_k'u_k,
+ * which is the above where no loading was moved, and adds 0.001 / n to the diagonal of S. Its
+ * authors' program divides each feature by the root of its interquartile range; here start, alpha
+ * and bounds are multiplied accordingly. No objective is promised to rise.
+ *
+ * The objective is the bound of the mean log-likelihood,
+ *
+ *     -1/2 (m ln 2 pi + ln |Psi| + sum_k q_k / psi_k) + 1/n sum (ln |Sigma_i| / 2 + E ln p~(z_i))
+ *     + l/2 (1 + ln 2 pi),   q_k = c_k - 2 w_k'u_k + w_k'S w_k
+ *
+ * with the loadings and noise variances of the M-step and the posterior before it. */
+#include "fa.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+static const double LN_2PI = 1.8378770664093454836;
+
+/* FABIA's noise variance at the start, and what it adds to sums of E z^2. */
+static const double FABIA_NOISE = 0.2, FABIA_LEAST = 1e-3;
+
+/* Of a feature that is always the same, for which any noise variance is too large. */
+static double variance_of(const factors *fa, int64_t k) {
+    return fa->second[k] > 0 ? fa->second[k] : 1;
+}
+
+/* FABIA's numbers are for features that are divided by the root of their interquartile range, which
+ * is so many standard deviations of normal ones; those of the others for variance 1. */
+static const double QUARTILES = 1.349;
+
+static double size_of(const factors *fa, int64_t k) {
+    double sd = sqrt(variance_of(fa, k));
+    return fa->prior == FACTORS_FABIA ? sqrt(QUARTILES * sd) : sd;
+}
+
+double fa_noise_min(const factors *fa, int64_t k) {
+    const double least = 1e-12; /* what sums of squares leave of nothing */
+    double size = size_of(fa, k);
+    return fmax(fa->options.noise_min * size * size, least * variance_of(fa, k));
+}
+
+/* ---- memory ---- */
+
+static const rb_field parameters[] = {
+    {"loadings", offsetof(factors, loadings), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
+     RB_DIM_UNITS, RB_KEPT_PARAMETER},
+    {"noise", offsetof(factors, noise), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES, 0,
+     RB_KEPT_POSITIVE, DBL_MIN, DBL_MAX},
+    {0},
+};
+static const rb_field codes[] = {
+    {"variances", offsetof(factors, variances), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FACTORS_OWN,
+     FACTORS_SPARSE, RB_KEPT_OTHER, 0, DBL_MAX},
+    {0},
+};
+static const rb_field progress[] = {
+    {"scale", offsetof(factors, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS, 0,
+     RB_KEPT_OTHER, 0, DBL_MAX},
+    {"settled", offsetof(factors, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
+    {0},
+};
+static const rb_field survey[] = {
+    {"second", offsetof(factors, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES,
+     .sum = RB_SUM_SQUARES},
+    {"products", offsetof(factors, products), RB_FIELD_DENSE, RB_KEPT_WORKING, FACTORS_COVARIANCE,
+     FACTORS_COVARIANCE},
+    {0},
+};
+static const rb_field sums[] = {
+    {"u", offsetof(factors, sums.u), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
+     RB_DIM_UNITS},
+    {"s", offsetof(factors, sums.s), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_UNITS, RB_DIM_UNITS},
+    {"spread", offsetof(factors, sums.spread), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FACTORS_SPARSE,
+     FACTORS_SPARSE},
+    {"value", offsetof(factors, sums.value), RB_FIELD_INLINE, RB_KEPT_FLOAT64, RB_DIM_ONE},
+    {0},
+};
+static const rb_field scratch[] = {
+    {"codes", offsetof(factors, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, FACTORS_BLOCK,
+     RB_DIM_UNITS},
+    {"moment", offsetof(factors, moment), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
+     RB_DIM_UNITS},
+    {"root", offsetof(factors, root), RB_FIELD_DENSE, RB_KEPT_FLOAT64, FACTORS_RANK,
+     RB_DIM_FEATURES},
+    {0},
+};
+const rb_part fa_parts[] = {
+    {RB_PART_PARAMETERS, parameters, 0},
+    {RB_PART_CODES, codes, 0},
+    {RB_PART_PROGRESS, progress, 0},
+    {RB_PART_SURVEY, survey, 0},
+    {RB_PART_SUMS, sums, 0},
+    {RB_PART_SCRATCH, scratch, 0},
+    {0},
+};
+
+static fa_prior prior_of(const rb_problem *problem) {
+    return *(const fa_prior *)problem->method->own;
+}
+
+/* Larger covariances cost more than passes over the data do. */
+static bool is_fixed(const rb_problem *problem, const fa_options *options) {
+    enum { MAX_FEATURES = 1024 };
+    if (options->solver != FACTORS_AUTO) return options->solver == FACTORS_FIXED_POINT;
+    return problem->method->project && problem->n_features <= MAX_FEATURES &&
+           problem->fit->accelerate == RB_ACCELERATE_NONE;
+}
+
+int64_t fa_units(const void *options) {
+    return ((const fa_options *)options)->units;
+}
+
+int64_t fa_block_samples(const rb_problem *problem, const void *options) {
+    return factors_block_samples(problem, fa_units(options));
+}
+
+void fa_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    const fa_options *o = options;
+    bool fixed = is_fixed(problem, o), sparse = prior_of(problem) != FACTORS_NORMAL;
+    shape->dims[RB_DIM_ONE] = 1;
+    shape->dims[RB_DIM_FEATURES] = problem->n_features;
+    shape->dims[RB_DIM_UNITS] = o->units;
+    shape->dims[FACTORS_OWN] = sparse ? problem->own : 0;
+    shape->dims[FACTORS_BLOCK] = fixed ? 0 : problem->block_samples;
+    shape->dims[FACTORS_COVARIANCE] = fixed ? problem->n_features : 0;
+    shape->dims[FACTORS_RANK] =
+        fixed && problem->n_samples < problem->n_features ? problem->n_samples : 0;
+    shape->dims[FACTORS_SPARSE] = sparse ? o->units : 0;
+}
+
+void fa_finish(void *state) {
+    factors *fa = state;
+    if (fa) {
+        fa_posterior_free(&fa->posterior);
+        fa_work_free(&fa->work);
+        factors_columns_clear(&fa->columns);
+    }
+}
+
+/* ---- the start ---- */
+
+/* Loadings of a model belong to codes that it may have scaled. */
+static rb_error take_start(rb_context *ctx, const rb_model *model, factors *fa) {
+    int64_t m = fa->loadings.rows, l = fa->loadings.cols;
+    const double *loadings, *noise, *scale;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
+    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &noise);
+    err = err ? err : rb_model_need_array(ctx, model, "scale", l, 1, &scale);
+    for (int64_t k = 0; !err && k < m; k++) {
+        fa->noise[k] = noise[k];
+        for (int64_t j = 0; j < l; j++)
+            rb_dense_set(fa->loadings, k, j, loadings[k * l + j] / scale[j]);
+    }
+    return err;
+}
+
+rb_error fa_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                  const rb_model *start, void **state) {
+    factors *fa = *state;
+    fa->problem = *problem;
+    fa->options = *(const fa_options *)options;
+    fa->prior = prior_of(problem);
+    fa->fixed = is_fixed(problem, &fa->options);
+    fa->warm = start != NULL;
+    if (fa->fixed && problem->fit->accelerate != RB_ACCELERATE_NONE) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "accelerate makes EM faster, but solver is 'fixed-point': choose one of "
+                       "them");
+    }
+    int64_t l = fa->options.units;
+    for (int64_t e = 0; fa->prior != FACTORS_NORMAL && e < problem->own * l; e++)
+        fa->variances[e] = 1;
+    rb_error err =
+        fa_posterior_new(ctx, problem->type, problem->n_features, l, fa->prior, &fa->posterior);
+    if (!err && fa->prior != FACTORS_NORMAL) err = fa_work_new(ctx, l, true, &fa->work);
+    return err || !start ? err : take_start(ctx, start, fa);
+}
+
+rb_error fa_survey(rb_context *ctx, void *state, const rb_block *block) {
+    factors *fa = state;
+    rb_block_feature_squares(ctx, block, fa->second);
+    return fa->fixed ? factors_add_second(ctx, &fa->columns, block, fa->products) : RB_OK;
+}
+
+rb_error fa_survey_end(rb_context *ctx, void *state) {
+    factors *fa = state;
+    int64_t m = fa->loadings.rows, l = fa->loadings.cols;
+    rb_stream stream = {(uint64_t)fa->problem.fit->seed, RB_RANDOM_LOADINGS,
+                        (uint32_t)fa->problem.restart};
+    for (int64_t k = 0; k < m; k++)
+        fa->second[k] /= (double)fa->problem.n_samples;
+    for (int64_t k = 0; !fa->warm && k < m; k++) {
+        double size = size_of(fa, k), sd = fa->second[k] > 0 ? size * fa->options.weight_init : 0;
+        fa->noise[k] = fa->prior == FACTORS_FABIA ? FABIA_NOISE * size * size : variance_of(fa, k);
+        for (int64_t j = 0; j < l; j++)
+            rb_dense_set(fa->loadings, k, j, sd * rb_random_normal(stream, (uint64_t)(k * l + j)));
+    }
+    for (int64_t k = 0; k < m; k++)
+        fa->noise[k] = fmax(fa->noise[k], fa_noise_min(fa, k));
+    if (fa->fixed) rb_dense_mirror(fa->products);
+    return fa->root.rows > 0 ? fa_root(ctx, fa) : RB_OK;
+}
+
+/* ---- the E-step ---- */
+
+bool fa_done(const void *state) {
+    return ((const factors *)state)->settled;
+}
+
+bool fa_reads(const void *state) {
+    return !((const factors *)state)->fixed;
+}
+
+rb_error fa_begin(rb_context *ctx, void *state) {
+    factors *fa = state;
+    return fa->fixed ? RB_OK : fa_posterior_set(ctx, fa->loadings, fa->noise, &fa->posterior);
+}
+
+rb_error fa_block(rb_context *ctx, void *state, const rb_block *block) {
+    factors *fa = state;
+    if (fa->fixed) return RB_OK;
+    bool normal = fa->prior == FACTORS_NORMAL;
+    rb_dense mu = rb_dense_rows(fa->codes, 0, block->n_samples);
+    rb_error err =
+        factors_project(ctx, block, normal ? fa->posterior.filter : fa->posterior.weighted, mu);
+    if (!err && !normal) {
+        fa_pass pass = {.posterior = &fa->posterior,
+                        .work = &fa->work,
+                        .codes = mu,
+                        .variances = fa->variances + block->own * mu.cols,
+                        .steps = 1,
+                        .fit = true,
+                        .spread = fa->sums.spread,
+                        .value = &fa->sums.value};
+        err = fa_infer(ctx, &pass);
+    }
+    if (!err && !block->sparse)
+        rb_moments_parallel(ctx, 1, block->dense, mu, fa->sums.u, fa->sums.s);
+    if (!err && block->sparse) {
+        rb_gemm_lower(ctx, 1, mu, RB_TRANSPOSED, mu, RB_PLAIN, 1, fa->sums.s);
+        err = factors_add_cross(ctx, &fa->columns, block, mu, fa->sums.u);
+    }
+    return err;
+}
+
+/* ln |Sigma_i| / 2 + E ln p(z_i) of normal factors, which is the same for all samples but for S. */
+static double normal_value(const factors *fa) {
+    double value = -fa->posterior.log_det / 2;
+    int64_t l = fa->loadings.cols;
+    for (int64_t j = 0; j < l; j++)
+        value -= (LN_2PI + rb_dense_get(fa->sums.s, j, j)) / 2;
+    return value;
+}
+
+/* Sums become U and S, and the scale of the codes is noted. */
+rb_error fa_end(rb_context *ctx, void *state, bool *again) {
+    factors *fa = state;
+    rb_dense u = fa->sums.u, s = fa->sums.s;
+    bool normal = fa->prior == FACTORS_NORMAL;
+    double n = (double)fa->problem.n_samples;
+    (void)ctx;
+    *again = false;
+    if (fa->fixed) return RB_OK;
+    for (int64_t e = 0; e < u.rows * u.cols; e++)
+        rb_put(u.type, u.data, e, rb_get(u.type, u.data, e) / n);
+    for (int64_t i = 0; i < s.rows; i++) {
+        fa->scale[i] = sqrt(rb_dense_get(s, i, i) / n);
+        for (int64_t j = 0; j <= i; j++) {
+            double spread = normal ? rb_dense_get(fa->posterior.sigma, i, j)
+                                   : fa->sums.spread[i * s.cols + j] / n;
+            double least = fa->prior == FACTORS_FABIA && i == j ? FABIA_LEAST / n : 0;
+            rb_dense_set(s, i, j, rb_dense_get(s, i, j) / n + spread + least);
+        }
+    }
+    rb_dense_mirror(s);
+    fa->sums.value = normal ? normal_value(fa) : fa->sums.value / n;
+    return RB_OK;
+}
+
+/* ---- the M-step ---- */
+
+enum { TASK_ROWS = 64 };
+
+struct rows {
+    factors *fa;
+    rb_spd *factor;
+};
+
+static rb_dense task_rows(rb_dense a, int64_t task) {
+    int64_t left = a.rows - task * TASK_ROWS;
+    return rb_dense_rows(a, task * TASK_ROWS, left < TASK_ROWS ? left : TASK_ROWS);
+}
+
+static double decay_of(const factors *fa, int64_t k) {
+    double share = fa->options.weight_decay;
+    return fa->prior == FACTORS_FABIA ? share * fa->noise[k] / size_of(fa, k)
+                                      : share * sqrt(fa->second[k]);
+}
+
+static void shrink(rb_dense w, int64_t row, double by) {
+    for (int64_t j = 0; by > 0 && j < w.cols; j++) {
+        double value = rb_dense_get(w, row, j), rest = fmax(fabs(value) - by, 0);
+        rb_dense_set(w, row, j, value < 0 ? -rest : rest);
+    }
+}
+
+static void solve_rows(void *arg, int64_t task, int worker) {
+    const struct rows *t = arg;
+    factors *fa = t->fa;
+    rb_dense w = task_rows(fa->loadings, task);
+    (void)worker;
+    rb_spd_solve_right(t->factor, task_rows(fa->sums.u, task), w);
+    for (int64_t i = 0; i < w.rows; i++)
+        shrink(w, i, decay_of(fa, task * TASK_ROWS + i));
+}
+
+/* Noise variances, and the objective. */
+static void set_noise(rb_context *ctx, factors *fa) {
+    rb_dense w = fa->loadings, work = fa->moment;
+    double value = fa->sums.value + (double)w.cols * (1 + LN_2PI) / 2;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, fa->sums.s, RB_PLAIN, 0, work);
+    for (int64_t k = 0; k < w.rows; k++) {
+        const void *row = rb_dense_row(w, k);
+        double cross = rb_dot(ctx, w.type, w.cols, rb_dense_row(fa->sums.u, k), row);
+        double error =
+            fa->second[k] - 2 * cross + rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
+        double noise = fa->prior == FACTORS_FABIA ? fa->second[k] - cross : error;
+        fa->noise[k] = fmax(noise, fa_noise_min(fa, k));
+        value -= (LN_2PI + log(fa->noise[k]) + error / fa->noise[k]) / 2;
+    }
+    fa->objective = value;
+}
+
+rb_error fa_mstep(rb_context *ctx, void *state) {
+    factors *fa = state;
+    if (fa->fixed) return fa_fixed_point(ctx, fa);
+    struct rows rows = {.fa = fa};
+    int64_t tasks = (fa->loadings.rows + TASK_ROWS - 1) / TASK_ROWS;
+    rb_error err = rb_spd_new(ctx, fa->problem.type, fa->loadings.cols, &rows.factor);
+    if (!err && (err = rb_spd_factor_moments(ctx, rows.factor, fa->sums.s)) != RB_OK)
+        rb_fail_prefix(ctx, "the second moments of the factors: ");
+    if (!err) {
+        rb_parallel(ctx, tasks, solve_rows, &rows);
+        set_noise(ctx, fa);
+    }
+    rb_spd_free(rows.factor);
+    return err;
+}
+
+void fa_objective(void *state, double *objective, double *estep_objective) {
+    *objective = ((factors *)state)->objective;
+    *estep_objective = NAN;
+}
+
+/* ---- the model ---- */
+
+rb_error fa_store(rb_context *ctx, void *state, rb_model *model) {
+    const factors *fa = state;
+    int64_t m = fa->loadings.rows, l = fa->loadings.cols;
+    double *loadings = rb_model_add_array(ctx, model, "loadings", m, l);
+    double *noise = rb_model_add_array(ctx, model, "noise", m, 1);
+    double *scale = rb_model_add_array(ctx, model, "scale", l, 1);
+    double *dead = rb_model_add_array(ctx, model, "dead", l, 1);
+    if (!loadings || !noise || !scale || !dead) return RB_ERROR_MEMORY;
+    for (int64_t j = 0; j < l; j++) {
+        bool silent = !(fa->scale[j] > 0);
+        dead[j] = silent;
+        scale[j] = silent || !fa->options.normalize ? 1 : fa->scale[j];
+    }
+    for (int64_t k = 0; k < m; k++) {
+        noise[k] = fa->noise[k];
+        for (int64_t j = 0; j < l; j++)
+            loadings[k * l + j] = rb_dense_get(fa->loadings, k, j) * scale[j];
+    }
+    return RB_OK;
+}

@@ -1,0 +1,63 @@
+/* The face of src/factors: factor models and partitions of others; and what they share, blocks and
+ * products with blocks that never fill the zeros of sparse ones. */
+#ifndef RB_FACTORS_INTERNAL_H
+#define RB_FACTORS_INTERNAL_H
+
+#include "data/data.h"
+#include "model/model.h"
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
+extern const rb_method rb_method_pca, rb_method_ica, rb_method_fa, rb_method_sfa,
+    rb_method_fa_laplace, rb_method_fa_jeffreys, rb_method_fabia, rb_method_nmf, rb_method_kmeans;
+
+/* Even blocks: large products, and little beside the parameters. `widest`: the most values that
+ * anything has which is kept for each sample of a block, the dense sample itself apart. */
+int64_t factors_block_samples(const rb_problem *problem, int64_t widest);
+
+/* A sparse block by columns, memory that is used again; zero-initialise. */
+typedef struct factors_columns {
+    rb_buffer starts, columns, values;
+} factors_columns;
+void factors_columns_clear(factors_columns *columns);
+
+/* ---- products (products.c): V samples x features is the block, less its shift ---- */
+
+/* OUT = V B, B features x any, OUT samples x any. */
+rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_dense out);
+/* U += V'M, M samples x any, U features x any. */
+rb_error factors_add_cross(rb_context *ctx, factors_columns *columns, const rb_block *block,
+                           rb_dense m, rb_dense u);
+/* S += V'V, features x features, lower triangle. */
+rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_block *block,
+                            rb_dense s);
+/* K = V V', samples x samples, lower triangle. */
+rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block *block, rb_dense k);
+
+/* The columns of X become the nearest orthonormal ones, by (X'X)^-1/2. */
+rb_error factors_orthonormalize(rb_context *ctx, rb_dense x);
+
+/* ---- linear models (linear.c): samples are loadings times codes and noise of one variance ----
+ *
+ * A model has the arrays "loadings" (features x units), "variance" (of the codes of each unit in
+ * training) and "noise" (a variance for each feature, all the same). Codes are the least squares
+ * ones. */
+
+rb_error factors_linear_store(rb_context *ctx, rb_model *model, rb_dense loadings,
+                              const double *variance, double noise, double total);
+rb_error factors_linear_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                            void **coder);
+void factors_linear_free(void *coder);
+rb_error factors_linear_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+/* Codes of those variances, or as they are of given samples; noise outside of the span. */
+rb_error factors_linear_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const rb_block *block, void *codes);
+rb_error factors_linear_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
+                             const void *codes, void *rows);
+/* log_likelihood, mean_squared_error, reconstruction_error, sparseness. */
+rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                                 rb_metrics *metrics);
+
+#pragma GCC visibility pop
+
+#endif

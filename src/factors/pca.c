@@ -1,0 +1,177 @@
+/* Principal component analysis as a method: units are directions of largest variance.
+ *
+ * Codes are projections, c = W'v with orthonormal loadings W; with `whiten` loadings are W
+ * Lambda^1/2 and codes have mean square 1. The noise is that of probabilistic PCA (linear.c).
+ */
+#include "pca.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct rb_pca_options {
+    int64_t units;
+    int solver; /* pca_solver */
+    bool whiten;
+} rb_pca_options;
+
+static const rb_option rows[] = {
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_pca_options, units), "10", 1, 1e9, NULL, "N",
+     "number of directions", RB_OPTION_COMMON},
+    {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, solver), "auto", 0, 0,
+     "auto|exact|randomized", "HOW",
+     "exact takes one pass (two where features outnumber samples, which must then fit into memory) "
+     "and the smaller one of features x features and samples x samples numbers; randomized takes "
+     "a pass for each iteration; auto is exact up to 1000 features, or samples"},
+    {"whiten", 0, RB_OPTION_FLAG, offsetof(rb_pca_options, whiten), "false", 0, 0, NULL, NULL,
+     "scale loadings so that the codes of each unit have mean square 1"},
+    {0},
+};
+
+static const rb_option_rule rules[] = {
+    {"solver=auto", "iterations=12 tolerance=1e-3"},
+    {"solver=randomized", "iterations=12 tolerance=1e-3"},
+    {"solver=exact", "-iterations -tolerance -patience"},
+    {0},
+};
+
+typedef struct state {
+    pca_fit pca;
+    bool whiten, last;
+} state;
+
+static const rb_part parts[] = {
+    {RB_PART_PARAMETERS, pca_parameter_fields, offsetof(state, pca)},
+    {RB_PART_SURVEY, pca_survey_fields, offsetof(state, pca)},
+    {RB_PART_SUMS, pca_sum_fields, offsetof(state, pca)},
+    {RB_PART_PROGRESS, pca_progress_fields, offsetof(state, pca)},
+    {RB_PART_SCRATCH, pca_scratch_fields, offsetof(state, pca)},
+    {0},
+};
+
+static int64_t units(const void *options) {
+    return ((const rb_pca_options *)options)->units;
+}
+
+static pca_plan plan_of(const rb_problem *problem, const void *options) {
+    const rb_pca_options *o = options;
+    return pca_plan_of(problem, o->units, o->solver);
+}
+
+/* What auto is here. */
+static void resolve(rb_problem *problem, void *options) {
+    rb_pca_options *o = options;
+    o->solver = plan_of(problem, o).exact ? PCA_EXACT : PCA_RANDOMIZED;
+}
+
+static int64_t block_samples(const rb_problem *problem, const void *options) {
+    pca_plan plan = plan_of(problem, options);
+    return pca_block_samples(problem, &plan);
+}
+
+static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    pca_plan plan = plan_of(problem, options);
+    pca_shape(problem, &plan, shape);
+}
+
+static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
+                      const rb_model *from, void **made) {
+    (void)from; /* refused */
+    const rb_pca_options *o = options;
+    state *s = *made;
+    s->whiten = o->whiten;
+    rb_error err = pca_start(ctx, problem, o->units, o->solver, &s->pca);
+    if (!err && s->pca.plan.exact && problem->fit->restarts > 1 && problem->restart == 0)
+        rb_log(ctx, RB_LOG_INFO, "an exact solution is the same from every start");
+    return err;
+}
+
+static void finish(void *made) {
+    if (made) pca_finish(&((state *)made)->pca);
+}
+
+static rb_error survey(rb_context *ctx, void *made, const rb_block *block) {
+    return pca_survey(ctx, &((state *)made)->pca, block);
+}
+
+static rb_error begin(rb_context *ctx, void *made) {
+    state *s = made;
+    return s->last ? RB_OK : pca_begin(ctx, &s->pca);
+}
+
+static rb_error block(rb_context *ctx, void *made, const rb_block *block) {
+    state *s = made;
+    return s->last ? RB_OK : pca_block(ctx, &s->pca, block);
+}
+
+static rb_error end(rb_context *ctx, void *made, bool *again) {
+    state *s = made;
+    *again = false;
+    return s->last ? RB_OK : pca_end(ctx, &s->pca, again);
+}
+
+static rb_error mstep(rb_context *ctx, void *made) {
+    return pca_mstep(ctx, &((state *)made)->pca);
+}
+
+static void objective(void *made, double *value, double *estep) {
+    *value = pca_explained(&((state *)made)->pca);
+    *estep = NAN;
+}
+
+static bool done(const void *made) {
+    return ((const state *)made)->pca.done;
+}
+
+/* The last E-step has nothing to find: directions are those of the last M-step. */
+static void last(void *made) {
+    ((state *)made)->last = true;
+}
+
+static bool reads(const void *made) {
+    return !((const state *)made)->last;
+}
+
+static rb_error store(rb_context *ctx, void *made, rb_model *model) {
+    state *s = made;
+    rb_dense w = s->pca.directions;
+    for (int64_t k = 0; s->whiten && k < w.rows; k++)
+        for (int64_t j = 0; j < w.cols; j++)
+            rb_dense_set(w, k, j, rb_dense_get(w, k, j) * sqrt(s->pca.values[j]));
+    return factors_linear_store(ctx, model, w, s->whiten ? NULL : s->pca.values, pca_noise(&s->pca),
+                                pca_total(&s->pca));
+}
+
+const rb_method rb_method_pca = {
+    .size = sizeof(rb_method),
+    .name = "pca",
+    .title = "principal component analysis",
+    .options_size = sizeof(rb_pca_options),
+    .code_name = "X_pca",
+    .options = rows,
+    .rules = rules,
+    .resolve = resolve,
+    .units = units,
+    .block_samples = block_samples,
+    .parts = parts,
+    .shape = shape,
+    .state_size = sizeof(state),
+    .start = start,
+    .finish = finish,
+    .survey = survey,
+    .begin = begin,
+    .block = block,
+    .end = end,
+    .mstep = mstep,
+    .objective = objective,
+    .last = last,
+    .done = done,
+    .reads = reads,
+    .no_start = true,
+    .store = store,
+    .coder_new = factors_linear_new,
+    .coder_free = factors_linear_free,
+    .encode = factors_linear_encode,
+    .evaluate = factors_linear_evaluate,
+    .draw = factors_linear_draw,
+    .emit = factors_linear_emit,
+};

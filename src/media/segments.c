@@ -1,0 +1,301 @@
+/* Segments of sound files: options, reading the recordings, and what can be wrong with them.
+ *
+ * libsndfile reads WAV, AIFF, AU, FLAC and more. It is given the file's bytes in memory, plain or
+ * unpacked, so that reading the disk, and what can fail there, is ours. A header cannot ask for
+ * memory: values are taken until there are no more. */
+#include "media.h"
+
+#include <float.h>
+#include <math.h>
+#include <sndfile.h>
+#include <stddef.h>
+#include <string.h>
+
+static const rb_option table[] = {
+    {"length", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, length), "12.5ms", 0, 0, NULL,
+     "TIME", "length of a segment: 12.5ms, 0.1s, or a number of values"},
+    {"step", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, step), "1", 0, 0, NULL, "TIME",
+     "from the start of one segment to that of the next, likewise"},
+    {"peak", 0, RB_OPTION_NUMBER, offsetof(rb_segments_options, peak), "0", 0, FLT_MAX, NULL, "X",
+     "multiply each recording so that its largest absolute value is X (0: as stored)"},
+    {"trim-silence", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, trim_silence), "false", 0, 0,
+     NULL, NULL, "cut the silent beginning and end of each recording off"},
+    {"spectrogram", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, spectrogram), "false", 0, 0,
+     NULL, NULL,
+     "decibels of bands of frequencies, above -80, in place of values; --length is one window "
+     "then, "
+     "and --step one hop, where they are not given"},
+    {"window", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, window), "25ms", 0, 0, NULL, "TIME",
+     "length of a frame of a spectrogram", .needs = "spectrogram"},
+    {"hop", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, hop), "10ms", 0, 0, NULL, "TIME",
+     "from the start of one frame to that of the next", .needs = "spectrogram"},
+    {"bands", 0, RB_OPTION_INTEGER, offsetof(rb_segments_options, bands), "26", 1, 4096, NULL, "N",
+     "bands of frequencies, equally wide on the mel scale", .needs = "spectrogram"},
+    {0},
+};
+
+const rb_option_group *rb_segments_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Segments", table,
+                                          sizeof(rb_segments_options), NULL};
+    return &group;
+}
+
+/* ---- a recording ---- */
+
+enum { CHUNK = 1 << 14 };
+
+typedef struct reader {
+    const unsigned char *bytes;
+    sf_count_t count, offset;
+} reader;
+
+static sf_count_t on_length(void *user) {
+    return ((const reader *)user)->count;
+}
+
+static sf_count_t on_seek(sf_count_t offset, int whence, void *user) {
+    reader *r = user;
+    sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? r->offset : r->count;
+    if (offset < -base || offset > r->count - base) return -1;
+    r->offset = base + offset;
+    return r->offset;
+}
+
+static sf_count_t on_read(void *to, sf_count_t count, void *user) {
+    reader *r = user;
+    sf_count_t left = r->count - r->offset;
+    count = count < left ? count : left;
+    if (count <= 0) return 0;
+    memcpy(to, r->bytes + r->offset, (size_t)count);
+    r->offset += count;
+    return count;
+}
+
+static sf_count_t on_tell(void *user) {
+    return ((const reader *)user)->offset;
+}
+
+/* Appends the means of `count` frames. */
+static rb_error append(rb_context *ctx, const float *frames, int64_t count, int channels,
+                       int64_t *capacity, rb_sound *sound) {
+    float *values = rb_reserve(ctx, sound->values, sound->count, CHUNK, capacity, sizeof *values);
+    if (!values) return RB_ERROR_MEMORY;
+    sound->values = values;
+    for (int64_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (int c = 0; c < channels; c++)
+            sum += (double)frames[i * channels + c];
+        values[sound->count++] = (float)(sum / channels);
+    }
+    return RB_OK;
+}
+
+static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, int channels,
+                            rb_sound *sound) {
+    int64_t capacity = 0, at_once = CHUNK / channels > 0 ? CHUNK / channels : 1;
+    rb_error err = RB_OK;
+    float *frames = rb_alloc(ctx, at_once * channels, sizeof *frames);
+    if (!frames) return RB_ERROR_MEMORY;
+    for (sf_count_t got = 1; got > 0 && !err;) {
+        got = sf_readf_float(file, frames, at_once);
+        err = got > 0 ? append(ctx, frames, got, channels, &capacity, sound) : RB_OK;
+    }
+    rb_free(frames);
+    if (!err && sf_error(file)) {
+        err =
+            rb_fail(ctx, RB_ERROR_FORMAT, "%s: the sound is damaged: %s", path, sf_strerror(file));
+    }
+    if (!err && sound->count == 0)
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: there is no sound in the file", path);
+    return err;
+}
+
+static rb_error check_values(rb_context *ctx, const char *path, const rb_sound *sound) {
+    for (int64_t i = 0; i < sound->count; i++) {
+        if (!isfinite(sound->values[i])) {
+            return rb_fail(ctx, RB_ERROR_DATA, "%s: value %lld of the sound is missing or infinite",
+                           path, (long long)i + 1);
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error decode(rb_context *ctx, const char *path, reader *bytes, rb_sound *sound) {
+    SF_VIRTUAL_IO calls = {on_length, on_seek, on_read, NULL, on_tell};
+    SF_INFO info = {0};
+    SNDFILE *file = sf_open_virtual(&calls, SFM_READ, &info, bytes);
+    if (!file) {
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "%s: this is no sound, or a damaged one: WAV, AIFF, AU and FLAC are read",
+                       path);
+    }
+    sound->rate = info.samplerate;
+    rb_error err = RB_OK;
+    if (info.samplerate < 1 || info.channels < 1) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: the sound is damaged: %d channels of %d Hz", path,
+                      info.channels, info.samplerate);
+    }
+    err = err ? err : read_frames(ctx, path, file, info.channels, sound);
+    sf_close(file);
+    return err ? err : check_values(ctx, path, sound);
+}
+
+rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound) {
+    *sound = (rb_sound){0};
+    unsigned char *bytes;
+    int64_t count;
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
+    rb_error err = rb_load_bytes(ctx, path, &bytes, &count);
+    if (!err) {
+        reader r = {bytes, count, 0};
+        err = decode(ctx, path, &r, sound);
+    }
+    rb_reading_end(ctx);
+    rb_free(bytes);
+    if (err) {
+        rb_free(sound->values);
+        sound->values = NULL;
+    }
+    return err;
+}
+
+/* ---- segments ---- */
+
+/* How many values "12.5ms", "0.1s" or "200" are at a sampling rate. */
+static rb_error parse_time(rb_context *ctx, const char *option, const char *text, int64_t rate,
+                           int64_t *count) {
+    const char *given = text ? text : "";
+    double number = 0;
+    const char *unit = rb_number_scan(given, given + strlen(given), &number);
+    double a_unit = !unit                     ? 0
+                    : strcmp(unit, "ms") == 0 ? (double)rate / 1000
+                    : strcmp(unit, "s") == 0  ? (double)rate
+                                              : *unit == '\0';
+    double values = round(number * a_unit);
+    bool broken = unit && *unit == '\0' && values != number;
+    if (broken || !(values >= 1) || values > INT32_MAX) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`%s` is '%s', but must be a time such as 12.5ms or 0.1s, or a number of "
+                       "values such as 200, and at least one value long (here %lld a second)",
+                       option, given, (long long)rate);
+    }
+    *count = (int64_t)values;
+    return RB_OK;
+}
+
+/* Reads a recording, makes it ready, and checks that it goes with the first one. */
+static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t index,
+                           const rb_segments_options *options, rb_sounds *sounds) {
+    rb_sound *sound = &sounds->list[index];
+    rb_error err = rb_sound_decode(ctx, paths[index], sound);
+    if (err) return err;
+    if (sound->rate != sounds->list[0].rate) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "%s has %lld values per second, but %s has %lld: give recordings of one "
+                       "sampling rate",
+                       paths[index], (long long)sound->rate, paths[0],
+                       (long long)sounds->list[0].rate);
+    }
+    if (options->trim_silence) rb_sound_trim(sound);
+    if (sound->count == 0 || (options->peak > 0 && !rb_sound_scale(sound, options->peak)))
+        return rb_fail(ctx, RB_ERROR_DATA, "%s is silent: all its values are 0", paths[index]);
+    return RB_OK;
+}
+
+static rb_error read_sounds(rb_context *ctx, const char *const *paths, int64_t n_paths,
+                            const rb_segments_options *options, rb_sounds *sounds) {
+    sounds->list = rb_alloc_zero(ctx, n_paths, sizeof *sounds->list);
+    sounds->count = sounds->list ? n_paths : 0;
+    rb_error err = sounds->list ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < n_paths; i++)
+        err = read_sound(ctx, paths, i, options, sounds);
+    return err;
+}
+
+/* The lengths of a segment and a step in values. */
+typedef struct cutting {
+    int64_t rate, length, step;
+    rb_spectrogram_plan plan; /* of hop 0: none */
+} cutting;
+
+/* The sounds become spectrograms, and lengths those of their frames. */
+static rb_error take_spectrograms(rb_context *ctx, rb_sounds *sounds, cutting *c) {
+    const rb_spectrogram_plan *plan = &c->plan;
+    if (c->length < plan->window) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`length` is %lld values, but must be a window at least, %lld",
+                       (long long)c->length, (long long)plan->window);
+    }
+    if (c->step % plan->hop != 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`step` is %lld values, but must be a multiple of the hop, %lld",
+                       (long long)c->step, (long long)plan->hop);
+    }
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < sounds->count; i++)
+        err = rb_sound_spectrogram(ctx, plan, &sounds->list[i]);
+    int64_t frames = (c->length - plan->window) / plan->hop + 1;
+    c->length = frames * plan->bands;
+    c->step = c->step / plan->hop * plan->bands;
+    if (!err) {
+        rb_log(ctx, RB_LOG_INFO,
+               "spectrograms of %lld x %lld, frames x bands, of %lld values per second",
+               (long long)frames, (long long)plan->bands, (long long)c->rate);
+    }
+    return err;
+}
+
+static rb_error parse_cutting(rb_context *ctx, const rb_options *given,
+                              const rb_segments_options *options, cutting *c) {
+    bool length = !options->spectrogram || rb_options_is_set(given, "length");
+    bool step = !options->spectrogram || rb_options_is_set(given, "step");
+    rb_error err = RB_OK;
+    if (options->spectrogram) {
+        c->plan.bands = options->bands;
+        err = parse_time(ctx, "window", options->window, c->rate, &c->plan.window);
+        err = err ? err : parse_time(ctx, "hop", options->hop, c->rate, &c->plan.hop);
+        c->length = c->plan.window;
+        c->step = c->plan.hop;
+    }
+    if (!err && length) err = parse_time(ctx, "length", options->length, c->rate, &c->length);
+    return err || !step ? err : parse_time(ctx, "step", options->step, c->rate, &c->step);
+}
+
+static rb_error check_lengths(rb_context *ctx, const char *const *paths, int64_t length,
+                              const rb_sounds *sounds) {
+    for (int64_t i = 0; i < sounds->count; i++) {
+        if (sounds->list[i].count < length) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s: a segment of %lld values does not fit into a recording of %lld",
+                           paths[i], (long long)length, (long long)sounds->list[i].count);
+        }
+    }
+    return RB_OK;
+}
+
+rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
+                     const rb_options *given, rb_source **source) {
+    rb_segments_options options;
+    rb_sounds sounds = {0};
+    cutting c = {0};
+    *source = NULL;
+    rb_error err = rb_options_take(ctx, given, rb_segments_group(), &options);
+    if (!err && n_paths < 1)
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
+    err = err ? err : read_sounds(ctx, paths, n_paths, &options, &sounds);
+    c.rate = err ? 0 : sounds.list[0].rate;
+    err = err ? err : parse_cutting(ctx, given, &options, &c);
+    err = err ? err : check_lengths(ctx, paths, c.length, &sounds);
+    bool spectrogram = c.plan.hop > 0;
+    if (!err && !spectrogram) {
+        rb_log(ctx, RB_LOG_INFO, "segments of %lld values, every %lld, at %lld values per second",
+               (long long)c.length, (long long)c.step, (long long)c.rate);
+    }
+    if (!err && spectrogram) err = take_spectrograms(ctx, &sounds, &c);
+    if (err) {
+        rb_sounds_clear(&sounds);
+        return err;
+    }
+    return rb_segments_cut(ctx, c.length, c.step, &sounds, source);
+}

@@ -1,0 +1,123 @@
+/* The table of covariates: columns of numbers or groups. */
+#include "modules.h"
+
+#include <math.h>
+#include <string.h>
+
+rb_error rb_covariates_new(rb_context *ctx, int64_t n_samples, rb_covariates **out) {
+    *out = rb_alloc_zero(ctx, 1, sizeof **out);
+    if (!*out) return RB_ERROR_MEMORY;
+    (*out)->n_samples = n_samples;
+    return RB_OK;
+}
+
+static void clear_column(rb_covariate *c) {
+    rb_free(c->name);
+    rb_free(c->values);
+    rb_labels_clear(&c->groups);
+}
+
+void rb_covariates_free(rb_covariates *table) {
+    if (!table) return;
+    for (int64_t c = 0; c < table->count; c++)
+        clear_column(rb_covariates_column(table, c));
+    rb_free(table->columns.data);
+    rb_free(table);
+}
+
+rb_covariate *rb_covariates_column(const rb_covariates *table, int64_t covariate) {
+    bool there = covariate >= 0 && covariate < table->count;
+    return there ? (rb_covariate *)table->columns.data + covariate : NULL;
+}
+
+/* Takes the column over, or clears it. */
+static rb_error add_column(rb_context *ctx, rb_covariates *table, const char *name, rb_error err,
+                           rb_covariate *column) {
+    int64_t more = 2 * table->count + 8;
+    column->name = rb_copy_text(ctx, name);
+    err = err || column->name ? err : RB_ERROR_MEMORY;
+    if (!err && table->count == table->columns.capacity)
+        err = rb_buffer_hold(ctx, &table->columns, more, sizeof *column);
+    if (err)
+        clear_column(column);
+    else
+        ((rb_covariate *)table->columns.data)[table->count++] = *column;
+    return err;
+}
+
+rb_error rb_covariates_add_numbers(rb_context *ctx, rb_covariates *table, const char *name,
+                                   const double *values) {
+    rb_covariate column = {.values = rb_alloc(ctx, table->n_samples, sizeof *column.values)};
+    rb_error err = column.values ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < table->n_samples; i++) {
+        column.values[i] = values[i];
+        column.missing += isnan(values[i]) != 0;
+        if (isinf(values[i])) {
+            err = rb_fail(ctx, RB_ERROR_DATA, "covariate '%s' is infinite in sample %lld", name,
+                          (long long)i);
+        }
+    }
+    return add_column(ctx, table, name, err, &column);
+}
+
+rb_error rb_covariates_add_groups(rb_context *ctx, rb_covariates *table, const char *name,
+                                  const char *const *groups) {
+    rb_covariate column = {0};
+    int64_t n = table->n_samples;
+    const char **text = rb_alloc(ctx, n, sizeof *text);
+    for (int64_t i = 0; text && i < n; i++)
+        text[i] = groups[i] ? groups[i] : "";
+    rb_error err = text ? rb_labels_of(ctx, text, n, &column.groups) : RB_ERROR_MEMORY;
+    column.missing = n - column.groups.n_labelled;
+    rb_free(text);
+    return add_column(ctx, table, name, err, &column);
+}
+
+int64_t rb_covariates_count(const rb_covariates *table) {
+    return table->count;
+}
+
+const char *rb_covariates_name(const rb_covariates *table, int64_t covariate) {
+    const rb_covariate *c = rb_covariates_column(table, covariate);
+    return c ? c->name : NULL;
+}
+
+int64_t rb_covariates_missing(const rb_covariates *table, int64_t covariate) {
+    const rb_covariate *c = rb_covariates_column(table, covariate);
+    return c ? c->missing : -1;
+}
+
+int64_t rb_covariates_groups(const rb_covariates *table, int64_t covariate) {
+    const rb_covariate *c = rb_covariates_column(table, covariate);
+    return !c ? -1 : c->values ? 0 : c->groups.classes->count;
+}
+
+const char *rb_covariates_group(const rb_covariates *table, int64_t covariate, int64_t group) {
+    bool there = group >= 0 && group < rb_covariates_groups(table, covariate);
+    return there ? rb_covariates_column(table, covariate)->groups.classes->text[group] : NULL;
+}
+
+/* ---- classes from texts ---- */
+
+rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels) {
+    const rb_names given = {n, (char **)class_of};
+    rb_named *sorted = rb_names_sort(ctx, &given);
+    const char **different = rb_alloc(ctx, n, sizeof *different);
+    *labels = (rb_labels){.n_samples = n, .class_of = rb_alloc(ctx, n, sizeof *labels->class_of)};
+    int64_t count = 0;
+    if (sorted && different && labels->class_of) {
+        for (int64_t e = 0; e < n; e++) {
+            const char *name = sorted[e].text;
+            if (*name && (count == 0 || strcmp(different[count - 1], name) != 0))
+                different[count++] = name;
+            labels->class_of[sorted[e].index] = *name ? count - 1 : -1;
+            labels->n_labelled += *name != '\0';
+        }
+        labels->classes = rb_names_copy(ctx, different, count);
+    }
+    rb_free(sorted);
+    rb_free(different);
+    if (labels->classes) return RB_OK;
+    rb_labels_clear(labels);
+    return RB_ERROR_MEMORY;
+}

@@ -1,0 +1,62 @@
+/* The false discovery rate: of the tests that are called, the share of those by chance.
+ *
+ * Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Stat. Soc. B 57 (1995).
+ * Of m tests with p-values p_(1) <= p_(2) <= ..., the adjusted one of the i-th is the smallest of
+ * m p_(j) / j over j >= i.
+ */
+#include "modules.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct ordered {
+    double p; /* or its logarithm */
+    int64_t index;
+} ordered;
+
+static int by_p(const void *a, const void *b) {
+    const ordered *x = a, *y = b;
+    if (x->p != y->p) return x->p < y->p ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Those that are there, smallest first; NULL: out of memory. */
+static ordered *sort(rb_context *ctx, const double *p, int64_t count, int64_t *there) {
+    ordered *order = rb_alloc(ctx, count, sizeof *order);
+    *there = 0;
+    for (int64_t i = 0; order && i < count; i++)
+        if (!isnan(p[i])) order[(*there)++] = (ordered){p[i], i};
+    if (order) qsort(order, (size_t)*there, sizeof *order, by_p);
+    return order;
+}
+
+rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
+                            double *log_fdr) {
+    int64_t there;
+    ordered *order = sort(ctx, log_p, count, &there);
+    if (!order) return RB_ERROR_MEMORY;
+    double least = 0, all = log((double)(tests > there ? tests : there));
+    for (int64_t i = 0; i < count; i++)
+        log_fdr[i] = NAN;
+    for (int64_t i = there - 1; i >= 0; i--) {
+        least = fmin(least, order[i].p + all - log((double)(i + 1)));
+        log_fdr[order[i].index] = least;
+    }
+    rb_free(order);
+    return RB_OK;
+}
+
+rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr) {
+    int64_t there;
+    ordered *order = sort(ctx, p, count, &there);
+    if (!order) return RB_ERROR_MEMORY;
+    double least = 1;
+    for (int64_t i = 0; i < count; i++)
+        fdr[i] = NAN;
+    for (int64_t i = there - 1; i >= 0; i--) {
+        least = fmin(least, order[i].p * (double)there / (double)(i + 1));
+        fdr[order[i].index] = least;
+    }
+    rb_free(order);
+    return RB_OK;
+}

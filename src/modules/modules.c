@@ -1,0 +1,83 @@
+/* The list of modules. */
+#include "modules.h"
+
+#include <string.h>
+
+rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
+    *out = rb_alloc_zero(ctx, 1, sizeof **out);
+    rb_module *list = *out ? rb_alloc_zero(ctx, count, sizeof *list) : NULL;
+    rb_module_note *notes = list ? rb_alloc_zero(ctx, count, sizeof *notes) : NULL;
+    if (!notes) {
+        rb_free(list);
+        rb_free(*out);
+        *out = NULL;
+        return RB_ERROR_MEMORY;
+    }
+    **out = (rb_modules){.list = list, .notes = notes, .count = count};
+    return RB_OK;
+}
+
+void rb_modules_free(rb_modules *modules) {
+    if (!modules) return;
+    for (int64_t r = 0; r < modules->count; r++) {
+        rb_free(modules->list[r].samples);
+        rb_free(modules->list[r].features);
+    }
+    rb_free(modules->list);
+    rb_free(modules->notes);
+    rb_free(modules->column_of);
+    rb_free(modules->rule);
+    rb_free(modules->significance);
+    rb_free(modules);
+}
+
+void rb_modules_remove(rb_modules *modules, int64_t rank) {
+    size_t after = (size_t)(--modules->count - rank);
+    rb_significance *significance = modules->significance;
+    rb_free(modules->list[rank].samples);
+    rb_free(modules->list[rank].features);
+    memmove(modules->list + rank, modules->list + rank + 1, after * sizeof *modules->list);
+    memmove(modules->notes + rank, modules->notes + rank + 1, after * sizeof *modules->notes);
+    if (significance)
+        memmove(significance + rank, significance + rank + 1, after * sizeof *significance);
+}
+
+int64_t rb_modules_called(const rb_modules *modules) {
+    int64_t count = modules->count;
+    while (count > 0 && modules->notes && modules->notes[count - 1].background)
+        count--;
+    return count;
+}
+
+int64_t rb_modules_column(const rb_modules *modules, int64_t feature) {
+    return modules->column_of ? modules->column_of[feature] : feature;
+}
+
+int64_t rb_modules_count(const rb_modules *modules) {
+    return modules->count;
+}
+
+const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank) {
+    return rank >= 0 && rank < modules->count ? &modules->list[rank] : NULL;
+}
+
+static rb_module_note note_of(const rb_modules *modules, int64_t rank) {
+    bool there = rank >= 0 && rank < modules->count;
+    return there ? modules->notes[rank] : (rb_module_note){0};
+}
+
+double rb_modules_score(const rb_modules *modules, int64_t rank) {
+    return note_of(modules, rank).score;
+}
+
+bool rb_modules_other_side(const rb_modules *modules, int64_t rank) {
+    return note_of(modules, rank).other_side;
+}
+
+bool rb_modules_background(const rb_modules *modules, int64_t rank) {
+    return note_of(modules, rank).background;
+}
+
+const char *rb_modules_rule(const rb_modules *modules) {
+    return modules->rule;
+}

@@ -1,0 +1,170 @@
+/* Modules of a model in the samples of a source. */
+#include "modules.h"
+
+#include <math.h>
+#include <string.h>
+
+struct encoding {
+    const rb_model *model;
+    rb_source *source;
+};
+
+static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
+    const struct encoding *e = state;
+    return rb_encode(ctx, e->model, e->source, fn, user);
+}
+
+static rb_error encode_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
+    const struct encoding *e = state;
+    return rb_encode_blocks(ctx, e->model, e->source, fn, user);
+}
+
+/* Notes what the indices of the members mean in the data. */
+static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_source *source,
+                          rb_modules *modules) {
+    const rb_preprocess *p = model->preprocess;
+    modules->n_samples = rb_source_samples(source);
+    modules->n_features = p->n_input;
+    if (!p->selected) return RB_OK;
+    modules->column_of = rb_alloc(ctx, p->n_features, sizeof *modules->column_of);
+    for (int64_t k = 0; modules->column_of && k < p->n_features; k++)
+        modules->column_of[k] = p->selected[k];
+    return modules->column_of ? RB_OK : RB_ERROR_MEMORY;
+}
+
+/* ---- noise ---- */
+
+/* A table that is older than the library ends before the fields that came later. */
+bool rb_has_causes(const rb_model *model) {
+    const rb_method *m = model->method;
+    return m->size > offsetof(rb_method, active_above) && m->active_above;
+}
+
+double rb_active_above(const rb_model *model) {
+    return rb_has_causes(model) ? model->method->active_above(model) : 0.5;
+}
+
+static bool tells_noise(const rb_method *m) {
+    return m->size > offsetof(rb_method, noise) && m->noise;
+}
+
+static bool has_chances(const rb_method *m) {
+    return m->size > offsetof(rb_method, chances) && m->chances;
+}
+
+static const double *code_scale(const rb_model *model) {
+    const rb_method *m = model->method;
+    bool known = m->size > offsetof(rb_method, code_scale) && m->code_scale;
+    return known ? rb_model_array(model, m->code_scale, NULL, NULL) : NULL;
+}
+
+bool rb_modules_possible(const rb_model *model) {
+    int64_t features = 0, variances = -1;
+    return rb_model_array(model, "loadings", &features, NULL) &&
+           (tells_noise(model->method) ||
+            (rb_model_array(model, "noise", &variances, NULL) && variances == features));
+}
+
+/* Of a feature that the model leaves no noise: 0 would make information infinite. */
+static const double NOISE_MIN = 1e-100;
+
+/* The noise variance of each feature. */
+static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
+    int64_t features = rb_model_features(model);
+    const double *values = NULL;
+    rb_error err = tells_noise(model->method)
+                       ? model->method->noise(ctx, model, noise)
+                       : rb_model_need_array(ctx, model, "noise", features, 1, &values);
+    for (int64_t k = 0; !err && k < features; k++)
+        noise[k] = fmax(values ? values[k] : noise[k], NOISE_MIN);
+    return err;
+}
+
+/* ---- stability ---- */
+
+static void note_stability(const rb_model *model, rb_modules *modules) {
+    int64_t rows = 0;
+    const double *stability = rb_model_array(model, "stability", &rows, NULL);
+    for (int64_t r = 0; r < modules->count && stability; r++) {
+        rb_module *m = &modules->list[r];
+        if (m->unit < rows && stability[m->unit] > 0 && stability[m->unit] <= 1)
+            m->stability = stability[m->unit];
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool has_sparse_loadings(const rb_model *model) {
+    const char *text = rb_model_attribute(model, "sparse-loadings");
+    double value = 0;
+    return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
+}
+
+/* What the modules of a model are found in; state must outlive it. */
+static rb_modules_input input_of(const rb_model *model, const double *noise,
+                                 struct encoding *state) {
+    rb_modules_input input = {
+        .noise = noise,
+        .probabilities = rb_has_causes(model),
+        .halfway = rb_active_above(model),
+        .valued = rb_model_array(model, "values", NULL, NULL),
+        .chances = has_chances(model->method),
+        .sparse_loadings = has_sparse_loadings(model),
+        .sparse_codes = model->method->sparser,
+        .scale = code_scale(model),
+        .walk = encode,
+        .walk_blocks = encode_blocks,
+        .state = state,
+    };
+    input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
+    return input;
+}
+
+/* Can modules be found? Then the noise of each feature, to be freed. */
+static rb_error begin(rb_context *ctx, const rb_model *model, double **noise) {
+    *noise = NULL;
+    if (!rb_modules_possible(model)) {
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "modules need a model with loadings and a noise variance for each feature, which "
+            "method '%s' does not give",
+            rb_model_method(model));
+    }
+    *noise = rb_alloc(ctx, rb_model_features(model), sizeof **noise);
+    return *noise ? find_noise(ctx, model, *noise) : RB_ERROR_MEMORY;
+}
+
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information) {
+    double *noise;
+    struct encoding state = {model, source};
+    rb_error err = begin(ctx, model, &noise);
+    if (!err) {
+        rb_modules_input input = input_of(model, noise, &state);
+        err = rb_information_of(ctx, &input, information);
+    }
+    rb_free(noise);
+    return err;
+}
+
+rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
+                         const rb_options *given, rb_modules **modules) {
+    rb_modules_options options;
+    struct encoding state = {model, source};
+    double *noise;
+    *modules = NULL;
+    rb_error err = begin(ctx, model, &noise);
+    err = err ? err : rb_options_take(ctx, given, rb_modules_group(), &options);
+    if (!err) {
+        rb_modules_input input = input_of(model, noise, &state);
+        err = rb_modules_extract(ctx, &input, &options, modules);
+    }
+    if (!err) note_stability(model, *modules);
+    err = err ? err : note_data(ctx, model, source, *modules);
+    rb_free(noise);
+    if (err) {
+        rb_modules_free(*modules);
+        *modules = NULL;
+    }
+    return err;
+}

@@ -1,0 +1,13 @@
+/* What a context learns of librarebit-nets. */
+#include "nets.h"
+
+/* Models of these are put together, and not fitted in one piece. */
+static const rb_method *const made[] = {&rb_method_stack, &rb_method_net, NULL};
+
+rb_error rb_nets_use(rb_context *ctx) {
+    if (ctx->made_methods) return RB_OK;
+    rb_error err = rb_context_add_method(ctx, &rb_method_dae);
+    err = err ? err : rb_context_add_method(ctx, &rb_method_rbm);
+    if (!err) ctx->made_methods = made;
+    return err;
+}
