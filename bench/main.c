@@ -3,6 +3,8 @@
 #include "../tool/blas_choice.h"
 #include "bench.h"
 
+#include <rarebit/deep.h>
+
 #include <stdio.h>
 #include <string.h>
 

@@ -181,7 +181,7 @@ static void equal_values_cannot_be_scaled(void **state) {
     rb_images images = make_images(shape, 1, 1);
     for (int e = 0; e < 9; e++)
         images.list[0].values[e] = 7;
-    rb_patches_plan plan = {1, 1, 9, false, true, 0, 10, 1};
+    rb_patches_plan plan = {{1, 1}, 9, false, true, 0, 10, 1};
     rb_source *source;
     assert_int_equal(rb_patches_cut(ctx, &plan, &images, &source), RB_ERROR_DATA);
     assert_null(source);
@@ -207,7 +207,7 @@ static void few_of_many(void **state) {
 
 static void no_memory(void **state) {
     (void)state;
-    rb_patches_plan plan = {2, 2, 10, false, true, 0, 1, 1};
+    rb_patches_plan plan = {{2, 2}, 10, false, true, 0, 1, 1};
     rb_error err = RB_ERROR_MEMORY;
     int64_t n;
     for (n = 0; err; n++) {

@@ -1,6 +1,8 @@
 /* What a net begins with: layers of models, their lengths, units without loadings. */
 #include "nets_test.h"
 
+#include <rarebit/stack.h>
+
 #include <math.h>
 
 /* From the codes of an rfn, from a net as it is, and with a layer on top. */
