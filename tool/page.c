@@ -79,7 +79,9 @@ static rb_error compute(page *p) {
     if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
     err = err ? err : rb_describe(ctx, p->source, &p->data);
     err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
-    return err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
+    int64_t of_level; /* told by a warning */
+    err = err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
+    return err ? err : rb_units_of_level(ctx, p->model, p->source, &of_level);
 }
 
 /* The document; NULL: an error. */

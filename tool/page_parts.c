@@ -70,6 +70,7 @@ static json_t *checks(const page *p) {
     if (codes && rb_model_iterations(p->model) > 0)
         json_add(&list, NULL, json_string("an objective that ended below its best"));
     if (!codes) json_add(&list, NULL, json_string("units that are all dead"));
+    json_add(&list, NULL, json_string("units that follow the level of the samples"));
     return list;
 }
 

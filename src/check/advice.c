@@ -48,6 +48,10 @@ static rb_error advise_values(const rb_look *look, rb_check *check) {
                                : "of counts the logarithm has a variance that depends little on "
                                  "the mean");
     }
+    if (!err && rb_look_shares_level(look) && !look->source->sparse) {
+        err = rb_check_add(look->ctx, check, "centre-samples", "median",
+                           "the level that all features of a sample share is no cause");
+    }
     if (!err && look->m > MANY_FEATURES && look->log1p) {
         snprintf(text, sizeof text, "%d", KEPT_FEATURES);
         err = rb_check_add(look->ctx, check, "top-variance", text,

@@ -466,11 +466,30 @@ static rb_error say_components(const speaker *s) {
                          look->above_chance == 1 ? " is" : "s are", 100 * look->components[0]);
 }
 
+static rb_error say_level(const speaker *s) {
+    const rb_look *look = s->look;
+    if (look->above_chance == 0) return RB_OK;
+    if (!rb_look_shares_level(look)) {
+        return rb_check_find(s->ctx, s->check, "sample-level", RB_SEVERITY_FINE,
+                             look->level_correlation, "no direction that all features share leads");
+    }
+    return rb_check_find(s->ctx, s->check, "sample-level", RB_SEVERITY_PROBLEM,
+                         look->level_correlation,
+                         "the first principal component is the level of the samples (correlation "
+                         "%.2g with their means; %.3g %% of the features rise together), with %.3g "
+                         "%% of the variance: brightness, depth or a plate effect would be found "
+                         "as a cause; %s",
+                         look->level_correlation, 100 * look->level_sign, 100 * look->components[0],
+                         look->source->sparse ? "convert the data to a dense format, then set "
+                                                "`centre-samples` to median"
+                                              : "set `centre-samples` to median");
+}
+
 rb_error rb_check_say(const rb_look *look, rb_check *check) {
     static rb_error (*const usable[])(const speaker *s) = {
-        say_kind,     say_orientation, say_stand_ins,  say_missing, say_same,
-        say_constant, say_outliers,    say_components, say_scales,  say_groups,
-        say_break,    say_size,        say_features,   say_names,   say_looked};
+        say_kind,     say_orientation, say_stand_ins, say_missing, say_same,   say_constant,
+        say_outliers, say_components,  say_level,     say_scales,  say_groups, say_break,
+        say_size,     say_features,    say_names,     say_looked};
     speaker s = {look, look->ctx, check};
     bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
     rb_error err = say_unusable(&s);

@@ -15,7 +15,7 @@
 
 enum { ITERATIONS = 40, MIN_FEATURES = 20, MIN_SIDE = 5, MIN_SAMPLES = 10 };
 static const double near_cosine = 0.999, break_p = 5e-4, break_share = 0.3, total_limit = 8,
-                    alone = 0.85, chance_margin = 4;
+                    alone = 0.85, chance_margin = 4, level_least = 0.9, level_variance = 0.05;
 
 /* ---- Y ---- */
 
@@ -141,6 +141,31 @@ static void find_components(rb_look *look, rb_dense gram, rb_dense q, rb_dense z
     for (int64_t i = 0; i < q.cols; i++)
         for (int64_t r = 0; r < RB_CHECK_LED && r < q.rows; r++)
             look->scores[i * RB_CHECK_LED + r] = rb_dense_get(q, r, i);
+}
+
+/* Does the first component say how high a sample lies in all features? */
+static void find_level(rb_look *look, const double *scores) {
+    double *means = rb_take(&look->scratch, look->part_n, sizeof *means);
+    int64_t positive = 0;
+    for (int64_t i = 0; means && i < look->part_n; i++)
+        for (int64_t k = 0; k < look->part_used; k++)
+            means[i] += look->part[i * look->part_m + k] / (double)look->part_used;
+    for (int64_t k = 0; means && k < look->part_used; k++) {
+        double loading = 0;
+        for (int64_t i = 0; i < look->part_n; i++)
+            loading += scores[i] * look->part[i * look->part_m + k];
+        positive += loading > 0;
+    }
+    if (!means) return;
+    double share = (double)positive / (double)look->part_used;
+    look->level_sign = fmax(share, 1 - share);
+    look->level_correlation = fabs(rb_correlation(look->part_n, scores, 1, means, 1));
+}
+
+bool rb_look_shares_level(const rb_look *look) {
+    return look->above_chance > 0 && look->part_used >= MIN_FEATURES &&
+           look->components[0] >= level_variance &&
+           look->level_correlation >= level_least && look->level_sign >= level_least;
 }
 
 /* Samples that a component is all about: leverage h_i = sum over the components above chance of the
@@ -288,7 +313,9 @@ rb_error rb_look_structure(rb_look *look) {
         make_gram(look, gram);
         find_near(look, gram);
         find_components(look, gram, q, z);
+        find_level(look, rb_dense_row(q, 0));
     }
+    err = err ? err : look->scratch.err;
     err = err ? err : count_above_chance(look, gram);
     if (!err && n >= MIN_SAMPLES) find_alone(look, q);
     rb_error end = rb_scratch_end(&scratch);

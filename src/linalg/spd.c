@@ -220,10 +220,11 @@ static bool is_finite(rb_dense a) {
 
 /* An entry is off by a share of sqrt(a_ii a_jj): so a share of the diagonal makes up for all of
  * them, whatever the scale of each row. In float64 the sweeps, which invert eight pivots at a time,
- * may need more than that, up to the root of epsilon. */
+ * may need more than that, up to the root of epsilon; so do moments of float32 whose covariances
+ * were solved in float32 with little noise (an eigenvalue of -1e-3 of the diagonal was seen). */
 rb_error rb_spd_factor_moments(rb_context *ctx, rb_spd *f, rb_dense a) {
     bool wide = a.type == RB_FLOAT64;
-    double share = (double)a.rows * (wide ? DBL_EPSILON : FLT_EPSILON), most = wide ? 1e-6 : 1e-3;
+    double share = (double)a.rows * (wide ? DBL_EPSILON : FLT_EPSILON), most = wide ? 1e-6 : 1e-2;
     rb_error err = rb_spd_factor(ctx, f, a);
     if (err != RB_ERROR_NUMERIC || !is_finite(a)) return err;
     for (; err && share < most; share *= 4) {

@@ -170,4 +170,17 @@ says "metrics are left out, since squares"
 mkfifo pipe.h5
 breaks "pipe.h5: it is no regular file" info pipe.h5
 breaks "pipe.h5: it is no regular file" encode pipe.h5 X.npy -o none.npy
+# A level that all features share is told where units follow it, and not where it was taken out.
+expect 0 convert X.npy -o X.tsv -q
+awk -F '\t' -v OFS='\t' 'NR > 1 { for (i = 2; i <= NF; i++) $i += NR % 5 * 4 } { print }' X.tsv >bright.tsv
+expect 0 fit rfn bright.tsv -k 2 --iterations 50 --seed 1 -o bright.h5 -q
+expect 0 evaluate bright.h5 bright.tsv
+says "the level of the samples (correlation above 0.8 with their means): fit with --centre-samples"
+expect 0 report bright.h5 bright.tsv -o bright.html -q
+grep -q 'units that follow the level' bright.html || fail "bright.html lacks the check"
+grep -q '"warnings":\[[^]]*the level of the samples' bright.html || fail "bright.html lacks the warning"
+expect 0 fit rfn bright.tsv -k 2 --centre-samples median --iterations 50 --seed 1 -o level.h5 -q
+expect 0 evaluate level.h5 bright.tsv --json
+tells '"units_of_level": 0'
+! grep -q "level of the samples" err || fail "$command: $(cat err)"
 finish

@@ -228,13 +228,13 @@ async function sides(browser) {
   check((await page.locator("#" + other.replace(" ", "-")).innerText()).includes("U" + other.slice(1) + " ranks "), "the other side is not told of");
   const gmt = (await download(page, page.getByRole("button", { name: "Gene sets (GMT)" }))).text;
   same(gmt.split("\n").map((line) => line.split("\t")[0]).join(), read("sides.gmt").split("\n").map((line) => line.split("\t")[0]).join(), "names of sets");
-  check(/checked for units that are all dead, and for nothing else\./.test(await page.locator("#summary").innerText()), "what was looked at");
+  check(/checked for units that are all dead and units that follow the level of the samples, and for nothing else\./.test(await page.locator("#summary").innerText()), "what was looked at");
   await page.close();
   const mirror = await open(browser, "mirror"), told = await mirror.locator("#summary").innerText(), rows = await cellsOf(mirror, overview, 0);
   const rest = rows.filter((name) => name.endsWith("(background)")).length;
   check(rest > 0 && rows.slice(-rest).every((name) => name.endsWith("(background)")), "background is not last: " + rows);
   check(told.startsWith(`${rows.length - rest} module`) && told.includes(`${rest} more`), "summary of background: " + told);
-  check(/No warning of the fit, which was checked for samples without an active unit, .* and an objective that ended below its best, and for nothing else\./.test(told), "what was looked at: " + told);
+  check(/No warning of the fit, which was checked for samples without an active unit, .* an objective that ended below its best and units that follow the level of the samples, and for nothing else\./.test(told), "what was looked at: " + told);
   await mirror.close();
 }
 

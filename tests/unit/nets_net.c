@@ -2,6 +2,8 @@
  * over, steps of the optimisers, and what scores say. */
 #include "fixture.h"
 
+#include <rarebit/stack.h>
+
 #include "nets/train.h"
 
 enum { N = 11, M = 6, OUT = 3 };

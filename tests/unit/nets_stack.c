@@ -2,6 +2,8 @@
  * a damaged one does. */
 #include "fixture.h"
 
+#include <rarebit/stack.h>
+
 enum { N = 400, M = 20, FIRST = 9, SECOND = 5 };
 
 typedef struct stage {

@@ -1,0 +1,77 @@
+/* A level that all features of a sample share, as `check` sees it. */
+#include "fixture.h"
+
+#include <rarebit/check.h>
+
+enum { N = 100, M = 200 };
+
+static const rb_finding *level_of(rb_check *check) {
+    const rb_finding *f = NULL;
+    for (int64_t i = 0; (f = rb_check_finding(check, i)); i++)
+        if (strcmp(f->name, "sample-level") == 0) return f;
+    return NULL;
+}
+
+static bool advises_median(rb_check *check) {
+    for (int64_t i = 0; i < rb_check_advice_count(check); i++) {
+        const rb_advice *a = rb_check_advice(check, i);
+        if (strcmp(a->option, "centre-samples") == 0) return strcmp(a->value, "median") == 0;
+    }
+    return false;
+}
+
+static void assert_level(rb_context *ctx, double *values, bool there) {
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_check *check;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+    const rb_finding *f = level_of(check);
+    assert_int_equal(f && f->severity == RB_SEVERITY_PROBLEM, there);
+    assert_int_equal(advises_median(check), there);
+    rb_check_free(check);
+    rb_source_free(source);
+}
+
+static void add_level(double *values, double sd, uint64_t seed) {
+    rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 11}, 0};
+    for (int64_t i = 0; i < N; i++) {
+        double level = sd * rb_draw_normal(&draws);
+        for (int64_t k = 0; k < M; k++)
+            values[i * M + k] += level;
+    }
+}
+
+/* Noise, or four causes: a level with a fifth of the variance is told, causes alone are not. */
+static void test_the_level_of_samples(void **state) {
+    rb_context *ctx = *state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        double *values = fixture_values(N, M, seed % 2 ? 4 : 0, seed), squares = 0;
+        for (int64_t e = 0; e < N * M; e++)
+            squares += values[e] * values[e];
+        assert_level(ctx, values, false);
+        add_level(values, sqrt(0.25 * squares / (N * M)), seed);
+        assert_level(ctx, values, true);
+        free(values);
+    }
+}
+
+static int set_up(void **state) {
+    rb_context *ctx;
+    if (rb_context_new(&ctx)) return 1;
+    *state = ctx;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    rb_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_level_of_samples),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

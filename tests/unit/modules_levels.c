@@ -1,0 +1,113 @@
+/* Units that follow the level of the samples: by correlations of codes that are computed here. */
+#include "fixture.h"
+
+#include <rarebit/modules.h>
+
+enum { N = 80, M = 30 };
+static rb_context *ctx;
+static int warnings;
+
+static void on_log(rb_log_level level, const char *message, void *user) {
+    (void)user;
+    warnings += level == RB_LOG_WARNING && strstr(message, "level of the samples") != NULL;
+}
+
+static rb_model *fit(rb_source *source, const char *more) {
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_options_new(ctx, "pca", &options));
+    assert_ok(ctx, rb_options_set(ctx, options, "units", "3"));
+    if (*more) assert_ok(ctx, rb_options_set(ctx, options, more, "median"));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
+    return model;
+}
+
+/* Samples with a level of this standard deviation in all features, and two planted causes. */
+static rb_source *make(double size, double *values) {
+    rb_draws draws = {{3, RB_RANDOM_SIMULATE, 12}, 0};
+    rb_matrix *matrix;
+    rb_source *source;
+    for (int64_t i = 0; i < N; i++) {
+        double level = size * rb_draw_normal(&draws);
+        for (int64_t k = 0; k < M; k++)
+            values[i * M + k] = level + rb_draw_normal(&draws) + (i < 20 && k < 8 ? 3 : 0) -
+                                (i % 3 == 0 && k % 4 == 0 ? 3 : 0);
+    }
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    return source;
+}
+
+static double correlation_with_means(const rb_model *model, rb_source *source, const double *values,
+                                     int64_t unit) {
+    double means[N] = {0}, of_unit[N], x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    const double *centre = model->preprocess->centre;
+    double *codes = fixture_codes(ctx, model, source);
+    for (int64_t i = 0; i < N; i++) {
+        of_unit[i] = codes[i * 3 + unit];
+        for (int64_t k = 0; k < M; k++)
+            means[i] += (values[i * M + k] - centre[k]) / M;
+        x += means[i], y += of_unit[i], xx += means[i] * means[i];
+        yy += of_unit[i] * of_unit[i], xy += means[i] * of_unit[i];
+    }
+    free(codes);
+    return (N * xy - x * y) / sqrt((N * xx - x * x) * (N * yy - y * y));
+}
+
+static void test_units_are_counted(void **state) {
+    (void)state;
+    static double values[N * M];
+    static const double sizes[] = {0, 0.3, 1, 3};
+    int64_t told = 0;
+    for (int s = 0; s < 4; s++) {
+        rb_source *source = make(sizes[s], values);
+        rb_model *model = fit(source, "");
+        int64_t expected = 0, count = -1;
+        for (int64_t u = 0; u < 3; u++)
+            expected += fabs(correlation_with_means(model, source, values, u)) > 0.8;
+        warnings = 0;
+        assert_ok(ctx, rb_units_of_level(ctx, model, source, &count));
+        assert_int_equal(count, expected);
+        assert_int_equal(warnings, count > 0);
+        told += count;
+        rb_model_free(model);
+        rb_source_free(source);
+    }
+    assert_in_range(told, 2, 4); /* of the larger levels, none of no level */
+}
+
+static void test_centred_samples_have_none(void **state) {
+    (void)state;
+    static double values[N * M];
+    rb_source *source = make(3, values);
+    rb_model *model = fit(source, "centre-samples");
+    int64_t count = -1;
+    warnings = 0;
+    assert_ok(ctx, rb_units_of_level(ctx, model, source, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(warnings, 0);
+    rb_model_free(model);
+    rb_source_free(source);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    if (rb_context_new(&ctx)) return 1;
+    rb_context_on_log(ctx, on_log, NULL);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_context_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_units_are_counted),
+        cmocka_unit_test(test_centred_samples_have_none),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
