@@ -19,7 +19,7 @@ static const command *const table[] = {
     &evaluate_command,
     &modules_command,
     &rerun_command,
-    &page_command,
+    &report_command,
     &consensus_command,
     &compare_command,
     &plot_history_command,

@@ -1,158 +1,199 @@
-/* Messages to the user, all on stderr: errors, remarks, and a line of progress at a terminal. */
-#include "progress.h"
-#include "tool.h"
+/* rarebit report: one HTML file that tells what a model found, to look at and to send. */
+#include "page.h"
 
-#include <signal.h>
-#include <stdarg.h>
+#include <rarebit/significance.h>
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What the terminal shows: the tool is one program at one terminal. */
-static bool quiet;
-static volatile sig_atomic_t line_shown;
+typedef struct page_options {
+    const char *output, *title, *select;
+} page_options;
 
-void put_plain(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        bool two = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0; /* controls of 8 bits, in UTF-8 */
-        if (two) *c++ = ' ';
-        if (two || *c < ' ' || *c == 0x7F) *c = ' ';
-    }
+static const rb_option_group *page_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
+         "where to write the page, one HTML file that needs nothing else; - is standard output"},
+        {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
+         "what the page is called; the names of model and data when not given"},
+        {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
+         "show the curves of a table with a row for each number of units, as 'select' writes it"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
+    return &group;
 }
 
-/* The option that begins at a backquote: where it ends; NULL: there is none. */
-static char *option_end(char *c, char **value) {
-    *value = c + 1 + strspn(c + 1, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    char *end = *c == '`' && *value > c + 1 ? strchr(*value, '`') : NULL;
-    return end == *value || **value == '=' ? end : NULL;
-}
+/* ---- messages on the way are part of the page ---- */
 
-void put_options(char *text) {
-    for (char *c = text; *c; c++) {
-        char *value, *end = option_end(c, &value);
-        if (!end) continue;
-        bool flag = strncmp(value, "=true`", 6) == 0;
-        memmove(c + 2, c + 1, (size_t)(end - c - 1));
-        c[0] = c[1] = '-';
-        if (flag)
-            memmove(value + 1, end + 1, strlen(end));
-        else if (value < end)
-            value[1] = ' ';
-    }
-}
-
-/* One line, whatever is in it (a file name may hold a line end). */
-static void put_line(const char *prefix, const char *format, va_list list) {
-    char text[2048];
-    vsnprintf(text, sizeof text, format, list);
-    put_options(text);
-    put_plain(text);
-    report_progress_end();
-    fprintf(stderr, "%s%s\n", prefix, text);
-}
-
-void report_error(const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    put_line("rarebit: ", format, list);
-    va_end(list);
-}
-
-static const invocation *explained; /* NULL: none */
-
-void report_explain(const invocation *call) {
-    explained = call;
-}
-
-/* Is the reason that the arguments are not what the command takes? Then that is said. */
-static bool is_explained(rb_error error) {
-    const invocation *call = explained;
-    bool may_be = error == RB_ERROR_FILE || error == RB_ERROR_FORMAT || error == RB_ERROR_DATA ||
-                  error == RB_ERROR_ARGUMENT || error == RB_ERROR_UNSUPPORTED;
-    explained = NULL; /* once */
-    return call && may_be && check_kinds(call);
-}
-
-int report_failure(const rb_context *ctx, rb_error error) {
-    char text[1200];
-    snprintf(text, sizeof text, "%s", rb_context_error(ctx));
-    if (is_explained(error)) return STATUS_FAILED;
-    if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
-        interrupt_tell();
-        return interrupt_status();
-    }
-    report_error("%s", *text ? text : rb_error_name(error));
-    return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
-}
-
-void report(const char *format, ...) {
-    if (quiet) return;
-    va_list list;
-    va_start(list, format);
-    put_line("", format, list);
-    va_end(list);
-}
-
-void report_quietly(bool on) {
-    quiet = on;
-}
-
-/* Was the message said before? Some steps of a command find the same again. */
-static bool said_before(const char *message) {
-    enum { KEPT = 64 };
-    static uint64_t said[KEPT]; /* FNV-1a hashes of the last ones */
-    static size_t count;
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = message; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    for (size_t i = 0; i < KEPT && i < count; i++)
-        if (said[i] == hash) return true;
-    said[count++ % KEPT] = hash;
+static bool has_text(const json_t *list, const char *text) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0) return true;
     return false;
 }
 
-void report_log(rb_log_level level, const char *message, void *user) {
-    (void)user;
-    if (said_before(message)) return;
-    if (level == RB_LOG_WARNING)
-        report_error("warning: %s", message);
+static void keep_message(rb_log_level level, const char *message, void *user) {
+    page *p = user;
+    json_t **list = level == RB_LOG_WARNING ? &p->warnings : &p->notes, *text;
+    char spelt[1200];
+    report_log(level, message, NULL);
+    snprintf(spelt, sizeof spelt, "%s", message);
+    put_options(spelt);
+    text = json_of_text(spelt);
+    if (*list && text && !has_text(*list, json_string_value(text)))
+        json_add(list, NULL, text);
     else
-        report("%s", message);
+        json_decref(text);
 }
 
-void report_progress(const rb_progress *p) {
-    static progress_clock clock;
-    bool terminal = isatty(STDERR_FILENO);
-    if (clock.interval == 0) clock = progress_clock_of(terminal);
-    if (quiet || !progress_due(&clock, p)) return;
-    char text[256];
-    progress_text(p, text, sizeof text);
-    if (terminal) {
-        fprintf(stderr, "\r%s\033[K", text);
-        line_shown = true;
-    } else {
-        fprintf(stderr, "%s\n", text);
+/* ---- the document ---- */
+
+static void add_origin(const page *p, json_t **to) {
+    static const char *const names[] = {"compiler", "kernels", "blas", "blas_core"};
+    json_t *build = json_object();
+    char *line = command_line(p->call->argc, p->call->argv);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        json_add(&build, names[i], json_of_text(rb_build_info(p->call->ctx, names[i])));
+    json_add(to, "version", json_of_text(rb_version()));
+    json_add(to, "title", json_of_text(option_text(p->call, "title")));
+    json_add(to, "command", json_of_text(line));
+    json_add(to, "build", build);
+    free(line);
+}
+
+/* Computes what the page tells. */
+static rb_error compute(page *p) {
+    rb_context *ctx = p->call->ctx;
+    const char *labels = option_text(p->call, "labels");
+    p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
+    p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
+    if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
+    err = err ? err
+              : rb_modules_permute(ctx, p->model, p->source, p->call->options, p->modules, NULL);
+    p->answers.model = p->model;
+    p->answers.modules = p->modules;
+    err = err ? err : answers_find(p->call, p->source, &p->answers);
+    if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
+    err = err ? err : rb_describe(ctx, p->source, &p->data);
+    err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
+    int64_t of_level; /* told by a warning */
+    err = err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
+    return err ? err : rb_units_of_level(ctx, p->model, p->source, &of_level);
+}
+
+/* The document; NULL: an error. */
+static json_t *document(page *p, rb_error *err) {
+    json_t *json = json_object();
+    *err = compute(p);
+    if (!*err) *err = page_add_modules(p, &json);
+    if (!*err) *err = page_add_codes(p, &json);
+    if (!*err && option_text(p->call, "select")) *err = page_add_select(p, &json);
+    if (!*err) {
+        add_origin(p, &json);
+        page_add_data(p, &json);
+        page_add_model(p, &json);
+        page_add_fit(p, &json);
+        page_add_answers(p, &json);
+        page_add_names(p, &json);
+        if (!json) *err = rb_context_fail(p->call->ctx, RB_ERROR_MEMORY, "out of memory");
     }
-    fflush(stderr);
-}
-
-void report_progress_end(void) {
-    if (line_shown) {
-        fputs("\r\033[K", stderr);
-        line_shown = false;
+    if (*err) {
+        json_decref(json);
+        json = NULL;
     }
+    return json;
 }
 
-/* write(2) is all that a signal handler may use. */
-static void put_safely(const char *text) {
-    (void)!write(STDERR_FILENO, text, strlen(text));
+/* ---- the file ---- */
+
+/* Names are whatever somebody wrote: without "<" nothing in them can end the element that the
+ * document stands in. In JSON it stands in texts alone. */
+static int put_document(const char *text, size_t size, void *file) {
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '<')
+            fputs("\\u003c", file);
+        else
+            putc(text[i], file);
+    return ferror((FILE *)file) ? -1 : 0;
 }
 
-void report_interrupted(const char *checkpoint, bool written) {
-    put_safely(line_shown ? "\r\033[K" : "");
-    put_safely("rarebit: interrupted");
-    put_safely(checkpoint ? "; the same command goes on from "
-               : written  ? ""
-                          : "; nothing was written");
-    put_safely(checkpoint ? checkpoint : "");
-    put_safely("\n");
+static int write_page(const invocation *call, json_t *json) {
+    output out;
+    const char *target = option_text(call, "output");
+    int status = output_begin_own(&out, call->ctx, target, "html");
+    if (status) return status;
+    FILE *file = fopen(out.path, "w");
+    bool fine = file && fputs(page_head, file) >= 0;
+    fine = fine &&
+           json_dump_callback(json, put_document, file, JSON_COMPACT | JSON_REAL_PRECISION(7)) == 0;
+    fine = fine && fputs(page_tail, file) >= 0;
+    fine = file && fclose(file) == 0 && fine;
+    if (!fine) {
+        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
+        status = STATUS_FAILED;
+    }
+    status = output_end(&out, status);
+    if (!status) report("page in %s; open it in a browser", target);
+    return status;
 }
+
+static int make_page(invocation *call, rb_model *model, rb_source *source) {
+    page p = {.call = call,
+              .model = model,
+              .source = source,
+              .warnings = json_array(),
+              .notes = json_array(),
+              .data.size = sizeof p.data,
+              .classes.size = sizeof p.classes};
+    rb_error err;
+    rb_context_on_log(call->ctx, keep_message, &p);
+    json_t *json = document(&p, &err);
+    rb_context_on_log(call->ctx, report_log, NULL);
+    int status = err ? report_failure(call->ctx, err) : write_page(call, json);
+    json_decref(json);
+    json_decref(p.warnings);
+    json_decref(p.notes);
+    rb_modules_free(p.modules);
+    rb_metrics_free(p.metrics);
+    answers_clear(&p.answers);
+    rb_classes_clear(&p.classes);
+    free(p.named[0]);
+    free(p.named[1]);
+    return status;
+}
+
+static int run(invocation *call) {
+    int status = answers_check(call);
+    return status ? status : with_model_and_data(call, NULL, make_page);
+}
+
+const command report_command = {
+    .words = "report",
+    .heading = "Use a model",
+    .summary = "write one HTML page that tells what was found",
+    .description =
+        "The page says what the data are, whether the fit is healthy, and what each module is: its "
+        "samples and features with their weights, heat maps, and the classes, sets of features and "
+        "covariates that it goes with. It needs no network and no other file, tables can be "
+        "searched and sorted, and "
+        "the lists can be saved from it.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .output = "PAGE",
+    .groups = {page_group, rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
+               coding_group, rb_read_group, general_group},
+    .without = "gmt-output labels-output covariates-output part",
+    .examples = {{"A page to send", "report model.h5 genes.tsv -o report.html"},
+                 {"With known classes",
+                  "report model.h5 cells.h5ad --labels obs:louvain -o report.html"},
+                 {"With gene sets, and what else is known of the samples",
+                  "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
+                  "report.html"}},
+    .reads = "select labels gmt covariates",
+    .writes = "output checkpoint",
+    .fixed = {"output", "a report is written as HTML", ".html"},
+    .run = run,
+};

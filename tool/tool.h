@@ -313,7 +313,7 @@ bool has_suffix(const char *path, const char *suffix);
 /* A word of a command line, quoted so that a shell reads it back. */
 void put_word(FILE *file, const char *word);
 
-/* ---- messages (report.c) ---- */
+/* ---- messages (messages.c) ---- */
 
 /* Blanks for control characters, which would write elsewhere on a terminal. */
 void put_plain(char *text);
@@ -445,7 +445,7 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     simulate_mnist_basic_command, simulate_mnist_rand_command, simulate_mnist_img_command,
     simulate_mnist_rot_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, select_command, merge_command, check_command, rerun_command, page_command,
+    generate_command, select_command, merge_command, check_command, rerun_command, report_command,
     finetune_command, predict_command, export_command, import_command, sample_command,
     plot_samples_command, plot_unit_command;
 

@@ -39,6 +39,8 @@ done
 for folder in src/*/; do
     room=$(basename "$folder")
     [ "$(floor_of "$room")" -gt 0 ] || wrong "$folder" "" "tests/lint/rooms.sh knows no such room"
+    [ "$(head -n 1 "$folder/README.md")" = "# $room: floor $(floor_of "$room")" ] ||
+        wrong "$folder/README.md" "" "the first line is not: # $room: floor $(floor_of "$room")"
     grep -rn '^#include "' "$folder" | sed 's/:[0-9]*:#include "/ /; s/".*//' |
         while read -r file include; do
             other=${include%%/*}
