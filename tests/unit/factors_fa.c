@@ -56,6 +56,20 @@ static void objective_never_falls(void **state) {
     }
 }
 
+/* Of more units than lie in one row of what inverts eight pivots at a time. */
+static void of_nine_units_it_never_falls(void **state) {
+    struct fixture_problem *p = *state;
+    double before = -INFINITY, value, estep, seconds;
+    rb_model *model =
+        fit(p->ctx, p->source, "fa-laplace", "units=9 precision=float64 iterations=40");
+    for (int64_t t = 0; t < rb_model_iterations(model); t++) {
+        assert_ok(p->ctx, rb_model_history(model, t, &value, &estep, &seconds));
+        assert_true(value >= before - 1e-10 * fabs(value));
+        before = value;
+    }
+    rb_model_free(model);
+}
+
 /* The same likelihood by both solvers, where it is stationary: C = W W' + Psi on the diagonal, and
  * (C - K) K^-1 W = 0, which W Sigma W' K^-1 v says by codes: W = C Psi^-1 W Sigma S^-1. */
 static void solvers_agree(void **state) {
@@ -401,6 +415,7 @@ static void fabia_takes_its_step(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(objective_never_falls),
+                                       cmocka_unit_test(of_nine_units_it_never_falls),
                                        cmocka_unit_test(solvers_agree),
                                        cmocka_unit_test(likelihoods_are_integrals),
                                        cmocka_unit_test(any_form_of_data),

@@ -113,14 +113,14 @@ static void by_the_prior(void **state) {
     }
 }
 
-/* (I + W' Psi^-1 W)^-1 by Gauss and Jordan */
-static void posterior_covariance(const rb_model *model, double *sigma) {
+/* (D^2 + W' Psi^-1 W)^-1 by Gauss and Jordan; D: what codes, of the prior N(0, I), were divided by. */
+static void posterior_covariance(const rb_model *model, const double *scale, double *sigma) {
     const double *w = fixture_array(model, "loadings"), *noise = fixture_array(model, "noise");
     double a[UNITS][2 * UNITS] = {{0}};
     for (int i = 0; i < UNITS; i++) {
         a[i][UNITS + i] = 1;
         for (int j = 0; j < UNITS; j++) {
-            a[i][j] = i == j;
+            a[i][j] = i == j ? scale[i] * scale[i] : 0;
             for (int k = 0; k < M; k++)
                 a[i][j] += w[k * UNITS + i] * w[k * UNITS + j] / noise[k];
         }
@@ -143,15 +143,20 @@ static void posterior_covariance(const rb_model *model, double *sigma) {
 /* C = W S W' + Psi with S = 1/n sum mu mu' + Sigma: what the M-step compares with the data. */
 static void by_the_codes(void **state) {
     struct fixture_problem *p = *state;
-    static const char *const methods[] = {"rfn", "fa"};
-    for (int t = 0; t < 2; t++) {
+    static const char *const cases[][2] = {
+        {"rfn", "iterations=20 normalize=none"},
+        {"fa", "iterations=20 normalize=none"},
+        {"fa", "solver=em iterations=1 normalize=rms"}, /* far from a mean square of 1 by itself */
+    };
+    static const double ones[UNITS] = {1, 1, 1};
+    for (int t = 0; t < 3; t++) {
         double mean[M], middle[M], c[M * M], s[UNITS * UNITS], code[UNITS] = {0};
-        rb_model *model =
-            compare_fit(p->ctx, methods[t],
-                        "units=3 iterations=20 normalize=none precision=float64", p->source);
+        char text[96];
+        snprintf(text, sizeof text, "units=3 precision=float64 %s", cases[t][1]);
+        rb_model *model = compare_fit(p->ctx, cases[t][0], text, p->source);
         double *codes = fixture_codes(p->ctx, model, p->source);
         const double *w = fixture_array(model, "loadings");
-        posterior_covariance(model, s);
+        posterior_covariance(model, t < 2 ? ones : fixture_array(model, "scale"), s);
         for (int i = 0; i < UNITS; i++) {
             code[i] = mean_of(codes, N, UNITS, i);
             for (int j = 0; j < UNITS; j++)

@@ -89,6 +89,24 @@ static double information_of(const rb_model *model, const reference *r, int64_t 
     return sum;
 }
 
+/* Of a consensus each module has the stability of its unit. */
+static void modules_have_the_stability_of_their_units(void **state) {
+    (void)state;
+    rb_modules *modules;
+    rb_model *model = fit_causes(RB_ET_GAUSSIAN, NULL);
+    double *stability = rb_model_add_array(ctx, model, "stability", UNITS, 1);
+    for (int64_t u = 0; u < UNITS; u++)
+        stability[u] = (double)(u + 1) / (UNITS + 1);
+    check(rb_modules_find(ctx, model, source, NULL, &modules));
+    assert_true(rb_modules_count(modules) > 0);
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *m = rb_modules_get(modules, rank);
+        assert_true(m->stability == (double)(m->unit + 1) / (UNITS + 1));
+    }
+    rb_modules_free(modules);
+    rb_model_free(model);
+}
+
 /* Binary causes with Gaussian noise: sigma^2 for every feature; with Poisson noise: the expected
  * count, of causes with values that of each times its prior. Members are the samples in which a
  * cause is more likely there than not. */
@@ -278,9 +296,14 @@ static void codes_of_labelled_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modules_of_causes),           cmocka_unit_test(modules_of_valued_causes),
-        cmocka_unit_test(names_of_arrays_say_nothing), cmocka_unit_test(arrays_without_values),
-        cmocka_unit_test(modules_of_sparse_loadings),  cmocka_unit_test(codes_of_labelled_samples),
+        cmocka_unit_test(modules_of_causes),
+        cmocka_unit_test(modules_of_valued_causes),
+        cmocka_unit_test(modules_have_the_stability_of_their_units),
+        cmocka_unit_test(modules_of_valued_causes),
+        cmocka_unit_test(names_of_arrays_say_nothing),
+        cmocka_unit_test(arrays_without_values),
+        cmocka_unit_test(modules_of_sparse_loadings),
+        cmocka_unit_test(codes_of_labelled_samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
