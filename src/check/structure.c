@@ -164,8 +164,8 @@ static void find_level(rb_look *look, const double *scores) {
 
 bool rb_look_shares_level(const rb_look *look) {
     return look->above_chance > 0 && look->part_used >= MIN_FEATURES &&
-           look->components[0] >= level_variance &&
-           look->level_correlation >= level_least && look->level_sign >= level_least;
+           look->components[0] >= level_variance && look->level_correlation >= level_least &&
+           look->level_sign >= level_least;
 }
 
 /* Samples that a component is all about: leverage h_i = sum over the components above chance of the

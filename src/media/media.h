@@ -43,9 +43,9 @@ void rb_images_clear(rb_images *images);
 
 typedef struct rb_patches_plan {
     int64_t size[2]; /* height x width of a patch; no image is smaller */
-    int64_t count;         /* at least 1 */
-    bool all;              /* every place, in order, instead of `count` at random */
-    bool scaled;           /* linearly, so that the values of all patches span low .. high */
+    int64_t count;   /* at least 1 */
+    bool all;        /* every place, in order, instead of `count` at random */
+    bool scaled;     /* linearly, so that the values of all patches span low .. high */
     double low, high;
     uint64_t seed;
 } rb_patches_plan;

@@ -27,7 +27,7 @@ typedef struct rb_field_walk {
     rb_span left;
     int field, wire;
     uint64_t integer; /* of wire types 0, 1, 5 */
-    rb_span bytes;   /* of wire type 2 */
+    rb_span bytes;    /* of wire type 2 */
     bool damaged;
 } rb_field_walk;
 /* False: at the end, or damaged. */
