@@ -113,7 +113,7 @@ static void by_the_prior(void **state) {
     }
 }
 
-/* (D^2 + W' Psi^-1 W)^-1 by Gauss and Jordan; D: what codes, of the prior N(0, I), were divided by. */
+/* (D^2 + W' Psi^-1 W)^-1 by Gauss and Jordan; D: what codes of the prior were divided by. */
 static void posterior_covariance(const rb_model *model, const double *scale, double *sigma) {
     const double *w = fixture_array(model, "loadings"), *noise = fixture_array(model, "noise");
     double a[UNITS][2 * UNITS] = {{0}};
