@@ -32,6 +32,7 @@ static void assert_level(rb_context *ctx, double *values, bool there) {
     assert_int_equal(advises_median(check), there);
     rb_check_free(check);
     rb_source_free(source);
+    rb_matrix_free(matrix);
 }
 
 static void add_level(double *values, double sd, uint64_t seed) {

@@ -5,6 +5,7 @@
 
 enum { N = 80, M = 30 };
 static rb_context *ctx;
+static rb_matrix *matrix; /* of the source */
 static int warnings;
 
 static void on_log(rb_log_level level, const char *message, void *user) {
@@ -26,7 +27,6 @@ static rb_model *fit(rb_source *source, const char *more) {
 /* Samples with a level of this standard deviation in all features, and two planted causes. */
 static rb_source *make(double size, double *values) {
     rb_draws draws = {{3, RB_RANDOM_SIMULATE, 12}, 0};
-    rb_matrix *matrix;
     rb_source *source;
     for (int64_t i = 0; i < N; i++) {
         double level = size * rb_draw_normal(&draws);
@@ -73,6 +73,7 @@ static void test_units_are_counted(void **state) {
         told += count;
         rb_model_free(model);
         rb_source_free(source);
+        rb_matrix_free(matrix);
     }
     assert_in_range(told, 2, 4); /* of the larger levels, none of no level */
 }
@@ -89,6 +90,7 @@ static void test_centred_samples_have_none(void **state) {
     assert_int_equal(warnings, 0);
     rb_model_free(model);
     rb_source_free(source);
+    rb_matrix_free(matrix);
 }
 
 static int set_up(void **state) {
