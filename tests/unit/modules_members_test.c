@@ -321,6 +321,37 @@ static void every_sample_is_no_module(void **state) {
     rb_modules_free(modules);
 }
 
+static void measure_in(example *e, double scale) {
+    for (int64_t c = 0; c < N * M; c++) {
+        e->values[c] *= scale;
+        e->entries[c] *= scale;
+    }
+    for (int64_t c = 0; c < M * L; c++)
+        e->loadings[c] *= scale;
+    for (int64_t k = 0; k < M; k++)
+        e->noise[k] *= scale * scale;
+}
+
+/* Data in millivolts have the members that they have in kilovolts. */
+static void units_of_measure(void **state) {
+    (void)state;
+    static example e;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        make_example(&e, seed);
+        rb_modules *here = modules_of(&e, 0.1);
+        measure_in(&e, 0x1p-20);
+        rb_modules *there = modules_of(&e, 0.1);
+        for (int64_t r = 0; r < PLANTED; r++) {
+            const rb_module *a = rb_modules_get(here, r), *b = rb_modules_get(there, r);
+            assert_int_equal(a->unit, b->unit);
+            assert_int_equal(a->n_samples, b->n_samples);
+            assert_int_equal(a->n_features, b->n_features);
+        }
+        rb_modules_free(here);
+        rb_modules_free(there);
+    }
+}
+
 /* A larger level admits more. */
 static void levels_are_nested(void **state) {
     (void)state;
@@ -583,11 +614,12 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_defined),    cmocka_unit_test(levels_are_nested),
-        cmocka_unit_test(codes_anew),    cmocka_unit_test(poor_codes),
-        cmocka_unit_test(doubled_unit),  cmocka_unit_test(what_cannot_be_tested),
-        cmocka_unit_test(all_dead),      cmocka_unit_test(many_equal_units),
-        cmocka_unit_test(out_of_memory), cmocka_unit_test(every_sample_is_no_module),
+        cmocka_unit_test(as_defined),       cmocka_unit_test(levels_are_nested),
+        cmocka_unit_test(codes_anew),       cmocka_unit_test(poor_codes),
+        cmocka_unit_test(doubled_unit),     cmocka_unit_test(what_cannot_be_tested),
+        cmocka_unit_test(all_dead),         cmocka_unit_test(many_equal_units),
+        cmocka_unit_test(out_of_memory),    cmocka_unit_test(every_sample_is_no_module),
+        cmocka_unit_test(units_of_measure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
