@@ -1,4 +1,4 @@
-"""Runs the commands of the tables of docs again and prints the cells that moved beyond their stated spread.
+"""Runs the commands of the tables of docs/measurements again and prints the cells that moved beyond their stated spread.
 
     ./run docs-figures [--all] [--list] [PAGE...]     PAGE: prior, tables, ...; exit 1 when a cell moved
 
@@ -72,7 +72,7 @@ class Table:
     def compare(self, printed):
         """Prints what moved; how many cells."""
         lines = [NUMBER.findall(line) for line in printed.splitlines() if NUMBER.search(line)]
-        where, moved = f"docs/{self.page}.md:{self.line}", 0
+        where, moved = f"docs/measurements/{self.page}.md:{self.line}", 0
         if len(lines) != len(self.rows):
             print(f"{where}: the table has {len(self.rows)} rows, its commands print {len(lines)}")
             return 1
@@ -89,7 +89,7 @@ class Table:
 
 def read(page):
     """The tables with a comment of figures; how many tables with figures have none."""
-    lines = open(f"{SOURCE}/docs/{page}.md", encoding="utf-8").read().split("\n")
+    lines = open(f"{SOURCE}/docs/measurements/{page}.md", encoding="utf-8").read().split("\n")
     tables, script, without = [], None, 0
     k = 0
     while k < len(lines):
@@ -118,7 +118,7 @@ def run(table, tools):
         done = subprocess.run(["bash", "-euc", VALUES + table.script], cwd=folder, env=environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
-        print(f"docs/{table.page}.md:{table.line}: its commands end with {done.returncode}: {done.stderr.strip()[-300:]}")
+        print(f"docs/measurements/{table.page}.md:{table.line}: its commands end with {done.returncode}: {done.stderr.strip()[-300:]}")
         return None
     return done.stdout
 
@@ -126,10 +126,10 @@ def run(table, tools):
 def main(build, words):
     options = {word for word in words if word.startswith("--")}
     pages = [word for word in words if word not in options]
-    known = sorted(name[:-3] for name in os.listdir(f"{SOURCE}/docs") if name.endswith(".md"))
+    known = sorted(name[:-3] for name in os.listdir(f"{SOURCE}/docs/measurements") if name.endswith(".md"))
     wrong = (options - {"--all", "--list"}) | (set(pages) - set(known))
     if wrong:
-        print(f"docs-figures: '{min(wrong)}' is neither --all, --list nor a page of docs", file=sys.stderr)
+        print(f"docs-figures: '{min(wrong)}' is neither --all, --list nor a page of docs/measurements", file=sys.stderr)
         return 2
     tools = [os.path.abspath(build), os.path.abspath(f"{build}/bench")]
     moved = ran = cells = left = 0

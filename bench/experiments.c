@@ -153,7 +153,7 @@ rb_error experiments_picture(rb_context *ctx, const experiment_options *options,
 static void help(void) {
     puts("usage: ./run experiments [--OPTION VALUE]...\n\n"
          "The experiments of Luecke and Eggert (2010) on expectation truncation, their figures\n"
-         "beside ours: docs/et-experiments.md. Without --experiment all on bars run.\n");
+         "beside ours: docs/measurements/et-experiments.md. Without --experiment: all on bars.\n");
     for (int i = 0; i < OPTIONS; i++) {
         const struct option *row = &options_table[i];
         printf("  --%s %s\n        %s\n", row->name, row->values, row->help);

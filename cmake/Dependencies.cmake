@@ -1,4 +1,4 @@
-# What each library stands on; docs/dependencies.md says why each. Installed too: whoever links a static
+# What each library stands on; docs/reference/dependencies.md says why each. Installed too: whoever links a static
 # library needs them as well. `rarebit_depend(LIBRARY)` makes the target rarebit_LIBRARY_dependencies and
 # sets RAREBIT_LIBRARY_FOUND, or RAREBIT_LIBRARY_MISSING.
 #

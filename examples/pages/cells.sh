@@ -1,4 +1,4 @@
-# Blood cells: docs/examples/cells.md.
+# Blood cells: docs/start/examples/cells.md.
 . "$(dirname "$0")/lib.sh"
 cp "$here/../data/pbmc700/expr.tsv.gz" cells.tsv.gz
 cp "$here/../data/pbmc700/labels.tsv" types.tsv

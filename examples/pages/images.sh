@@ -1,4 +1,4 @@
-# Patches of photographs: docs/examples/images.md.
+# Patches of photographs: docs/start/examples/images.md.
 . "$(dirname "$0")/lib.sh"
 cp "$here"/../data/photographs/*.png .
 

@@ -1,4 +1,4 @@
-# Two leukaemias: docs/examples/leukaemia.md. The data are in Debian's r-bioc-multtest, which is fetched
+# Two leukaemias: docs/start/examples/leukaemia.md. The data are in Debian's r-bioc-multtest, which is fetched
 # and unpacked, not installed.
 . "$(dirname "$0")/lib.sh"
 if [ ! -s golub.tsv ]; then

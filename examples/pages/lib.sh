@@ -1,6 +1,6 @@
 # What the worked examples share: NAME.sh sources it, makes the figures and pictures of
-# docs/examples/NAME.md in the folder $1, and ends with `finish`, which fails when a figure is further
-# from docs/examples/NAME.tsv than its tolerance, or the page does not have it. $2 is the folder of
+# docs/start/examples/NAME.md in the folder $1, and ends with `finish`, which fails when a figure is further
+# from docs/start/examples/NAME.tsv than its tolerance, or the page does not have it. $2 is the folder of
 # the data sets that can neither be part of the project nor be fetched.
 #
 #   given FILE                  path of a file in that folder; without it the example ends with 77
@@ -13,8 +13,8 @@ set -eu
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 name=$(basename "$0" .sh)
-page=$here/../../docs/examples/$name.md
-wanted=$here/../../docs/examples/$name.tsv
+page=$here/../../docs/start/examples/$name.md
+wanted=$here/../../docs/start/examples/$name.tsv
 rarebit=${RAREBIT:-rarebit}
 out=${1:?the folder to write into}
 data_sets=${2:+$(cd "$2" && pwd)}
@@ -25,7 +25,7 @@ cd "$out"
 
 given() {
     [ -n "$data_sets" ] && [ -e "$data_sets/$1" ] || {
-        echo "$name needs $1 in the folder of --data: docs/examples/$name.md tells how to make it" >&2
+        echo "$name needs $1 in the folder of --data: docs/start/examples/$name.md tells how to make it" >&2
         return 77
     }
     echo "$data_sets/$1"
@@ -105,5 +105,5 @@ finish() {
             exit bad
         }' figures.tsv "$page" "$wanted" >&2 || { echo "$name: figures have moved" >&2; exit 1; }
     echo
-    echo "$name: every figure is that of docs/examples/$name.md; pictures are in $out"
+    echo "$name: every figure is that of docs/start/examples/$name.md; pictures are in $out"
 }

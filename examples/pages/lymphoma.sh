@@ -1,4 +1,4 @@
-# Lymphomas: docs/examples/lymphoma.md. --data has dlbcl_b/expr.tsv.gz and dlbcl_b/labels.tsv.
+# Lymphomas: docs/start/examples/lymphoma.md. --data has dlbcl_b/expr.tsv.gz and dlbcl_b/labels.tsv.
 . "$(dirname "$0")/lib.sh"
 table=$(given dlbcl_b/expr.tsv.gz) || exit
 labels=$(given dlbcl_b/labels.tsv) || exit

@@ -10,10 +10,10 @@ if [ "${1:-}" = --data ]; then
     [ -d "$data" ] || { echo "there is no folder '$data'" >&2; exit 2; }
     shift 2
 fi
-all=$(cd "$here/../../docs/examples" && ls ./*.tsv | sed 's|^\./||; s|\.tsv$||')
+all=$(cd "$here/../../docs/start/examples" && ls ./*.tsv | sed 's|^\./||; s|\.tsv$||')
 left_out=
 for name in ${1:-$all}; do
-    [ -f "$here/$name.sh" ] && [ -f "$here/../../docs/examples/$name.tsv" ] || {
+    [ -f "$here/$name.sh" ] && [ -f "$here/../../docs/start/examples/$name.tsv" ] || {
         echo "there is no example '$name'; there are: $(echo "$all" | tr '\n' ' ')" >&2
         exit 2
     }

@@ -1,4 +1,4 @@
-# Speech: docs/examples/speech.md. --data has speech/fsdd8k/DIGIT_SPEAKER_NUMBER.wav.
+# Speech: docs/start/examples/speech.md. --data has speech/fsdd8k/DIGIT_SPEAKER_NUMBER.wav.
 . "$(dirname "$0")/lib.sh"
 sounds=$(given speech/fsdd8k) || exit
 ln -sf "$sounds"/*.wav .

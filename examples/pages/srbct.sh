@@ -1,4 +1,4 @@
-# Small round blue cell tumours: docs/examples/srbct.md. --data has expr.tsv.gz, labels.tsv and
+# Small round blue cell tumours: docs/start/examples/srbct.md. --data has expr.tsv.gz, labels.tsv and
 # genes.tsv (name, description) in khan_srbct.
 . "$(dirname "$0")/lib.sh"
 table=$(given khan_srbct/expr.tsv.gz) || exit

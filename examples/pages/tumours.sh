@@ -1,4 +1,4 @@
-# Cells of breast tumours: docs/examples/tumours.md. The data come with scikit-learn.
+# Cells of breast tumours: docs/start/examples/tumours.md. The data come with scikit-learn.
 . "$(dirname "$0")/lib.sh"
 has_python || { echo "this example needs python3 with sklearn and scipy" >&2; exit 1; }
 python "$here/tumours.py" | tee best.tsv

@@ -2,7 +2,7 @@
 # # Five minutes in Python
 #
 # The README's five minutes, on the same 700 blood cells x 765 genes. In a checkout with the package
-# installed ([python.md](../python.md)) this page runs as a script, `examples/python/five_minutes.py`, cell
+# installed ([python.md](../../howto/python.md)) this page runs as a script, `examples/python/five_minutes.py`, cell
 # by cell in an editor that knows `# %%`, or as a whole.
 
 # %%
@@ -18,7 +18,7 @@ cells.iloc[:3, :5].round(2)
 # ## How many units?
 #
 # Fits of each number are measured on cells that they have not seen. Two restarts and two folds are a first
-# look; without them it is ten and five ([select.md](../select.md)).
+# look; without them it is ten and five ([select.md](../../howto/select.md)).
 
 # %%
 start = rarebit.RFN(random_state=1, iterations=100, n_jobs=2)
@@ -48,7 +48,7 @@ rarebit.pl.history(rfn)
 # ## Which come back in every fit?
 #
 # What ten fits from different starts have in common, the most stable units first
-# ([consensus.md](../consensus.md)).
+# ([consensus.md](../../howto/consensus.md)).
 
 # %%
 stable = rarebit.consensus(rfn, cells, restarts=10)
@@ -58,7 +58,7 @@ print(stable.stability_.round(2))
 # ## What was found
 #
 # A module is a set of cells and the genes that are up or down in them together
-# ([modules.md](../modules.md)).
+# ([modules.md](../../howto/modules.md)).
 
 # %%
 rarebit.modules(rfn, cells)[["samples", "features", "up"]]

@@ -20,7 +20,7 @@ typedef enum rb_severity {
     RB_SEVERITY_PROBLEM /* to be mended before a fit, or to be understood */
 } rb_severity;
 
-/* Something that was found. docs/check.md has the names and rules. */
+/* Something that was found. docs/howto/check.md has the names and rules. */
 typedef struct rb_finding {
     const char *name; /* "duplicate-samples" */
     rb_severity severity;

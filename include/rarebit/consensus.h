@@ -1,4 +1,4 @@
-/* Consensus: what many fits of the same data have in common, as one model. docs/consensus.md. */
+/* Consensus: what many fits of the same data share, as one model: docs/howto/consensus.md. */
 #ifndef RAREBIT_CONSENSUS_H
 #define RAREBIT_CONSENSUS_H
 

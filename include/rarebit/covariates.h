@@ -60,7 +60,7 @@ typedef struct rb_covariate_tests {
 
 /* Tests codes (samples x units, as of rb_encode_into) against every covariate. Statistic, p-value
  * and shares are NaN where there is nothing to test: the codes or the covariate do not vary, each
- * sample is a group of its own, or there are fewer than 3 samples. docs/enrichment.md has the
+ * sample is a group of its own, or there are fewer than 3 samples. docs/howto/enrichment.md has the
  * statistics.
  *
  * tests begins as {.size = sizeof tests} and is to be cleared with rb_covariate_tests_clear, also
@@ -76,7 +76,7 @@ typedef struct rb_group_auc {
     int64_t group_size;
     double auc; /* the probability that of a sample of the group and one of another the first has
                    the larger code; equal codes count half. NaN: there is only one group */
-    double p_value, log10_p_value; /* Mann and Whitney's, two-sided (docs/enrichment.md) */
+    double p_value, log10_p_value; /* Mann and Whitney's, two-sided (docs/howto/enrichment.md) */
     double fdr, log10_fdr;         /* Benjamini and Hochberg's over all rows */
     int64_t overlap; /* rb_covariates_overlap; -1: it was not asked, or the unit has no module */
 } rb_group_auc;

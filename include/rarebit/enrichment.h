@@ -70,8 +70,8 @@ typedef struct rb_set_tests {
 /* Tests every set against every module, features of positive and negative weight apart. The
  * background is the features in use of the model, and of a set those that are among them; names
  * are compared as they are. The p-value of an overlap is hypergeometric, that of ranks Mann and
- * Whitney's, two-sided (docs/enrichment.md). Two families: all overlaps, of all modules, sets and
- * both signs; all ranks.
+ * Whitney's, two-sided (docs/howto/enrichment.md). Two families: all overlaps, of all modules, sets
+ * and both signs; all ranks.
  *
  * tests begins as {.size = sizeof tests} and is to be cleared with rb_set_tests_clear, also when it
  * was not filled. options may be NULL. A log message says how many names were found where these

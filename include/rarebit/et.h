@@ -136,7 +136,7 @@ RB_API rb_error rb_et_states(rb_context *context, const rb_model *model, rb_sour
 /* ---- models of one's own ----
  *
  * Binary causes with another superposition or another noise, or one of the methods above with
- * another selection of candidates: docs/new-et-model.md shows both. All
+ * another selection of candidates: docs/howto/new-et-model.md shows both. All
  * functions take n features and must treat each by itself, since they are called for parts of a
  * sample, in any order and on several threads; they may not keep anything. */
 

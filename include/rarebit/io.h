@@ -14,7 +14,7 @@ extern "C" {
 /* The HDF5 that the library was built with, such as "1.10.8". */
 RB_API const char *rb_io_hdf5(void);
 
-/* ---- data: docs/formats.md lists the formats, chosen by magic bytes and suffix ---- */
+/* ---- data: docs/reference/formats.md lists the formats, chosen by magic bytes and suffix ---- */
 
 /* The options of reading, for rb_options_add:
  *   dataset        path inside an HDF5 file ("/x", "layers/counts"); not set: the usual one
@@ -110,7 +110,7 @@ RB_API rb_error rb_staged_commit(rb_context *context, rb_staged *staged);
 /* Removes the unfinished file and frees; NULL is accepted. */
 RB_API void rb_staged_abandon(rb_staged *staged);
 
-/* ---- models: HDF5 (docs/model-format.md); one of any version loads in every later one ---- */
+/* ---- models: HDF5 (docs/reference/model-format.md); later versions load older ones ---- */
 
 /* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
  * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name

@@ -41,9 +41,9 @@ typedef struct rb_module {
                          its unit is; 0: of no consensus (rarebit/consensus.h) */
 } rb_module;
 
-typedef struct rb_modules rb_modules; /* in the order of docs/modules.md, "Order and number" */
+typedef struct rb_modules rb_modules; /* docs/howto/modules.md, "Order and number" */
 
-/* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
+/* Finds the modules of a model in the samples of a source; docs/howto/modules.md has the rules. The
  * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
  * whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an option; too few samples for the rule
  * test), RB_ERROR_DATA (missing values, which that rule cannot take), RB_ERROR_UNSUPPORTED for a
@@ -57,7 +57,7 @@ RB_API void rb_modules_free(rb_modules *modules);
 RB_API int64_t rb_modules_count(const rb_modules *modules);
 /* NULL when rank is not 0 .. count - 1. */
 RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
-/* What modules are ranked by, the largest first, in nats: docs/modules.md, "Order and number".
+/* What modules are ranked by, largest first, in nats (docs/howto/modules.md, "Order and number").
  * 0: no such rank, or modules that were read. */
 RB_API double rb_modules_score(const rb_modules *modules, int64_t rank);
 /* Is it the other side of a unit? By the rules fabia, active and test the samples of a module have

@@ -3,7 +3,7 @@
  *
  * They are bound to a source by name. The option `regress` of a fit (rarebit/preprocess.h) takes
  * the effects of those that it names out of the data, and so does whatever uses the model later:
- * the source of new samples needs their covariates as well. docs/regress.md has the equations.
+ * the source of new samples needs their covariates as well. Equations: docs/howto/regress.md.
  */
 #ifndef RAREBIT_REGRESS_H
 #define RAREBIT_REGRESS_H

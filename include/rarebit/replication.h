@@ -1,5 +1,5 @@
 /* Which units of a model are found again: in another model, or in another cohort of samples.
- * docs/replication.md has the equations. */
+ * docs/howto/replication.md has the equations. */
 #ifndef RAREBIT_REPLICATION_H
 #define RAREBIT_REPLICATION_H
 

@@ -5,7 +5,7 @@
  * "Rectified Factor Networks", NIPS 2015.
  *
  * Values may be missing (NaN, with RB_MISSING_MODEL): they are integrated out, and codes are those
- * of the values that are there; docs/missing.md.
+ * of the values that are there; docs/howto/missing.md.
  *
  * Arrays of a model of method "rfn" (rb_model_array):
  *   loadings     n_features x units W
@@ -45,8 +45,8 @@
  *                times for cascade and five times for the others, and once more for what a stopped
  *                fit goes back to), and never raise the E-step objective; they need normalize rms
  *                or none. After the last iteration the codes are converged by cyclic sweeps.
- *                docs/estep.md compares them. auto: cyclic, or newton where another option allows
- *                no other one; the model says which (attribute estep)
+ *                docs/reference/estep.md compares them. auto: cyclic, or newton where another
+ *                option allows no other one; the model says which (attribute estep)
  *   normalize    rms: each unit's mean square over the samples is 1, the paper's text; sd: divide
  *                by sqrt(variance + 1.01e-6), as the authors' program does; none: rectify only
  *   noise        diagonal: each feature has noise of its own; full: the noise of features is

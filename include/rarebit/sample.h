@@ -16,11 +16,11 @@ extern "C" {
 RB_API const rb_option_group *rb_sample_group(void);
 
 /* Draws samples from a model, on the scale of the data before preprocessing, and hands them on
- * block by block; docs/sample.md says what distribution each method has.
+ * block by block; docs/howto/sample.md says what distribution each method has.
  *   source NULL: codes come from the prior. Sample totals are those of the option, and effects of
  *   covariates what they were on average.
  *   else: from the codes of the samples of the source, by their posterior or as encoded (the table
- *   in docs/sample.md).
+ *   in docs/howto/sample.md).
  *   Every sample is taken once before one is taken again, and what is left is spread evenly over
  *   them; totals and effects of covariates are those of the sample. count 0: once each.
  * The same bits for any number of threads. options NULL: the defaults. RB_ERROR_UNSUPPORTED: the

@@ -27,9 +27,9 @@ typedef struct rb_selection rb_selection;
 RB_API rb_error rb_select_check(rb_context *context, const rb_options *options);
 
 /* Fits and measures; the data are read into memory once, and fits run side by side, one per thread.
- * docs/select.md has the measures and the rule. *selection is NULL on failure, and where part was
- * given and others are missing. Errors are those of rb_fit, and RB_ERROR_ARGUMENT (folds: more than
- * samples). */
+ * docs/howto/select.md has the measures and the rule. *selection is NULL on failure, and where part
+ * was given and others are missing. Errors are those of rb_fit, and RB_ERROR_ARGUMENT (folds: more
+ * than samples). */
 RB_API rb_error rb_select(rb_context *context, const rb_options *options, rb_source *source,
                           rb_selection **selection);
 RB_API void rb_selection_free(rb_selection *selection); /* NULL is accepted */

@@ -1,4 +1,4 @@
-/* Is a module real, or could noise have made it? Permutation tests. docs/significance.md. */
+/* Is a module real, or could noise have made it? Permutation tests. docs/howto/significance.md. */
 #ifndef RAREBIT_SIGNIFICANCE_H
 #define RAREBIT_SIGNIFICANCE_H
 

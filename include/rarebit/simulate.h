@@ -12,7 +12,7 @@ extern "C" {
 
 /* The options of rb_simulate_biclusters, for rb_options_add:
  *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData; constant, shift, scale,
- *              plaid: what comparisons of biclustering methods plant (docs/modules.md)
+ *              plaid: what comparisons of biclustering methods plant (docs/howto/modules.md)
  *   dataset    "D1".."D9" (RFN generator)
  *   rest-sd    sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II)
  *   samples    0: as the generator's paper has it (100); of patterns 200
@@ -70,7 +70,7 @@ RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options,
 
 /* The options of rb_simulate_pictures, for rb_options_add:
  *   kind      rectangles, rectangles-image, convex, mnist-basic, mnist-rand, mnist-img, mnist-rot
- *             (docs/simulate.md)
+ *             (docs/howto/simulate.md)
  *   samples   number of pictures
  *   first     the number of the first one, from 0
  *   values    unit: 0 to 1; bytes: whole levels, 0 to 255

@@ -80,7 +80,7 @@ class Module:
     significance: Optional[dict[str, float]]
     """p, p_family and fdr, where data were permuted."""
     score: float
-    """What modules are ranked by, in nats: docs/modules.md."""
+    """What modules are ranked by, in nats: docs/howto/modules.md."""
     role: str
     """"module"; "other side" of a unit whose codes have signs; or "background", which is no module
     and comes last."""

@@ -59,7 +59,7 @@ class Selection:
     """How many units: what `select` found."""
 
     table: Any
-    """A data frame with a row for each number of units that was tried; docs/select.md has the
+    """A data frame with a row for each number of units that was tried; docs/howto/select.md has the
     columns."""
     n_components: Optional[int]
     """The number that the rule picks; None: none."""

@@ -1,4 +1,4 @@
-/* The fit to begin with. docs/check.md has the rules. */
+/* The fit to begin with. docs/howto/check.md has the rules. */
 #include "check.h"
 
 #include <math.h>

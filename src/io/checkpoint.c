@@ -1,4 +1,4 @@
-/* Checkpoints as HDF5 files; docs/checkpoints.md.
+/* Checkpoints as HDF5 files; docs/howto/fitting.md.
  *
  *   /        which fit it is: format, method, shape of the data, restart, seed, start
  *   fit/     the model so far: its attributes (options, checksum of the data) and history

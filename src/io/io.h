@@ -387,7 +387,7 @@ rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
 rb_error rb_npz_other_texts(rb_context *ctx, const char *path, const char *name, int64_t count,
                             const char *const *texts, bool *other);
 
-/* What a model file says of itself; docs/model-format.md explains it. */
+/* What a model file says of itself; docs/reference/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"
 /* Version 2 has effects of covariates; models without them are written as version 1. */
 enum { RB_STORE_VERSION = 2, RB_STORE_PLAIN_VERSION = 1 };

@@ -1,4 +1,4 @@
-/* Journals: the results of many jobs in one file, each appended when it is made; docs/select.md.
+/* Journals: results of many jobs in one file, each appended when it is made; docs/howto/select.md.
  *
  *     rarebit-journal 1 COUNT BYTES\n     how many jobs, how long the key is
  *     key                                 says which jobs these are

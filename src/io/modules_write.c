@@ -1,4 +1,4 @@
-/* Modules to files: a table for spreadsheets (TSV), JSON, and gene sets (GMT); docs/modules.md. */
+/* Modules to files: tables (TSV), JSON and gene sets (GMT); docs/howto/modules.md. */
 #include "io.h"
 
 #include <jansson.h>

@@ -45,7 +45,7 @@
 #include <math.h>
 #include <string.h>
 
-/* c and d; docs/modules.md has what they were chosen on. */
+/* c and d; docs/measurements/modules.md has what they were chosen on. */
 static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.15;
 /* Added to the diagonal of G, as a share: units may have equal codes. Less is lost in rounding. */
 static const double RIDGE = 1e-6;

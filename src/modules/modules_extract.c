@@ -45,7 +45,7 @@
 #include <stdlib.h>
 
 /* With fewer features hardly any code is surely large, and the test leaves most samples out:
- * docs/modules.md has the figures. */
+ * docs/measurements/modules.md has the figures. */
 enum { TEST_FEATURES = 100 };
 
 /* Of codes of one sign: how many there are, and sums. */

@@ -2,7 +2,7 @@
  *
  * H. Larochelle, D. Erhan, A. Courville, J. Bergstra, Y. Bengio, "An empirical evaluation of deep
  * architectures on problems with many factors of variation", ICML 2007. What the paper leaves open,
- * and what was chosen here, is in docs/simulate.md.
+ * and what was chosen here, is in docs/howto/simulate.md.
  */
 #include "simulate.h"
 

@@ -1,4 +1,4 @@
-/* The rule that picks a number of units from the table; docs/select.md has how it was chosen.
+/* The rule that picks a number of units. How it was chosen: docs/measurements/select.md.
  *
  * Numbers are compared sample by sample: of the differences of two log-likelihoods of a sample that
  * was held out the mean counts, and its standard error over samples, which is far below that of

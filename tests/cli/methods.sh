@@ -151,7 +151,7 @@ names=$(awk '$1 == "fit" { print $2 }' out)
 for method in $names; do
     expect 0 help fit "$method"
     tells "fit $method X.npy"
-    grep -qE "(fit |\`)$method(\`| |\$)" "$SOURCE"/docs/*.md || fail "no page in docs has $method"
+    grep -qE "(fit |\`)$method(\`| |\$)" "$SOURCE"/docs/*/*.md || fail "no page in docs has $method"
     expect 0 fit "$method" X.tsv -k 3 --iterations 8 --seed 1 --threads 1 -o m.h5 -q
     expect 0 encode m.h5 X.tsv -o first.npy -q
     expect 0 fit "$method" X.h5 -k 3 --iterations 8 --seed 1 --threads 3 -o same.h5 -q

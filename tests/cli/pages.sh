@@ -1,14 +1,14 @@
-# Worked examples (examples/pages, docs/examples): every page has its script, table and pictures and is
+# Worked examples (examples/pages, docs/start/examples): every page has its script, table and pictures and is
 # listed; a figure that moves, or is not on the page, fails; so does a page without its data, when named.
 . "$SOURCE/tests/cli/lib/lib.sh"
 export RAREBIT_PEERS=no
-docs=$SOURCE/docs/examples
+docs=$SOURCE/docs/start/examples
 
 for table in "$docs"/*.tsv; do
     name=$(basename "$table" .tsv)
     command=$name
     [ -f "$SOURCE/examples/pages/$name.sh" ] || fail "$name has no script"
-    grep -qF "($name.md)" "$docs/README.md" || fail "$name is not in docs/examples/README.md"
+    grep -qF "($name.md)" "$docs/README.md" || fail "$name is not in docs/start/examples/README.md"
     awk -F '\t' 'FNR == NR { if (FNR > 1) wanted[$2] = $1; next } { text = text $0 "\n" }
         END { for (value in wanted) if (!index(text, value)) print wanted[value] }' \
         "$table" "$docs/$name.md" >lacking
@@ -20,7 +20,7 @@ for table in "$docs"/*.tsv; do
 done
 
 # A page of our own, of one figure.
-mkdir -p tree/examples/pages tree/docs/examples
+mkdir -p tree/examples/pages tree/docs/start/examples
 cp "$SOURCE/examples/pages/lib.sh" "$SOURCE/examples/pages/run.sh" tree/examples/pages
 cat >tree/examples/pages/own.sh <<'END'
 . "$(dirname "$0")/lib.sh"
@@ -28,8 +28,8 @@ value=$(given value) || exit
 figure "answer" "$(cat "$value")"
 finish
 END
-echo "It is 0.50." >tree/docs/examples/own.md
-printf 'figure\tvalue\ttolerance\tfrom\nanswer\t0.50\t0.02\trarebit\n' >tree/docs/examples/own.tsv
+echo "It is 0.50." >tree/docs/start/examples/own.md
+printf 'figure\tvalue\ttolerance\tfrom\nanswer\t0.50\t0.02\trarebit\n' >tree/docs/start/examples/own.tsv
 mkdir data
 
 run() {
@@ -47,7 +47,7 @@ run 0
 tells "left out, for want of data: own"
 echo 0.51 >data/value
 run 0 --data data own
-tells "every figure is that of docs/examples/own.md"
+tells "every figure is that of docs/start/examples/own.md"
 echo 0.53 >data/value
 run 1 --data data
 says "answer: 0.53, but 0.50 +- 0.02 on the page"

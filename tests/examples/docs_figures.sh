@@ -1,8 +1,8 @@
 # ./run docs-figures: a figure of docs that its commands give no longer is printed, one within its spread is not.
 . "$SOURCE/tests/cli/lib/lib.sh"
-mkdir -p source/docs source/bench build/bench
+mkdir -p source/docs/measurements source/bench build/bench
 cp "$SOURCE/bench/docs_figures.py" source/bench
-cat >source/docs/page.md <<'END'
+cat >source/docs/measurements/page.md <<'END'
 <!-- figures
 printf '1.04 20 0.5\n3 4 -2e-3\n'
 -->
@@ -39,14 +39,14 @@ figures() {
 }
 figures 0
 tells "2 tables, 7 figures: 0 moved; 1 long tables left out"
-sed -i 's/^| one | 1.0 | 21/| one | 1.2 | 21/; s/| 5 | 100 |/| 5 | 98 |/' source/docs/page.md
+sed -i 's/^| one | 1.0 | 21/| one | 1.2 | 21/; s/| 5 | 100 |/| 5 | 98 |/' source/docs/measurements/page.md
 figures 1 page
-tells "docs/page.md:4: one: 1.2 is now 1.04"
-tells "docs/page.md:12: \`x 7\`: 98 is now 109"
+tells "docs/measurements/page.md:4: one: 1.2 is now 1.04"
+tells "docs/measurements/page.md:12: \`x 7\`: 98 is now 109"
 tells "2 moved"
 figures 1 --all
 tells "its commands end with 1"
-sed -i 's/^| two.*/| two | 3 | | |/' source/docs/page.md
+sed -i 's/^| two.*/| two | 3 | | |/' source/docs/measurements/page.md
 figures 1
 tells "two: 1 figures, the commands print 3"
 figures 0 --list
@@ -56,5 +56,5 @@ grep -q "'none' is neither" err || fail "an unknown page: $(cat err)"
 # The comments of docs are read, and stand above tables.
 python3 -B "$SOURCE/bench/docs_figures.py" build --list >out || fail "docs are not read"
 tells "prior: 2 tables with their commands, 0 of them long"
-[ "$(cat "$SOURCE"/docs/*.md | grep -c '^<!-- figures')" = "$(awk '{ n += $2 } END { print n }' out)" ] || fail "a comment without a table: $(cat out)"
+[ "$(cat "$SOURCE"/docs/measurements/*.md | grep -c '^<!-- figures')" = "$(awk '{ n += $2 } END { print n }' out)" ] || fail "a comment without a table: $(cat out)"
 finish

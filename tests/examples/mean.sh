@@ -14,7 +14,7 @@ END
 cmp "$work/out" "$work/wanted"
 
 # The page shows the very lines of the example.
-sed -n '/^```c/,/^```$/p' "$SOURCE/docs/new-method.md" | grep -v '^```' >"$work/page"
+sed -n '/^```c/,/^```$/p' "$SOURCE/docs/howto/new-method.md" | grep -v '^```' >"$work/page"
 [ "$(wc -l <"$work/page")" -gt 20 ]
 grep -Fxvf "$SOURCE/examples/mean.c" "$work/page" && exit 1
 exit 0

@@ -1,4 +1,4 @@
-# examples/noisy_or.c, the model of one's own in docs/new-et-model.md, compiles without a warning and
+# examples/noisy_or.c, the model of one's own in docs/howto/new-et-model.md, compiles without a warning and
 # finds its three causes: each field is near 0.9 at four features and near 0 elsewhere. The page shows the
 # very functions of the example.
 set -eu
@@ -18,5 +18,5 @@ awk '{
 }
 END { for (d = 1; d <= 12; d++) if (column[d] != 1) exit 1 }' "$work/out"
 sed -n '/^static void superpose/,/^};/p' "$SOURCE/examples/noisy_or.c" >"$work/example"
-sed -n '/^```c/,/^```$/p' "$SOURCE/docs/new-et-model.md" | grep -v '^```' >"$work/page"
+sed -n '/^```c/,/^```$/p' "$SOURCE/docs/howto/new-et-model.md" | grep -v '^```' >"$work/page"
 head -n "$(wc -l <"$work/example")" "$work/page" | cmp - "$work/example"

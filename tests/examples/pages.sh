@@ -10,11 +10,11 @@ RAREBIT_PEERS=no sh "$SOURCE/examples/pages/run.sh" "$work/out" cells >"$work/lo
 }
 [ -s "$work/out/cells/codes.png" ]
 
-mkdir -p "$work/tree/examples/pages" "$work/tree/docs/examples"
+mkdir -p "$work/tree/examples/pages" "$work/tree/docs/start/examples"
 cp "$SOURCE"/examples/pages/*.sh "$work/tree/examples/pages"
 printf 'figure\tvalue\ttolerance\tfrom\narea\t0.90\t0.01\trarebit\nother\t0.50\t0.01\tpeers\n' \
-    >"$work/tree/docs/examples/made.tsv"
-echo 'The area is 0.90, that of others 0.50.' >"$work/tree/docs/examples/made.md"
+    >"$work/tree/docs/start/examples/made.tsv"
+echo 'The area is 0.90, that of others 0.50.' >"$work/tree/docs/start/examples/made.md"
 
 # ends STATUS MESSAGE LINE...: an example of these lines
 ends() {
@@ -32,6 +32,6 @@ ends 1 "area: 0.88, but 0.90 +- 0.01 on the page" "figure area 0.88" "figure oth
 ends 1 "other: not measured" "figure area 0.90"
 ends 1 "area: not measured" "compared=no"
 ends 1 "third: 1: not in the table" "figure area 0.90" "figure other 0.5" "figure third 1"
-echo 'The area is good, that of others 0.50.' >"$work/tree/docs/examples/made.md"
+echo 'The area is good, that of others 0.50.' >"$work/tree/docs/start/examples/made.md"
 ends 1 "area 0.90 is not on the page" "figure area 0.90" "figure other 0.5"
 exit $failed

@@ -1,6 +1,6 @@
-/* What a fit without options promises (docs/defaults.md): no sample without a unit where data have
- * structure, none left with all units, units to spare die or become one, scales of features do not
- * matter, and in noise units do not all die. */
+/* What a fit without options promises (docs/reference/defaults.md): no sample without a unit where
+ * data have structure, none left with all units, units to spare die or become one, scales of
+ * features do not matter, and in noise units do not all die. */
 #include "../fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# The page docs/examples/python.md is what its script prints, and the README's lines of Python run.
+# The page docs/start/examples/python.md is what its script prints, and the README's lines of Python run.
 set -eu
 . "$SOURCE/tests/python/lib/lib.sh"
 need_python numpy scipy sklearn pandas anndata matplotlib
@@ -9,12 +9,12 @@ mkdir tree
 ln -s "$SOURCE/examples" examples
 "$python" -B examples/python/run.py examples/python/five_minutes.py tree/python.md 2>log ||
     { cat log >&2; exit 1; }
-diff "$SOURCE/docs/examples/python.md" tree/python.md >&2 || {
+diff "$SOURCE/docs/start/examples/python.md" tree/python.md >&2 || {
     echo "the page differs from what the script prints: see examples/python/run.py" >&2
     exit 1
 }
 for picture in python-1.png python-2.png; do
-    [ -s "tree/$picture" ] && [ -s "$SOURCE/docs/examples/$picture" ]
+    [ -s "tree/$picture" ] && [ -s "$SOURCE/docs/start/examples/$picture" ]
 done
 
 cp examples/data/pbmc700/expr.tsv.gz cells.tsv.gz

@@ -52,7 +52,7 @@ static double mean_score(const rb_biclusters_options *options, const rb_rfn_opti
 }
 
 /* FABIA's generator with noise sd 1, 13 units: plain RFN finds a good part of ten modules, and no
- * threshold mends the rest (docs/modules.md). Modules drawn at random score 0.01. */
+ * threshold mends the rest (docs/measurements/modules.md). Modules drawn at random score 0.01. */
 static void fabia_generator(void **state) {
     (void)state;
     rb_biclusters_options options;

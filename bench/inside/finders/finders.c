@@ -246,6 +246,6 @@ static int run(rb_context *ctx, const rb_options *options) {
 
 int main(int argc, char **argv) {
     const struct many_program program = {
-        "modules-bench", "Which method finds modules: docs/finders.md.", &group, run};
+        "modules-bench", "Which method finds modules: docs/measurements/finders.md.", &group, run};
     return many_main(argc, argv, &program);
 }

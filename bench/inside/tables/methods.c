@@ -1,5 +1,5 @@
 /* The methods of the paper, with the hyperparameters of its Table S3; what that leaves open is in
- * docs/tables.md. */
+ * docs/measurements/tables.md. */
 #include "tables.h"
 
 static const struct method methods[] = {

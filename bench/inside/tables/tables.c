@@ -102,6 +102,6 @@ static int run(rb_context *ctx, const rb_options *options) {
 
 int main(int argc, char **argv) {
     const struct many_program program = {
-        "tables", "The tables of the RFN paper beside ours: docs/tables.md.", &group, run};
+        "tables", "The RFN paper's tables beside ours: docs/measurements/tables.md.", &group, run};
     return many_main(argc, argv, &program);
 }

@@ -21,7 +21,7 @@ struct method {
     bool rectified;      /* SP counts zeros; of the others it is SMALL (section 4) */
     bool capped;         /* has no more units than samples */
     bool better;         /* wants to be better than the paper's row, not near it */
-    bool may_miss;       /* docs/tables.md says why it is not near */
+    bool may_miss;       /* docs/measurements/tables.md says why it is not near */
 };
 
 struct figure {
