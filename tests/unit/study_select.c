@@ -275,6 +275,31 @@ static void held_out_is_of_a_sample(void **state) {
     }
 }
 
+static double entry_error(struct world *w) {
+    rb_options *options;
+    rb_selection *s;
+    assert_ok(w->ctx, rb_select_options(w->ctx, "rfn", &options));
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, options,
+                                         "units=4 restarts=1 folds=3 iterations=20 seed=3"));
+    assert_ok(w->ctx, rb_select(w->ctx, options, w->source, &s));
+    double error = rb_selection_get(s, 0, "entry_error");
+    rb_selection_free(s);
+    rb_options_free(options);
+    return error;
+}
+
+/* Errors of entries are compared with the mean of their feature, wherever that is. */
+static void entries_may_be_far_from_zero(void **state) {
+    struct world *w = *state;
+    double before = entry_error(w);
+    assert_true(before > 0.1);
+    for (int64_t i = 0; i < N; i++)
+        w->values[i * M] += 64, w->values[i * M + M - 1] -= 64;
+    assert_close(entry_error(w), before, 0.01);
+    for (int64_t i = 0; i < N; i++)
+        w->values[i * M] -= 64, w->values[i * M + M - 1] += 64;
+}
+
 /* ---- the rule, on tables made by hand ---- */
 
 enum { ROWS = 5, SAMPLES = 12 };
@@ -444,6 +469,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(noise_is_not_beyond_noise, setup, teardown),
         cmocka_unit_test_setup_teardown(picks_by_the_rule, setup, teardown),
         cmocka_unit_test_setup_teardown(held_out_is_of_a_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(entries_may_be_far_from_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_are_of_means, setup, teardown),
         cmocka_unit_test_setup_teardown(far_is_in_standard_deviations, setup, teardown),
     };
