@@ -33,8 +33,8 @@ quietly() { "$rarebit" "$@" --threads "$threads" -q 2>/dev/null; }
 
 digits() { # NAME PART COUNT: pixels from 0 to 1
     [ -e "$work/$1.npy" ] ||
-        quietly simulate mnist-basic "$data/$2-images-idx3-ubyte" "$data/$2-labels-idx1-ubyte" \
-            --samples "$3" --seed 1 --labels "$work/$1-labels.npy" -o "$work/$1.npy"
+        "${PYTHON:-/usr/bin/python3}" "$(dirname "$0")/pictures.py" mnist-basic "$data/$2-images-idx3-ubyte" \
+            "$data/$2-labels-idx1-ubyte" --samples "$3" --labels "$work/$1-labels.npy" -o "$work/$1.npy"
 }
 
 pretrain() { # SEED

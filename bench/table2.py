@@ -27,6 +27,7 @@ import tempfile
 import numpy
 
 import picture_sets
+import pictures
 
 # Simulated as, samples to train, validate and test on, and the row as printed (after the three sizes:
 # SVM, RBM, DBN, SAE, SDAE, RFN with its number of layers).
@@ -116,20 +117,16 @@ class Table:
     def step(self, target, *words):
         """Runs the tool, unless what it writes is there."""
         if not os.path.exists(self.path(target)):
-            threads = [] if words[0] == "simulate" else ["--threads", self.chosen.threads]
-            subprocess.run([self.chosen.rarebit, *words, *threads, "-q"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([self.chosen.rarebit, *words, "--threads", self.chosen.threads, "-q"], check=True,
+                           stdout=subprocess.DEVNULL)
 
     # ---- data ----
 
     def digits(self):
-        """Files of MNIST's pictures and labels, those of training first, as simulate takes them."""
+        """All of MNIST's pictures and labels, those of training first."""
         self.check_settings("mnist-settings", os.path.realpath(self.chosen.folder))
-        targets = [self.path("digits-images.npy"), self.path("digits-labels.npy")]
-        if not all(map(os.path.exists, targets)):
-            parts = [picture_sets.digits(self.chosen.folder, source) for source in ("train", "t10k")]
-            for target, values in zip(targets, zip(*parts)):
-                self.keep(target, numpy.concatenate(values).astype(numpy.float32))
-        return targets
+        parts = [picture_sets.digits(self.chosen.folder, source) for source in ("train", "t10k")]
+        return [numpy.concatenate(values) for values in zip(*parts)]
 
     def keep(self, target, values):
         with open(target + ".part", "wb") as file:
@@ -156,19 +153,22 @@ class Table:
             files[part] = [self.path(samples), self.path(labels)]
             if os.path.exists(files[part][0]) and not os.path.exists(files[part][1]):
                 os.remove(files[part][0])  # interrupted between both
-            if rule in READERS:
-                folder = getattr(self.chosen, "folder" if rule == "mnist" else rule)
-                self.check_settings(f"{rule}-settings", os.path.realpath(folder))
-                if not os.path.exists(files[part][1]):
-                    for target, values in zip(files[part], READERS[rule](folder, part, size)):
-                        self.keep(target, values)
-            else:
-                sources = self.digits() if rule.startswith("mnist") else []
-                sources += self.images() if rule in ("mnist-img", "rectangles-image") else []
-                self.step(samples, "simulate", rule, *sources, "--samples", str(size), "--first", str(first), "--seed",
-                          "1", "-o", self.path(samples), "--labels", self.path(labels))
+            make = self.reader(rule) if rule in READERS else self.generator(rule)
+            if not os.path.exists(files[part][1]):
+                for target, values in zip(files[part], make(part, first, size)):
+                    self.keep(target, values)
             first += size
         return files
+
+    def reader(self, rule):
+        folder = getattr(self.chosen, "folder" if rule == "mnist" else rule)
+        self.check_settings(f"{rule}-settings", os.path.realpath(folder))
+        return lambda part, _, size: READERS[rule](folder, part, size)
+
+    def generator(self, rule):
+        digits, labels = self.digits() if rule in pictures.DIGITS else (None, None)
+        images = [pictures.read_image(path) for path in self.images()] if rule in pictures.IMAGES else []
+        return lambda _, first, size: pictures.make(rule, size, first, 1, digits, labels, images)
 
     # ---- nets ----
 

@@ -62,6 +62,6 @@ const command convert_command = {
                  {"A layer of an AnnData file as text",
                   "convert cells.h5ad --dataset layers/counts -o counts.tsv.gz"},
                  {"A picture as 8 x 8 patches", "convert photo.png --patches 8x8 -o patches.npy"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

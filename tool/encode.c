@@ -182,7 +182,7 @@ const command encode_command = {
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
     .fixed = {"map", "states are written as text with tabs", ".tsv"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .adds_to = ".h5ad",
     .reads = "covariates",
     .run = run,

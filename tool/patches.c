@@ -77,6 +77,6 @@ const command patches_command = {
                  {"Of several photographs", "patches *.png --size 16x16 --count 100k -o P.npy"}},
     .writes = "output whitening",
     .fixed = {"whitening", "a whitening is written as .npz", ".npz"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

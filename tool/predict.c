@@ -89,7 +89,7 @@ static rb_error check(const invocation *call, const rb_model *model) {
                  target);
     }
     if (*text) return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
-    return !classes || option_flag(call, "probabilities") ? check_matrix_output(call->ctx, target)
+    return !classes || option_flag(call, "probabilities") ? rb_writer_check(call->ctx, target)
                                                           : RB_OK;
 }
 

@@ -63,7 +63,7 @@ const command reconstruct_command = {
                   "reconstruct model.h5 X.tsv --missing model --impute -o whole.tsv"},
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .reads = "covariates",
     .run = run,
 };

@@ -8,17 +8,6 @@ static bool is_hdf5(const char *path) {
     return has_suffix(path, ".h5") || has_suffix(path, ".hdf5") || has_suffix(path, ".h5ad");
 }
 
-rb_error check_matrix_output(rb_context *ctx, const char *path) {
-    if (!has_suffix(path, ".amat") && !has_suffix(path, ".amat.gz"))
-        return rb_writer_check(ctx, path);
-    char text[512];
-    snprintf(text, sizeof text,
-             "cannot write %.300s: the last column of .amat is a label, and there are none here; "
-             "take .npy or .tsv",
-             path);
-    return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
-}
-
 /* --format says what -o - gives, without a suffix that tells; a file must not say another one. */
 static int begin_matrix(const invocation *call, output *out, const char *target,
                         const rb_model *model, rb_source *source) {

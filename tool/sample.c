@@ -50,7 +50,7 @@ const command sample_command = {
                   "sample model.h5 X.npy -o S.npy"},
                  {"Beside the data, as pictures",
                   "plot samples model.h5 Y.npy --shape 5x5 -o samples.png"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .reads = "covariates",
     .run = run,
 };

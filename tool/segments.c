@@ -34,6 +34,6 @@ const command segments_command = {
                   "segments song.flac --length 0.1s --step 0.1s -o S.npy"},
                  {"Spectrograms: ten frames of 26 bands, every 50 ms",
                   "segments *.wav --spectrogram --length 115ms --step 50ms -o S.npy"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

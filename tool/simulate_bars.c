@@ -52,6 +52,6 @@ const command simulate_bars_command = {
                  {"What a method found, as pictures",
                   "plot filters model.h5 --shape 5x5 -o fields.png"}},
     .writes = "output truth states",
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

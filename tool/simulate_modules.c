@@ -64,7 +64,7 @@ const command simulate_biclusters_command = {
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
     .writes = "output truth",
     .fixed = {"truth", "modules are written as JSON", ".json"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run_biclusters,
 };
 
@@ -83,6 +83,6 @@ const command simulate_cells_command = {
                  {"Units for them", "fit rfn cells.h5ad --totals --log1p -k 5 -o model.h5"}},
     .writes = "output truth",
     .fixed = {"truth", "modules are written as JSON", ".json"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run_cells,
 };

@@ -226,9 +226,6 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
 int write_source(invocation *call, rb_source *source, const char *target);
 int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
 
-/* Can a matrix without labels be written there? For a command's check_output. */
-rb_error check_matrix_output(rb_context *ctx, const char *path);
-
 /* ---- what a fit reads and records (record.c) ---- */
 
 enum { MAX_FIT_FILES = 8 };
@@ -440,13 +437,10 @@ void completion_zsh(FILE *file, const command_list *list, const command *c);
 extern const command fit_command, stack_command, encode_command, reconstruct_command,
     evaluate_command, modules_command, compare_command, consensus_command, plot_history_command,
     plot_codes_command, plot_filters_command, plot_modules_command, info_command, convert_command,
-    simulate_biclusters_command, simulate_bars_command, simulate_cells_command,
-    simulate_rectangles_command, simulate_rectangles_image_command, simulate_convex_command,
-    simulate_mnist_basic_command, simulate_mnist_rand_command, simulate_mnist_img_command,
-    simulate_mnist_rot_command, plot_fields_command, plot_quality_command, plot_evidence_command,
-    patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, select_command, merge_command, check_command, rerun_command, report_command,
-    finetune_command, predict_command, export_command, import_command, sample_command,
-    plot_samples_command, plot_unit_command;
+    simulate_biclusters_command, simulate_bars_command, simulate_cells_command, plot_fields_command,
+    plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
+    version_command, help_command_row, generate_command, select_command, merge_command,
+    check_command, rerun_command, report_command, finetune_command, predict_command, export_command,
+    import_command, sample_command, plot_samples_command, plot_unit_command;
 
 #endif

@@ -143,11 +143,6 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
 
-/* Reads a picture, as a matrix of height x width, float32; the channels of a
- * coloured one become their mean. Errors: the file cannot be read or is no picture; a value is
- * missing or infinite. */
-RB_API rb_error rb_picture_matrix(rb_context *context, const char *path, rb_matrix **matrix);
-
 /* ---- checkpoints ---- */
 
 /* Lets the fits of this context keep checkpoints (rarebit/fit.h). */
@@ -226,8 +221,8 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * ignored, with a log message, or of the class alone on each line, with or without a header;
  * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
  * AnnData file; "obs:COLUMN" of the source's own file; a .npy or IDX file of a number each,
- * where NaN is no class, or the last column of a .amat file. Samples
- * are found by name; by position, with a log message, where labels or source have no names.
+ * where NaN is no class. Samples are found by name; by position, with a log message, where labels
+ * or source have no names.
  *
  * The model, for the best units, is the one of the modules; NULL: without them. With it the source
  * is read once, and memory is that of a float for each labelled sample and unit.

@@ -68,36 +68,6 @@ RB_API const rb_option_group *rb_bars_group(void);
 RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
                                  rb_matrix **fields, rb_matrix **states);
 
-/* The options of rb_simulate_pictures, for rb_options_add:
- *   kind      rectangles, rectangles-image, convex, mnist-basic, mnist-rand, mnist-img, mnist-rot
- *             (docs/howto/simulate.md)
- *   samples   number of pictures
- *   first     the number of the first one, from 0
- *   values    unit: 0 to 1; bytes: whole levels, 0 to 255
- *   least-sd  of patches of images
- *   seed */
-RB_API const rb_option_group *rb_pictures_group(void);
-
-/* What pictures are made of. Kinds of mnist need digits, square pictures with levels from 0 to 255
- * as samples, and a label of each, digits x 1; those of images matrices of height x width with
- * such levels. What a kind does not need may be 0. */
-typedef struct rb_pictures_input {
-    size_t size; /* sizeof(rb_pictures_input) */
-    const rb_matrix *digits, *digit_labels;
-    const rb_matrix *const *images;
-    int64_t n_images;
-} rb_pictures_input;
-
-/* Makes labelled pictures by the rules of Larochelle et al. 2007: float32 matrices that own their
- * numbers, samples x pixels, row by row of the picture, 28 x 28 or as the digits are; and samples x
- * 1, the label: of rectangles 1 where they are wider than high, of convex 1 where the white region
- * is, else the digit's. NULL options: the defaults; NULL input: nothing is given. A picture depends
- * on seed, number and input alone, whatever the number of threads. RB_ERROR_ARGUMENT: fewer digits
- * than pictures are asked for; RB_ERROR_DATA: the input cannot be used. */
-RB_API rb_error rb_simulate_pictures(rb_context *context, const rb_options *options,
-                                     const rb_pictures_input *input, rb_matrix **matrix,
-                                     rb_matrix **labels);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-/* Writing CSV, TSV and .amat, plain or gzip: names in the first row and column, if any. */
+/* Writing CSV and TSV, plain or gzip: names in the first row and column, if any. */
 #include "cells.h"
 
 #include <errno.h>
@@ -12,7 +12,6 @@ enum { BUFFER = 1 << 16, LONGEST_VALUE = 40 };
 struct text_writer {
     gzFile file; /* zlib writes plain files as well */
     char delimiter;
-    bool amat;
     rb_type type;
     void *row;
     int64_t n_features, next; /* next: the row to be written */
@@ -73,15 +72,6 @@ static rb_error put_header(rb_context *ctx, struct text_writer *w, const rb_writ
     return err ? err : put(ctx, w, "\n", 1);
 }
 
-/* What is read of .amat is finite numbers alone. */
-static rb_error refuse(rb_context *ctx, const struct text_writer *w, int64_t column) {
-    return rb_fail(
-        ctx, RB_ERROR_DATA,
-        "the value in row %lld, column %lld is %g, but .amat holds finite numbers alone; "
-        "take .npy or .tsv",
-        (long long)w->next + 1, (long long)column + 1, rb_get(w->type, w->row, column));
-}
-
 static rb_error put_row(rb_context *ctx, struct text_writer *w) {
     char text[LONGEST_VALUE + 1];
     const rb_source *source = w->sample_names_from;
@@ -89,7 +79,6 @@ static rb_error put_row(rb_context *ctx, struct text_writer *w) {
     rb_error err = name ? put_name(ctx, w, name) : RB_OK;
     for (int64_t j = 0; !err && j < w->n_features; j++) {
         int at = j > 0 || name;
-        if (w->amat && !isfinite(rb_get(w->type, w->row, j))) return refuse(ctx, w, j);
         text[0] = w->delimiter;
         int length = at + format_value(rb_get(w->type, w->row, j), w->type, text + at);
         err = put(ctx, w, text, (size_t)length);
@@ -137,17 +126,12 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
                           const rb_write_header *header, void **state) {
     struct text_writer *w = rb_alloc(ctx, 1, sizeof *w);
     if (!w) return RB_ERROR_MEMORY;
-    bool csv = strncmp(suffix, ".csv", 4) == 0, amat = strncmp(suffix, ".amat", 5) == 0;
-    rb_write_header nameless = *header; /* .amat holds numbers alone */
-    nameless.feature_names = NULL;
-    *w = (struct text_writer){.delimiter = csv    ? ','
-                                           : amat ? ' '
-                                                  : '\t',
-                              .amat = amat,
+    bool csv = strncmp(suffix, ".csv", 4) == 0;
+    *w = (struct text_writer){.delimiter = csv ? ',' : '\t',
                               .type = header->type,
                               .n_features = header->n_features,
-                              .sample_names_from = amat ? NULL : header->sample_names_from};
-    rb_error err = start(ctx, w, path, strstr(suffix, ".gz") != NULL, amat ? &nameless : header);
+                              .sample_names_from = header->sample_names_from};
+    rb_error err = start(ctx, w, path, strstr(suffix, ".gz") != NULL, header);
     if (err) {
         (void)close_text(ctx, w, true);
         return err;
@@ -156,5 +140,5 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
     return RB_OK;
 }
 
-const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz, .amat, .amat.gz",
-                                                   open_text, add_text, close_text};
+const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz", open_text,
+                                                   add_text, close_text};

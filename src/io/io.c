@@ -29,8 +29,8 @@ const rb_option_group *rb_read_group(void) {
 
 /* The first that recognises a file takes it; text comes last. */
 static const rb_format *const formats[] = {
-    &rb_format_npy, &rb_format_hdf5,  &rb_format_mtx,  &rb_format_tenx,
-    &rb_format_idx, &rb_format_image, &rb_format_amat, &rb_format_delimited,
+    &rb_format_npy, &rb_format_hdf5,  &rb_format_mtx,       &rb_format_tenx,
+    &rb_format_idx, &rb_format_image, &rb_format_delimited,
 };
 
 /* ---- looking at a file ---- */

@@ -55,11 +55,7 @@ extern const rb_format rb_format_mtx;       /* mtx.c: Matrix Market */
 extern const rb_format rb_format_tenx;      /* tenx.c: a 10x folder */
 extern const rb_format rb_format_idx;       /* idx.c */
 extern const rb_format rb_format_image;     /* image.c: PGM and PNG */
-extern const rb_format rb_format_amat;      /* amat.c */
 extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
-
-/* The last column of a .amat file, samples x 1. */
-rb_error rb_amat_labels(rb_context *ctx, const char *path, rb_matrix **labels);
 
 /* ---- writers, one table a format, chosen by suffix ---- */
 
@@ -78,7 +74,6 @@ typedef struct rb_write_format {
 extern const rb_write_format rb_write_format_npy;       /* npy_write.c */
 extern const rb_write_format rb_write_format_delimited; /* delimited_write.c */
 extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
-extern const rb_write_format rb_write_format_idx;       /* idx_write.c */
 
 /* Does the path end in one of the words ".tsv, .tsv.gz", in any case of letters? Gives the word,
  * unless found is NULL. */

@@ -169,7 +169,7 @@ static bool is_hdf5(rb_context *ctx, const char *path) {
     return is_format(ctx, path, "hdf5");
 }
 
-/* ---- numbers: .npy, IDX and .amat, as classes by position ---- */
+/* ---- numbers: .npy and IDX, as classes by position ---- */
 
 static rb_error add_numbers(rb_context *ctx, const char *path, const rb_matrix *matrix,
                             rb_name_list *list) {
@@ -195,8 +195,7 @@ static rb_error add_numbers(rb_context *ctx, const char *path, const rb_matrix *
 static rb_error read_numbers(rb_context *ctx, const char *path, rb_label_table *t) {
     rb_matrix *matrix = NULL;
     rb_name_list list = {0};
-    bool amat = is_format(ctx, path, "amat");
-    rb_error err = amat ? rb_amat_labels(ctx, path, &matrix) : rb_read(ctx, path, NULL, &matrix);
+    rb_error err = rb_read(ctx, path, NULL, &matrix);
     err = err ? err : add_numbers(ctx, path, matrix, &list);
     err = rb_name_list_end(ctx, err, &list, &t->classes);
     rb_matrix_free(matrix);
@@ -235,8 +234,7 @@ rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source
     *t = (rb_label_table){0};
     if (is_hdf5(ctx, where))
         err = rb_anndata_column(ctx, where, NULL, &t->names, &t->classes);
-    else if (is_format(ctx, where, "npy") || is_format(ctx, where, "idx") ||
-             is_format(ctx, where, "amat"))
+    else if (is_format(ctx, where, "npy") || is_format(ctx, where, "idx"))
         err = read_numbers(ctx, where, t);
     else if (stat(where, &info) == 0 || !strchr(where, ':'))
         err = read_text(ctx, where, NULL, t);

@@ -74,23 +74,6 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
     return err;
 }
 
-rb_error rb_picture_matrix(rb_context *ctx, const char *path, rb_matrix **matrix) {
-    rb_image image;
-    *matrix = NULL;
-    rb_error err = rb_picture_read(ctx, path, &image);
-    err = err ? err : rb_matrix_new_dense(ctx, RB_FLOAT32, image.height, image.width, matrix);
-    int64_t pixels = err ? 0 : image.height * image.width, channels = image.channels;
-    float *to = err ? NULL : (void *)(*matrix)->values;
-    for (int64_t i = 0; i < pixels; i++) {
-        double sum = 0;
-        for (int64_t c = 0; c < channels; c++)
-            sum += (double)image.values[i * channels + c];
-        to[i] = (float)(sum / (double)channels);
-    }
-    rb_free(image.values);
-    return err;
-}
-
 /* ---- writing ---- */
 
 rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {

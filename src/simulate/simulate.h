@@ -76,36 +76,6 @@ int64_t rb_bars_count(int64_t size, int64_t width);
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
 
-/* Pictures with a class each: generate_pictures.c. */
-typedef enum rb_pictures_kind {
-    RB_PICTURES_RECTANGLES = 0,
-    RB_PICTURES_RECTANGLES_IMAGE,
-    RB_PICTURES_CONVEX,
-    RB_PICTURES_BASIC, /* from here on: of digits */
-    RB_PICTURES_RAND,
-    RB_PICTURES_IMG,
-    RB_PICTURES_ROT
-} rb_pictures_kind;
-
-enum { RB_PICTURE_SIDE_MAX = 64 };
-typedef struct rb_pictures_plan {
-    rb_pictures_kind kind;
-    int64_t n_samples, first;
-    uint64_t seed;
-    bool bytes;      /* whole levels of 0 to 255, else 0 to 1 */
-    double least_sd; /* of a patch, in levels */
-    const rb_matrix *digits, *digit_labels;
-    const int64_t *order; /* of the digits */
-    const rb_matrix *const *images;
-    int64_t n_images;
-} rb_pictures_plan;
-/* Makes float32 pictures of side x side pixels, and a label of each; what the plan has is sound.
- * Nothing is left behind on failure: RB_ERROR_DATA, images without a patch that varies. */
-rb_error rb_generate_pictures(rb_context *ctx, const rb_pictures_plan *plan, int64_t side,
-                              rb_matrix **matrix, rb_matrix **labels);
-/* Does a set of pixels have all those whose centres lie in its convex hull? */
-bool rb_is_convex(const bool *set, int64_t side);
-
 /* Counts of cells of several types, some of them rare: generate_cells.c. */
 enum { RB_CELL_TYPES_MAX = 64 };
 typedef struct rb_cells_plan {

@@ -90,7 +90,7 @@ END
     completes "fit finetune" rarebit "fi"
     completes "rfn linca nmf-et mca ssc pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm" rarebit fit ""
     completes "history codes filters unit samples modules fields quality evidence" rarebit plot ""
-    completes "biclusters bars cells rectangles rectangles-image convex mnist-basic mnist-rand mnist-img mnist-rot" \
+    completes "biclusters bars cells" \
         rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter

@@ -163,7 +163,6 @@ fails "must be 0 to 1" finetune none train.tsv --targets train-values.tsv --outp
 fails "take a smaller --rate" finetune none train.tsv --labels train-y.tsv --layers 8 --rate 1e5 --optimizer sgd -o x.h5
 fails "a net cannot be repeated by rerun" rerun net.h5
 refuses "layers are chosen of a stack" encode net.h5 valid.tsv --layer 1 -o y.npy
-refuses "the last column of .amat is a label" predict net.h5 valid.tsv --probabilities -o y.amat
 refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
 sed 's/up$/down/' train-y.tsv >one.tsv
 fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5

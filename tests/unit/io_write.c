@@ -149,21 +149,6 @@ static void wrong_use_is_refused(void **state) {
     rb_matrix_free(m);
 }
 
-static void amat_holds_finite_numbers(void **state) {
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        float rows[] = {1, 2, 3, i == 0 ? NAN : INFINITY};
-        rb_matrix *m = NULL;
-        assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT32, 2, 2, rows, 2, 1, &m), RB_OK);
-        assert_int_equal(write_matrix("a.amat", m, false), RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(ctx), "row 2, column 2 is"));
-        assert_int_equal(files_here(), 0);
-        assert_int_equal(write_matrix("a.tsv", m, false), RB_OK);
-        unlink("a.tsv");
-        rb_matrix_free(m);
-    }
-}
-
 /* A disk that is full after n bytes, for every n: a message, and no file. */
 static void every_failed_write_is_reported(void **state) {
     (void)state;
@@ -344,7 +329,6 @@ int main(void) {
         TEST(text_is_what_a_person_expects),
         TEST(sparse_and_strided_rows_are_written),
         TEST(wrong_use_is_refused),
-        TEST(amat_holds_finite_numbers),
         TEST(every_failed_write_is_reported),
         TEST(every_failed_allocation_is_reported_by_writers),
         TEST(devices_take_text),
