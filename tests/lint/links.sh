@@ -2,5 +2,5 @@
 set -eu
 cd "$SOURCE"
 . "$SOURCE/tests/lib/skip.sh"
-need_python re
-git ls-files -co --exclude-standard '*.md' 2>/dev/null | "$python" -B tests/lint/links.py
+need command python3
+git ls-files -co --exclude-standard '*.md' 2>/dev/null | python3 -B tests/lint/links.py

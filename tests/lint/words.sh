@@ -3,5 +3,5 @@
 set -eu
 cd "$SOURCE"
 . "$SOURCE/tests/lib/skip.sh"
-need_python re
-"$python" -B tests/lint/words.py README.md docs/README.md docs/start/*.md docs/start/examples/*.md docs/howto/*.md docs/reference/*.md
+need command python3
+python3 -B tests/lint/words.py README.md docs/README.md docs/start/*.md docs/start/examples/*.md docs/howto/*.md docs/reference/*.md
