@@ -76,9 +76,10 @@ command_list *commands_new(rb_context *ctx) {
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     bool complete = list;
     for (int m = 0; complete && m < kinds_count * methods; m++)
-        complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
+        if (kinds[m / methods]->words) /* else its library is not built (tool/without) */
+            complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
     for (int i = 0; complete && i < TABLE_COUNT; i++)
-        list->entries[list->count++] = *table[i];
+        if (table[i]->words) list->entries[list->count++] = *table[i];
     for (int i = 0; complete && i < list->count; i++)
         complete = find_rows(ctx, &list->entries[i]);
     if (!complete) {
@@ -141,5 +142,18 @@ const command *commands_family(const command_list *list, const char *word) {
         const char *words = list->entries[i].words;
         if (strncmp(words, word, length) == 0 && words[length] == ' ') return &list->entries[i];
     }
+    return NULL;
+}
+
+const char *commands_library(const char *word) {
+    static const struct {
+        const char *words, *library;
+    } of[] = {
+        {"plot", "librarebit-plot (cairo)"},
+        {"stack finetune predict export import dae rbm", "librarebit-nets"},
+        {"patches segments denoise", "librarebit-media"},
+    };
+    for (size_t i = 0; word && i < sizeof of / sizeof *of; i++)
+        if (among_words(of[i].words, word)) return of[i].library;
     return NULL;
 }

@@ -25,6 +25,12 @@ static int no_command(const command_list *list, int argc, char **argv) {
         return STATUS_DONE;
     }
     const command *family = commands_family(list, word);
+    const char *library = commands_library(family ? next : word);
+    if (library) {
+        report_error("this rarebit was built without %s, which '%s' needs", library,
+                     family ? next : word);
+        return STATUS_USAGE;
+    }
     if (family && (!next || next[0] == '-')) {
         bool asked = next && asks_help(next);
         help_family(asked ? stdout : stderr, list, word);

@@ -94,6 +94,9 @@ rb_error command_options(rb_context *ctx, const command *c, rb_options **options
 /* The first of the commands of two words of which `word` is the first ("plot"), or NULL. */
 const command *commands_family(const command_list *list, const char *word);
 
+/* The library that a command or method of this name is of, where that is not the core; or NULL. */
+const char *commands_library(const char *word);
+
 /* ---- a command line that was read (arguments.c) ---- */
 
 struct invocation {

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* The version of cairo, which draws. */
+RB_API const char *rb_plot_cairo(void);
+
 /* The options of plots, for rb_options_add:
  *   shape   filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves
  *   width   of the picture in pixels, from 600; the height follows

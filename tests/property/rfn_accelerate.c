@@ -7,7 +7,7 @@
 static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **matrix) {
     rb_biclusters_options data;
     rb_source *source;
-    rb_biclusters_options_default(&data);
+    fixture_default(rb_biclusters_group(), &data);
     data.dataset = dataset;
     assert_ok(ctx,
               rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), matrix, NULL));

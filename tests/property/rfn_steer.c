@@ -22,7 +22,7 @@ static void take_warning(rb_log_level level, const char *message, void *user) {
 static void begin_with(struct setting *s, const char *data, int64_t samples, int64_t units) {
     *s = (struct setting){.ctx = fixture_context()};
     rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.dataset = data;
     options.samples = samples;
     rb_context_on_log(s->ctx, take_warning, s);

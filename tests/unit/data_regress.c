@@ -1,5 +1,6 @@
 /* Effects of covariates: least squares by definition, undone exactly, whatever the source is. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include "data/data.h"
 

@@ -1,5 +1,7 @@
 /* The options handle: every option of every method by name, presets, needs, texts, row sizes. */
 #include "../fixture.h"
+#include <rarebit/deep.h>
+#include <rarebit/io.h>
 
 enum { N = 60, M = 8 };
 

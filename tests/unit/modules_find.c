@@ -28,7 +28,7 @@ static rb_source *source;
 static int set_up(void **state) {
     (void)state;
     rb_bars_options bars;
-    rb_bars_options_default(&bars);
+    fixture_default(rb_bars_group(), &bars);
     bars.plan.n_samples = SAMPLES;
     bars.plan.noise_sd = 0;
     return rb_context_new(&ctx) ||
