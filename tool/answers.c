@@ -136,19 +136,28 @@ static rb_error test_sets(invocation *call, answers *a) {
 
 /* ---- codes against classes and covariates ---- */
 
+static rb_error compare_classes(invocation *call, const char *labels, rb_source *source,
+                                answers *a) {
+    rb_classes classes = {.size = sizeof classes};
+    rb_error err = read_classes(call, labels, source, &classes);
+    err = err ? err
+              : rb_modules_enrichment(call->ctx, a->modules, NULL, source, &classes, &a->classes);
+    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
+    err = err ? err : rb_covariates_add_classes(call->ctx, a->labels, "class", &classes);
+    rb_classes_clear(&classes);
+    return err;
+}
+
 static rb_error read_tables(invocation *call, rb_source *source, answers *a) {
     const char *labels = option_text(call, "labels"), *where = option_text(call, "covariates");
-    rb_error err = RB_OK;
-    if (labels) {
-        err = rb_modules_enrichment(call->ctx, a->modules, NULL, source, labels, &a->classes);
-        err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
-        err = err ? err : rb_covariates_add_labels(call->ctx, a->labels, "class", labels, source);
-    }
-    if (!err && where) {
-        err = rb_covariates_read(call->ctx, where, option_text(call, "covariate-groups"), source,
-                                 &a->covariates);
-    }
-    return err;
+    const char *groups = option_text(call, "covariate-groups");
+    const rb_annotations *table;
+    rb_error err = labels ? compare_classes(call, labels, source, a) : RB_OK;
+    if (err || !where) return err;
+    err = read_sample_table(call, where, source, &table);
+    return err ? err
+               : rb_annotations_covariates(call->ctx, table, rb_annotations_columns(where), groups,
+                                           source, &a->covariates);
 }
 
 static rb_error test_codes(invocation *call, const rb_matrix *codes, answers *a) {

@@ -76,7 +76,7 @@ static rb_error compute(page *p) {
     p->answers.model = p->model;
     p->answers.modules = p->modules;
     err = err ? err : answers_find(p->call, p->source, &p->answers);
-    if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
+    if (!err && labels) err = read_classes(p->call, labels, p->source, &p->classes);
     err = err ? err : rb_describe(ctx, p->source, &p->data);
     err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
     int64_t of_level; /* told by a warning */

@@ -213,7 +213,7 @@ typedef struct rb_labels {
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
-/* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
+/* rb_modules_enrichment of labels; takes over the names of the classes. */
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
