@@ -7,7 +7,7 @@ once() {
 unsaid() {
     grep -qF -e "$1" err && fail "$command: stderr has '$1': $(cat err)"
 }
-hint="if they are features, say --transpose"
+hint="rows are samples; if they are features,"
 
 # 12 samples x 5 features with names, and the same without, transposed, and square.
 awk 'BEGIN { srand(1); print "\ta\tb\tc\td\te"

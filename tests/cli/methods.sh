@@ -146,7 +146,7 @@ stopped() {
 }
 
 expect 0 help fit
-names=$(awk '$1 == "fit" { print $2 }' out)
+names=$(sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p' out)
 [ "$(echo "$names" | wc -l)" -ge 15 ] || fail "fit has only $names"
 for method in $names; do
     expect 0 help fit "$method"

@@ -60,9 +60,9 @@ paste Y.tsv rebuilt.tsv imputed.tsv | awk -F '\t' 'NR > 1 { n = NF / 3
     END { exit bad > 0 }' || fail "imputed values"
 
 # What cannot be had.
-refuses "a fit in batches needs all values" \
+refuses "a fit in batches cannot have missing" \
     fit rfn Y.tsv -k 3 --missing model --batch-size 20 -o none.h5 -q
 expect 0 fit rfn whole.tsv -k 3 --noise full --iterations 5 -o full.h5 -q
-breaks "noise full, which needs all values" encode full.h5 Y.tsv --missing model -o codes.npy -q
+breaks "a model with full noise cannot have" encode full.h5 Y.tsv --missing model -o codes.npy -q
 [ ! -e none.h5 ] || fail "none.h5 was written"
 finish

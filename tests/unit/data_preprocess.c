@@ -361,7 +361,7 @@ static void repeated_names(void **state) {
     assert_ok(ctx, rb_matrix_set_feature_names(ctx, other, turned, M));
     assert_ok(ctx, rb_source_from_matrix(ctx, other, &source));
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
-    assert_non_null(strstr(logged, "1 features have names that stand more than once"));
+    assert_non_null(strstr(logged, "1 feature names are not unique"));
     rb_feed_free(feed);
     rb_preprocess_free(p);
     rb_source_free(source);
@@ -419,9 +419,9 @@ static void values_that_do_not_fit(void **state) {
         bool log1p;
         double value;
         const char *message;
-    } cases[] = {{10, false, -0.5, "is below 0: totals cannot take it"},
-                 {10, true, -2, "is below 0: totals cannot take it"},
-                 {0, true, -1, "is at most -1: log1p cannot take it"},
+    } cases[] = {{10, false, -0.5, "is below 0, which `totals` does not"},
+                 {10, true, -2, "is below 0, which `totals` does not"},
+                 {0, true, -1, "is at most -1, which `log1p`"},
                  {10, false, INFINITY, "is infinite"}};
     rb_context *ctx = fixture_context();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
