@@ -330,7 +330,7 @@ one_line
 # Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo 0,0,0,0; done >zero.csv
 expect 0 fit mca zero.csv -k 3 --seed 1 -o m.h5 -q
-expect 0 evaluate m.h5 zero.csv -q
+expect 0 evaluate m.h5 zero.csv --details -q
 cp out table
 expect 0 evaluate m.h5 zero.csv --json -q
 [ "$(number causes_used <out)" = 0 ] || fail "causes used: $(cat out)"

@@ -95,7 +95,7 @@ tells '"estep": "cyclic"'
 tells '"iterations": "850"'
 expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean 1 -o none.h5 -q
 one_line
-says "one prior-mean for all units, at most 0"
+says "requires one --prior-mean for all units, at most 0"
 
 # Noise with covariances.
 expect 0 fit rfn X.npy -k 3 --noise full --noise-decay 0.01 --estep cyclic --iterations 20 --seed 1 \

@@ -95,7 +95,7 @@ many_fits() {
     if works fit "$1" X.tsv --init m.h5 --iterations 2 --seed 1 -o on.h5 -q; then
         refuses "units is 2, but the model to start from has 3 units" fit "$1" X.tsv --init m.h5 -k 2 -o on.h5 -q
     else
-        says "begins anew always"
+        says "cannot start from a model"
     fi
 }
 

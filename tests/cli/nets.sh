@@ -166,7 +166,7 @@ refuses "layers are chosen of a stack" encode net.h5 valid.tsv --layer 1 -o y.np
 refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
 sed 's/up$/down/' train-y.tsv >one.tsv
 fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
-expect 0 help finetune
+expect 0 help finetune --all
 tells "after 10 epochs (10)"
 
 # To other programs and back.

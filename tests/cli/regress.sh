@@ -52,7 +52,7 @@ cmp -s codes.tsv same.tsv || fail "positions changed the codes"
 expect 2 $fit --regress batch -o none.h5
 says "give a table that has them"
 expect 2 $fit --covariates covariates.tsv -o none.h5
-says "--covariates is given, but does nothing"
+says "--covariates does nothing"
 expect 2 $fit --covariates covariates.tsv --regress site -o none.h5
 says "covariates.tsv has no column 'site'; its columns are: sample, batch, age, plate"
 expect 2 $fit --init model.h5 --regress batch --covariates covariates.tsv -o none.h5
@@ -61,7 +61,7 @@ expect 2 encode model.h5 data.tsv -o none.tsv
 says "give a table that has them"
 sed 's/^s5\tB/s5\tC/' covariates.tsv >unknown.tsv
 expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
-says "sample 5 (s5) has batch 'C', whose effect the model does not know: it knows A, B"
+says "sample 5 (s5) has batch 'C', but the model knows only A, B"
 grep -v '^s7' covariates.tsv >fewer.tsv
 expect 1 encode model.h5 data.tsv --covariates fewer.tsv -o none.tsv
 says "sample 7 (s7) has no batch"

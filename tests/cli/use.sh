@@ -99,7 +99,7 @@ expect 0 convert holes.csv -o holes.npy -q
 expect 0 fit rfn whole.csv -k 1 --iterations 2 --seed 1 -o refusing.h5 -q
 for holes in holes.csv holes.npy; do
     breaks "$holes: sample 1, feature 0" fit rfn $holes -o no.h5 -q
-    says "choose --missing mean or --missing median"
+    says "fill it with --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" encode refusing.h5 $holes -o c.npy -q
     says "fit again with --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" modules refusing.h5 $holes -q

@@ -349,8 +349,8 @@ static void repeated_names(void **state) {
     rb_context_on_log(ctx, note_log, NULL);
     logged[0] = '\0';
     rb_preprocess *p = fit(ctx, NULL, source);
-    assert_non_null(strstr(logged, "2 of 4 feature names stand more than once ('A' for one)"));
-    assert_non_null(strstr(logged, "3 of 6 sample names stand more than once ('s' for one)"));
+    assert_non_null(strstr(logged, "2 of 4 feature names are not unique ('A' for one)"));
+    assert_non_null(strstr(logged, "3 of 6 sample names are not unique ('s' for one)"));
     logged[0] = '\0';
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_string_equal(logged, "");
