@@ -317,7 +317,7 @@ static int run(invocation *call) {
 const command compare_command = {
     .words = "compare",
     .heading = "Use a model",
-    .summary = "say which units are found again: in another model, or in another cohort",
+    .summary = "match units of two models, or replicate them in other data",
     .description =
         "With two models: the correlations of their loadings over the features that both have, the "
         "partner of each unit in an optimal assignment, and the chance of as good a partner with "

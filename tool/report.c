@@ -173,7 +173,7 @@ static int run(invocation *call) {
 const command report_command = {
     .words = "report",
     .heading = "Use a model",
-    .summary = "write one HTML page that tells what was found",
+    .summary = "write an HTML report",
     .description =
         "The page says what the data are, whether the fit is healthy, and what each module is: its "
         "samples and features with their weights, heat maps, and the classes, sets of features and "

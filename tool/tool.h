@@ -49,7 +49,7 @@ typedef struct invocation invocation;
 
 typedef struct command {
     const char *words;       /* "plot history" */
-    const char *heading;     /* where `rarebit help` lists it */
+    const char *heading;     /* where `rarebit help` lists it; NULL: nowhere */
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
@@ -67,7 +67,6 @@ typedef struct command {
     rb_error (*check_output)(rb_context *ctx, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
-    const char *method_unless_named; /* of one command per method: "stack DATA"; or NULL */
     /* A plot: what draws the model alone, or the model with data. */
     rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
                      const char *path);
@@ -92,8 +91,19 @@ void commands_free(command_list *list);
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* A handle with the options of a command; those that it does not offer too. */
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
-/* The first of the commands of two words of which `word` is the first ("plot"), or NULL. */
-const command *commands_family(const command_list *list, const char *word);
+/* The commands of one first word, which stand together. */
+typedef struct verb {
+    const command *first; /* of `count` */
+    int length, count;    /* length: of the word */
+    const char *argument; /* " METHOD" or " WHAT", where commands have two words; or "" */
+    const char *summary;
+} verb;
+/* Those that begin at an index; the next ones begin v->count later. False: there are no more. */
+bool commands_verb(const command_list *list, int from, verb *v);
+/* Those of two words of which `word` is the first ("plot"). False: there are none. */
+bool commands_family(const command_list *list, const char *word, verb *v);
+/* What the second word of a command says: the title of its method; or else the summary. */
+const char *command_title(const command *c);
 
 /* The library that a command or method of this name is of, where that is not the core; or NULL. */
 const char *commands_library(const char *word);
@@ -377,6 +387,7 @@ void interrupt_release(void);
 /* How a metric is told of; the last one has no name. */
 typedef struct shown_metric {
     const char *name, *label, *meaning;
+    bool detail; /* a figure for research: with --details */
 } shown_metric;
 extern const shown_metric shown_metrics[];
 
@@ -422,14 +433,17 @@ int table_begin(invocation *call, output *out, const char *target, const result_
 /* ---- help, man pages, completion ---- */
 
 void help_overview(FILE *file, const command_list *list);
-void help_family(FILE *file, const command_list *list, const char *word);
-void help_command(FILE *file, const command *c);
+void help_family(FILE *file, const verb *v);
+/* all: with the options that few need. */
+void help_command(FILE *file, const command *c, bool all);
 /* Walks the options in the order of help and man pages, with their headings: group by group; where
  * there are options for research, the common ones come before, and those at the end. */
 typedef struct option_walk {
     FILE *file;
     void (*heading)(FILE *file, const char *title);
     void (*option)(FILE *file, const command *c, const rb_option *row);
+    bool (*takes)(const void *of, const rb_option *row); /* NULL: every option */
+    const void *of;
 } option_walk;
 void walk_options(const command *c, const option_walk *walk);
 /* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
@@ -441,12 +455,11 @@ void example_line(const command *c, const char *line, char *buffer, size_t size)
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
 void usage_line(const command *c, char *buffer, size_t size);
 
-/* "rarebit-fit-rfn" and its page; c NULL: "rarebit" */
-void manual_name(const command *c, char *buffer, size_t size);
-void manual_page(FILE *file, const command_list *list, const command *c);
-void completion_bash(FILE *file, const command_list *list,
-                     const command *c); /* c is not looked at */
-void completion_zsh(FILE *file, const command_list *list, const command *c);
+/* "rarebit-fit" and its page; v NULL: "rarebit" */
+void manual_name(const verb *v, char *buffer, size_t size);
+void manual_page(FILE *file, const command_list *list, const verb *v);
+void completion_bash(FILE *file, const command_list *list, const verb *v); /* v is not looked at */
+void completion_zsh(FILE *file, const command_list *list, const verb *v);
 
 /* ---- the commands: one file each ---- */
 

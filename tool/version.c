@@ -76,8 +76,7 @@ static int run(invocation *call) {
 
 const command version_command = {
     .words = "version",
-    .heading = "About rarebit",
-    .summary = "show the version, what was compiled in, and what computes",
+    .summary = "show the version, what is built in, and the processor in use",
     .description =
         "The environment variable RAREBIT_KERNEL=ref|avx2|avx512 forces rarebit's own kernels; "
         "RAREBIT_BLAS_CORE forces those of OpenBLAS (Haswell, SkylakeX, Zen ...), which are "

@@ -283,7 +283,7 @@ static void a_callback_s_message_stays(void **state) {
         assert_int_equal(rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL), source,
                                 NULL, &model),
                          RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(g.ctx), "the data source gave RB_ERROR_DATA"));
+        assert_non_null(strstr(rb_context_error(g.ctx), "the data source returned RB_ERROR_DATA"));
         rb_source_free(source);
     }
 }

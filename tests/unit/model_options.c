@@ -200,7 +200,7 @@ static void idle_and_contradictory_options(void **state) {
     assert_ok(ctx, rb_options_check(ctx, options, NULL));
     rb_options_free(options);
     assert_ok(ctx, rb_options_new(ctx, NULL, &options));
-    refuses(ctx, rb_options_check(ctx, options, NULL), "options are those of no method");
+    refuses(ctx, rb_options_check(ctx, options, NULL), "the options belong to no method");
     rb_options_free(options);
 }
 
@@ -211,7 +211,8 @@ static void a_start_from_a_model(void **state) {
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 scale=sd"));
     refuses(ctx, rb_options_check(ctx, options, start), "`scale` cannot be given with a model");
     assert_ok(ctx, rb_options_set_all(ctx, options, "scale=none psi-init=3"));
-    refuses(ctx, rb_options_check(ctx, options, start), "`psi-init` is '3', but is not used");
+    refuses(ctx, rb_options_check(ctx, options, start),
+            "`psi-init` is '3', but a fit that starts from a model");
     rb_options_free(options);
     rb_model *model = fit(ctx, "units=3 iterations=5 preset=paper", start); /* but for the start */
     assert_string_equal(rb_model_attribute(model, "psi-init"), "0");
