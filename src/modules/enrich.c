@@ -141,15 +141,17 @@ static rb_error find_units(rb_context *ctx, const rb_modules *modules, const rb_
 }
 
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, rb_labels *labels, rb_enrichment *e) {
+                          rb_source *source, const rb_labels *labels, rb_enrichment *e) {
+    rb_labels own = *labels; /* what rows point into stays */
     rb_error err = rb_modules_check_samples(ctx, modules, rb_source_samples(source));
-    err = err ? err : compare(ctx, modules, labels, e);
-    if (!err && model) err = find_units(ctx, modules, model, source, labels, e);
+    if (err) return err;
+    own.classes = rb_names_copy(ctx, (const char **)labels->classes->text, labels->classes->count);
+    e->text = own.classes;
+    err = own.classes ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
+    if (!err && model) err = find_units(ctx, modules, model, source, &own, e);
     e->n_rows = modules->count;
     e->n_labelled = labels->n_labelled;
     e->n_classes = labels->classes->count;
-    e->text = labels->classes;
-    labels->classes = NULL;
     if (err) rb_enrichment_clear(e);
     return err;
 }

@@ -3,8 +3,7 @@
 #define RB_MODULES_INTERNAL_H
 
 #include "model/model.h"
-#include <rarebit/covariates.h>
-#include <rarebit/enrichment.h>
+#include <rarebit/document.h>
 #include <rarebit/modules.h>
 #include <rarebit/replication.h>
 #include <rarebit/significance.h>
@@ -84,7 +83,7 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
 
 /* ---- finding ---- */
 
-/* What modules are found in. The codes are asked for twice and never kept. */
+/* What modules are found in. */
 typedef struct rb_modules_input {
     int64_t n_features, n_units;
     const double *loadings; /* n_features x n_units */
@@ -107,6 +106,28 @@ typedef struct rb_modules_input {
 rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *information);
 rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information);
+
+/* Codes of more bytes than this are not kept by who could do without. */
+#define RB_KEPT_BYTES (INT64_C(1) << 30)
+/* rb_unit_information and rb_modules_find of codes that others use as well. */
+rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *information);
+rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
+                            rb_modules **modules);
+
+/* rb_units_of_level by blocks that somebody else goes through (levels.c): rb_levels_add is called
+ * with each where `looks` says so, then rb_levels_tell. rb_levels_end in any case. */
+typedef struct rb_levels {
+    rb_scratch scratch;
+    bool looks;
+    int64_t n, n_units;
+    double sum, squares;                 /* of the means of samples */
+    double *codes, *code_squares, *both; /* n_units: of codes, and of codes times means */
+    rb_dense row;
+} rb_levels;
+rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *levels);
+rb_error rb_levels_add(void *levels, const rb_block *block, const rb_matrix *codes);
+void rb_levels_tell(rb_context *ctx, const rb_levels *levels, int64_t *count);
+rb_error rb_levels_end(rb_levels *levels);
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules);
@@ -213,9 +234,9 @@ typedef struct rb_labels {
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
-/* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
+/* rb_modules_enrichment with labels that were read. */
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
+                          rb_source *source, const rb_labels *labels, rb_enrichment *enrichment);
 
 /* Every sample of the modules must be one of so many. */
 rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
@@ -329,6 +350,11 @@ typedef struct rb_set_members {
 rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_sets *sets,
                        const rb_sets_options *options, rb_set_members *members);
 void rb_set_members_clear(rb_set_members *members);
+
+/* ---- tables (tables.c) ---- */
+
+/* The value of a column that counts the rows. */
+rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column *column);
 
 /* ---- covariates (covariates.c) ---- */
 
