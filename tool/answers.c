@@ -166,7 +166,7 @@ static void print_part(const answers *a, rb_document_part part, const char *keys
 /* The first rows of each module and question below the rate; then the modules that have none. */
 static void print_sets(const answers *a, int64_t *rows) {
     const rb_set_tests *t = &a->document.set_tests;
-    const rb_table modules = rb_document_table(&a->document, RB_DOCUMENT_MODULES);
+    const rb_table modules = rb_modules_table(a->document.modules);
     const rb_table_column *unit = rb_table_find(&modules, "unit");
     int64_t count = 0, r = 0, none = 0;
     for (int64_t m = 0; m < modules.n_rows; m++) {

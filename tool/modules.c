@@ -58,7 +58,7 @@ typedef struct findings {
 
 static void print_modules(const findings *f) {
     const table_view view =
-        view_table(rb_document_table(&f->answers.document, RB_DOCUMENT_MODULES), f->model,
+        view_table(rb_modules_table(f->answers.document.modules), f->model,
                    "unit information score p p_family fdr n_samples n_features stability up down");
     view_print(&view, NULL, view.table.n_rows);
 }
@@ -73,7 +73,7 @@ static int64_t count_modules(const rb_modules *modules) {
 
 static void print_match(const findings *f) {
     const rb_match *match = &f->match;
-    const rb_table found = rb_document_table(&f->answers.document, RB_DOCUMENT_MODULES);
+    const rb_table found = rb_modules_table(f->answers.document.modules);
     printf("consensus score  %.6g\n", match->consensus_score);
     printf("recovery         %.6g\n", match->recovery);
     printf("relevance        %.6g\n", match->relevance);
@@ -139,8 +139,8 @@ static rb_error print_agreement(invocation *call, const findings *f) {
         if (truth) add_match(&json, f);
         if (f->permuted)
             json_add(&json, "significance",
-                     view_json(rb_document_table(&f->answers.document, RB_DOCUMENT_MODULES),
-                               f->model, "module unit p p_family fdr stability role", 0));
+                     view_json(rb_modules_table(f->answers.document.modules), f->model,
+                               "module unit p p_family fdr stability role", 0));
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);
     }

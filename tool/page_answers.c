@@ -1,4 +1,4 @@
-/* Parts of the page's document: classes, sets of features, covariates, and what their columns mean. */
+/* Parts of the page's document: classes, sets of features, covariates; what columns mean. */
 #include "page.h"
 
 /* Of the sets that were tested, those of a module and question that the page lists: the best, and

@@ -48,7 +48,7 @@ rb_error page_add_modules(page *p, json_t **to) {
     rb_module_map *maps = NULL;
     rb_error err = rb_module_maps(p->call->ctx, p->model, p->source, d->modules, &map_size, &maps);
     json_t *modules = view_json(
-        rb_document_table(d, RB_DOCUMENT_MODULES), p->model,
+        rb_modules_table(d->modules), p->model,
         "unit information score p p_family fdr stability role n_samples n_features", DIGITS);
     for (int64_t r = 0; !err && r < rb_modules_count(d->modules); r++) {
         const rb_module *m = rb_modules_get(d->modules, r);

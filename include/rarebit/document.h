@@ -40,15 +40,15 @@ typedef struct rb_document {
  * with_codes need them all; else each of two passes makes them. rb_evaluate, for the metrics, makes
  * its own.
  *
- * document is to be cleared with rb_document_clear, also when it was not filled. Errors are those of
- * rb_modules_find, rb_modules_permute, rb_modules_test_sets, rb_covariates_auc, rb_covariates_test
- * and rb_evaluate. */
+ * document is to be cleared with rb_document_clear, also when it was not filled. Errors are those
+ * of rb_modules_find, rb_modules_permute, rb_modules_test_sets, rb_covariates_auc,
+ * rb_covariates_test and rb_evaluate. */
 RB_API rb_error rb_document_make(rb_context *context, rb_document *document);
 RB_API void rb_document_clear(rb_document *document); /* what was asked stays */
 
-/* The class that a module goes with: the one that is most enriched, where the adjusted p-value is at
- * most 0.05 and the codes of the unit tell it better than by chance, *auc on the side of the module.
- * NULL: none, and NaN. */
+/* The class that a module goes with: the one that is most enriched, where the adjusted p-value is
+ * at most 0.05 and the codes of the unit tell it better than by chance, *auc on the side of the
+ * module. NULL: none, and NaN. */
 RB_API const char *rb_document_class(const rb_document *document, int64_t rank, double *auc);
 
 typedef enum rb_document_part {

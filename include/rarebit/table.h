@@ -59,6 +59,9 @@ RB_API rb_value rb_table_value(const rb_table *table, int64_t row, const rb_tabl
 /* The column of a key; NULL: there is none, or it is left out. */
 RB_API const rb_table_column *rb_table_find(const rb_table *table, const char *key);
 
+/* A row for each module; valid as long as they are. */
+RB_API rb_table rb_modules_table(const rb_modules *modules);
+
 #ifdef __cplusplus
 }
 #endif

@@ -246,7 +246,6 @@ static rb_error fill(rb_context *ctx, FILE *file, void *arg) {
 
 rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           const rb_source *source, rb_modules_format format, const char *path) {
-    const rb_document document = {.modules = (rb_modules *)modules};
-    listing l = {modules, model, source, format, rb_document_table(&document, RB_DOCUMENT_MODULES)};
+    listing l = {modules, model, source, format, rb_modules_table(modules)};
     return rb_output_file(ctx, path, fill, &l);
 }

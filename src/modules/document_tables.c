@@ -14,9 +14,9 @@ static rb_value number_value(const rb_table_column *column, double number) {
 }
 
 /* A unit, to read as its module: "3", "3-" for its other side, "3 (background)". */
-static rb_value unit_of(const rb_document *d, int64_t rank) {
-    rb_value v = {.kind = RB_VALUE_INTEGER, .integer = d->modules->list[rank].unit};
-    const rb_module_note *note = &d->modules->notes[rank];
+static rb_value unit_of(const rb_modules *modules, int64_t rank) {
+    rb_value v = {.kind = RB_VALUE_INTEGER, .integer = modules->list[rank].unit};
+    const rb_module_note *note = &modules->notes[rank];
     snprintf(v.shown, sizeof v.shown, "%lld%s%s", (long long)v.integer, note->other_side ? "-" : "",
              note->background ? " (background)" : "");
     return v;
@@ -35,12 +35,12 @@ static bool are_ranked(const rb_modules *modules) {
 }
 
 static rb_value module_score(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_modules *modules = ((const rb_document *)table->of)->modules;
+    const rb_modules *modules = table->of;
     return number_value(column, are_ranked(modules) ? modules->notes[row].score : NAN);
 }
 
 static rb_value module_role(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_modules *modules = ((const rb_document *)table->of)->modules;
+    const rb_modules *modules = table->of;
     const rb_module_note *note = &modules->notes[row];
     (void)column;
     if (!are_ranked(modules)) return (rb_value){0};
@@ -55,7 +55,7 @@ static rb_value module_stability(const rb_table *table, int64_t row,
 
 static rb_value module_chance(const rb_table *table, int64_t row, const rb_table_column *column) {
     rb_significance s = {NAN, NAN, NAN};
-    rb_modules_significance(((const rb_document *)table->of)->modules, row, &s);
+    rb_modules_significance(table->of, row, &s);
     return number_value(column, *(const double *)(const void *)((const char *)&s + column->offset));
 }
 
@@ -105,7 +105,7 @@ static const rb_table_column module_columns[] = {
 
 static rb_value class_unit(const rb_table *table, int64_t row, const rb_table_column *column) {
     (void)column;
-    return unit_of(table->of, row);
+    return unit_of(((const rb_document *)table->of)->modules, row);
 }
 
 static rb_value class_name(const rb_table *table, int64_t row, const rb_table_column *column) {
@@ -228,7 +228,8 @@ static rb_value set_question(const rb_table *table, int64_t row, const rb_table_
 
 static rb_value set_unit(const rb_table *table, int64_t row, const rb_table_column *column) {
     (void)column;
-    return unit_of(table->of, ((const rb_set_test *)table->rows)[row].module);
+    return unit_of(((const rb_document *)table->of)->modules,
+                   ((const rb_set_test *)table->rows)[row].module);
 }
 
 static rb_value set_overlap(const rb_table *table, int64_t row, const rb_table_column *column) {
@@ -313,11 +314,18 @@ static const rb_table_column covariate_columns[] = {
 
 /* ---- all of them ---- */
 
+rb_table rb_modules_table(const rb_modules *modules) {
+    return (rb_table){"modules",
+                      module_columns,
+                      modules ? modules->count : 0,
+                      modules ? modules->list : NULL,
+                      sizeof(rb_module),
+                      modules};
+}
+
 rb_table rb_document_table(const rb_document *d, rb_document_part part) {
-    const rb_modules *modules = d->modules;
     const rb_table tables[] = {
-        {"modules", module_columns, modules ? modules->count : 0, modules ? modules->list : NULL,
-         sizeof(rb_module), d},
+        rb_modules_table(d->modules),
         {"classes", class_columns, d->classes.n_rows, d->classes.rows, sizeof(rb_enrichment_row),
          d},
         {"best_units", best_unit_columns, d->aucs.n_groups, d->aucs.rows, sizeof(rb_group_auc), d},

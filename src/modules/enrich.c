@@ -128,15 +128,22 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return rb_scratch_end(&scratch);
 }
 
+static rb_error take_none(void *user, int64_t first, const rb_matrix *rows) {
+    (void)user, (void)first, (void)rows;
+    return RB_OK;
+}
+
 static rb_error find_units(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                            rb_source *source, const rb_labels *labels, rb_enrichment *e) {
-    float *codes = NULL;
+    rb_encoded encoded = {.model = model, .source = source, .most = INT64_MAX};
     e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
-    rb_error err =
-        e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    err = err ? err
-              : rb_class_units(ctx, labels, modules, rb_model_units(model), codes, e->best_units);
-    rb_free(codes);
+    rb_error err = e->best_units ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : rb_encoded_rows(ctx, &encoded, take_none, NULL);
+    if (!err) {
+        const rb_matrix codes = rb_encoded_codes(&encoded);
+        err = rb_class_units(ctx, labels, modules, &codes, e->best_units);
+    }
+    rb_encoded_clear(&encoded);
     return err;
 }
 

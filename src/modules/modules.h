@@ -244,22 +244,18 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
 /* Counts a module's samples by class; how many have one. */
 int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
 
-/* Every unit against every class, by codes of units x labelled samples: rows are classes x units,
- * with natural logarithms of p-values in place of the decimal ones, and best the unit of each
- * class. The caller has memory for both. */
-rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                       const float *codes, rb_group_auc *rows, int64_t *best);
+/* Every unit against every class, by codes of samples x units: rows are classes x units, with
+ * natural logarithms of p-values in place of the decimal ones, and best the unit of each class. The
+ * caller has memory for both. */
+rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix *codes,
+                       rb_group_auc *rows, int64_t *best);
 /* The overlaps of such rows: samples of the class in the module of the unit; where both sides of a
  * unit are modules in that of the side that the AUC tells. */
 rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
                            int64_t n_units, rb_group_auc *rows);
-/* The best unit of each class, by codes of units x labelled samples; best has memory for all
- * classes. */
+/* The best unit of each class, by such codes; best has memory for all classes. */
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                        int64_t n_units, const float *codes, rb_class_unit *best);
-/* Such codes, of a model; freed with rb_free. */
-rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
-                           const rb_labels *labels, float **codes);
+                        const rb_matrix *codes, rb_class_unit *best);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */
@@ -319,6 +315,15 @@ double rb_ranking_groups(const rb_ranking *ranking, int64_t n_groups, const doub
  * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
 rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
                             double *log_fdr);
+/* Rows that hold a p-value, its logarithm, the false discovery rate and its logarithm, one behind
+ * the other. */
+typedef struct rb_chance_rows {
+    double *first; /* the p-value of the first row */
+    size_t size;   /* of a row */
+    int64_t count;
+} rb_chance_rows;
+/* From natural logarithms of p-values to all four, with decimal logarithms. */
+rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t tests);
 /* The same of p-values themselves, all of which are there or NaN. */
 rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr);
 

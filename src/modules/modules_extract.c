@@ -36,8 +36,8 @@
  * single feature of its own. It takes one more pass. Of this a side has its share of
  * sum_i |z_ij|^3. Background comes last.
  * 3. A second pass collects the members of the units that are kept. Memory is O(l + members) and
- * the codes, where they are kept (model/encoded.c). `mass` keeps every non-zero code until it can cut, `top` at most twice what
- * it asks.
+ * the codes, where they are kept (model/encoded.c). `mass` keeps every non-zero code until it can
+ * cut, `top` at most twice what it asks.
  */
 #include "modules.h"
 

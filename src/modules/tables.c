@@ -76,7 +76,23 @@ rb_table rb_replication_table(const rb_replication *r) {
     return (rb_table){"units", columns, r->n_units, r->units, sizeof *r->units, r};
 }
 
+static const double FOUND = 0.05;
+
+int64_t rb_replication_found(const rb_replication *r) {
+    int64_t found = 0;
+    for (int64_t j = 0; j < r->n_units; j++)
+        found += r->units[j].q_value <= FOUND && r->units[j].partner == r->units[j].best;
+    return found;
+}
+
 /* ---- units in two cohorts ---- */
+
+int64_t rb_cohorts_found(const rb_cohorts *c) {
+    int64_t both = 0;
+    for (int64_t j = 0; j < c->n_units; j++)
+        both += c->units[0][j].q_value <= FOUND && c->units[1][j].q_value <= FOUND;
+    return both;
+}
 
 static rb_value in_cohort(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_cohorts *c = table->of;

@@ -2,6 +2,8 @@
  * are encoded once for all of it. */
 #include "fixture.h"
 
+#include "modules/modules.h"
+
 #include <rarebit/document.h>
 #include <rarebit/significance.h>
 
@@ -162,6 +164,15 @@ static void parts_are_what_they_are_alone(void **state) {
         assert_ok(ctx, rb_covariates_auc(ctx, labels, 0, d.codes, &aucs));
         assert_ok(ctx, rb_covariates_test(ctx, covariates, d.codes, &tests));
         assert_int_equal(d.aucs.n_groups, 2);
+        rb_enrichment of_model = {.size = sizeof of_model}; /* which encodes by itself */
+        assert_ok(ctx, rb_enrichment_of(ctx, modules, model, source,
+                                        &rb_covariates_column(labels, 0)->groups, &of_model));
+        for (int64_t g = 0; g < 2; g++) {
+            const rb_class_unit *best = &of_model.best_units[g];
+            assert_int_equal(best->unit, d.aucs.best[g]);
+            assert_true(best->auc == d.aucs.rows[g * UNITS + best->unit].auc);
+        }
+        rb_enrichment_clear(&of_model);
         for (int64_t r = 0; r < aucs.n_groups * aucs.n_units; r++)
             assert_true(d.aucs.rows[r].auc == aucs.rows[r].auc);
         for (int64_t r = 0; r < tests.n_rows; r++)
