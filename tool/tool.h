@@ -401,6 +401,8 @@ void report_consensus(const rb_model *model, int64_t most);
 /* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
 json_t *json_of_text(const char *text);
 json_t *json_of_number(double value); /* NaN and infinities become null */
+/* The same to so many digits; 0: all. */
+json_t *json_rounded(double value, int digits);
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
  * to which nothing can be added. */
 void json_add(json_t **to, const char *key, json_t *value);
@@ -413,13 +415,15 @@ rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 rb_error json_put_from(rb_context *ctx, FILE *file, json_t *json, const rb_model *model,
                        rb_source *source);
 
-/* ---- tables of results (table.c) ---- */
+/* ---- tables of results (table.c, table_print.c) ---- */
 
 typedef struct result_table {
     const char *columns; /* "unit set p_value", the keys of every row in their order */
     int64_t rows;
     json_t *(*row)(const void *of, int64_t row); /* an object, to be freed; NULL: out of memory */
     const void *of;
+    const char *key;    /* of the rows in JSON; NULL: "rows" */
+    const json_t *head; /* what JSON has before them; NULL: nothing */
 } result_table;
 
 /* All rows as an array; NULL when memory is out. */
@@ -429,6 +433,26 @@ bool table_format_known(const char *target);
 /* Begins an output and writes the table to it, to be ended with output_end. STATUS_DONE, or a
  * status after a message; then there is nothing to end. */
 int table_begin(invocation *call, output *out, const char *target, const result_table *table);
+
+/* Some columns of a table of the library. */
+typedef struct table_view {
+    rb_table table;
+    const rb_model *model; /* whose features it names; may be NULL */
+    int digits;            /* of numbers; 0: all */
+    char keys[256];
+} table_view;
+
+/* keys: those of the columns with blanks between, of which what the table leaves out is none; NULL:
+ * all that files have. */
+table_view view_table(rb_table table, const rb_model *model, const char *keys);
+/* Its rows as those of a file; valid as long as the view. */
+result_table view_rows(const table_view *view);
+/* Both at once, as an array. */
+json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits);
+/* The key at *keys, which moves behind it; false: there is none. */
+bool next_key(const char **keys, char key[32]);
+/* Prints these rows, of which there are so many, to read; NULL: all. */
+void view_print(const table_view *view, const int64_t *rows, int64_t count);
 
 /* ---- help, man pages, completion ---- */
 

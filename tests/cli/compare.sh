@@ -20,7 +20,7 @@ for name in one two; do
 done
 
 expect 0 compare one.h5 two.h5
-tells "unit    partner"
+tells "unit  partner"
 says "15 features in common"
 says "2 of 2 units are found in the other model"
 expect 0 compare one.h5 two.h5 --json -q --permutations 99
