@@ -104,24 +104,33 @@ static void tell_sets(const invocation *call, const answers *a) {
 
 /* ---- the document ---- */
 
+static rb_error read_labels(invocation *call, const char *labels, rb_source *source, answers *a) {
+    rb_classes classes = {.size = sizeof classes};
+    rb_error err = read_classes(call, labels, source, &classes);
+    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
+    err = err ? err : rb_covariates_add_classes(call->ctx, a->labels, "class", &classes);
+    rb_classes_clear(&classes);
+    return err;
+}
+
+static rb_error read_table(invocation *call, const char *where, rb_source *source, answers *a) {
+    const rb_annotations *table;
+    rb_error err = read_sample_table(call, where, source, &table);
+    return err ? err
+               : rb_annotations_covariates(call->ctx, table, rb_annotations_columns(where),
+                                           option_text(call, "covariate-groups"), source,
+                                           &a->covariates);
+}
+
 /* Every file that is read besides model and data, once. */
 static rb_error read_files(invocation *call, rb_source *source, answers *a) {
     const char *labels = option_text(call, "labels"), *where = option_text(call, "covariates");
     const char *gmt = option_text(call, "gmt");
-    rb_error err = RB_OK;
-    if (labels) {
-        err = rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
-        err = err ? err : rb_covariates_add_labels(call->ctx, a->labels, "class", labels, source);
-    }
-    if (!err && where) {
-        err = rb_covariates_read(call->ctx, where, option_text(call, "covariate-groups"), source,
-                                 &a->covariates);
-    }
-    if (!err && gmt) {
-        err = rb_feature_sets_new(call->ctx, &a->sets);
-        err = err ? err : read_sets(call, gmt, a->sets);
-    }
-    return err;
+    rb_error err = labels ? read_labels(call, labels, source, a) : RB_OK;
+    if (!err && where) err = read_table(call, where, source, a);
+    if (err || !gmt) return err;
+    err = rb_feature_sets_new(call->ctx, &a->sets);
+    return err ? err : read_sets(call, gmt, a->sets);
 }
 
 rb_error answers_find(invocation *call, const rb_model *model, rb_source *source, answers *a) {

@@ -84,7 +84,7 @@ static int evaluate_net(invocation *call, const rb_model *net, rb_source *source
     const char *labels = option_text(call, "labels"), *targets = option_text(call, "targets");
     labelled_data data = {0};
     rb_net_scores scores = {.size = sizeof scores};
-    rb_error err = labelled_read(call->ctx, source, labels, targets, &data);
+    rb_error err = labelled_read(call, source, labels, targets, &data);
     err = err ? err : rb_net_score(call->ctx, net, &data.data, &scores);
     err = err ? err : scores_print(call, net, source, &scores);
     rb_net_scores_clear(&scores);

@@ -142,13 +142,13 @@ static rb_error read_inputs(const invocation *call, inputs *in) {
     err = err ? err : open_data(call, in->start, call->arguments[1], &in->source);
     err = err ? err : read_covariates(call, regress, in->source);
     err = err ? err
-              : labelled_read(call->ctx, in->source, option_text(call, "labels"),
+              : labelled_read(call, in->source, option_text(call, "labels"),
                               option_text(call, "targets"), &in->train_labels);
     if (err || !valid) return err;
     err = open_data(call, in->start, valid, &in->valid);
     err = err ? err : read_covariates(call, regress, in->valid);
     return err ? err
-               : labelled_read(call->ctx, in->valid, option_text(call, "valid-labels"),
+               : labelled_read(call, in->valid, option_text(call, "valid-labels"),
                                option_text(call, "valid-targets"), &in->valid_labels);
 }
 

@@ -178,18 +178,6 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     return RB_OK;
 }
 
-rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
-    const char *table = option_text(call, "covariates");
-    /* Of another command the option may be for more than this. */
-    bool alone = call->command->method || rb_options_fields(call->options, covariates_group());
-    if (names && *names) return rb_source_read_covariates(call->ctx, source, table, names);
-    return table && alone
-               ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
-                                 "`covariates` is given, but does nothing where no effects of "
-                                 "covariates are taken out; leave it out")
-               : RB_OK;
-}
-
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {

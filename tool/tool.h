@@ -7,6 +7,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/annotations.h>
 #include <rarebit/deep.h>
 #include <rarebit/denoise.h>
 #include <rarebit/grid.h>
@@ -105,6 +106,7 @@ struct invocation {
     const char **arguments; /* n_arguments, then NULL for those not given */
     int n_arguments;
     rb_options *options;
+    struct sample_table **tables; /* the list of those read so far (sample_tables.c) */
     bool wants_help;
 };
 
@@ -181,9 +183,6 @@ rb_error cut_layers(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
-/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
- * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
-rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
  * NULL; check: of the model, before the data are opened,
  * or NULL. STATUS_DONE, or a status after a message. */
@@ -192,6 +191,20 @@ int with_model_and_data(invocation *call,
                         int (*work)(invocation *call, rb_model *model, rb_source *source));
 /* Ends an output of the library's, which failed with an error or not; likewise. */
 int finish_output(const invocation *call, output *out, rb_error err);
+
+/* ---- tables of samples (sample_tables.c) ---- */
+
+/* The table that `where` names, for a source (rarebit/annotations.h); NULL: the data's own. Its
+ * file is read once, whoever asks. The table lives as long as the call. */
+rb_error read_sample_table(const invocation *call, const char *where, const rb_source *source,
+                           const rb_annotations **table);
+void sample_tables_free(struct sample_table *list);
+/* Classes, such as those of --labels. */
+rb_error read_classes(const invocation *call, const char *where, const rb_source *source,
+                      rb_classes *classes);
+/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
+ * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 
 /* The name of a column that a model makes; free it. */
 typedef char *(*column_namer)(const rb_model *model, int64_t column);

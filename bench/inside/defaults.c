@@ -76,12 +76,14 @@ static double found(rb_context *ctx, const struct set *set, const rb_model *mode
         score = agreement.consensus_score;
         rb_match_clear(&agreement);
     } else {
-        rb_enrichment classes = {.size = sizeof classes};
-        bench_check(ctx,
-                    rb_modules_enrichment(ctx, modules, model, set->source, set->labels, &classes));
-        for (int64_t c = 0; c < classes.n_classes; c++)
-            score += classes.best_units[c].auc / (double)classes.n_classes;
-        rb_enrichment_clear(&classes);
+        rb_classes classes = {.size = sizeof classes};
+        rb_enrichment found = {.size = sizeof found};
+        bench_check(ctx, rb_classes_read(ctx, set->labels, set->source, &classes));
+        bench_check(ctx, rb_modules_enrichment(ctx, modules, model, set->source, &classes, &found));
+        for (int64_t c = 0; c < found.n_classes; c++)
+            score += found.best_units[c].auc / (double)found.n_classes;
+        rb_enrichment_clear(&found);
+        rb_classes_clear(&classes);
     }
     rb_modules_free(modules);
     return score;

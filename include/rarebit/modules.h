@@ -100,6 +100,17 @@ RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);
 
+/* The class of each sample (rb_classes_read in rarebit/annotations.h). */
+typedef struct rb_classes {
+    size_t size; /* sizeof(rb_classes), set by the caller */
+    int64_t n_samples, n_classes;
+    int64_t *class_of;        /* n_samples, from 0; -1: none */
+    const char *const *names; /* n_classes, in alphabetical order */
+    void *text;               /* what the names point into */
+    int64_t n_labelled;       /* samples with a class */
+} rb_classes;
+RB_API void rb_classes_clear(rb_classes *classes);
+
 /* How a module agrees with the class of samples (cell types, say) for which it is most enriched:
  * the one of smallest p-value. Samples without a class do not count. */
 typedef struct rb_enrichment_row {
@@ -140,7 +151,16 @@ typedef struct rb_enrichment {
     rb_class_unit *best_units; /* one per class, in alphabetical order; NULL: there was no model */
 } rb_enrichment;
 
-/* Frees what rb_modules_enrichment (rarebit/io.h) filled. */
+/* Compares modules with classes of the samples of the source that they are of. The model, for the
+ * best units, is the one of the modules; NULL: without them. With it the source is read once, and
+ * memory is that of a float for each labelled sample and unit.
+ *
+ * RB_ERROR_DATA: a module holds a sample that the source has not; RB_ERROR_ARGUMENT: the enrichment
+ * is of another size, which the caller sets, or the classes are of another number of samples; with
+ * a model the errors of rb_encode. Free with rb_enrichment_clear. */
+RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
+                                      const rb_model *model, rb_source *source,
+                                      const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 
 #ifdef __cplusplus

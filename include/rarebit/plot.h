@@ -14,7 +14,7 @@ extern "C" {
  *   shape   filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves
  *   width   of the picture in pixels, from 600; the height follows
  *   title   not set: a title that says what is shown
- *   labels  classes of samples, as for rb_modules_enrichment: samples are grouped by class; not
+ *   labels  classes of samples, as for rb_classes_read: samples are grouped by class; not
  *           set: none */
 RB_API const rb_option_group *rb_plot_group(void);
 

@@ -245,6 +245,10 @@ int rb_print(char *buffer, size_t size, const char *format, ...)
 int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
 
+/* A number as text that reads back to the same bits, of 15 digits or of 17; its length. */
+enum { RB_SHORTEST = 32 };
+int rb_print_shortest(char text[RB_SHORTEST], double value);
+
 /* Reads a time: "90", "90s", "1.5m", "2h", "1d". *has_unit: a letter followed the number. */
 bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
 

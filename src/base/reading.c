@@ -88,8 +88,10 @@ void rb_reading_end(rb_context *ctx) {
 }
 
 int rb_reading_open(rb_context *ctx, const char *path) {
-    rb_reading *reading = ctx->reading;
-    if (!reading || strcmp(reading->path, path) != 0) return open(path, O_RDONLY | O_CLOEXEC);
+    rb_reading *reading = NULL;
+    for (rb_reading *r = ctx->reading; r; r = r->outer)
+        reading = strcmp(r->path, path) == 0 ? r : reading;
+    if (!reading) return open(path, O_RDONLY | O_CLOEXEC);
     if (reading->descriptor < 0) reading->descriptor = open(path, O_RDONLY | O_CLOEXEC);
     (void)lseek(reading->descriptor, 0, SEEK_SET);
     return reading->descriptor < 0 ? -1 : fcntl(reading->descriptor, F_DUPFD_CLOEXEC, 0);

@@ -163,6 +163,20 @@ rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_m
     return err;
 }
 
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                               rb_source *source, const rb_classes *classes, rb_enrichment *e) {
+    rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
+    if (!err && classes->n_samples != rb_source_samples(source)) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there are classes of %lld samples, but %lld samples",
+                      (long long)classes->n_samples, (long long)rb_source_samples(source));
+    }
+    if (err) return err;
+    *e = (rb_enrichment){.size = sizeof *e};
+    rb_names names = {classes->n_classes, (char **)classes->names};
+    const rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, &names};
+    return rb_enrichment_of(ctx, modules, model, source, &labels, e);
+}
+
 void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
     rb_free(e->best_units);

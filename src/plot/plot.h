@@ -15,7 +15,7 @@ typedef struct rb_plot_options {
     const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
     int64_t width;     /* of the picture in pixels, from 600; the height follows */
     const char *title; /* NULL: a title that says what is shown */
-    const char *labels; /* classes of samples, as for rb_modules_enrichment: samples are grouped by
+    const char *labels; /* classes of samples, as rb_classes_read takes them: samples are grouped by
                            class; NULL: none */
 } rb_plot_options;
 

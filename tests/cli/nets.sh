@@ -147,7 +147,7 @@ head -40 train-numbers.txt >short.txt
 printf 'sample\tclass\ns60\tleft\ns61\tup\n' >other.tsv
 sed 's/^s5	[^	]*/s5	nan/' train.tsv >holes.tsv
 printf 'x\ty\n' >wide.tsv
-fails "40 lines for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
+fails "40 rows for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
 expect 0 convert train.tsv -o three.npy -q
 fails "3 columns of numbers" finetune none train.tsv --labels three.npy -o x.h5
 fails "does not know" finetune none train.tsv --labels train-y.tsv --valid valid.tsv --valid-labels other.tsv -o x.h5
@@ -247,9 +247,9 @@ expect 0 stack train-batch.tsv --units 3,2 --iterations 20 --regress batch --cov
 expect 0 finetune regress.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o x.h5 -q
 expect 0 finetune x.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o more.h5 -q
 rm x.h5
-refuses "nowhere to be found" finetune regress.h5 train-batch.tsv --labels train-b-y.tsv -o x.h5 -q
-refuses "nowhere to be found" predict more.h5 valid-batch.tsv -o x.tsv -q
-refuses "nowhere to be found" evaluate more.h5 valid-batch.tsv --labels valid-b-y.tsv -q
+refuses "give a table that has them" finetune regress.h5 train-batch.tsv --labels train-b-y.tsv -o x.h5 -q
+refuses "give a table that has them" predict more.h5 valid-batch.tsv -o x.tsv -q
+refuses "give a table that has them" evaluate more.h5 valid-batch.tsv --labels valid-b-y.tsv -q
 refuses "does nothing where no effects" finetune none train.tsv --labels train-y.tsv --covariates covariates.tsv -o x.h5 -q
 [ -e x.h5 ] && fail "$command: left a net"
 
