@@ -104,9 +104,9 @@ static void tell_sets(const invocation *call, const answers *a) {
 
 /* ---- the document ---- */
 
-static rb_error read_labels(invocation *call, const char *where, rb_source *source, answers *a) {
+static rb_error read_labels(invocation *call, const char *labels, rb_source *source, answers *a) {
     rb_classes classes = {.size = sizeof classes};
-    rb_error err = read_classes(call, where, source, &classes);
+    rb_error err = read_classes(call, labels, source, &classes);
     err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
     err = err ? err : rb_covariates_add_classes(call->ctx, a->labels, "class", &classes);
     rb_classes_clear(&classes);
@@ -128,11 +128,9 @@ static rb_error read_files(invocation *call, rb_source *source, answers *a) {
     const char *gmt = option_text(call, "gmt");
     rb_error err = labels ? read_labels(call, labels, source, a) : RB_OK;
     if (!err && where) err = read_table(call, where, source, a);
-    if (!err && gmt) {
-        err = rb_feature_sets_new(call->ctx, &a->sets);
-        err = err ? err : read_sets(call, gmt, a->sets);
-    }
-    return err;
+    if (err || !gmt) return err;
+    err = rb_feature_sets_new(call->ctx, &a->sets);
+    return err ? err : read_sets(call, gmt, a->sets);
 }
 
 rb_error answers_find(invocation *call, const rb_model *model, rb_source *source, answers *a) {

@@ -172,12 +172,9 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
     }
     if (err) return err;
     *e = (rb_enrichment){.size = sizeof *e};
-    rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, NULL};
-    labels.classes = rb_names_copy(ctx, classes->names, classes->n_classes);
-    err = labels.classes ? rb_enrichment_of(ctx, modules, model, source, &labels, e)
-                         : RB_ERROR_MEMORY;
-    rb_names_free(labels.classes);
-    return err;
+    rb_names names = {classes->n_classes, (char **)classes->names};
+    const rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, &names};
+    return rb_enrichment_of(ctx, modules, model, source, &labels, e);
 }
 
 void rb_enrichment_clear(rb_enrichment *e) {

@@ -234,7 +234,7 @@ typedef struct rb_labels {
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
-/* rb_modules_enrichment of labels. */
+/* rb_modules_enrichment with labels that were read. */
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, const rb_labels *labels, rb_enrichment *enrichment);
 

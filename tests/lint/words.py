@@ -8,16 +8,7 @@ import sys
 
 MEAN, MOST = 15, 35
 WAITING = set("""
-docs/README.md
-docs/howto/deep.md
-docs/howto/enrichment.md
-docs/howto/new-et-model.md
-docs/howto/new-method.md
-docs/howto/plots.md
 docs/howto/simulate.md
-docs/reference/dependencies.md
-docs/reference/et.md
-docs/reference/formats.md
 docs/reference/model-format.md
 docs/start/examples/README.md
 docs/start/examples/cells.md
