@@ -111,14 +111,16 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
                                                   &view->columns, &view->values)
                                   : state->fn(state->user, first, count, state->rows.data);
     if (err && ctx->failures == failures) { /* a message that the callback left stays */
-        rb_fail(ctx, err, "the data source returned %s for samples %lld to %lld",
-                rb_error_name(err), (long long)first + 1, (long long)(first + count));
+        rb_fail(ctx, err, "the data source returned %s for samples %lld to %lld%s",
+                rb_error_name(err), (long long)rb_nth(ctx, first),
+                (long long)rb_nth(ctx, first + count - 1), rb_counted(ctx, false));
     }
     if (!err && source->sparse) {
         err = rb_csr_check(ctx, count, m, view->starts, view->columns);
         if (err) {
-            rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
-                           (long long)(first + count));
+            rb_fail_prefix(
+                ctx, "the data source, samples %lld to %lld%s: ", (long long)rb_nth(ctx, first),
+                (long long)rb_nth(ctx, first + count - 1), rb_counted(ctx, false));
         }
     }
     return err;

@@ -261,7 +261,7 @@ static void wrong_rows_of_a_callback_are_refused(void **state) {
         rb_source *source = callback_source(wrong[i], true);
         assert_int_equal(rb_source_read_into(*state, source, RB_FLOAT64, got, M, 1),
                          RB_ERROR_FORMAT);
-        assert_non_null(strstr(rb_context_error(*state), "samples 1 to 7: "));
+        assert_non_null(strstr(rb_context_error(*state), "samples 0 to 6 (counted from 0): "));
         rb_source_free(source);
     }
 }

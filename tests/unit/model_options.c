@@ -72,6 +72,7 @@ static void wrong_names_and_values(void **state) {
     refuses(ctx, rb_options_set_number(ctx, options, "sigma", NAN), "`sigma` is 'nan'");
     refuses(ctx, rb_options_set_matrix(ctx, options, "sigma", NULL), "cannot be a matrix");
     refuses(ctx, rb_options_set_all(ctx, options, "units=%d sigma", 3), "`sigma` is ''");
+    refuses(ctx, rb_options_set_all(ctx, options, "units=3 =5 sigma=1"), "there is no option ''");
     assert_false(rb_options_is_set(options, "sigma"));
     assert_int_equal(rb_options_get(options, "units", text, sizeof text), 1);
     assert_string_equal(text, "3");
