@@ -2,7 +2,7 @@
 #include "annotations.h"
 
 #include "cells.h"
-#include "hdf5_place.h"
+#include "hdf5_base.h"
 
 #include <math.h>
 #include <string.h>
