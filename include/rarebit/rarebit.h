@@ -40,6 +40,7 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/states.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 

@@ -8,8 +8,8 @@ static const rb_option table[] = {
     {"missing", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, missing), "refuse", 0, 0,
      "refuse|mean|median|omit|model", "HOW",
      "what to do with missing values (NaN, NA, an empty field): fill them with the mean or median "
-     "of their feature, or let the model do without them, integrated out (model, or omit: rfn, "
-     "linca, nmf-et, mca)",
+     "of their feature, or let the model do without them, integrated out (model or omit, where the "
+     "method can)",
      RB_OPTION_COMMON},
     {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX, NULL,
      "SUM", "scale every sample to this sum of values, 1e4 say; none may be below 0 (0: leave it)",

@@ -591,6 +591,8 @@ static rb_error draw(rb_context *ctx, void *memory, const rb_sampling *sampling,
     return RB_OK;
 }
 
+static const rb_array_kind arrays[] = {{"share", RB_ARRAY_ROW_EACH}, {0}};
+
 const rb_method rb_method_kmeans = {
     .size = sizeof(rb_method),
     .name = "kmeans",
@@ -598,6 +600,7 @@ const rb_method rb_method_kmeans = {
     .options = option_rows,
     .options_size = sizeof(kmeans_options),
     .code_name = "X_kmeans",
+    .arrays = arrays,
     .centre = RB_CENTRE_MEAN,
     .units = units,
     .block_samples = block_samples,

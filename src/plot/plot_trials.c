@@ -2,8 +2,6 @@
  * iterations and at the end; quality and evidences of one of them. */
 #include "plot.h"
 
-#include <rarebit/et.h>
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,12 +72,9 @@ static int64_t trial_series(rb_scratch *scratch, const rb_plot_trial *trials, in
 
 /* ---- one of them ---- */
 
-static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
-                              const int64_t *causes) {
+static rb_error keep_evidence(void *user, const rb_state *state) {
     double *evidence = user;
-    (void)count;
-    (void)causes;
-    evidence[sample] = log_evidence;
+    evidence[state->sample] = state->log_evidence;
     return RB_OK;
 }
 
@@ -91,7 +86,7 @@ static int64_t example_series(rb_scratch scratch[2], const rb_plot_example *x,
     double *evidence = rb_take(&scratch[0], n, sizeof *evidence);
     const double *used = rb_model_array(x->model, "used", NULL, NULL);
     rb_error err = scratch[0].err ? scratch[0].err : rb_need_causes(ctx, x->model);
-    err = err ? err : rb_et_map(ctx, x->model, x->source, keep_evidence, evidence);
+    err = err ? err : rb_states(ctx, x->model, x->source, keep_evidence, evidence);
     scratch[0].err = err;
     if (err) return 0;
     rb_evidence_series(&scratch[0], evidence, n, used ? (int64_t)*used : 0, x->states, &panels[0]);
