@@ -232,6 +232,14 @@ double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
 
+/* ---- order (sort.c) ---- */
+
+/* Ascending. */
+void rb_sort_numbers(double *values, int64_t count);
+void rb_sort_integers(int64_t *values, int64_t count);
+/* Linear between neighbours, as numpy has it; NaN of no values. */
+double rb_quantile_of(const double *sorted, int64_t count, double share);
+
 /* ---- text; always with a decimal point, whatever the locale ---- */
 
 /* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
