@@ -24,8 +24,8 @@ typedef struct rb_metric_plot {
     const char *(*kind)(int number); /* values are kinds, and have names; NULL: they are numbers */
 } rb_metric_plot;
 
-/* What the parts of a model's array belong to, for models that are put together from units of others.
- * One of all units where a shape does not have a part for each. */
+/* What the parts of a model's array belong to, for models that are put together from units of
+ * others. One of all units where a shape does not have a part for each. */
 typedef enum rb_array_of {
     RB_ARRAY_OF_ALL = 1,      /* all units in the same way: the mean over models */
     RB_ARRAY_ROW_EACH = 2,    /* a row for each unit */

@@ -1,5 +1,5 @@
-/* For the functions of a method (rarebit/method.h): blocks of samples and who works on them, threads,
- * feeds, random numbers, and what they write. examples/mean.c uses them. */
+/* For the functions of a method (rarebit/method.h): blocks of samples and who works on them,
+ * threads, feeds, random numbers, and what they write. examples/mean.c uses them. */
 #ifndef RAREBIT_BLOCK_H
 #define RAREBIT_BLOCK_H
 

@@ -55,7 +55,7 @@
  *   truncation       mean -log Q
  *
  * Options are described by their rows (rarebit/options.h, `rarebit help fit linca`), at length in
- * docs/et.md.
+ * docs/reference/et.md.
  *
  * ssc: an active cause has the strength z_h ~ N(mu_h, psi_h^2), mu_h^2 + psi_h^2 = 1, and codes are
  * the posterior means of s_h z_h. All values must be there. Arrays: loadings, sigma, prior (units),

@@ -25,9 +25,10 @@
  *                                   above 0 the codes of the fit are the best there are; where
  *                                   values are missing, of all P of the samples
  *
- * Options are described by their rows (rarebit/options.h, `rarebit help fit rfn`); docs/reference/estep.md
- * compares the E-steps, which all but newton go on from the codes of the iteration before: these
- * are kept in memory (n_samples x units values), with up to five times as many besides.
+ * Options are described by their rows (rarebit/options.h, `rarebit help fit rfn`);
+ * docs/reference/estep.md compares the E-steps, which all but newton go on from the codes of the
+ * iteration before: these are kept in memory (n_samples x units values), with up to five times as
+ * many besides.
  */
 #ifndef RAREBIT_RFN_H
 #define RAREBIT_RFN_H

@@ -1,4 +1,4 @@
-/* Most probable states of samples, by models of causes that are there or not (linca, nmf-et, mca). */
+/* Most probable states of samples, by models of causes that are there or not. */
 #ifndef RAREBIT_STATES_H
 #define RAREBIT_STATES_H
 

@@ -53,7 +53,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .method = method,
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
     if (method->resolve) method->resolve(&run->problem, run->chosen->parts[0].fields);
-    run->problem.engine = rb_engine_find(method, ctx->engine);
+    run->problem.engine = ctx->engine ? ctx->engine : method->engines ? method->engines[0] : NULL;
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
 

@@ -198,7 +198,7 @@ typedef struct et_cpu {
 } et_cpu;
 
 /* Options are checked, parameters are an et_pass, sums et_sums. */
-extern const rb_engine et_engine_cpu, et_engine_reference;
+extern const rb_engine et_engine_cpu;
 
 /* moments.c. Samples of the block as dense rows of the type; what is missing as 0, and cpu->mask
  * filled. */

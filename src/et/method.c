@@ -44,7 +44,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 
 static const char *const start_options[] = {"prior", "value-prior", "init-mean", "init-sd", NULL};
 
-static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference, NULL};
+static const rb_engine *const engines[] = {&et_engine_cpu, NULL};
 
 static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
                                        {"values", RB_ARRAY_OF_ALL},

@@ -195,9 +195,6 @@ typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user);
 
-/* The engine of that name, or the first; NULL: the method has none. */
-const rb_engine *rb_engine_find(const rb_method *method, const char *name);
-
 /* ---- what a method says, or the library where it says nothing (methods.c) ---- */
 
 int64_t rb_method_units(const rb_method *method, const void *options);

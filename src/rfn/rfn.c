@@ -147,7 +147,7 @@ static const rb_metric_plot plots[] = {
     {"what moved the codes", "estep_stage", false, rb_rfn_stage_name},
     {0}};
 
-static const rb_engine *const engines[] = {&rfn_engine_cpu, &rfn_engine_reference, NULL};
+static const rb_engine *const engines[] = {&rfn_engine_cpu.engine, NULL};
 
 const rb_method rb_method_rfn = {
     .size = sizeof(rb_method),

@@ -3,7 +3,8 @@
 # Looked at are string literals of library and tool, but not what help says (examples, descriptions, option rows).
 set -eu
 cd "$SOURCE"
-command -v python3 >/dev/null || exit 77
+. "$SOURCE/tests/lib/skip.sh"
+need command python3
 
 python3 - <<'END'
 import glob, re, sys
