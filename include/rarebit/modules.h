@@ -8,18 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of modules, for rb_options_add:
- *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes; for sparse loadings, for codes with signs, and for codes
- *                      that are mostly above 0 where the method promises no others "test" from 100
- *                      features on, where no value is missing, there are samples enough and no
- *                      threshold is given, else "fabia" ("active" for rbm); for other models
- *                      "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it
- *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
- *   best               keep this many modules, those that rank first; 0: all
- *   level              test rule: the false discovery rate of a module's features, and the chance
- *                      that a sample's code is too small to belong */
+/* The options of modules, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_modules_group(void);
 
 /* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.

@@ -51,12 +51,6 @@ int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
-/* Are units of the model causes that are there or not, as its method says? Of the shapes of its
- * arrays nothing is known. */
-bool rb_has_causes(const rb_model *model);
-/* A cause is active where its code is larger, whatever its sign; of other models 1/2. */
-double rb_active_above(const rb_model *model);
-
 /* ---- rules ---- */
 
 typedef enum rb_rule_kind {
