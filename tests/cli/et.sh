@@ -324,7 +324,7 @@ expect 0 fit mca counts.csv -k 3 --count 2 --noise poisson --iterations 2 --seed
 says "exactly 2 causes per sample"
 ! grep -q sigma err || fail "Poisson noise has no sigma: $(cat err)"
 expect 0 fit mca Y.npy -k 10 --iterations 1000000 --max-time 0.2s --seed 1 -o m.h5 -q
-says "never reached the end temperature, 1.05"
+says "before the end temperature, 1.05"
 one_line
 
 # Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.

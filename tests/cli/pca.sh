@@ -36,7 +36,7 @@ done
 
 # What auto is on these data has no use for it.
 expect 0 fit pca X.npy -k 2 --iterations 5 --seed 1 -o p.h5 -q
-says "warning: --iterations is given, but does nothing with --solver exact, which is taken"
+says "warning: --iterations does nothing with --solver exact, which is used"
 expect 0 rerun p.h5
 expect 0 fit pca X.npy -k 2 --seed 1 -o p.h5 -q
 [ ! -s err ] || fail "warned without cause: $(cat err)"

@@ -178,12 +178,12 @@ static void idle_and_contradictory_options(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"accept=any", "`accept` is given, but does nothing without `estep=cascade`; leave it out"},
+        {"accept=any", "`accept` does nothing without `estep=cascade`; leave it out"},
         {"accept=any preset=sparse", "nothing without `estep=cascade`"},
         {"dropout-place=after", "nothing without `dropout`;"},
         {"activation-slope=0.1 activation=tanh", "nothing without `activation=leaky`"},
         {"checkpoint-every=5",
-         "`checkpoint-every` is given, but does nothing without `checkpoint`;"},
+         "`checkpoint-every` does nothing without `checkpoint`;"},
         {"prior-mean=values.npy", "`prior-mean` is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
