@@ -37,7 +37,7 @@ const rb_option nmf_option_rows[] = {
     {"start", 0, RB_OPTION_CHOICE, offsetof(nmf_options, start), "auto", 0, 0,
      "auto|nndsvda|nndsvd|random", "HOW",
      "initial values of the first fit (restarts are random): nndsvd from singular vectors, nndsvda "
-     "with the mean of the data in place of zeros; auto is nndsvd for hals where there are enough "
+     "with the mean of the data in place of zeros. auto is nndsvd for hals where there are enough "
      "singular vectors, otherwise random"},
     {"sweeps", 0, RB_OPTION_INTEGER, offsetof(nmf_options, sweeps), "4", 1, 1e6, NULL, "N",
      "updates of codes and loadings per iteration, at most (1: as published)", RB_OPTION_RESEARCH,

@@ -182,8 +182,7 @@ static void idle_and_contradictory_options(void **state) {
         {"accept=any preset=sparse", "nothing without `estep=cascade`"},
         {"dropout-place=after", "nothing without `dropout`;"},
         {"activation-slope=0.1 activation=tanh", "nothing without `activation=leaky`"},
-        {"checkpoint-every=5",
-         "`checkpoint-every` does nothing without `checkpoint`;"},
+        {"checkpoint-every=5", "`checkpoint-every` does nothing without `checkpoint`;"},
         {"prior-mean=values.npy", "`prior-mean` is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
