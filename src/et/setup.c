@@ -145,14 +145,16 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
 static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_setup *setup,
                            const rb_et_options *usual) {
     if (!o->exact && o->candidates > o->units) {
-        rb_log(ctx, RB_LOG_WARNING, "`candidates` is %lld, but there are only %lld units; lower it",
+        rb_log(ctx, RB_LOG_WARNING,
+               "`candidates` is %lld, but there are only %lld units; all are used",
                (long long)o->candidates, (long long)o->units);
     }
     if (!o->exact && !o->count && o->max_active > setup->candidates &&
         o->max_active != usual->max_active) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "`max-active` is %lld, but there are only %lld candidates; lower it",
-               (long long)o->max_active, (long long)setup->candidates);
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "`max-active` is %lld, but there are only %lld candidates; at most so many are active",
+            (long long)o->max_active, (long long)setup->candidates);
     }
 }
 

@@ -170,7 +170,7 @@ expect 0 fit rfn whole.tsv -k 3 --iterations 5 -o rfn.h5 -q
 # More than there are: clipped, with a warning. More states than anybody can look at: refused before
 # memory is asked for.
 expect 0 fit mca Y.npy -k 3 --candidates 6 --iterations 2 -o m.h5 -q
-says "warning: --candidates is 6, but there are 3 units"
+says "warning: --candidates is 6, but there are only 3 units"
 expect 0 fit mca Y.npy -k 2 --iterations 2 -o m.h5 -q
 [ ! -s err ] || fail "a default was warned about: $(cat err)"
 refuses "60 candidates with up to 30 active are more than" \

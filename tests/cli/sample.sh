@@ -34,7 +34,7 @@ says "a model of ica cannot draw samples"
 expect 2 sample model.h5 --noise -1 -o T2.npy
 
 # A stack: codes of its last layer, made samples by the layers below.
-expect 0 stack Y.npy --units 12,4 --iterations 20,20 --seed 1 -o stack.h5 -q
+expect 0 stack rfn Y.npy --units 12,4 --iterations 20,20 --seed 1 -o stack.h5 -q
 expect 0 sample stack.h5 --count 50 -o S.npy
 says "50 samples x 25 columns in S.npy"
 expect 0 sample stack.h5 Y.npy -o S.npy -q

@@ -41,7 +41,7 @@ static void every_option_of_every_method(void **state) {
                 assert_true(atof(value) == atof(text));
             } else if (row.kind != RB_OPTION_VALUES && row.kind != RB_OPTION_SECONDS) {
                 assert_string_equal(text, value);
-                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is no number");
+                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is not a number");
             }
         }
         assert_true(count > 15);

@@ -563,7 +563,7 @@ static void refused(void **state) {
         const char *method, *options, *words;
     } cases[] = {{"ica", "", "not how they are distributed"},
                  {"dae", "", "not a distribution"},
-                 {"fa-jeffreys", "", "is no distribution"},
+                 {"fa-jeffreys", "", "is improper"},
                  {"pca", "steps=10", "pca, which draws without a chain"}};
     double rows[100 * M];
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
