@@ -321,7 +321,7 @@ def test_words_in_messages_are_quoted(X):
     holes = X.copy()
     holes[3, 1] = np.nan
     for method in (rarebit.NMF, rarebit.PCA):
-        with pytest.raises(ValueError, match='choose missing="mean" or missing="median" to fill it'):
+        with pytest.raises(ValueError, match='fill it with missing="mean" or missing="median"'):
             method(2).fit(holes)
 
 
