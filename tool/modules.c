@@ -26,7 +26,8 @@ static const rb_option_group *module_output_group(void) {
          "FILE", "compare with true modules, as 'simulate' writes them"},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
          NULL,
-         "print JSON: what --truth, --gmt, --labels and --covariates ask for, or else the modules"},
+         "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
+         "modules"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
@@ -186,7 +187,8 @@ static int find(invocation *call, rb_model *model, rb_source *source) {
                   .permuted = !option_is(call, "permutations", "0")};
     rb_error err = answers_find(call, model, source, &f.answers);
     if (!err && !f.answers.document.complete) {
-        report("this part is done; the modules are printed once all parts are in the checkpoint");
+        report(
+            "this part is complete; the modules are printed once all parts are in the checkpoint");
         answers_clear(&f.answers);
         return STATUS_DONE;
     }
@@ -202,8 +204,7 @@ static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_modules_format format;
     if (target && !output_is_stream(target) && !find_format(call, target, &format)) {
-        report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
-                     "choose --format",
+        report_error("cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format",
                      target);
         return STATUS_USAGE;
     }
@@ -216,11 +217,11 @@ const command modules_command = {
     .heading = "Use a model",
     .summary = "list the samples and features that belong to each unit",
     .description =
-        "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
-        "with weights and signs; the other side of a unit whose codes have signs is a module of "
-        "its own (3-) where it stands by itself. Modules are ranked by their score: their "
-        "information content, with the rule test also that of their features. Background, which "
-        "centring leaves, comes last. Without -o a short table is printed.",
+        "A module (bicluster) is a set of samples and a set of features that belong to a unit, "
+        "with weights and signs. Where codes have signs, the negative side of a unit can be a "
+        "module of its own (3-). Modules are ranked by their score, the information content; with "
+        "the rule test also that of their features. Background modules, which centring leaves, "
+        "come last. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,

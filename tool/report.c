@@ -15,11 +15,11 @@ typedef struct page_options {
 static const rb_option_group *page_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
-         "where to write the page, one HTML file that needs nothing else; - is standard output"},
+         "where to write the page, a single HTML file; - is standard output"},
         {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
-         "what the page is called; the names of model and data when not given"},
+         "title of the page (default: names of model and data)"},
         {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
-         "show the curves of a table with a row for each number of units, as 'select' writes it"},
+         "show the curves of a table of 'select', with a row per number of units"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
@@ -160,12 +160,10 @@ const command report_command = {
     .words = "report",
     .heading = "Use a model",
     .summary = "write an HTML report",
-    .description =
-        "The page says what the data are, whether the fit is healthy, and what each module is: its "
-        "samples and features with their weights, heat maps, and the classes, sets of features and "
-        "covariates that it goes with. It needs no network and no other file, tables can be "
-        "searched and sorted, and "
-        "the lists can be saved from it.",
+    .description = "The page describes the data, says whether the fit is healthy, and shows each "
+                   "module. A module has its samples and features with weights, heat maps, and the "
+                   "classes, feature sets and covariates it is associated with. The page needs no "
+                   "network and no other file. Its tables can be searched, sorted and saved.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "PAGE",

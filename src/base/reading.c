@@ -71,7 +71,7 @@ rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_byte
     if (bytes <= limit) return RB_OK;
     char has[32], max[32];
     return rb_fail(ctx, RB_ERROR_MEMORY,
-                   "%s has %s, but its content would take more than %s of memory; if you trust the "
+                   "%s has %s, but its content would need more than %s of memory; if you trust the "
                    "file, raise `max-expansion`, which is %g",
                    path, show_size((double)file_bytes, has, sizeof has),
                    show_size(limit, max, sizeof max), ctx->max_expansion);

@@ -141,7 +141,7 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->options = *(const kmeans_options *)options;
     if (l > problem->n_samples) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%lld units are more than the %lld samples; take fewer", (long long)l,
+                       "%lld units are more than the %lld samples; use fewer", (long long)l,
                        (long long)problem->n_samples);
     }
     if (!before) return RB_OK;
@@ -248,9 +248,7 @@ static rb_error sort_moves(rb_context *ctx, kmeans_fit *fit, const rb_block *blo
     for (int64_t i = 0; i < n; i++) {
         int64_t now = fit->nearest[i] + 1;
         if (before[i] > l)
-            return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the centres of the samples to go on from are "
-                           "damaged");
+            return rb_fail(ctx, RB_ERROR_FORMAT, "the centres of the checkpoint are damaged");
         fit->counts[now - 1]++;
         fit->first[now] += now != before[i];
         fit->first[before[i]] += before[i] > 0 && now != before[i];

@@ -19,9 +19,8 @@ static const rb_option rows[] = {
      "number of directions", RB_OPTION_COMMON},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, solver), "auto", 0, 0,
      "auto|exact|randomized", "HOW",
-     "exact takes one pass (two where features outnumber samples, which must then fit into memory) "
-     "and the smaller one of features x features and samples x samples numbers; randomized takes "
-     "a pass for each iteration; auto is exact up to 1000 features, or samples"},
+     "exact needs one pass, or two where features outnumber samples, and a matrix of the smaller "
+     "number; randomized needs a pass per iteration; auto is exact up to 1000 features or samples"},
     {"whiten", 0, RB_OPTION_FLAG, offsetof(rb_pca_options, whiten), "false", 0, 0, NULL, NULL,
      "scale loadings so that the codes of each unit have mean square 1"},
     {0},

@@ -93,8 +93,8 @@ rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const cha
                 bool small = rows.type == RB_FLOAT32;
                 return rb_fail(
                     ctx, RB_ERROR_NUMERIC,
-                    "the %s of sample %lld (counted from %d) are beyond what %s can hold, or not "
-                    "defined, in column %lld: %s",
+                    "the %s of sample %lld (counted from %d) exceed the range of %s, or are "
+                    "undefined, in column %lld; %s",
                     what, (long long)rb_nth(ctx, first + i), ctx->first,
                     small ? "float32" : "float64", (long long)rb_nth(ctx, j),
                     small ? "fit with `precision=float64`, or divide the data by a constant"

@@ -167,8 +167,8 @@ static rb_error set_rows(rb_context *ctx, const rb_model *model, const rb_option
 rb_error rb_consensus_check_refit(rb_context *ctx, const rb_method *method, int64_t iterations) {
     if (iterations == 0 || rb_method_takes_start(method)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "`refit` is %lld, but the method '%s' begins anew always and cannot go on from "
-                   "units that are there; leave it out",
+                   "`refit` is %lld, but the method '%s' cannot start from a model; "
+                   "leave it out",
                    (long long)iterations, method->name);
 }
 

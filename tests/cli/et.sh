@@ -170,7 +170,7 @@ expect 0 fit rfn whole.tsv -k 3 --iterations 5 -o rfn.h5 -q
 # More than there are: clipped, with a warning. More states than anybody can look at: refused before
 # memory is asked for.
 expect 0 fit mca Y.npy -k 3 --candidates 6 --iterations 2 -o m.h5 -q
-says "warning: --candidates is 6, but there are 3 units"
+says "warning: --candidates is 6, but there are only 3 units"
 expect 0 fit mca Y.npy -k 2 --iterations 2 -o m.h5 -q
 [ ! -s err ] || fail "a default was warned about: $(cat err)"
 refuses "60 candidates with up to 30 active are more than" \
@@ -324,7 +324,7 @@ expect 0 fit mca counts.csv -k 3 --count 2 --noise poisson --iterations 2 --seed
 says "exactly 2 causes per sample"
 ! grep -q sigma err || fail "Poisson noise has no sigma: $(cat err)"
 expect 0 fit mca Y.npy -k 10 --iterations 1000000 --max-time 0.2s --seed 1 -o m.h5 -q
-says "never reached the end temperature, 1.05"
+says "before the end temperature, 1.05"
 one_line
 
 # Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.

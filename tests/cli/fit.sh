@@ -135,7 +135,7 @@ refuses "not positive definite" fit rfn X.npy -k 3 --prior-covariance indefinite
 rm indefinite.tsv
 
 # What does nothing without another option is refused, wherever it is given with a value of its own.
-refuses "--checkpoint-every is given, but does nothing without --checkpoint;" \
+refuses "--checkpoint-every does nothing without --checkpoint;" \
     fit rfn X.npy -k 3 --checkpoint-every 5 -o none.h5
 refuses "nothing without --dropout;" fit rfn X.npy -k 3 --dropout-place after -o none.h5
 refuses "nothing without --activation leaky" fit rfn X.npy -k 3 --activation-slope 0.1 -o none.h5

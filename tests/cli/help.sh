@@ -84,6 +84,22 @@ tells "Columns are unit0, unit1"
 [ "$(find made/man -name 'rarebit*.1' | wc -l)" -le 45 ] || fail "there are too many man pages"
 grep -q "^.SH fit mca" made/man/rarebit-fit.1 || fail "rarebit-fit.1 lacks mca"
 
+# Sentences of help are short: none has more than 35 words, and all 17 on average.
+awk '/^\.nf/ { code = 1 } /^\.fi/ { code = 0 }
+    /^\./ || code || /^\\f/ || /^\[/ { next }
+    {
+        count = split($0, parts, /[.!?][)"]* +/)
+        for (i = 1; i <= count; i++) {
+            words = split(parts[i], word, / +/)
+            if (words < 3 || seen[parts[i]]++) continue
+            sentences++
+            total += words
+            if (words > 35) print FILENAME ": " words " words: " parts[i]
+        }
+    }
+    END { if (total > 17 * sentences) print total / sentences " words a sentence" }' made/man/*.1 >long
+[ ! -s long ] || fail "sentences are too long: $(cat long)"
+
 expect 0 fit rfn --help
 tells "-k, --units N"
 tells "--seed N"

@@ -151,7 +151,7 @@ breaks "there is no folder" plot history model.h5 -o nowhere/h.png
 [ ! -e bad.png ] || fail "half a picture was left"
 # A suffix must say the format, unless --format does.
 for name in mods.h5ad mods.csv mods.json.gz mods; do
-    refuses "'$name': its suffix must say the format: .tsv, .json or .gmt; or choose --format" \
+    refuses "'$name': use the suffix .tsv, .json or .gmt, or give --format" \
         modules model.h5 X.npy -q -o $name
     [ ! -e $name ] || fail "$command: $name was written"
 done

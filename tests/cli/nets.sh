@@ -132,7 +132,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     refuses "dropout is given, but does nothing: the net has no hidden layer" finetune none train.tsv \
         --labels train-y.tsv --dropout 0.5 -o x.h5 -q
     expect 0 stack dae train.tsv --units 2,2 --iterations 2 --seed 1 -o stacked.h5 -q
-    refuses "filter is given, but does nothing" finetune stacked.h5 train.tsv --labels train-y.tsv --filter plain -o x.h5 -q
+    refuses "filter does nothing" finetune stacked.h5 train.tsv --labels train-y.tsv --filter plain -o x.h5 -q
     refuses "would overwrite" finetune none train.tsv --labels train-y.tsv -o train-y.tsv
 }
 fails() {
@@ -167,7 +167,7 @@ refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.
 sed 's/up$/down/' train-y.tsv >one.tsv
 fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
 expect 0 help finetune --all
-tells "after 10 epochs (10)"
+tells "save after N epochs (10) or after"
 
 # To other programs and back.
 for format in npz onnx; do

@@ -47,7 +47,7 @@ says "$kept modules in some.gmt"
 
 # Parts for several machines, and the whole.
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 1/2 -o part.tsv
-says "this part is done"
+says "this part is complete; the modules are"
 [ ! -e part.tsv ] || fail "a part wrote modules"
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 2/2 -o part.tsv -q
 same all.tsv part.tsv

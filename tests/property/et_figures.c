@@ -174,7 +174,7 @@ static void free_energy_is_of_samples_in_use(void **state) {
 }
 
 static void note_warning(rb_log_level level, const char *message, void *user) {
-    *(int *)user += level == RB_LOG_WARNING && strstr(message, "never reached the end temperature");
+    *(int *)user += level == RB_LOG_WARNING && strstr(message, "before the end temperature");
 }
 
 /* A fit that is stopped before it is cold says so, and does not take the place of a restart that is

@@ -43,7 +43,7 @@ static void every_option_of_every_method(void **state) {
                 assert_true(atof(value) == atof(text));
             } else if (row.kind != RB_OPTION_VALUES && row.kind != RB_OPTION_SECONDS) {
                 assert_string_equal(text, value);
-                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is no number");
+                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is not a number");
             }
         }
         assert_true(count > 15);
@@ -181,12 +181,11 @@ static void idle_and_contradictory_options(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"accept=any", "`accept` is given, but does nothing without `estep=cascade`; leave it out"},
+        {"accept=any", "`accept` does nothing without `estep=cascade`; leave it out"},
         {"accept=any preset=sparse", "nothing without `estep=cascade`"},
         {"dropout-place=after", "nothing without `dropout`;"},
         {"activation-slope=0.1 activation=tanh", "nothing without `activation=leaky`"},
-        {"checkpoint-every=5",
-         "`checkpoint-every` is given, but does nothing without `checkpoint`;"},
+        {"checkpoint-every=5", "`checkpoint-every` does nothing without `checkpoint`;"},
         {"prior-mean=values.npy", "`prior-mean` is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

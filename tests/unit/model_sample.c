@@ -564,8 +564,8 @@ static void refused(void **state) {
         const char *method, *options, *words;
     } cases[] = {{"ica", "", "not how they are distributed"},
                  {"dae", "", "not a distribution"},
-                 {"fa-jeffreys", "", "is no distribution"},
-                 {"pca", "steps=10", "pca draws without one"}};
+                 {"fa-jeffreys", "", "is improper"},
+                 {"pca", "steps=10", "pca, which draws without a chain"}};
     double rows[100 * M];
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         rb_model *model = compare_fit(p->ctx, cases[t].method, "units=3", p->source);

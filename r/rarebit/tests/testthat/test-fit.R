@@ -86,7 +86,7 @@ test_that("options are those of the table, with underscores or dots", {
                    arrays(fit(x, estep = "newton"))$loadings)
   expect_error(fit(x, etaa = 1), "there is no option 'etaa'")
   expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
-  expect_error(fit(x, eta_factor = 0.3), "eta_factor is given, but does nothing without eta_schedule = \"step\";")
+  expect_error(fit(x, eta_factor = 0.3), "eta_factor does nothing without eta_schedule = \"step\";")
   expect_error(fit(x, eta = c("a", "b")), "option eta")
   expect_error(rfn(x, 3, eta = 0.1, eta = 0.2))
   expect_error(fit(x, prior_mean = -1, prior.mean = 0), "option prior_mean is given twice")
