@@ -42,7 +42,7 @@ typedef struct rb_model rb_model;
  *                        from there and gives the same bits as a fit that was never interrupted
  *                        (on the same kind of processor). When the file is there the fit goes on
  *                        from it; else it begins anew. It stays when the fit is done. Needs
- *                        rb_io_use (rarebit/io.h): else the fit is RB_ERROR_UNSUPPORTED
+ *                        rb_io_use (rarebit/checkpoint.h): else the fit is RB_ERROR_UNSUPPORTED
  *   checkpoint-every     iterations ("100") or seconds ("60s")
  *
  * Methods that cannot have batches or acceleration have no such options. */
