@@ -211,7 +211,7 @@ static int run(invocation *call) {
 const command check_command = {
     .words = "check",
     .heading = "Data",
-    .summary = "say what data seem to be, what is wrong with them, and how to fit them",
+    .summary = "check a data set and suggest a fit",
     .description =
         "Looks at a matrix before a fit: what its values are (counts, logarithms, z-scores, ...), "
         "whether rows are samples, and what would spoil a fit: missing values, samples or features "

@@ -96,8 +96,8 @@ static int run(invocation *call) {
 
 const command consensus_command = {
     .words = "consensus",
-    .heading = "Use a model",
-    .summary = "make one model of the units that several fits have in common",
+    .heading = "Fit",
+    .summary = "make a model of the units that recur in several fits",
     .description =
         "Units of fits from different starts that have the same loadings and codes are one unit; "
         "those that enough of the models have become the units of one model, with the share of the "

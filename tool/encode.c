@@ -161,7 +161,7 @@ static int run(invocation *call) {
 const command encode_command = {
     .words = "encode",
     .heading = "Use a model",
-    .summary = "write the codes of samples: how active each unit is in each sample",
+    .summary = "write the codes of samples",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
         "matched by name where model and data have names. Columns are unit0, unit1, ...; names of "

@@ -111,7 +111,7 @@ static int check_inputs(const invocation *call, const place *target, const place
         taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) return STATUS_DONE;
-    report_error("%s would write over '%s', which the command reads; give another file",
+    report_error("%s would overwrite '%s', which the command reads; give another file",
                  target->option, taken);
     return STATUS_USAGE;
 }

@@ -128,7 +128,7 @@ static rb_error plot_filters(rb_context *ctx, const rb_model *model, const rb_op
 
 const command plot_history_command = {
     .words = "plot history",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the objective over the iterations of a fit",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -142,7 +142,7 @@ const command plot_history_command = {
 
 const command plot_codes_command = {
     .words = "plot codes",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the codes as a heat map, samples x units",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -159,7 +159,7 @@ const command plot_codes_command = {
 
 const command plot_filters_command = {
     .words = "plot filters",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -179,7 +179,7 @@ const command plot_filters_command = {
 
 const command plot_unit_command = {
     .words = "plot unit",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the codes of a unit over the samples, and its features below",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -196,7 +196,7 @@ const command plot_unit_command = {
 
 const command plot_samples_command = {
     .words = "plot samples",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw data, what the model makes of them, and samples drawn from it",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -214,7 +214,7 @@ const command plot_samples_command = {
 
 const command plot_modules_command = {
     .words = "plot modules",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the data, ordered by module, with the modules framed",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -231,7 +231,7 @@ const command plot_modules_command = {
 
 const command plot_fields_command = {
     .words = "plot fields",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the fields of a traced fit over time",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -246,7 +246,7 @@ const command plot_fields_command = {
 
 const command plot_quality_command = {
     .words = "plot quality",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw how good the truncation of a traced fit was",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -261,7 +261,7 @@ const command plot_quality_command = {
 
 const command plot_evidence_command = {
     .words = "plot evidence",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw sorted log evidences and the data cut",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",

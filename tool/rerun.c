@@ -249,7 +249,7 @@ static int run(invocation *call) {
 const command rerun_command = {
     .words = "rerun",
     .heading = "Use a model",
-    .summary = "fit again what a model says, and tell whether the bits agree",
+    .summary = "refit from the recorded options and compare bit by bit",
     .description =
         "All options come from the model, and so do the data, unless they are named here: the "
         "checksum tells whether they are those of the fit. Exit status 0 means the same bits in "

@@ -35,6 +35,7 @@ typedef struct rb_description {
     size_t size; /* sizeof(rb_description), set by the caller */
     int64_t samples, features, nonzeros, missing;
     double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
+    uint32_t checksum;                            /* rb_source_checksum */
 } rb_description;
 
 /* Walks the source once. RB_ERROR_ARGUMENT: the size of the description; RB_ERROR_FILE,

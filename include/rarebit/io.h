@@ -15,6 +15,10 @@ extern "C" {
 
 /* The HDF5 that the library was built with, such as "1.10.8". */
 RB_API const char *rb_io_hdf5(void);
+/* Those of libpng and liblzf; "" where the library was built without: then PNG, or HDF5 packed with
+ * LZF, is RB_ERROR_UNSUPPORTED. */
+RB_API const char *rb_io_png(void);
+RB_API const char *rb_io_lzf(void);
 
 #ifdef __cplusplus
 }

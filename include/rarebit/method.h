@@ -336,6 +336,8 @@ typedef struct rb_method {
     /* An array of a number for each unit, by which codes are multiplied before they are compared
      * with the threshold of the rule fabia, the usual rule of such a method. NULL: none. */
     const char *code_scale;
+
+    const char *purpose; /* what it is for, as help says it: "gene modules"; NULL: not said */
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

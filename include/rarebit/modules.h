@@ -44,10 +44,11 @@ typedef struct rb_module {
 typedef struct rb_modules rb_modules; /* docs/howto/modules.md, "Order and number" */
 
 /* Finds the modules of a model in the samples of a source; docs/howto/modules.md has the rules. The
- * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
- * whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an option; too few samples for the rule
- * test), RB_ERROR_DATA (missing values, which that rule cannot take), RB_ERROR_UNSUPPORTED for a
- * model without loadings or noise. A rule that was not given is told in a log message. */
+ * samples are encoded once, and codes of up to 1 GiB kept meanwhile; more are made a second time.
+ * NULL options: the defaults. A unit whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an
+ * option; too few samples for the rule test), RB_ERROR_DATA (missing values, which that rule cannot
+ * take), RB_ERROR_UNSUPPORTED for a model without loadings or noise. A rule that was not given is
+ * told in a log message. */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_options *options, rb_modules **modules);
 /* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one

@@ -30,11 +30,15 @@ RB_API const rb_option_group *rb_segments_group(void);
  * Davis and Mermelstein 1980) of frames under a Hann window, in decibels above -80, and 0 below,
  * where a sine of amplitude 1 is at 0; features are frame by frame.
  *
- * NULL options: the defaults. Errors: a file cannot be read, is no sound, has another rate or is
+ * NULL options: the defaults. Errors: RB_ERROR_UNSUPPORTED where the library was built without
+ * libsndfile; a file cannot be read, is no sound, has another rate or is
  * shorter than a segment; a recording that is 0 throughout is to be scaled or trimmed; lengths and
  * bands that do not go together. */
 RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64_t n_paths,
                             const rb_options *options, rb_source **source);
+
+/* The version of libsndfile; "" where the library was built without it. */
+RB_API const char *rb_segments_sndfile(void);
 
 #ifdef __cplusplus
 }

@@ -437,13 +437,14 @@ rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char 
 /* Takes "name=value" off the text; false at its end. */
 static bool next_pair(char **text, char **name, char **value) {
     *name = *text + strspn(*text, " ");
+    if (**name == '\0') return false;
     char *end = *name + strcspn(*name, " ");
     *text = end + (*end == ' ');
     *end = '\0';
     char *equals = strchr(*name, '=');
     *value = equals ? equals + 1 : end;
     if (equals) *equals = '\0';
-    return **name != '\0';
+    return true;
 }
 
 rb_error rb_options_set_all(rb_context *ctx, rb_options *options, const char *format, ...) {

@@ -46,19 +46,18 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                        bool fitted) {
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
-    const char *what =
-        isnan(value) && fitted ? "is missing (NaN), and the model fills none; do without it by "
-                                 "`missing=model`, or fit "
-                                 "again with `missing=mean` or `missing=median`"
-        : isnan(value)
-            ? "is missing (NaN); choose `missing=mean` or `missing=median` to fill it, or "
-              "`missing=model` to let the model do without it, where the method can"
-        : isinf(value) ? "is infinite; remove it from the data"
-        : rb_value_fits(options, value)
-            ? "is too large for the precision of the fit; scale the data or choose "
-              "precision=float64"
-        : options->totals > 0 ? "is below 0: totals cannot take it"
-                              : "is at most -1: log1p cannot take it";
+    const char *what = isnan(value) && fitted
+                           ? "is missing (NaN), and the model fills none; leave it out with "
+                             "`missing=model`, or fit again with `missing=mean` or `missing=median`"
+                       : isnan(value)
+                           ? "is missing (NaN); fill it with `missing=mean` or `missing=median`, "
+                             "or use `missing=model` where the method can leave it out"
+                       : isinf(value) ? "is infinite; remove it from the data"
+                       : rb_value_fits(options, value)
+                           ? "is too large for the precision of the fit; scale the data or choose "
+                             "precision=float64"
+                       : options->totals > 0 ? "is below 0, which `totals` does not allow"
+                                             : "is at most -1, which `log1p` does not allow";
     return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
                    source->path ? source->path : "", source->path ? ": " : "",
                    (long long)rb_nth(ctx, sample), name ? " (" : "", name ? name : "",
@@ -94,8 +93,8 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
     if (!f->not_counts && f->largest > 255 && f->largest > 5 * mean && o->totals == 0 &&
         !o->log1p && o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
-               "all values are whole numbers from 0 to %g, %.3g on average: if they are counts, "
-               "say `totals=10k` `log1p=true`",
+               "all values are whole numbers from 0 to %g, %.3g on average; if they are counts, "
+               "use `totals=10k` `log1p=true`",
                f->largest, mean);
     }
 }
@@ -309,11 +308,10 @@ static rb_error keep_names(rb_context *ctx, struct fitting *f) {
 /* Names are what new data and labels are matched by. */
 static rb_error check_names(rb_context *ctx, const rb_source *source) {
     rb_error err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
-                                          "in new data whose columns stand otherwise the first of "
-                                          "each will be taken");
+                                          "in data with other columns the first of each is used");
     return err ? err
                : rb_names_warn_repeated(ctx, source->sample_names, "sample names",
-                                        "a label goes to all samples of its name");
+                                        "a label applies to all samples of its name");
 }
 
 /* Of samples that do not differ centring leaves nothing. */
@@ -324,16 +322,16 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
         varies = varies || variance(f, k) > 0;
         if (!isfinite(variance(f, k))) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "feature %lld (counted from %d) has values too large to compute a "
-                           "variance of; divide all values by one number",
+                           "feature %lld (counted from %d) has values too large for a variance; "
+                           "divide all values by one number",
                            (long long)rb_nth(ctx, k), ctx->first);
         }
     }
     if (varies) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
                    f->effects ? "all %lld samples are the same once the effects of the covariates "
-                                "are taken out: there is nothing to be explained"
-                              : "all %lld samples are the same: there is nothing to be explained",
+                                "are removed; there is nothing to explain"
+                              : "all %lld samples are the same; there is nothing to explain",
                    (long long)f->source->n_samples);
 }
 
@@ -348,8 +346,8 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
     if (empty > 0) {
         const char *name = rb_source_feature_name(f->source, first);
         rb_log(ctx, RB_LOG_WARNING,
-               "features without a single value are taken as 0, %lld of them; the first is "
-               "feature %lld%s%s%s%s",
+               "features without a single value are set to 0, %lld of them; the first is feature "
+               "%lld%s%s%s%s",
                (long long)empty, (long long)rb_nth(ctx, first), name ? " (" : "", name ? name : "",
                name ? ")" : "", rb_counted(ctx, name));
     }
@@ -417,9 +415,8 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     }
     if (source->n_samples == 1 && chosen.centre != RB_CENTRE_NONE) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "a fit to centred features needs at least 2 samples, but the data have 1 "
-                       "sample of %lld features; "
-                       "is the file transposed?",
+                       "centring needs at least 2 samples, but the data have 1 sample of %lld "
+                       "features; is the file transposed?",
                        (long long)source->n_features);
     }
     err = rb_check_levels(ctx, &chosen, source);

@@ -474,6 +474,7 @@ const rb_method rb_method_ica = {
     .size = sizeof(rb_method),
     .name = "ica",
     .title = "independent component analysis",
+    .purpose = "independent sources that were mixed",
     .options_size = sizeof(rb_ica_options),
     .code_name = "X_ica",
     .options = rows,

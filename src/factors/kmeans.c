@@ -595,6 +595,7 @@ const rb_method rb_method_kmeans = {
     .size = sizeof(rb_method),
     .name = "kmeans",
     .title = "k-means",
+    .purpose = "clusters, one per sample",
     .options = option_rows,
     .options_size = sizeof(kmeans_options),
     .code_name = "X_kmeans",

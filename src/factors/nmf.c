@@ -490,6 +490,7 @@ const rb_method rb_method_nmf = {
     .size = sizeof(rb_method),
     .name = "nmf",
     .title = "non-negative matrix factorisation",
+    .purpose = "additive parts of counts, spectra or images",
     .options = nmf_option_rows,
     .options_size = sizeof(nmf_options),
     .rules = nmf_option_rules,

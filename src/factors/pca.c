@@ -145,6 +145,7 @@ const rb_method rb_method_pca = {
     .size = sizeof(rb_method),
     .name = "pca",
     .title = "principal component analysis",
+    .purpose = "directions of largest variance; a fast baseline",
     .options_size = sizeof(rb_pca_options),
     .code_name = "X_pca",
     .options = rows,

@@ -118,9 +118,24 @@ typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matr
 rb_error rb_source_of_codes(rb_context *ctx, const rb_model *model, rb_source *samples, bool keep,
                             rb_source **codes);
 
-/* rb_encode for who needs the samples as well. */
-rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
-                          void *user);
+/* Codes of the samples of a source, made by the first walk and then kept (encoded.c): begins as
+ * {.model, .source, .most}, and is to be cleared. */
+typedef struct rb_encoded {
+    const rb_model *model;
+    rb_source *source;
+    int64_t most;     /* bytes: more codes are not kept, each walk makes them anew. INT64_MAX: they
+                         are kept in any case; 0: never, and values below 0 are not told */
+    rb_block_fn also; /* is given the blocks of the first walk as well; NULL: nobody */
+    void *also_user;
+    rb_dense codes; /* samples x units; empty: not kept */
+    bool walked;
+} rb_encoded;
+void rb_encoded_clear(rb_encoded *kept);
+/* rb_encode; and for who needs the preprocessed samples as well. */
+rb_error rb_encoded_rows(rb_context *ctx, rb_encoded *kept, rb_rows_fn fn, void *user);
+rb_error rb_encoded_blocks(rb_context *ctx, rb_encoded *kept, rb_block_fn fn, void *user);
+/* The codes that a walk has kept; valid as long as they are. */
+rb_matrix rb_encoded_codes(const rb_encoded *kept);
 
 /* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,

@@ -113,6 +113,12 @@ const char *rb_covariates_group(const rb_covariates *table, int64_t covariate, i
     return there ? rb_covariates_column(table, covariate)->groups.classes->text[group] : NULL;
 }
 
+int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate, int64_t sample) {
+    bool there =
+        rb_covariates_groups(table, covariate) > 0 && sample >= 0 && sample < table->n_samples;
+    return there ? rb_covariates_column(table, covariate)->groups.class_of[sample] : -1;
+}
+
 /* ---- classes from texts ---- */
 
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels) {

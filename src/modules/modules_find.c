@@ -4,19 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-struct encoding {
-    const rb_model *model;
-    rb_source *source;
-};
-
-static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
-    const struct encoding *e = state;
-    return rb_encode(ctx, e->model, e->source, fn, user);
+static rb_error give_rows(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
+    return rb_encoded_rows(ctx, state, fn, user);
 }
 
-static rb_error encode_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
-    const struct encoding *e = state;
-    return rb_encode_blocks(ctx, e->model, e->source, fn, user);
+static rb_error give_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
+    return rb_encoded_blocks(ctx, state, fn, user);
 }
 
 /* Notes what the indices of the members mean in the data. */
@@ -100,9 +93,9 @@ static bool has_sparse_loadings(const rb_model *model) {
     return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
 }
 
-/* What the modules of a model are found in; state must outlive it. */
-static rb_modules_input input_of(const rb_model *model, const double *noise,
-                                 struct encoding *state) {
+/* What the modules of a model are found in. */
+static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
+    const rb_model *model = kept->model;
     rb_modules_input input = {
         .noise = noise,
         .probabilities = rb_has_causes(model),
@@ -112,9 +105,9 @@ static rb_modules_input input_of(const rb_model *model, const double *noise,
         .sparse_loadings = has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
         .scale = code_scale(model),
-        .walk = encode,
-        .walk_blocks = encode_blocks,
-        .state = state,
+        .walk = give_rows,
+        .walk_blocks = give_blocks,
+        .state = kept,
     };
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
     return input;
@@ -134,37 +127,50 @@ static rb_error begin(rb_context *ctx, const rb_model *model, double **noise) {
     return *noise ? find_noise(ctx, model, *noise) : RB_ERROR_MEMORY;
 }
 
-rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
-                             double *information) {
+rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *information) {
     double *noise;
-    struct encoding state = {model, source};
-    rb_error err = begin(ctx, model, &noise);
+    rb_error err = begin(ctx, kept->model, &noise);
     if (!err) {
-        rb_modules_input input = input_of(model, noise, &state);
+        rb_modules_input input = input_of(kept, noise);
         err = rb_information_of(ctx, &input, information);
     }
     rb_free(noise);
     return err;
 }
 
-rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
-                         const rb_options *given, rb_modules **modules) {
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information) {
+    rb_encoded kept = {.model = model, .source = source, .most = 1};
+    rb_error err = rb_encoded_information(ctx, &kept, information);
+    rb_encoded_clear(&kept);
+    return err;
+}
+
+rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *given,
+                            rb_modules **modules) {
     rb_modules_options options;
-    struct encoding state = {model, source};
     double *noise;
     *modules = NULL;
-    rb_error err = begin(ctx, model, &noise);
+    rb_error err = begin(ctx, kept->model, &noise);
     err = err ? err : rb_options_take(ctx, given, rb_modules_group(), &options);
     if (!err) {
-        rb_modules_input input = input_of(model, noise, &state);
+        rb_modules_input input = input_of(kept, noise);
         err = rb_modules_extract(ctx, &input, &options, modules);
     }
-    if (!err) note_stability(model, *modules);
-    err = err ? err : note_data(ctx, model, source, *modules);
+    if (!err) note_stability(kept->model, *modules);
+    err = err ? err : note_data(ctx, kept->model, kept->source, *modules);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);
         *modules = NULL;
     }
+    return err;
+}
+
+rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
+                         const rb_options *given, rb_modules **modules) {
+    rb_encoded kept = {.model = model, .source = source, .most = RB_KEPT_BYTES};
+    rb_error err = rb_encoded_modules(ctx, &kept, given, modules);
+    rb_encoded_clear(&kept);
     return err;
 }

@@ -140,6 +140,7 @@ const rb_method rb_method_rfn = {
     .size = sizeof(rb_method),
     .name = "rfn",
     .title = "rectified factor network",
+    .purpose = "sparse non-negative codes, gene modules and biclusters; the usual choice",
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,

@@ -108,7 +108,7 @@ for column in batch dose; do
 done
 refuses "covariates.tsv has no column 'weight'; its columns are: sample, dose, age, batch, id" \
     modules m.h5 x.tsv --covariates covariates.tsv:batch,weight -q
-refuses "would write over 'covariates.tsv:batch'" modules m.h5 x.tsv --covariates covariates.tsv:batch --covariates-output covariates.tsv
+refuses "would overwrite 'covariates.tsv:batch'" modules m.h5 x.tsv --covariates covariates.tsv:batch --covariates-output covariates.tsv
 cut -f 1,4 covariates.tsv >two.tsv
 refuses "--covariate-groups names 'plate', but there is no such column in two.tsv" \
     modules m.h5 x.tsv --covariates two.tsv --covariate-groups batch,plate -q
@@ -135,8 +135,8 @@ refuses "--gmt-min does nothing without --gmt" modules m.h5 x.tsv --gmt-min 3
 refuses "--labels-output does nothing without --labels" modules m.h5 x.tsv --labels-output e.tsv
 refuses "--covariate-groups does nothing without --covariates" modules m.h5 x.tsv --covariate-groups batch
 refuses "'e.csv': its suffix must say the format: .tsv or .json" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.csv
-refuses "would write over 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
-refuses "would write over 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
+refuses "would overwrite 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
+refuses "would overwrite 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
 refuses "would write to the same file" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.tsv -o e.tsv
 refuses "--gmt-min is 6, and must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
 refuses "x.npy is no AnnData file, and has no columns of observations; give a table that has them" modules m.h5 x.npy --gmt sets.gmt \

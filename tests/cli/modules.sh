@@ -174,7 +174,7 @@ sed 1d out | awk '{ print $3 }' | sort -c -gr || fail "not ordered by the score:
 expect 0 modules both.h5 both.tsv -o both.gmt -q
 grep -q '^unit[0-3]-_up	' both.gmt || fail "both.gmt: $(cut -f 1 both.gmt)"
 expect 0 modules both.h5 both.tsv --json -q
-[ "$(grep -c '"other_side":true' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
+[ "$(grep -c '"role":"other side"' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
 # What centring leaves of strong modules is background: last, not counted, not significant.
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
 expect 0 fit rfn strong.tsv -k 10 --seed 1 -o strong.h5 -q

@@ -66,9 +66,9 @@ refuses "obs has no column 'leyden'; its columns are:" \
 refuses "name a column of obs" modules observed.h5 "$observed" -q --labels "$observed"
 refuses "is no AnnData file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
 cp "$observed" mine.h5ad
-refuses "would write over 'mine.h5ad:louvain'" \
+refuses "would overwrite 'mine.h5ad:louvain'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:louvain -o mine.h5ad
-refuses "would write over 'mine.h5ad:a:b'" \
+refuses "would overwrite 'mine.h5ad:a:b'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:a:b -o mine.h5ad
 same mine.h5ad "$observed"
 

@@ -12,8 +12,8 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
     [ "$(wc -l <whole.tsv)" -eq 5 ] || fail "whole.tsv has $(wc -l <whole.tsv) lines"
     head -1 whole.tsv | grep -q "^units	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
 
-    # The method as an option; the same numbers with other threads; for a program.
-    expect 0 select X.npy --method rfn --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
+    # The same numbers with other threads; for a program.
+    expect 0 select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
     same whole.tsv again.tsv
     expect 0 $study --json
     /usr/bin/env python3 -c 'import json,sys; d = json.load(open("out")); assert len(d["rows"]) == 4 and d["reason"]' ||

@@ -3,22 +3,7 @@
 # Chromium and the packages in package.json.
 set -eu
 . "$SOURCE/tests/lib/skip.sh"
-need command node
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
-    need command chromium
-modules=$BUILD/page-modules
-if ! cmp -s "$SOURCE/tests/page/package.json" "$modules/package.json" ||
-    [ ! -f "$modules/node_modules/axe-core/axe.min.js" ] ||
-    [ ! -d "$modules/node_modules/playwright-core" ]; then
-    need command npm
-    mkdir -p "$modules"
-    cp "$SOURCE/tests/page/package.json" "$modules"
-    (cd "$modules" && timeout 300 npm install --silent --no-audit --no-fund --no-package-lock \
-        --ignore-scripts >log 2>&1) || {
-        rm "$modules/package.json"
-        skip "the registry of npm does not answer"
-    }
-fi
+. "$SOURCE/tests/page/lib/browser.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -295,7 +295,7 @@ static void what_is_no_data_file_is_refused(void **state) {
     refuse("/dev/null", RB_ERROR_FILE, "/dev/null|no regular file");
     refuse(".", RB_ERROR_FORMAT, "folder|matrix.mtx");
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.header = 7;
     refuse_with("a", &options, RB_ERROR_ARGUMENT, "header");
 }

@@ -1,6 +1,7 @@
 /* Samples drawn from models have the distribution that the model says, on the scale of the data:
  * moments of many, frequencies of causes; the same bits for any number of threads. */
 #include "factors_test.h"
+#include <rarebit/deep.h>
 
 #include <rarebit/sample.h>
 

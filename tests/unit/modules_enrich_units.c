@@ -60,6 +60,29 @@ static rb_modules *every_second(int64_t units, int64_t n) {
     return modules;
 }
 
+/* By codes of units x labelled samples; the others have some that must not count. */
+static rb_error class_units(const rb_labels *labels, const rb_modules *modules, int64_t units,
+                            const float *codes, rb_class_unit *best) {
+    int64_t n = labels->n_samples, at = 0;
+    float *rows = calloc((size_t)(n * units), sizeof *rows);
+    rb_matrix *matrix;
+    assert_non_null(rows);
+    for (int64_t i = 0; i < n; i++) {
+        bool labelled = labels->class_of[i] >= 0;
+        for (int64_t u = 0; u < units; u++)
+            rows[i * units + u] = labelled ? codes[u * labels->n_labelled + at] : -9;
+        at += labelled;
+    }
+    int64_t left = ctx->allocations_left;
+    ctx->allocations_left = -1;
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT32, n, units, rows, units, 1, &matrix), RB_OK);
+    ctx->allocations_left = left;
+    rb_error err = rb_class_units(ctx, labels, modules, matrix, best);
+    rb_matrix_free(matrix);
+    free(rows);
+    return err;
+}
+
 /* Codes of few different values, so that most are equal to others; with and without signs. */
 static void best_units_by_all_pairs(void **state) {
     (void)state;
@@ -81,7 +104,7 @@ static void best_units_by_all_pairs(void **state) {
         rb_labels labels = labels_of(class_of, N, CLASSES);
         rb_class_unit best[CLASSES];
         rb_modules *modules = every_second(UNITS, N);
-        assert_int_equal(rb_class_units(ctx, &labels, modules, UNITS, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, UNITS, codes, best), RB_OK);
         rb_modules_free(modules);
         for (int64_t c = 0; c < CLASSES; c++) {
             double largest = -1;
@@ -111,24 +134,24 @@ static void samples_without_a_class(void **state) {
     rb_class_unit best[2];
     rb_labels labels = labels_of(class_of, 6, 2);
     rb_modules *modules = every_second(1, 6), *none = every_second(0, 6);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_true(best[0].unit == 0 && best[0].auc == 1 && best[0].overlap == 1);
     assert_true(best[1].unit == 0 && best[1].auc == 0 && best[1].overlap == 1); /* lowest */
     assert_int_equal(best[1].class_size, 2);
     assert_string_equal(best[1].class_name, "1");
     rb_labels_clear(&labels);
     labels = labels_of(class_of, 6, 2);
-    assert_int_equal(rb_class_units(ctx, &labels, none, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, none, 1, codes, best), RB_OK);
     assert_int_equal(best[0].overlap, -1); /* the unit has no module */
     rb_labels_clear(&labels);
     labels = labels_of(alone, 6, 1);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_true(best[0].unit == -1 && isnan(best[0].auc) && best[0].overlap == -1);
     assert_int_equal(best[0].class_size, 4);
     rb_labels_clear(&labels);
     modules->list[0].samples[0].index = 6;
     labels = labels_of(class_of, 6, 2);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_ERROR_DATA);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_ERROR_DATA);
     rb_labels_clear(&labels);
     rb_modules_free(none);
     rb_modules_free(modules);
@@ -151,12 +174,12 @@ static void overlaps_of_both_sides(void **state) {
             m->samples[0] = (rb_member){negative ? 2 : 0, negative ? -1 : 1};
             m->samples[1] = (rb_member){negative ? 4 : 5, negative ? -1 : 1};
         }
-        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
         assert_true(best[0].auc > 0.5 && best[0].overlap == 1); /* sample 0, not 4 */
         assert_true(best[1].auc < 0.5 && best[1].overlap == 1); /* sample 2, not 5 */
         modules->list[swapped].samples[0].index = 1;
         modules->list[swapped].samples[1].index = 4;
-        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
         assert_int_equal(best[0].overlap, 2);
         rb_labels_clear(&labels);
         rb_modules_free(modules);
@@ -221,7 +244,7 @@ static void a_rare_class_is_found(void **state) {
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, RARE, drawn, rare_in_module));
     rb_labels labels = labels_of(class_of, SAMPLES, 3);
     rb_class_unit best[3];
-    assert_int_equal(rb_class_units(ctx, &labels, modules, RARE_UNITS, by_unit, best), RB_OK);
+    assert_int_equal(class_units(&labels, modules, RARE_UNITS, by_unit, best), RB_OK);
     assert_int_equal(best[1].unit, 1);
     assert_true(best[1].auc == 1);
     assert_int_equal(best[1].overlap, RARE);
@@ -240,7 +263,7 @@ static void no_memory(void **state) {
     int64_t n = 0;
     for (; err; n++) {
         ctx->allocations_left = n;
-        err = rb_class_units(ctx, &labels, modules, 1, codes, best);
+        err = class_units(&labels, modules, 1, codes, best);
     }
     ctx->allocations_left = -1;
     assert_true(n > 3);

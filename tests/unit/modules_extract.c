@@ -124,7 +124,7 @@ static void note_log(rb_log_level level, const char *message, void *told) {
 static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_t best) {
     rb_modules_options options;
     rb_modules *modules;
-    rb_modules_options_default(&options);
+    fixture_default(rb_modules_group(), &options);
     options.rule = rule;
     options.best = best;
     rb_modules_input input = input_of(e);
