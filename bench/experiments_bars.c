@@ -201,7 +201,7 @@ struct comparing {
     int64_t right;
 };
 
-static rb_error add_state(void *user, const rb_et_state *state) {
+static rb_error add_state(void *user, const rb_state *state) {
     struct comparing *c = user;
     for (int64_t cause = 0; cause < c->match->causes; cause++) {
         double value = 0;
@@ -216,7 +216,7 @@ static rb_error compare_states(rb_context *ctx, const rb_model *model, rb_source
                                const rb_field_match *match, const rb_matrix *states,
                                double *share) {
     struct comparing c = {match, states, 0};
-    rb_error err = rb_et_states(ctx, model, source, add_state, &c);
+    rb_error err = rb_states(ctx, model, source, add_state, &c);
     double all = (double)(rb_matrix_samples(states) * match->causes);
     *share = (double)c.right / all;
     return err;

@@ -98,7 +98,7 @@ struct states {
     bool valued; /* causes have more values than 0 and 1 */
 };
 
-static rb_error write_state(void *user, const rb_et_state *state) {
+static rb_error write_state(void *user, const rb_state *state) {
     const struct states *s = user;
     fprintf(s->file, "%.17g", state->log_evidence);
     for (int64_t k = 0; k < state->count; k++) {
@@ -117,7 +117,7 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
     FILE *file = fopen(out->path, "w");
     const char *values = rb_model_attribute(model, "values");
     struct states states = {file, values && *values};
-    rb_error err = file ? rb_et_states(call->ctx, model, source, write_state, &states) : RB_OK;
+    rb_error err = file ? rb_states(call->ctx, model, source, write_state, &states) : RB_OK;
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {

@@ -46,12 +46,9 @@ static const rb_option_group *evidence_group(void) {
     return &group;
 }
 
-static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
-                              const int64_t *causes) {
+static rb_error keep_evidence(void *user, const rb_state *state) {
     double *evidence = user;
-    (void)count;
-    (void)causes;
-    evidence[sample] = log_evidence;
+    evidence[state->sample] = state->log_evidence;
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
@@ -72,7 +69,7 @@ static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source 
     if (!evidence) return RB_ERROR_MEMORY;
     interrupt_gently(ctx);
     rb_error err = causes ? rb_open(ctx, causes, NULL, &states) : RB_OK;
-    err = err ? err : rb_et_map(ctx, model, source, keep_evidence, evidence);
+    err = err ? err : rb_states(ctx, model, source, keep_evidence, evidence);
     err = err ? err : rb_plot_evidence(ctx, evidence, n, used, states, options, path);
     rb_source_free(states);
     free(evidence);

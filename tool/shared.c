@@ -1,6 +1,8 @@
 /* Options and steps that several commands share. */
 #include "tool.h"
 
+#include <rarebit/method.h>
+
 #include <float.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -107,13 +109,14 @@ const rb_option_group *covariates_group(void) {
     return &group;
 }
 
-/* Codes of newton, and of other methods, are computed without iterations that could go further. */
 static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     char text[128];
-    const char *estep = rb_model_attribute(model, "estep");
-    if (!estep || strcmp(estep, "newton") == 0) {
-        snprintf(text, sizeof text, "estep-tolerance does nothing for a model of %s; leave it out",
-                 estep ? "the E-step newton" : rb_model_method(model));
+    const rb_method *method = rb_model_table(model);
+    if (!method->iterates || !method->iterates(model)) {
+        snprintf(text, sizeof text,
+                 "`estep-tolerance` is given, but does nothing for this model of %s, whose codes "
+                 "take no iterations; leave it out",
+                 method->name);
         return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
     }
     rb_options_get(call->options, "estep-tolerance", text, sizeof text);

@@ -17,6 +17,7 @@
 #include "agreement.h"
 #include "io/io.h"
 #include "modules/modules.h"
+#include <rarebit/document.h>
 
 #include <dirent.h>
 #include <math.h>
@@ -77,12 +78,18 @@ static double found(rb_context *ctx, const struct set *set, const rb_model *mode
         rb_match_clear(&agreement);
     } else {
         rb_classes classes = {.size = sizeof classes};
-        rb_enrichment found = {.size = sizeof found};
+        rb_document document = {.size = sizeof document, .model = model, .source = set->source};
+        rb_covariates *labels;
         bench_check(ctx, rb_classes_read(ctx, set->labels, set->source, &classes));
-        bench_check(ctx, rb_modules_enrichment(ctx, modules, model, set->source, &classes, &found));
-        for (int64_t c = 0; c < found.n_classes; c++)
-            score += found.best_units[c].auc / (double)found.n_classes;
-        rb_enrichment_clear(&found);
+        bench_check(ctx, rb_covariates_new(ctx, classes.n_samples, &labels));
+        bench_check(ctx, rb_covariates_add_classes(ctx, labels, "class", &classes));
+        document.labels = labels;
+        bench_check(ctx, rb_document_make(ctx, &document));
+        const rb_group_aucs *aucs = &document.aucs;
+        for (int64_t c = 0; c < aucs->n_groups; c++)
+            score += aucs->rows[c * aucs->n_units + aucs->best[c]].auc / (double)aucs->n_groups;
+        rb_document_clear(&document);
+        rb_covariates_free(labels);
         rb_classes_clear(&classes);
     }
     rb_modules_free(modules);

@@ -174,12 +174,9 @@ static int64_t trial_panels(rb_scratch *scratch, const bench_trial *trials, int6
 
 /* ---- one of them ---- */
 
-static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
-                              const int64_t *causes) {
+static rb_error keep_evidence(void *user, const rb_state *state) {
     double *evidence = user;
-    (void)count;
-    (void)causes;
-    evidence[sample] = log_evidence;
+    evidence[state->sample] = state->log_evidence;
     return RB_OK;
 }
 
@@ -235,7 +232,7 @@ static int64_t example_panels(rb_scratch scratch[2], const bench_example *x, pan
     const double *used = rb_model_array(x->model, "used", NULL, NULL);
     const double *quality = rb_model_array(x->model, "trace_quality", &iterations, &traced);
     if (!scratch[0].err)
-        scratch[0].err = rb_et_map(ctx, x->model, x->source, keep_evidence, evidence);
+        scratch[0].err = rb_states(ctx, x->model, x->source, keep_evidence, evidence);
     if (!scratch[0].err) scratch[0].err = rb_source_from_matrix(ctx, x->states, &states);
     if (scratch[0].err) return 0;
     if (quality) panels[count++] = quality_panel(&scratch[1], x, quality, iterations, traced);

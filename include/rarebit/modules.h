@@ -8,18 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of modules, for rb_options_add:
- *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes; for sparse loadings, for codes with signs, and for codes
- *                      that are mostly above 0 where the method promises no others "test" from 100
- *                      features on, where no value is missing, there are samples enough and no
- *                      threshold is given, else "fabia" ("active" for rbm); for other models
- *                      "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it
- *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
- *   best               keep this many modules, those that rank first; 0: all
- *   level              test rule: the false discovery rate of a module's features, and the chance
- *                      that a sample's code is too small to belong */
+/* The options of modules, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_modules_group(void);
 
 /* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
@@ -127,39 +116,20 @@ typedef struct rb_enrichment_row {
     double log10_p_value_adjusted; /* times the number of modules and of classes (Bonferroni) */
 } rb_enrichment_row;
 
-/* The unit that marks a class best, among all units of the model. AUC: the probability that of a
- * sample of the class and one of another class the first has the larger code in that unit; equal
- * codes count half. Where codes have signs the AUC farthest from 1/2 is the best; below 1/2 the
- * class has the smallest codes. */
-typedef struct rb_class_unit {
-    const char *class_name;
-    int64_t class_size; /* samples of the class */
-    int64_t unit;       /* -1: there is only one class */
-    double auc;         /* NaN: there is only one class */
-    int64_t overlap;    /* samples of the class in the module of the unit, as in the rows; where
-                           both sides of it are modules in that of negative codes for an AUC below
-                           1/2; -1: the unit has no module */
-} rb_class_unit;
-
 typedef struct rb_enrichment {
     size_t size;             /* sizeof(rb_enrichment), set by the caller */
     rb_enrichment_row *rows; /* one a module, in their order */
     int64_t n_rows;
     int64_t n_labelled; /* samples of the source with a class */
     int64_t n_classes;
-    void *text;                /* what class_name points into */
-    rb_class_unit *best_units; /* one per class, in alphabetical order; NULL: there was no model */
+    void *text; /* what class_name points into */
 } rb_enrichment;
 
-/* Compares modules with classes of the samples of the source that they are of. The model, for the
- * best units, is the one of the modules; NULL: without them. With it the source is read once, and
- * memory is that of a float for each labelled sample and unit.
- *
- * RB_ERROR_DATA: a module holds a sample that the source has not; RB_ERROR_ARGUMENT: the enrichment
- * is of another size, which the caller sets, or the classes are of another number of samples; with
- * a model the errors of rb_encode. Free with rb_enrichment_clear. */
+/* Compares modules with classes of the samples that they are of; rb_covariates_auc says which unit
+ * marks a class best. RB_ERROR_DATA: a module holds a sample that has no place among the classes;
+ * RB_ERROR_ARGUMENT: the enrichment is of another size, which the caller sets. Free with
+ * rb_enrichment_clear. */
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
-                                      const rb_model *model, rb_source *source,
                                       const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 

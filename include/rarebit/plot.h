@@ -13,12 +13,7 @@ extern "C" {
 /* The version of cairo, which draws. */
 RB_API const char *rb_plot_cairo(void);
 
-/* The options of plots, for rb_options_add:
- *   shape   filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves
- *   width   of the picture in pixels, from 600; the height follows
- *   title   not set: a title that says what is shown
- *   labels  classes of samples, as for rb_classes_read: samples are grouped by class; not
- *           set: none */
+/* The options of plots, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_plot_group(void);
 
 /* The pictures: options may be NULL; the file appears whole or not at all. The same input, and the

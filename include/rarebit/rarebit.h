@@ -41,6 +41,7 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/states.h>
 #include <rarebit/table.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>

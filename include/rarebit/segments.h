@@ -9,15 +9,7 @@
 extern "C" {
 #endif
 
-/* The options of rb_segments, for rb_options_add:
- *   length        of a segment: "12.5ms", "0.1s", or a number of values, "200"
- *   step          from the start of one segment to that of the next, likewise
- *   peak          largest absolute value that each recording gets; 0: as stored
- *   trim-silence  of the beginning and the end of each recording
- *   spectrogram   segments of decibels in bands of frequencies in place of values; then by default
- *                 one frame, and every one
- *   window, hop   length of a frame, and from one to the next, as `length`
- *   bands         of frequencies */
+/* The options of rb_segments, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_segments_group(void);
 
 /* Cuts every recording into overlapping segments, one per sample (float32), recording by

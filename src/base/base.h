@@ -44,12 +44,13 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
-    double min_shared;        /* rb_context_set_min_shared */
-    int first;                /* rb_context_count_from */
-    char *command;            /* what results say they come from, or NULL */
-    char *provenance;         /* likewise, what they hold, as JSON; or NULL */
-    rb_reading *reading;      /* the file that is being read, or NULL */
-    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
+    double min_shared;   /* rb_context_set_min_shared */
+    int first;           /* rb_context_count_from */
+    char *command;       /* what results say they come from, or NULL */
+    char *provenance;    /* likewise, what they hold, as JSON; or NULL */
+    rb_reading *reading; /* the file that is being read, or NULL */
+    const struct rb_engine
+        *engine;              /* tests: who works on blocks, not the method's first; or NULL */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
     /* Of a context made by rb_context_child: whoever stops that one stops this one. */
@@ -231,6 +232,14 @@ double rb_draw_uniform(rb_draws *draws);
 double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
+
+/* ---- order (sort.c) ---- */
+
+/* Ascending. */
+void rb_sort_numbers(double *values, int64_t count);
+void rb_sort_integers(int64_t *values, int64_t count);
+/* Linear between neighbours, as numpy has it; NaN of no values. */
+double rb_quantile_of(const double *sorted, int64_t count, double share);
 
 /* ---- text; always with a decimal point, whatever the locale ---- */
 

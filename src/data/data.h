@@ -351,9 +351,10 @@ typedef struct rb_below {
 
 rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block);
 /* Says what was found, if anything, of data of a method that takes values not to be below 0: a
- * warning, or where they may be noise around 0 a remark. */
+ * warning, or where they may be noise around 0 a remark. others: "rfn or linca", which take
+ * them. */
 void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
-                   const rb_source *source, const char *method);
+                   const rb_source *source, const char *method, const char *others);
 
 #pragma GCC visibility pop
 

@@ -5,7 +5,6 @@
 #include "rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
@@ -154,40 +153,23 @@ static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t f
     rb_parallel(ctx, GATHER_TASKS, gather_some, g);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort(double *values, int64_t count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-}
-
-/* The q-quantile of sorted values, at least one, linear between neighbours as numpy has it. */
-static double quantile(const double *sorted, int64_t count, double q) {
-    double place = q * (double)(count - 1);
-    int64_t below = (int64_t)place;
-    if (below + 1 >= count) return sorted[count - 1];
-    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* Median and quartiles of one feature; missing values are filled on the way, or left out. */
 static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
                              int64_t n) {
     int64_t there = 0;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(column[i])) column[there++] = column[i];
-    sort(column, there);
+    rb_sort_numbers(column, there);
     if (f->p->options.missing == RB_MISSING_MEDIAN)
-        feature->fill = there ? quantile(column, there, 0.5) : 0;
+        feature->fill = there ? rb_quantile_of(column, there, 0.5) : 0;
     if (f->fills && there < n) {
         for (; there < n; there++)
             column[there] = feature->fill;
-        sort(column, there);
+        rb_sort_numbers(column, there);
     }
-    feature->median = there ? quantile(column, there, 0.5) : 0;
+    feature->median = there ? rb_quantile_of(column, there, 0.5) : 0;
     feature->quartile_range =
-        there ? quantile(column, there, 0.75) - quantile(column, there, 0.25) : 0;
+        there ? rb_quantile_of(column, there, 0.75) - rb_quantile_of(column, there, 0.25) : 0;
 }
 
 static void sort_column(void *arg, int64_t index, int worker) {
@@ -238,7 +220,7 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     }
     for (int64_t k = 0; k < p->n_input; k++)
         variances[k] = variance(f, k);
-    sort(variances, p->n_input);
+    rb_sort_numbers(variances, p->n_input);
     double min = variances[p->n_input - wanted];
     int64_t ties = 0, taken = 0;
     for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++)

@@ -53,7 +53,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .method = method,
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
     if (method->resolve) method->resolve(&run->problem, run->chosen->parts[0].fields);
-    run->problem.engine = rb_engine_find(method, ctx->engine);
+    run->problem.engine = ctx->engine ? ctx->engine : method->engines ? method->engines[0] : NULL;
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
 
@@ -120,6 +120,13 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
     return RB_OK;
 }
 
+rb_error rb_refuse_preprocess(rb_context *ctx, const char *option) {
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "`%s` cannot be given with a model to start from, whose preprocessing is taken; "
+                   "leave it out",
+                   option);
+}
+
 /* With a model to start from its preprocessing is taken: options would do nothing, but that missing
  * values can be left out. */
 static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
@@ -128,12 +135,8 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
-        if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "`%s` cannot be given with a model to start from, which has its own "
-                           "preprocessing; leave it out",
-                           row->name);
-        }
+        if (other && !omits && rb_options_is_set(run->chosen, row->name))
+            return rb_refuse_preprocess(ctx, row->name);
     }
     return RB_OK;
 }

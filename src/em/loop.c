@@ -86,7 +86,7 @@ static rb_error survey(rb_context *ctx, rb_run *run) {
     if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
     if (!err && run->below) {
         run->below_told = true;
-        rb_below_tell(ctx, &below, run->preprocess, run->source, method->name);
+        rb_method_tell_below(ctx, method, &below, run->preprocess, run->source);
     }
     run->below = NULL;
     return err;

@@ -502,5 +502,6 @@ const rb_method rb_method_ica = {
     .coder_free = factors_linear_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
+    .arrays = factors_linear_arrays,
     .no_samples = "it says that codes are independent, but not how they are distributed",
 };

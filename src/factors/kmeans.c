@@ -233,7 +233,7 @@ static void search_task(void *arg, int64_t task, int worker) {
     }
 }
 
-void kmeans_search_all(rb_context *ctx, const struct kmeans_search *search) {
+static void search_all(rb_context *ctx, const struct kmeans_search *search) {
     rb_parallel(ctx, block_tasks(search->products.rows).count, search_task, (void *)search);
 }
 
@@ -356,7 +356,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
                                    .lengths = fit->lengths + block->own,
                                    .nearest = fit->nearest,
                                    .found = fit->found};
-    kmeans_search_all(ctx, &search);
+    search_all(ctx, &search);
     rb_error err = sort_moves(ctx, fit, block);
     if (err) return err;
     struct adding adding = {ctx, fit, block};
@@ -561,7 +561,7 @@ static rb_error encode(rb_context *ctx, void *memory, const rb_block *block, voi
                                    .products = rb_dense_rows(c->products, 0, n),
                                    .halves = c->halves,
                                    .nearest = c->nearest};
-    kmeans_search_all(ctx, &search);
+    search_all(ctx, &search);
     rb_dense_zero(rows);
     for (int64_t i = 0; i < n; i++)
         rb_dense_set(rows, i, c->nearest[i], 1);
@@ -591,6 +591,8 @@ static rb_error draw(rb_context *ctx, void *memory, const rb_sampling *sampling,
     return RB_OK;
 }
 
+static const rb_array_kind arrays[] = {{"share", RB_ARRAY_ROW_EACH}, {0}};
+
 const rb_method rb_method_kmeans = {
     .size = sizeof(rb_method),
     .name = "kmeans",
@@ -599,6 +601,7 @@ const rb_method rb_method_kmeans = {
     .options = option_rows,
     .options_size = sizeof(kmeans_options),
     .code_name = "X_kmeans",
+    .arrays = arrays,
     .centre = RB_CENTRE_MEAN,
     .units = units,
     .block_samples = block_samples,

@@ -141,6 +141,12 @@ static rb_error store(rb_context *ctx, void *made, rb_model *model) {
                                 pca_total(&s->pca));
 }
 
+/* Codes are W' x. */
+static rb_error layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer) {
+    return rb_model_need_array(ctx, model, "loadings", rb_model_features(model),
+                               rb_model_units(model), &layer->weights);
+}
+
 const rb_method rb_method_pca = {
     .size = sizeof(rb_method),
     .name = "pca",
@@ -173,6 +179,8 @@ const rb_method rb_method_pca = {
     .coder_free = factors_linear_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
+    .arrays = factors_linear_arrays,
     .draw = factors_linear_draw,
+    .layer = layer,
     .emit = factors_linear_emit,
 };

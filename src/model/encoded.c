@@ -53,7 +53,7 @@ static rb_error walk_samples(rb_context *ctx, struct keeping *w) {
     if (k->walked && k->codes.data) w->coder.given = &k->codes;
     err = err ? err : rb_coder_run(ctx, &w->coder, 0, rb_source_samples(k->source), hand_on, w);
     if (!err && tells)
-        rb_below_tell(ctx, &below, k->model->preprocess, k->source, k->model->method->name);
+        rb_method_tell_below(ctx, k->model->method, &below, k->model->preprocess, k->source);
     rb_coder_clear(&w->coder);
     k->walked = k->walked || !err;
     return err;

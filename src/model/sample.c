@@ -22,7 +22,7 @@ static const rb_option sample_rows[] = {
     {"noise", 0, RB_OPTION_NUMBER, offsetof(sample_options, noise), "1", 0, 1e6, NULL, "FACTOR",
      "multiply the standard deviation of the noise by this; 0: no noise"},
     {"steps", 0, RB_OPTION_INTEGER, offsetof(sample_options, steps), "0", 0, 1e9, NULL, "N",
-     "rbm: steps of Gibbs sampling that lead to each sample; 0: 1000"},
+     "of a method that samples by a chain: its steps up to each sample; 0: 1000"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(sample_options, seed), "1", 0, 9e15, NULL, "N",
      "seed of the random numbers"},
     {0},

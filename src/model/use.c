@@ -195,7 +195,7 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
     coder.keeps = use == IMPUTED;
     coder.below = &below;
     err = err ? err : rb_coder_run(ctx, &coder, 0, source->n_samples, fn, user);
-    if (!err) rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
+    if (!err) rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
     rb_coder_clear(&coder);
     return err;
 }
@@ -471,7 +471,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     err = model->method->evaluate ? model->method->evaluate(ctx, model, feed, metrics) : RB_OK;
     err = err ? err : measure(ctx, model, feed, &below, metrics);
     if (!err) {
-        rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
+        rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
         set_check(&check, metrics);
         rb_model_warn(ctx, model, &check);
     }

@@ -128,34 +128,14 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return rb_scratch_end(&scratch);
 }
 
-static rb_error take_none(void *user, int64_t first, const rb_matrix *rows) {
-    (void)user, (void)first, (void)rows;
-    return RB_OK;
-}
-
-static rb_error find_units(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                           rb_source *source, const rb_labels *labels, rb_enrichment *e) {
-    rb_encoded encoded = {.model = model, .source = source, .most = INT64_MAX};
-    e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
-    rb_error err = e->best_units ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_encoded_rows(ctx, &encoded, take_none, NULL);
-    if (!err) {
-        const rb_matrix codes = rb_encoded_codes(&encoded);
-        err = rb_class_units(ctx, labels, modules, &codes, e->best_units);
-    }
-    rb_encoded_clear(&encoded);
-    return err;
-}
-
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, const rb_labels *labels, rb_enrichment *e) {
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
+                          rb_enrichment *e) {
     rb_labels own = *labels; /* what rows point into stays */
-    rb_error err = rb_modules_check_samples(ctx, modules, rb_source_samples(source));
+    rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
     if (err) return err;
     own.classes = rb_names_copy(ctx, (const char **)labels->classes->text, labels->classes->count);
     e->text = own.classes;
     err = own.classes ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
-    if (!err && model) err = find_units(ctx, modules, model, source, &own, e);
     e->n_rows = modules->count;
     e->n_labelled = labels->n_labelled;
     e->n_classes = labels->classes->count;
@@ -163,23 +143,18 @@ rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_m
     return err;
 }
 
-rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                               rb_source *source, const rb_classes *classes, rb_enrichment *e) {
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules,
+                               const rb_classes *classes, rb_enrichment *e) {
     rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
-    if (!err && classes->n_samples != rb_source_samples(source)) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there are classes of %lld samples, but %lld samples",
-                      (long long)classes->n_samples, (long long)rb_source_samples(source));
-    }
     if (err) return err;
-    *e = (rb_enrichment){.size = sizeof *e};
     rb_names names = {classes->n_classes, (char **)classes->names};
     const rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, &names};
-    return rb_enrichment_of(ctx, modules, model, source, &labels, e);
+    *e = (rb_enrichment){.size = sizeof *e};
+    return rb_enrichment_of(ctx, modules, &labels, e);
 }
 
 void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
-    rb_free(e->best_units);
     rb_names_free(e->text);
     *e = (rb_enrichment){.size = e->size};
 }

@@ -124,19 +124,3 @@ rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_mo
     }
     return rb_scratch_end(&scratch);
 }
-
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                        const rb_matrix *codes, rb_class_unit *best) {
-    int64_t n_classes = labels->classes->count, n_units = codes->n_features;
-    rb_scratch scratch = {.ctx = ctx};
-    rb_group_auc *rows = rb_take(&scratch, n_classes * n_units, sizeof *rows);
-    int64_t *units = rb_take(&scratch, n_classes, sizeof *units);
-    if (!scratch.err) scratch.err = rb_class_aucs(ctx, labels, codes, rows, units);
-    if (!scratch.err) scratch.err = rb_class_overlaps(ctx, labels, modules, n_units, rows);
-    for (int64_t c = 0; c < n_classes && !scratch.err; c++) {
-        const rb_group_auc *row = rows + c * n_units + (units[c] < 0 ? 0 : units[c]);
-        best[c] = (rb_class_unit){labels->classes->text[c], row->group_size, units[c], row->auc,
-                                  units[c] < 0 ? -1 : row->overlap};
-    }
-    return rb_scratch_end(&scratch);
-}

@@ -51,12 +51,6 @@ int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
-/* Are units of the model causes that are there or not, as its method says? Of the shapes of its
- * arrays nothing is known. */
-bool rb_has_causes(const rb_model *model);
-/* A cause is active where its code is larger, whatever its sign; of other models 1/2. */
-double rb_active_above(const rb_model *model);
-
 /* ---- rules ---- */
 
 typedef enum rb_rule_kind {
@@ -234,9 +228,9 @@ typedef struct rb_labels {
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
-/* rb_modules_enrichment with labels that were read. */
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, const rb_labels *labels, rb_enrichment *enrichment);
+/* rb_modules_enrichment of labels. */
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
+                          rb_enrichment *enrichment);
 
 /* Every sample of the modules must be one of so many. */
 rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
@@ -253,9 +247,6 @@ rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix
  * unit are modules in that of the side that the AUC tells. */
 rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
                            int64_t n_units, rb_group_auc *rows);
-/* The best unit of each class, by such codes; best has memory for all classes. */
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                        const rb_matrix *codes, rb_class_unit *best);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */

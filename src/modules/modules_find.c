@@ -2,7 +2,6 @@
 #include "modules.h"
 
 #include <math.h>
-#include <string.h>
 
 static rb_error give_rows(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
     return rb_encoded_rows(ctx, state, fn, user);
@@ -27,34 +26,10 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
 
 /* ---- noise ---- */
 
-/* A table that is older than the library ends before the fields that came later. */
-bool rb_has_causes(const rb_model *model) {
-    const rb_method *m = model->method;
-    return m->size > offsetof(rb_method, active_above) && m->active_above;
-}
-
-double rb_active_above(const rb_model *model) {
-    return rb_has_causes(model) ? model->method->active_above(model) : 0.5;
-}
-
-static bool tells_noise(const rb_method *m) {
-    return m->size > offsetof(rb_method, noise) && m->noise;
-}
-
-static bool has_chances(const rb_method *m) {
-    return m->size > offsetof(rb_method, chances) && m->chances;
-}
-
-static const double *code_scale(const rb_model *model) {
-    const rb_method *m = model->method;
-    bool known = m->size > offsetof(rb_method, code_scale) && m->code_scale;
-    return known ? rb_model_array(model, m->code_scale, NULL, NULL) : NULL;
-}
-
 bool rb_modules_possible(const rb_model *model) {
     int64_t features = 0, variances = -1;
     return rb_model_array(model, "loadings", &features, NULL) &&
-           (tells_noise(model->method) ||
+           (rb_tells_noise(model) ||
             (rb_model_array(model, "noise", &variances, NULL) && variances == features));
 }
 
@@ -65,7 +40,7 @@ static const double NOISE_MIN = 1e-100;
 static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
     int64_t features = rb_model_features(model);
     const double *values = NULL;
-    rb_error err = tells_noise(model->method)
+    rb_error err = rb_tells_noise(model)
                        ? model->method->noise(ctx, model, noise)
                        : rb_model_need_array(ctx, model, "noise", features, 1, &values);
     for (int64_t k = 0; !err && k < features; k++)
@@ -87,12 +62,6 @@ static void note_stability(const rb_model *model, rb_modules *modules) {
 
 /* ---- all of it ---- */
 
-static bool has_sparse_loadings(const rb_model *model) {
-    const char *text = rb_model_attribute(model, "sparse-loadings");
-    double value = 0;
-    return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
-}
-
 /* What the modules of a model are found in. */
 static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
     const rb_model *model = kept->model;
@@ -100,11 +69,11 @@ static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
         .noise = noise,
         .probabilities = rb_has_causes(model),
         .halfway = rb_active_above(model),
-        .valued = rb_model_array(model, "values", NULL, NULL),
-        .chances = has_chances(model->method),
-        .sparse_loadings = has_sparse_loadings(model),
+        .valued = rb_has_valued_causes(model),
+        .chances = rb_has_chances(model),
+        .sparse_loadings = rb_has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
-        .scale = code_scale(model),
+        .scale = rb_code_scale(model),
         .walk = give_rows,
         .walk_blocks = give_blocks,
         .state = kept,

@@ -265,5 +265,7 @@ const rb_method rb_method_dae = {
     .coder_free = net_coder_free,
     .encode = encode,
     .decode = decode,
+    .layer = net_unit_layer,
+    .arrays = net_model_arrays,
     .no_samples = "it is a map from samples to samples, not a distribution",
 };

@@ -525,4 +525,6 @@ const rb_method rb_method_rbm = {
     .emit = emit,
     .draws_by_steps = true,
     .chances = true,
+    .layer = net_unit_layer,
+    .arrays = net_model_arrays,
 };

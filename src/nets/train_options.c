@@ -96,14 +96,15 @@ rb_error rb_finetune_options_new(rb_context *ctx, rb_options **options) {
 
 /* ---- what contradicts, or does nothing ---- */
 
-/* Is some layer an rfn? */
-static bool has_filter(const rb_model *start) {
-    if (!start || strcmp(rb_model_method(start), "rfn") == 0) return start != NULL;
+/* Is some layer made of the posterior mean of a factor model? */
+static bool has_filter(const rb_context *ctx, const rb_model *start) {
+    if (!start || rb_method_rectifies(start->method)) return start != NULL;
     for (int64_t k = 1; k <= rb_stack_layers(start); k++) {
         char name[64];
         snprintf(name, sizeof name, "layer%lld.method", (long long)k);
-        const char *method = rb_model_attribute(start, name);
-        if (method && strcmp(method, "rfn") == 0) return true;
+        const char *text = rb_model_attribute(start, name);
+        const rb_method *method = text ? rb_find_method(ctx, text) : NULL;
+        if (method && rb_method_rectifies(method)) return true;
     }
     return false;
 }
@@ -117,7 +118,7 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const dee
         {!valid, "patience", "there are no validation samples to stop by"},
         {o->optimizer == DEEP_ADAM, "momentum", "adam has moments of its own"},
         {o->schedule == DEEP_COSINE, "rate-decay", "the cosine has no factor"},
-        {!has_filter(start), "filter", "the start has no posterior"},
+        {!has_filter(ctx, start), "filter", "the start has no posterior"},
         {o->outputs != DEEP_SOFTMAX, "class-weights", "the outputs are not classes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

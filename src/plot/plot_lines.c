@@ -2,8 +2,6 @@
  * iterations of a fit. */
 #include "plot.h"
 
-#include <rarebit/rfn.h>
-
 #include <math.h>
 #include <string.h>
 
@@ -186,26 +184,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
 }
 
 /* What a panel shows: a metric by its name; the objectives are in the history itself. */
-typedef struct metric {
-    const char *label, *name;
-    bool logarithm;
-    const char *(*kind)(int number);
-} metric;
-
-static const metric metrics[RB_SERIES_MAX] = {
-    {"objective", "objective", false, NULL},
-    {"E-step objective", "estep_objective", false, NULL},
-    {"log10 of KKT residual", "kkt_residual", true, NULL},
-    {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
-
-/* Of a fit that cools: its objective is at another temperature in each iteration. */
-static const metric cooling[RB_SERIES_MAX] = {
-    {"log evidence at the temperature", "objective", false, NULL},
-    {"log-likelihood", "log_likelihood", false, NULL},
-    {"free energy", "free_energy", false, NULL},
-    {"temperature", "temperature", false, NULL}};
-
-static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
+static double value_of(const rb_model *model, int64_t iteration, const rb_metric_plot *m) {
     double value = NAN, objective = NAN, estep_objective = NAN;
     if (rb_model_metric(model, iteration, m->name, &value)) {
         rb_model_history(model, iteration, &objective, &estep_objective, NULL);
@@ -224,17 +203,17 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     rb_error err = rb_page_check(ctx, given, &options, path);
     double *values = err ? NULL : rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
     if (!values) return err ? err : RB_ERROR_MEMORY;
-    bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
+    const rb_metric_plot *m = rb_metric_plots(model);
     rb_series series[RB_SERIES_MAX];
-    for (int s = 0; s < RB_SERIES_MAX; s++) {
-        const metric *m = cools ? &cooling[s] : &metrics[s];
+    int s = 0;
+    for (; m->label && s < RB_SERIES_MAX; m++, s++) {
         series[s] = (rb_series){m->label, values + s * count, m->kind};
         for (int64_t i = 0; i < count; i++)
             values[s * count + i] = value_of(model, i, m);
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, title, &options, path);
+    err = rb_draw_history(ctx, series, s, count, title, &options, path);
     rb_free(values);
     return err;
 }

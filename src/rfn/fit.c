@@ -314,7 +314,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     rfn_setup *setup = &fit->setup;
     *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, start != NULL};
     setup->problem.method = &rb_method_rfn;
-    setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
+    setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;

@@ -395,11 +395,6 @@ static rb_error count_units(rb_context *ctx, study *s) {
 
 /* ---- p-values ---- */
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* How many of the ascending values are at least x. */
 static int64_t count_from(const double *values, int64_t count, double x) {
     int64_t low = 0, high = count;
@@ -433,7 +428,7 @@ static void sort_null(study *s) {
         for (int64_t u = first; u < s->n_living; u++)
             s->living[u].share = 1 / (double)(s->n_living - first);
     }
-    qsort(s->largest, (size_t)b, sizeof *s->largest, ascending);
+    rb_sort_numbers(s->largest, b);
     qsort(s->living, (size_t)s->n_living, sizeof *s->living, descending);
     for (int64_t u = 1; u < s->n_living; u++)
         s->living[u].share += s->living[u - 1].share;

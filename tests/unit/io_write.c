@@ -317,7 +317,7 @@ static void structs_of_another_size_are_refused(void **state) {
     assert_size(rb_describe(ctx, NULL, &description));
     assert_size(rb_denoise(ctx, NULL, "a.png", NULL, "b.png", &denoising));
     assert_size(rb_modules_match(ctx, NULL, NULL, &match));
-    assert_size(rb_modules_enrichment(ctx, NULL, NULL, NULL, NULL, &enrichment));
+    assert_size(rb_modules_enrichment(ctx, NULL, NULL, &enrichment));
     assert_int_equal(files_here(), 0);
 }
 

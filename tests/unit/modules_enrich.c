@@ -42,7 +42,7 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, rb_source *s
                         rb_enrichment *e) {
     rb_classes classes = {.size = sizeof classes};
     rb_error err = rb_classes_read(ctx, path, source, &classes);
-    err = err ? err : rb_modules_enrichment(ctx, modules, NULL, source, &classes, e);
+    err = err ? err : rb_modules_enrichment(ctx, modules, &classes, e);
     rb_classes_clear(&classes);
     return err;
 }
@@ -131,7 +131,6 @@ static void rows_are_counts(void **state) {
     assert_int_equal(e.n_rows, 4);
     assert_int_equal(e.n_labelled, 8);
     assert_int_equal(e.n_classes, 3);
-    assert_null(e.best_units); /* there was no model */
     const rb_enrichment_row *row = &e.rows[0];
     assert_int_equal(row->module, 0);
     assert_string_equal(row->class_name, "B");

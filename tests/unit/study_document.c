@@ -2,10 +2,9 @@
  * are encoded once for all of it. */
 #include "fixture.h"
 
-#include "modules/modules.h"
-
 #include <rarebit/document.h>
 #include <rarebit/significance.h>
+#include <rarebit/view.h>
 
 enum { N = 90, MOST = 120, UNITS = 4 };
 
@@ -164,15 +163,6 @@ static void parts_are_what_they_are_alone(void **state) {
         assert_ok(ctx, rb_covariates_auc(ctx, labels, 0, d.codes, &aucs));
         assert_ok(ctx, rb_covariates_test(ctx, covariates, d.codes, &tests));
         assert_int_equal(d.aucs.n_groups, 2);
-        rb_enrichment of_model = {.size = sizeof of_model}; /* which encodes by itself */
-        assert_ok(ctx, rb_enrichment_of(ctx, modules, model, source,
-                                        &rb_covariates_column(labels, 0)->groups, &of_model));
-        for (int64_t g = 0; g < 2; g++) {
-            const rb_class_unit *best = &of_model.best_units[g];
-            assert_int_equal(best->unit, d.aucs.best[g]);
-            assert_true(best->auc == d.aucs.rows[g * UNITS + best->unit].auc);
-        }
-        rb_enrichment_clear(&of_model);
         for (int64_t r = 0; r < aucs.n_groups * aucs.n_units; r++)
             assert_true(d.aucs.rows[r].auc == aucs.rows[r].auc);
         for (int64_t r = 0; r < tests.n_rows; r++)
@@ -232,6 +222,81 @@ static void tables_have_what_they_say(void **state) {
     rb_source_free(source);
 }
 
+/* Members first, then samples outside of the module; values are those of a view. */
+static void maps_show_their_modules(void **state) {
+    (void)state;
+    const rb_map_size most = {.members = 7, .others = 5, .features = 6};
+    rb_source *source = make(30);
+    rb_method counting;
+    rb_model *model = fit(source, &counting);
+    rb_modules *modules;
+    rb_module_map *maps;
+    assert_ok(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
+    samples_read = 0;
+    assert_ok(ctx, rb_module_maps(ctx, model, source, modules, &most, &maps));
+    assert_int_equal(samples_read, N); /* for all of them */
+    for (int64_t r = 0; r < rb_modules_count(modules); r++) {
+        const rb_module *m = rb_modules_get(modules, r);
+        const rb_module_map *map = &maps[r];
+        assert_int_equal(map->n_members, m->n_samples < 7 ? m->n_samples : 7);
+        assert_int_equal(map->n_samples, map->n_members + 5);
+        assert_int_equal(map->n_features, m->n_features < 6 ? m->n_features : 6);
+        for (int64_t i = 0; i < map->n_samples; i++) {
+            bool member = false;
+            for (int64_t d = 0; d < m->n_samples; d++)
+                member |= m->samples[d].index == map->samples[i];
+            assert_int_equal(member, i < map->n_members);
+            for (int64_t k = 0; k < map->n_features; k++) {
+                float value;
+                rb_view view = {sizeof view, &map->samples[i], &map->features[k], 1, 1, &value};
+                assert_ok(ctx, rb_view_fill(ctx, model, source, &view));
+                assert_true(map->values[k * map->n_samples + i] == value);
+            }
+        }
+    }
+    rb_module_maps_free(maps, rb_modules_count(modules));
+    rb_modules_free(modules);
+    model->method = method;
+    rb_model_free(model);
+    rb_source_free(source);
+}
+
+static void no_memory(void **state) {
+    (void)state;
+    rb_source *source = make(30);
+    rb_method counting;
+    rb_model *model = fit(source, &counting);
+    rb_covariates *labels = make_labels(), *covariates = make_covariates();
+    const rb_map_size most = {.members = 3, .others = 2, .features = 2};
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        rb_document d = {.size = sizeof d,
+                         .model = model,
+                         .source = source,
+                         .labels = labels,
+                         .covariates = covariates,
+                         .with_codes = true,
+                         .with_metrics = true};
+        rb_module_map *maps;
+        ctx->allocations_left = n;
+        err = rb_document_make(ctx, &d);
+        assert_true(err == RB_OK || d.modules == NULL);
+        if (!err) {
+            int64_t count = rb_modules_count(d.modules);
+            err = rb_module_maps(ctx, model, source, d.modules, &most, &maps);
+            if (!err) rb_module_maps_free(maps, count);
+        }
+        ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        rb_document_clear(&d);
+    }
+    rb_covariates_free(labels);
+    rb_covariates_free(covariates);
+    model->method = method;
+    rb_model_free(model);
+    rb_source_free(source);
+}
+
 static int setup(void **state) {
     (void)state;
     ctx = fixture_context();
@@ -249,6 +314,8 @@ int main(void) {
         cmocka_unit_test(samples_are_encoded_once),
         cmocka_unit_test(parts_are_what_they_are_alone),
         cmocka_unit_test(tables_have_what_they_say),
+        cmocka_unit_test(maps_show_their_modules),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
