@@ -1,4 +1,5 @@
-/* Fuzz target: tables of covariates, for samples with names and, by position, for three without. */
+/* Fuzz target: tables of samples, as covariates, classes and covariates to regress, for samples
+ * with names and, by position, for three without. */
 #include "driver/read.h"
 
 #include <math.h>
@@ -20,6 +21,21 @@ static void look_at(const rb_covariates *table) {
     }
 }
 
+/* One table for both, read once. */
+static void read_others(rb_context *ctx, const char *path, rb_source *source) {
+    rb_annotations *table;
+    rb_classes classes = {.size = sizeof classes};
+    if (rb_annotations_read(ctx, path, source, &table)) return;
+    rb_error err = rb_annotations_classes(ctx, table, NULL, source, &classes);
+    fuzz_expect(err || classes.n_labelled > 0);
+    for (int64_t i = 0; i < classes.n_samples; i++)
+        fuzz_expect(classes.class_of[i] < classes.n_classes);
+    rb_classes_clear(&classes);
+    err = rb_annotations_bind(ctx, table, "g,x:numbers", source);
+    fuzz_expect(!err || rb_context_error(ctx)[0] != '\0');
+    rb_annotations_free(table);
+}
+
 static void read_once(const char *path, bool named) {
     static const double values[SAMPLES] = {0};
     static const char *const names[SAMPLES] = {"a", "b", "c"};
@@ -36,6 +52,7 @@ static void read_once(const char *path, bool named) {
     else
         look_at(table);
     rb_covariates_free(table);
+    read_others(ctx, path, source);
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);

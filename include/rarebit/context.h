@@ -205,7 +205,7 @@ RB_API rb_error rb_context_set_command(rb_context *context, const char *line);
 RB_API const char *rb_context_command(const rb_context *context);
 
 /* Where pictures, and matrices in HDF5, come from that are written from here on: a JSON object on
- * one line, as rb_provenance of rarebit/io.h makes it. They hold it. The text is copied; NULL:
+ * one line, as rb_provenance of rarebit/output.h makes it. They hold it. The text is copied; NULL:
  * nothing, as at first. */
 RB_API rb_error rb_context_set_provenance(rb_context *context, const char *json);
 RB_API const char *rb_context_provenance(const rb_context *context);

@@ -16,7 +16,7 @@ typedef struct rb_feature_sets rb_feature_sets;
 RB_API rb_error rb_feature_sets_new(rb_context *context, rb_feature_sets **sets);
 RB_API void rb_feature_sets_free(rb_feature_sets *sets); /* NULL is accepted */
 /* Adds a set of `count` names of features; a name that is there twice counts once. Everything is
- * copied. Files of sets: rb_feature_sets_read (rarebit/io.h). RB_ERROR_MEMORY: the list
+ * copied. Files of sets: rb_feature_sets_read (rarebit/modules_file.h). RB_ERROR_MEMORY: the list
  * stays as it was. */
 RB_API rb_error rb_feature_sets_add(rb_context *context, rb_feature_sets *sets, const char *name,
                                     const char *const *features, int64_t count);

@@ -17,7 +17,7 @@ typedef struct rb_model rb_model;
  * acceleration have no such options. An iteration is an E-step and an M-step, whether an
  * acceleration keeps its result or not. With `checkpoint` the same call goes on from that file and
  * gives the same bits as a fit that was never interrupted (on the same kind of processor); the file
- * stays when the fit is done. It needs rb_io_use (rarebit/io.h): else the fit is
+ * stays when the fit is done. It needs rb_io_use (rarebit/checkpoint.h): else the fit is
  * RB_ERROR_UNSUPPORTED. */
 
 /* Fits a method to the samples of a source.

@@ -1,4 +1,4 @@
-/* Models: what a fit leaves, and what is done with it. Files of models: rarebit/io.h.
+/* Models: what a fit leaves, and what is done with it. Files of models: rarebit/model_file.h.
  *
  * A model is named arrays and attributes, the preprocessing, the names of the features, the history
  * of the fit.

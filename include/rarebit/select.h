@@ -16,7 +16,7 @@ extern "C" {
  *             else at least 19
  *   part      "3/100": only the third of 100 equal parts is done, on this machine
  * and checkpoint is a file that keeps the results of all fits, from which the same call goes on,
- * and of which rb_journal_merge (rarebit/io.h) makes one of several parts. Free with
+ * and of which rb_journal_merge (rarebit/checkpoint.h) makes one of several parts. Free with
  * rb_options_free. RB_ERROR_ARGUMENT: there is no such method. */
 RB_API rb_error rb_select_options(rb_context *context, const char *method, rb_options **options);
 

@@ -55,13 +55,20 @@ static int64_t trim_list(const rb_annotations *t, int64_t n) {
     return rows;
 }
 
+/* Is it the first of "class", "class:groups"? */
+static bool is_asked(const char *asked, const char *title) {
+    size_t length = strlen(title);
+    return asked && length > 0 && strncmp(asked, title, length) == 0 &&
+           (asked[length] == '\0' || asked[length] == ':');
+}
+
 /* A first line that names a sample is none; of a list, the number of lines says, or its title. */
 static bool has_header(const rb_matching *m, const char *asked) {
     const rb_annotations *t = m->table;
     if (!t->cells || t->numbers || t->rows == 0) return false;
     if (t->shorter) return true;
     const char *first = cell_at(t, 0, 0);
-    if (t->width == 1) return trim_list(t, m->n) == m->n + 1 || (asked && !strcmp(asked, first));
+    if (t->width == 1) return trim_list(t, m->n) == m->n + 1 || is_asked(asked, first);
     for (int64_t i = 0; i < m->n && rb_source_sample_name(m->source, i); i++)
         if (strcmp(first, rb_source_sample_name(m->source, i)) == 0) return false;
     return true;

@@ -16,7 +16,7 @@
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
 
-/* The options of rarebit/io.h. */
+/* The options of rarebit/data.h. */
 typedef struct rb_read_options {
     const char *dataset;
     bool transpose;

@@ -1,5 +1,5 @@
-/* Tables of samples: every spelling, as labels, covariates and covariates to regress, with one result;
- * and what is wrong with one, in one sentence for all three. */
+/* Tables of samples: every spelling, as labels, covariates and covariates to regress, with one
+ * result; and what is wrong with one, in one sentence for all three. */
 #include "../fixture.h"
 #include "io/io.h"
 
