@@ -7,7 +7,8 @@
 
 enum { PANELS = 4, TITLE = 34, ABOVE = 60, HEIGHT = 220, BELOW = 60, NAME = 48 };
 
-/* Lines over 1 .. count in the colours of their classes, or points of one line in those of theirs. */
+/* Lines over 1 .. count in the colours of their classes, or points of one line in
+ * those of theirs. */
 typedef struct panel {
     rb_series_plot series;
     bool points;

@@ -1,4 +1,5 @@
-/* Fits of data whose causes are known, beside the truth (Luecke and Eggert 2010, Figs. 4, 7 and 10). */
+/* Fits of data whose causes are known, beside the truth (Luecke and Eggert 2010, Figs. 4, 7,
+ * 10). */
 #ifndef TRIALS_H
 #define TRIALS_H
 
@@ -19,9 +20,9 @@ typedef struct bench_example {
 } bench_example;
 
 /* One panel has values over the iterations, a line for each trial that has them; another one those
- * at the end, a point for each trial, a cross where causes were not found; `up` names them. Two more
- * are of an example (NULL: none): Q over the iterations, where the model has it, in two colours, for
- * samples of at most max-active true causes and of more; and sorted log evidences. */
+ * at the end, a point for each trial, a cross where causes were not found; `up` names them. Two
+ * more are of an example (NULL: none): Q over the iterations, where the model has it, in two
+ * colours, for samples of at most max-active true causes and of more; and sorted log evidences. */
 rb_error bench_draw_trials(rb_context *ctx, const bench_trial *trials, int64_t count,
                            const char *up, const bench_example *example, int width,
                            const char *path);

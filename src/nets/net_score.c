@@ -1,9 +1,10 @@
 /* How good a net is on labelled samples.
  *
- * Interval of an error rate: E. B. Wilson, "Probable inference, the law of succession, and
- * statistical inference", 1927. Calibration: C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On
- * calibration of modern neural networks", 2017, eq. (3), with 15 bins of equal width. */
+ * Calibration: C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural
+ * networks", 2017, eq. (3), with 15 bins of equal width. */
 #include "net.h"
+
+#include <rarebit/fields.h>
 
 #include <math.h>
 
@@ -67,15 +68,6 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     return RB_OK;
 }
 
-static void wilson(int64_t errors, int64_t n, double *low, double *high) {
-    const double z = 1.959963984540054;
-    double count = (double)n, p = (double)errors / count, z2 = z * z / count;
-    double centre = (p + z2 / 2) / (1 + z2);
-    double half = z / (1 + z2) * sqrt(p * (1 - p) / count + z2 / (4 * count));
-    *low = errors == 0 ? 0 : fmax(0, centre - half);
-    *high = errors == n ? 1 : fmin(1, centre + half);
-}
-
 static void finish(struct scoring *s) {
     rb_net_scores *scores = s->scores;
     double n = (double)scores->samples, gap = 0;
@@ -88,7 +80,7 @@ static void finish(struct scoring *s) {
     if (s->net.outputs != DEEP_LINEAR) {
         scores->error_rate = (double)scores->errors / n;
         scores->calibration_error = gap / n / (classes ? 1 : (double)scores->n_outputs);
-        wilson(scores->errors, scores->samples, &scores->low, &scores->high);
+        rb_success_interval(scores->errors, scores->samples, &scores->low, &scores->high);
     }
 }
 

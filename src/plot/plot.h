@@ -226,7 +226,8 @@ typedef struct rb_series_plot {
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *plot, const rb_plot_options *options,
                         const char *path);
-/* The series of rb_plot_evidence, in memory of the scratch, whose error says whether all went well. */
+/* The series of rb_plot_evidence, in memory of the scratch, whose error says whether all
+ * went well. */
 void rb_evidence_series(rb_scratch *scratch, const double *evidence, int64_t n, int64_t used,
                         rb_source *states, rb_series_plot *plot);
 
