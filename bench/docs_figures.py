@@ -1,18 +1,21 @@
-"""Runs the commands of the tables of docs/measurements again and prints the cells that moved beyond their stated spread.
+"""Runs the commands of the tables of docs again and prints the cells that moved beyond their stated spread.
 
-    ./run docs-figures [--all] [--list] [PAGE...]     PAGE: prior, tables, ...; exit 1 when a cell moved
+    ./run docs-figures [--all] [--list] [--missing] [PAGE...]     PAGE: prior, tables, ...; exit 1 when a cell moved
 
-A table that a command makes has a comment above it:
+Every table of figures in docs has a comment above it, or --missing names it and exits with 1 (a test does). Worked
+examples (docs/start/examples) have none: `./run examples` compares all of their figures. The comment is one of
 
-    <!-- figures [long] [columns 2,3,4] [spread 2 %] [spread 0.1]
+    <!-- figures none: why no command here can make it again -->
+
+    <!-- figures [long] [rows 1-8] [columns 2,3,4] [spread 2 %] [spread 0.1]
     commands for bash, in an empty folder
     -->
 
 What the commands print is compared with the table, line by line with its rows, number by number with the numbers of
 the columns (1 is the first one; all but the first where none are named; a cell of several numbers has them in order).
-A spread is a share of the figure in docs or an amount, the larger of both where both are given; without one it is a
-unit of the last digit printed. `long` ones, of more than a minute or so, run with --all alone. Commands find rarebit
-and the programs of bench by name, the sources as $SOURCE, and
+Rows that need files from elsewhere are left out by `rows`. A spread is a share of the figure in docs or an amount, the
+larger of both where both are given; without one it is a unit of the last digit printed. `long` ones, of more than a
+minute or so, run with --all alone. Commands find rarebit and the programs of bench by name, the sources as $SOURCE, and
 
     values MODEL DATA NAME...    prints metrics of `rarebit evaluate`, or means of arrays of the model (by h5py), in a
                                  line; 100*NAME: as percent
@@ -25,7 +28,9 @@ import sys
 import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHELVES = ("measurements", "reference", "howto", "start")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
+BESIDES_NUMBERS = re.compile(NUMBER.pattern + r"|\b(?:of|to|and|in|s|ms|us)\b|[-+*~<>/%(),:; ]")
 VALUES = r"""
 values() {
     rarebit evaluate "$1" "$2" --json -q >values.json
@@ -45,6 +50,17 @@ END
 """
 
 
+def cells_of(row):
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def has_figures(rows):
+    """Whether half of the rows have a cell of numbers alone, besides the first one."""
+    def is_figure(cell):
+        return NUMBER.search(cell) and not BESIDES_NUMBERS.sub("", cell)
+    return 2 * sum(any(map(is_figure, cells_of(row)[1:])) for row in rows) >= len(rows)
+
+
 class Table:
     """The rows below a comment of figures: [(first cell, [figures])]."""
 
@@ -56,9 +72,10 @@ class Table:
         self.share = max([0] + [float(x) / 100 for x in re.findall(r"spread ([\d.]+) %", head)])
         self.amount = max([0] + [float(x) for x in re.findall(r"spread ([\d.]+)(?! %)\b", head)])
         self.exact = "spread" not in head
+        first, last = re.search(r"rows (\d+)-(\d+)", head + " rows 1-999").groups()
         self.rows = []
-        for row in rows:
-            cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+        for row in rows[int(first) - 1:int(last)]:
+            cells = cells_of(row)
             figures = [x for k in columns if k <= len(cells) for x in NUMBER.findall(cells[k - 1])]
             self.rows.append((cells[0], figures))
 
@@ -72,7 +89,7 @@ class Table:
     def compare(self, printed):
         """Prints what moved; how many cells."""
         lines = [NUMBER.findall(line) for line in printed.splitlines() if NUMBER.search(line)]
-        where, moved = f"docs/measurements/{self.page}.md:{self.line}", 0
+        where, moved = f"docs/{self.page}.md:{self.line}", 0
         if len(lines) != len(self.rows):
             print(f"{where}: the table has {len(self.rows)} rows, its commands print {len(lines)}")
             return 1
@@ -88,27 +105,28 @@ class Table:
 
 
 def read(page):
-    """The tables with a comment of figures; how many tables with figures have none."""
-    lines = open(f"{SOURCE}/docs/measurements/{page}.md", encoding="utf-8").read().split("\n")
-    tables, script, without = [], None, 0
+    """The tables with commands; how many are `none`; the lines of tables of figures that have no comment."""
+    lines = open(f"{SOURCE}/docs/{page}.md", encoding="utf-8").read().split("\n")
+    tables, head, script, none, without = [], None, "", 0, []
     k = 0
     while k < len(lines):
         if lines[k].startswith("<!-- figures"):
-            end = lines.index("-->", k)
-            script = (lines[k], "\n".join(lines[k + 1:end]))
-            k = end
+            end = next(e for e in range(k, len(lines)) if lines[e].endswith("-->"))
+            head, script, k = lines[k], "\n".join(lines[k + 1:end]), end
         elif re.fullmatch(r"\|[ :|-]+\|", lines[k]):
             end = k + 1
             while end < len(lines) and lines[end].startswith("|"):
                 end += 1
             rows = lines[k + 1:end]
-            if script:
-                tables.append(Table(page, k, *script, rows))
-            elif sum(len(NUMBER.findall(row)) for row in rows) >= 2 * len(rows):
-                without += 1
-            script, k = None, end - 1
+            if head and head.startswith("<!-- figures none: "):
+                none += 1
+            elif head:
+                tables.append(Table(page, k, head, script, rows))
+            elif has_figures(rows):
+                without.append(k)
+            head, k = None, end - 1
         k += 1
-    return tables, without
+    return tables, none, without
 
 
 def run(table, tools):
@@ -118,36 +136,53 @@ def run(table, tools):
         done = subprocess.run(["bash", "-euc", VALUES + table.script], cwd=folder, env=environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
-        print(f"docs/measurements/{table.page}.md:{table.line}: its commands end with {done.returncode}: {done.stderr.strip()[-300:]}")
+        print(f"docs/{table.page}.md:{table.line}: its commands end with {done.returncode}: {done.stderr.strip()[-300:]}")
         return None
     return done.stdout
 
 
+def pages_of_docs():
+    return [f"{shelf}/{name[:-3]}" for shelf in SHELVES if os.path.isdir(f"{SOURCE}/docs/{shelf}")
+            for name in sorted(os.listdir(f"{SOURCE}/docs/{shelf}")) if name.endswith(".md")]
+
+
+def show(pages, options):
+    """Lists what pages have; 1 if --missing is asked for and a table has no comment."""
+    missing = 0
+    for page in pages:
+        tables, none, without = read(page)
+        if "--list" in options and (tables or none or without):
+            longs = sum(table.long for table in tables)
+            print(f"{page}: {len(tables)} tables with their commands, {longs} of them long; {none} with a reason; "
+                  f"{len(without)} without")
+        for line in without if "--missing" in options else []:
+            print(f"docs/{page}.md:{line}: a table of figures without a comment `<!-- figures ...`, with its command "
+                  "or the reason why it has none (bench/docs_figures.py)")
+            missing += 1
+    return 1 if missing else 0
+
+
 def main(build, words):
     options = {word for word in words if word.startswith("--")}
-    pages = [word for word in words if word not in options]
-    known = sorted(name[:-3] for name in os.listdir(f"{SOURCE}/docs/measurements") if name.endswith(".md"))
-    wrong = (options - {"--all", "--list"}) | (set(pages) - set(known))
+    known, asked = pages_of_docs(), set(words) - options
+    pages = [page for page in known if not asked or page.split("/")[1] in asked]
+    wrong = (options - {"--all", "--list", "--missing"}) | (asked - {page.split("/")[1] for page in known})
     if wrong:
-        print(f"docs-figures: '{min(wrong)}' is neither --all, --list nor a page of docs/measurements", file=sys.stderr)
+        print(f"docs-figures: '{min(wrong)}' is neither --all, --list, --missing nor a page of docs", file=sys.stderr)
         return 2
+    if options & {"--list", "--missing"}:
+        return show(pages, options)
     tools = [os.path.abspath(build), os.path.abspath(f"{build}/bench")]
     moved = ran = cells = left = 0
-    for page in pages or known:
-        tables, without = read(page)
-        if "--list" in options and (tables or without):
-            longs = sum(table.long for table in tables)
-            print(f"{page}: {len(tables)} tables with their commands, {longs} of them long; {without} without")
-        for table in tables if "--list" not in options else []:
-            if table.long and "--all" not in options:
-                left += 1
-                continue
-            printed = run(table, tools)
-            ran += 1
-            cells += sum(len(figures) for _, figures in table.rows)
-            moved += 1 if printed is None else table.compare(printed)
-    if "--list" not in options:
-        print(f"{ran} tables, {cells} figures: {moved} moved" + (f"; {left} long tables left out (--all)" if left else ""))
+    for table in (table for page in pages for table in read(page)[0]):
+        if table.long and "--all" not in options:
+            left += 1
+            continue
+        printed = run(table, tools)
+        ran += 1
+        cells += sum(len(figures) for _, figures in table.rows)
+        moved += 1 if printed is None else table.compare(printed)
+    print(f"{ran} tables, {cells} figures: {moved} moved" + (f"; {left} long tables left out (--all)" if left else ""))
     return 1 if moved else 0
 
 

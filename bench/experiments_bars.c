@@ -1,6 +1,7 @@
 /* The bars experiments of Luecke and Eggert (2010): the paper's rate beside ours. */
 #include "experiments.h"
 #include "inside/counts.h"
+#include "inside/trials.h"
 #include "inside/truth.h"
 
 #include <math.h>
@@ -200,7 +201,7 @@ struct comparing {
     int64_t right;
 };
 
-static rb_error add_state(void *user, const rb_et_state *state) {
+static rb_error add_state(void *user, const rb_state *state) {
     struct comparing *c = user;
     for (int64_t cause = 0; cause < c->match->causes; cause++) {
         double value = 0;
@@ -215,7 +216,7 @@ static rb_error compare_states(rb_context *ctx, const rb_model *model, rb_source
                                const rb_field_match *match, const rb_matrix *states,
                                double *share) {
     struct comparing c = {match, states, 0};
-    rb_error err = rb_et_states(ctx, model, source, add_state, &c);
+    rb_error err = rb_states(ctx, model, source, add_state, &c);
     double all = (double)(rb_matrix_samples(states) * match->causes);
     *share = (double)c.right / all;
     return err;
@@ -386,24 +387,17 @@ static rb_error run_trial(rb_context *ctx, const struct experiment *e,
 static rb_error draw_trials(rb_context *ctx, const struct experiment *e,
                             const experiment_options *bench, const struct outcome *outcomes) {
     struct trial first;
-    rb_source *states = NULL;
-    rb_options *plot = NULL;
-    rb_plot_trial *trials = calloc((size_t)e->trials, sizeof *trials);
+    bench_trial *trials = calloc((size_t)e->trials, sizeof *trials);
     if (!trials) return RB_ERROR_MEMORY;
     for (int64_t t = 0; t < e->trials; t++) {
         const struct outcome *o = &outcomes[t];
-        trials[t] = (rb_plot_trial){o->success, o->likelihood, o->iterations, o->likelihoods};
+        trials[t] = (bench_trial){o->success, o->likelihood, o->iterations, o->likelihoods};
     }
     rb_error err = make_trial(ctx, e, bench, 0, &first);
-    err = err ? err : rb_source_from_matrix(ctx, first.states, &states);
-    err = err ? err : experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
-    err = err ? err : rb_options_set(ctx, plot, "width", "900"); /* four panels are high enough */
-    rb_plot_example example = {sizeof example, first.model, first.source, states};
+    const bench_example example = {first.model, first.source, first.states};
     err = err ? err
-              : rb_plot_trials(ctx, trials, e->trials, "log-likelihood per sample, truth 0",
-                               &example, plot, bench->picture);
-    rb_options_free(plot);
-    rb_source_free(states);
+              : bench_draw_trials(ctx, trials, e->trials, "log-likelihood per sample, truth 0",
+                                  &example, 900, bench->picture);
     free_trial(&first);
     free(trials);
     return err;

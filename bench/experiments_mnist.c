@@ -156,16 +156,15 @@ static bool look_new(const struct images *images, const rb_model *model, struct 
 }
 
 /* Rebuilds a sample of its most probable state. */
-static rb_error on_map(void *user, int64_t sample, double log_evidence, int64_t count,
-                       const int64_t *causes) {
+static rb_error on_state(void *user, const rb_state *state) {
     struct look *look = user;
     int64_t features = rb_matrix_features(look->images->matrix);
-    look->log_evidences[sample] = log_evidence;
+    look->log_evidences[state->sample] = state->log_evidence;
     for (int64_t d = 0; d < features; d++) {
         double sum = 0;
-        for (int64_t c = 0; c < count; c++)
-            sum += look->fields[d * UNITS + causes[c]];
-        look->rows[sample * features + d] = (float)sum;
+        for (int64_t c = 0; c < state->count; c++)
+            sum += look->fields[d * UNITS + state->causes[c]];
+        look->rows[state->sample * features + d] = (float)sum;
     }
     return RB_OK;
 }
@@ -210,7 +209,7 @@ static rb_error measure(rb_context *ctx, const rb_model *model, struct images *i
     struct look look;
     bool there = look_new(images, model, &look), causes = kind != OF_PLAIN;
     rb_error err = there ? RB_OK : RB_ERROR_MEMORY;
-    if (!err && causes) err = rb_et_map(ctx, model, source, on_map, &look);
+    if (!err && causes) err = rb_states(ctx, model, source, on_state, &look);
     if (!err && kind != OF_STATES)
         err = rb_reconstruct_into(ctx, model, source, RB_FLOAT32, look.rows,
                                   rb_matrix_features(images->matrix), 1);

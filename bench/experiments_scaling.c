@@ -2,6 +2,9 @@
  * counts operations; here the processor's time is measured): D 100, N 1000, MCA, all samples in
  * use. */
 #include "experiments.h"
+#include "inside/curves.h"
+
+#include <math.h>
 
 #include <time.h>
 
@@ -86,7 +89,7 @@ static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes
 
 /* The points of a line, printed as they come. */
 static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source *source, double *x,
-                             double *y, int64_t *count) {
+                             double *y, int *count) {
     *count = 0;
     for (int i = 0; i < MAX && line->causes[i] && !interrupted(); i++) {
         double seconds = 0;
@@ -102,24 +105,31 @@ static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source
     return RB_OK;
 }
 
+/* The smallest and largest of all lines. */
+static void cover(bench_axis *axis, const double *values, int count) {
+    for (int i = 0; i < count; i++) {
+        axis->low = fmin(axis->low, values[i] / 1.2);
+        axis->high = fmax(axis->high, values[i] * 1.2);
+    }
+}
+
 static rb_error measure_lines(rb_context *ctx, const experiment_options *options,
                               rb_source *source) {
     double x[LINES][MAX], y[LINES][MAX];
-    rb_plot_line drawn[LINES];
-    rb_options *plot = NULL;
-    rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
-    err = err ? err
-              : rb_options_set(ctx, plot, "title", "Cost of an iteration as causes become more");
+    bench_curve drawn[LINES];
+    bench_axis across = {"number of causes H", INFINITY, 0, true};
+    bench_axis up = {"processor time per sample and iteration, us", INFINITY, 0, true};
+    rb_error err = RB_OK;
     for (int l = 0; l < LINES && !err; l++) {
-        drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
+        drawn[l] = (bench_curve){.name = lines[l].name, .x = x[l], .y = y[l]};
         err = measure_line(ctx, &lines[l], source, x[l], y[l], &drawn[l].count);
+        cover(&across, x[l], drawn[l].count);
+        cover(&up, y[l], drawn[l].count);
     }
-    if (!err && options->picture) {
-        err = rb_plot_growth(ctx, drawn, LINES, "number of causes H",
-                             "processor time per sample and iteration, us", plot, options->picture);
-    }
-    rb_options_free(plot);
-    return err;
+    if (err || !options->picture) return err;
+    bool drawn_well = bench_draw(options->picture, "Cost of an iteration as causes become more",
+                                 &across, &up, drawn, LINES);
+    return drawn_well ? RB_OK : RB_ERROR_FILE;
 }
 
 int experiments_scaling(rb_context *ctx, const experiment_options *options) {

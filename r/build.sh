@@ -45,7 +45,7 @@ cp "$here/examples/data/pbmc700/labels.tsv" "$source/inst/extdata/labels.tsv"
 
 core=$source/src/core
 cp "$here"/include/rarebit/*.h "$core/include/rarebit"
-(cd "$core/include/rarebit" && rm -f denoise.h io.h patches.h segments.h plot.h)
+(cd "$core/include/rarebit" && rm -f annotations.h denoise.h io.h patches.h segments.h plot.h)
 (cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE '^src/(io|plot|media|nets/files)/' | while read -r file; do
     mkdir -p "$core/$(dirname "$file")"
     cp "$here/$file" "$core/$file"

@@ -4,14 +4,10 @@
 
 #include "em/em.h"
 #include "et/et.h"
-#include "io/io.h"
-#include "media/media.h"
 #include "model/model.h"
 #include "modules/modules.h"
-#include "plot/plot.h"
 #include "rfn/options.h"
 #include "simulate/simulate.h"
-#include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
 #include <stdio.h>
@@ -80,36 +76,9 @@ static inline void rb_preprocess_options_default(void *fields) {
     rb_rows_default(rb_preprocess_group.rows, fields);
 }
 
-static inline void rb_read_options_default(void *fields) {
-    rb_rows_default(rb_read_group()->rows, fields);
-}
-
-static inline void rb_modules_options_default(void *fields) {
-    rb_rows_default(rb_modules_group()->rows, fields);
-}
-
-static inline void rb_plot_options_default(void *fields) {
-    rb_rows_default(rb_plot_group()->rows, fields);
-}
-
-static inline void rb_biclusters_options_default(void *fields) {
-    rb_rows_default(rb_biclusters_group()->rows, fields);
-}
-
-static inline void rb_bars_options_default(void *fields) {
-    rb_rows_default(rb_bars_group()->rows, fields);
-}
-
-static inline void rb_patches_options_default(void *fields) {
-    rb_rows_default(rb_patches_group()->rows, fields);
-}
-
-static inline void rb_denoise_options_default(void *fields) {
-    rb_rows_default(rb_denoise_group()->rows, fields);
-}
-
-static inline void rb_segments_options_default(void *fields) {
-    rb_rows_default(rb_segments_group()->rows, fields);
+/* The defaults of a group. */
+static inline void fixture_default(const rb_option_group *group, void *fields) {
+    rb_rows_default(group->rows, fields);
 }
 
 /* The default rule of modules. */

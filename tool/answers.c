@@ -1,8 +1,6 @@
 /* What modules and units stand for: reading, computing, and the files. */
 #include "answers.h"
 
-#include "answers_tables.h"
-
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -40,29 +38,6 @@ const rb_option_group *answers_group(void) {
     static const rb_option_group group = {sizeof(rb_option), "What modules stand for", table,
                                           sizeof(answer_options)};
     return &group;
-}
-
-unit_name name_of_unit(const rb_modules *modules, int64_t rank) {
-    unit_name name;
-    snprintf(name.text, sizeof name.text, "%lld%s%s",
-             (long long)rb_modules_get(modules, rank)->unit,
-             rb_modules_other_side(modules, rank) ? "-" : "",
-             rb_modules_background(modules, rank) ? " (background)" : "");
-    return name;
-}
-
-const char *class_of_module(const answers *a, int64_t rank, double *auc) {
-    const rb_enrichment_row *row = &a->classes.rows[rank];
-    const rb_module *m = rb_modules_get(a->modules, rank);
-    bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
-    double best = NAN;
-    for (int64_t g = 0; row->class_name && g < a->aucs.n_groups; g++)
-        if (strcmp(rb_covariates_group(a->labels, 0, g), row->class_name) == 0)
-            best = a->aucs.rows[g * a->aucs.n_units + m->unit].auc;
-    best = negative ? 1 - best : best;
-    bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5;
-    *auc = bears ? best : NAN;
-    return bears ? row->class_name : NULL;
 }
 
 static const char *const file_options[ANSWER_FILES] = {"gmt-output", "labels-output",
@@ -117,107 +92,214 @@ static rb_error read_sets(invocation *call, const char *paths, rb_feature_sets *
     return err;
 }
 
-static rb_error test_sets(invocation *call, answers *a) {
-    rb_error err = rb_feature_sets_new(call->ctx, &a->sets);
-    err = err ? err : read_sets(call, option_text(call, "gmt"), a->sets);
-    err = err ? err
-              : rb_modules_test_sets(call->ctx, a->modules, a->model, a->sets, call->options,
-                                     &a->set_tests);
-    if (err) return err;
-    const rb_set_tests *t = &a->set_tests;
+static void tell_sets(const invocation *call, const answers *a) {
+    const rb_set_tests *t = &a->document.set_tests;
     report(
         "%lld of %lld sets tested, against %lld features in use; left out are %lld with fewer of "
         "them than %lld, %lld with more than %lld",
         (long long)t->n_sets, (long long)rb_feature_sets_count(a->sets), (long long)t->n_features,
         (long long)t->n_small, (long long)option_integer(call, "gmt-min"), (long long)t->n_large,
         (long long)option_integer(call, "gmt-max"));
-    return RB_OK;
 }
 
-/* ---- codes against classes and covariates ---- */
+/* ---- the document ---- */
 
-static rb_error read_tables(invocation *call, rb_source *source, answers *a) {
+static rb_error read_labels(invocation *call, const char *labels, rb_source *source, answers *a) {
+    rb_classes classes = {.size = sizeof classes};
+    rb_error err = read_classes(call, labels, source, &classes);
+    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
+    err = err ? err : rb_covariates_add_classes(call->ctx, a->labels, "class", &classes);
+    rb_classes_clear(&classes);
+    return err;
+}
+
+static rb_error read_table(invocation *call, const char *where, rb_source *source, answers *a) {
+    const rb_annotations *table;
+    rb_error err = read_sample_table(call, where, source, &table);
+    return err ? err
+               : rb_annotations_covariates(call->ctx, table, rb_annotations_columns(where),
+                                           option_text(call, "covariate-groups"), source,
+                                           &a->covariates);
+}
+
+/* Every file that is read besides model and data, once. */
+static rb_error read_files(invocation *call, rb_source *source, answers *a) {
     const char *labels = option_text(call, "labels"), *where = option_text(call, "covariates");
-    rb_error err = RB_OK;
-    if (labels) {
-        err = rb_modules_enrichment(call->ctx, a->modules, NULL, source, labels, &a->classes);
-        err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
-        err = err ? err : rb_covariates_add_labels(call->ctx, a->labels, "class", labels, source);
-    }
-    if (!err && where) {
-        err = rb_covariates_read(call->ctx, where, option_text(call, "covariate-groups"), source,
-                                 &a->covariates);
-    }
-    return err;
+    const char *gmt = option_text(call, "gmt");
+    rb_error err = labels ? read_labels(call, labels, source, a) : RB_OK;
+    if (!err && where) err = read_table(call, where, source, a);
+    if (err || !gmt) return err;
+    err = rb_feature_sets_new(call->ctx, &a->sets);
+    return err ? err : read_sets(call, gmt, a->sets);
 }
 
-static rb_error test_codes(invocation *call, const rb_matrix *codes, answers *a) {
-    rb_error err = RB_OK;
-    if (a->labels) err = rb_covariates_auc(call->ctx, a->labels, 0, codes, &a->aucs);
-    if (!err && a->labels)
-        err = rb_covariates_overlap(call->ctx, a->labels, 0, a->modules, &a->aucs);
-    if (!err && a->covariates)
-        err = rb_covariates_test(call->ctx, a->covariates, codes, &a->covariate_tests);
-    return err;
-}
-
-/* Encodes the samples once for both. */
-static rb_error with_codes(invocation *call, rb_source *source, answers *a) {
-    int64_t n = rb_source_samples(source), units = rb_model_units(a->model);
-    rb_type type = rb_model_type(a->model);
-    rb_matrix *codes = NULL;
-    void *values = calloc((size_t)n + 1, (size_t)units * (type == RB_FLOAT32 ? 4 : 8));
-    if (!values) return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
-    rb_error err = rb_encode_into(call->ctx, a->model, source, type, values, units, 1);
-    err = err ? err : rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
-    err = err ? err : test_codes(call, codes, a);
-    rb_matrix_free(codes);
-    free(values);
-    return err;
-}
-
-rb_error answers_find(invocation *call, rb_source *source, answers *a) {
-    a->set_tests.size = sizeof a->set_tests;
-    a->classes.size = sizeof a->classes;
-    a->aucs.size = sizeof a->aucs;
-    a->covariate_tests.size = sizeof a->covariate_tests;
-    rb_error err = read_tables(call, source, a);
-    if (!err && option_text(call, "gmt")) err = test_sets(call, a);
-    if (!err && (a->labels || a->covariates)) err = with_codes(call, source, a);
+rb_error answers_find(invocation *call, const rb_model *model, rb_source *source, answers *a) {
+    rb_document *d = &a->document;
+    rb_error err = read_files(call, source, a);
+    d->size = sizeof *d;
+    d->model = model;
+    d->source = source;
+    d->options = call->options;
+    d->sets = a->sets;
+    d->labels = a->labels;
+    d->covariates = a->covariates;
+    err = err ? err : rb_document_make(call->ctx, d);
+    if (!err && d->complete && a->sets) tell_sets(call, a);
     for (int f = 0; f < ANSWER_FILES && !err; f++) {
         const char *target = option_text(call, file_options[f]);
-        if (target && has_suffix(target, ".json")) return name_origin(call, a->model, source);
+        if (target && has_suffix(target, ".json")) return name_origin(call, model, source);
     }
     return err;
 }
 
 void answers_clear(answers *a) {
+    rb_document_clear(&a->document);
     rb_feature_sets_free(a->sets);
-    rb_set_tests_clear(&a->set_tests);
     rb_covariates_free(a->labels);
-    rb_enrichment_clear(&a->classes);
-    rb_group_aucs_clear(&a->aucs);
     rb_covariates_free(a->covariates);
-    rb_covariate_tests_clear(&a->covariate_tests);
 }
 
-/* ---- where they go ---- */
+/* ---- at the terminal ---- */
+
+/* Rows below this false discovery rate are shown. */
+#define SHOWN_FDR 0.05
+enum { SHOWN_SETS = 3, SHOWN_UNITS = 5 };
+
+static void print_part(const answers *a, rb_document_part part, const char *keys,
+                       const int64_t *rows, int64_t count) {
+    const table_view view =
+        view_table(rb_document_table(&a->document, part), a->document.model, keys);
+    view_print(&view, rows, count);
+}
+
+/* The first rows of each module and question below the rate; then the modules that have none. */
+static void print_sets(const answers *a, int64_t *rows) {
+    const rb_set_tests *t = &a->document.set_tests;
+    const rb_table modules = rb_modules_table(a->document.modules);
+    const rb_table_column *unit = rb_table_find(&modules, "unit");
+    int64_t count = 0, r = 0, none = 0;
+    for (int64_t m = 0; m < modules.n_rows; m++) {
+        int shown[3] = {0};
+        for (; r < t->n_rows && t->rows[r].module == m; r++)
+            if (t->rows[r].fdr <= SHOWN_FDR && shown[t->rows[r].question]++ < SHOWN_SETS)
+                rows[count++] = r;
+    }
+    print_part(a, RB_DOCUMENT_SETS, "unit test set_size overlap fold auc p_value fdr set features",
+               rows, count);
+    for (int64_t m = 0, at = 0; m < modules.n_rows; m++) {
+        bool any = false;
+        for (; at < count && t->rows[rows[at]].module == m; at++)
+            any = true;
+        if (any) continue;
+        rb_value v = rb_table_value(&modules, m, unit);
+        printf(none++ ? ", %s" : "no set with a false discovery rate of at most 0.05: %s", v.shown);
+    }
+    if (none) putchar('\n');
+}
+
+static int by_enrichment(const void *a, const void *b, void *document) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const rb_enrichment_row *rows = ((const rb_document *)document)->classes.rows;
+    double p = rows[x].log10_p_value_adjusted, q = rows[y].log10_p_value_adjusted;
+    return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+/* Module by module, the most enriched first, then the other way round: for each class the unit. */
+static void print_classes(const answers *a, int64_t *rows) {
+    const rb_document *d = &a->document;
+    int64_t count = d->classes.n_rows;
+    for (int64_t r = 0; r < count; r++)
+        rows[r] = r;
+    qsort_r(rows, (size_t)count, sizeof *rows, by_enrichment, (void *)d);
+    print_part(a, RB_DOCUMENT_CLASSES,
+               "unit module_size overlap precision recall auc log10_p_value_adjusted class", rows,
+               count);
+    putchar('\n');
+    print_part(a, RB_DOCUMENT_BEST_UNITS, "unit class_size auc overlap fdr class", NULL,
+               d->aucs.n_groups);
+}
+
+static int by_p_value(const void *a, const void *b, void *document) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const rb_covariate_test *rows = ((const rb_document *)document)->covariate_tests.rows;
+    double p = rows[x].log10_p_value, q = rows[y].log10_p_value;
+    bool no_p = isnan(p), no_q = isnan(q);
+    int order = no_p || no_q ? no_p - no_q : (p > q) - (p < q);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* The units of each covariate with the smallest p-values. */
+static void print_covariates(const answers *a, int64_t *rows) {
+    const rb_document *d = &a->document;
+    int64_t units = rb_model_units(d->model), shown = units < SHOWN_UNITS ? units : SHOWN_UNITS;
+    int64_t covariates = rb_covariates_count(a->covariates);
+    for (int64_t r = 0; r < covariates * units; r++)
+        rows[r] = r;
+    for (int64_t c = 0; c < covariates; c++) {
+        qsort_r(rows + c * units, (size_t)units, sizeof *rows, by_p_value, (void *)d);
+        memmove(rows + c * shown, rows + c * units, (size_t)shown * sizeof *rows);
+    }
+    print_part(a, RB_DOCUMENT_COVARIATES,
+               "covariate statistic unit value p_value fdr explained explained_adjusted samples",
+               rows, covariates * shown);
+}
 
 void answers_print(const invocation *call, const answers *a) {
-    bool first = true;
-    if (a->sets && !option_text(call, "gmt-output")) {
-        print_sets(a);
-        first = false;
+    const rb_document *d = &a->document;
+    void (*const print[ANSWER_FILES])(const answers *, int64_t *) = {print_sets, print_classes,
+                                                                     print_covariates};
+    const bool there[ANSWER_FILES] = {a->sets, a->labels, a->covariates};
+    const int64_t most[ANSWER_FILES] = {d->set_tests.n_rows, d->classes.n_rows,
+                                        d->covariate_tests.n_rows};
+    for (int f = 0, printed = 0; f < ANSWER_FILES; f++) {
+        if (!there[f] || option_text(call, file_options[f])) continue;
+        int64_t *rows = calloc((size_t)most[f] + 1, sizeof *rows);
+        if (printed++) putchar('\n');
+        if (rows) print[f](a, rows);
+        free(rows);
     }
-    if (a->labels && !option_text(call, "labels-output")) {
-        if (!first) putchar('\n');
-        print_classes(a);
-        first = false;
+}
+
+/* ---- JSON and files ---- */
+
+static const rb_document_part file_parts[ANSWER_FILES] = {
+    RB_DOCUMENT_SETS, RB_DOCUMENT_UNIT_CLASSES, RB_DOCUMENT_COVARIATES};
+
+static json_t *part_json(const answers *a, rb_document_part part) {
+    return view_json(rb_document_table(&a->document, part), a->document.model, NULL, 0);
+}
+
+static void add_classes(json_t **to, const answers *a) {
+    json_add(to, "labelled_samples", json_integer(a->document.classes.n_labelled));
+    json_add(to, "classes", part_json(a, RB_DOCUMENT_CLASSES));
+    json_add(to, "best_units", part_json(a, RB_DOCUMENT_BEST_UNITS));
+    json_add(to, "unit_classes", part_json(a, RB_DOCUMENT_UNIT_CLASSES));
+}
+
+static void add_sets(json_t **to, const answers *a) {
+    const rb_set_tests *t = &a->document.set_tests;
+    json_add(to, "feature_sets",
+             json_pack("{sI sI sI sI sI sI so}", "features_in_use", (json_int_t)t->n_features,
+                       "sets_tested", (json_int_t)t->n_sets, "sets_too_small",
+                       (json_int_t)t->n_small, "sets_too_large", (json_int_t)t->n_large,
+                       "overlap_tests", (json_int_t)t->n_overlap_tests, "rank_tests",
+                       (json_int_t)t->n_rank_tests, "tests", part_json(a, RB_DOCUMENT_SETS)));
+}
+
+static void add_covariates(json_t **to, const answers *a) {
+    json_t *columns = json_array();
+    for (int64_t c = 0; c < rb_covariates_count(a->covariates); c++) {
+        int64_t n_groups = rb_covariates_groups(a->covariates, c);
+        json_t *groups = n_groups ? json_array() : json_null();
+        for (int64_t g = 0; g < n_groups; g++)
+            json_add(&groups, NULL, json_of_text(rb_covariates_group(a->covariates, c, g)));
+        json_add(&columns, NULL,
+                 json_pack("{so sI so}", "name", json_of_text(rb_covariates_name(a->covariates, c)),
+                           "missing", (json_int_t)rb_covariates_missing(a->covariates, c), "groups",
+                           groups));
     }
-    if (a->covariates && !option_text(call, "covariates-output")) {
-        if (!first) putchar('\n');
-        print_covariates(a);
-    }
+    json_add(to, "covariates", columns);
+    json_add(to, "covariate_tests", part_json(a, RB_DOCUMENT_COVARIATES));
 }
 
 void answers_add(json_t **to, const answers *a) {
@@ -227,13 +309,15 @@ void answers_add(json_t **to, const answers *a) {
 }
 
 int answers_begin(invocation *call, const answers *a, output files[ANSWER_FILES]) {
-    const result_table tables[ANSWER_FILES] = {table_of_sets(a), table_of_classes(a),
-                                               table_of_covariates(a)};
     int status = STATUS_DONE;
     for (int f = 0; f < ANSWER_FILES && !status; f++) {
         const char *target = option_text(call, file_options[f]);
-        if (target) status = table_begin(call, &files[f], target, &tables[f]);
-        if (target && !status) report("%lld rows in %s", (long long)tables[f].rows, target);
+        if (!target) continue;
+        const table_view view =
+            view_table(rb_document_table(&a->document, file_parts[f]), a->document.model, NULL);
+        const result_table rows = view_rows(&view);
+        status = table_begin(call, &files[f], target, &rows);
+        if (!status) report("%lld rows in %s", (long long)rows.rows, target);
     }
     return status ? answers_end(files, status) : STATUS_DONE;
 }

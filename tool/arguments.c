@@ -184,8 +184,9 @@ static int check_complete(const invocation *call) {
 
 int invocation_read(invocation *call, int argc, char **argv) {
     call->arguments = calloc((size_t)argc + MAX_ARGUMENTS, sizeof *call->arguments);
+    call->tables = calloc(1, sizeof *call->tables);
     rb_error err = command_options(call->ctx, call->command, &call->options);
-    if (!call->arguments || err) {
+    if (!call->arguments || !call->tables || err) {
         report_error("out of memory");
         return STATUS_FAILED;
     }
@@ -198,4 +199,6 @@ int invocation_read(invocation *call, int argc, char **argv) {
 void invocation_clear(invocation *call) {
     rb_options_free(call->options);
     free(call->arguments);
+    if (call->tables) sample_tables_free(*call->tables);
+    free(call->tables);
 }

@@ -211,14 +211,12 @@ static int run(invocation *call) {
 const command check_command = {
     .words = "check",
     .heading = "Data",
-    .summary = "say what data seem to be, what is wrong with them, and how to fit them",
-    .description =
-        "Looks at a matrix before a fit: what its values are (counts, logarithms, z-scores, ...), "
-        "whether rows are samples, and what would spoil a fit: missing values, samples or features "
-        "that are the same or constant, samples that stand out, batches. Then prints a fit to "
-        "begin "
-        "with, and why. A table whose rows are named like genes is turned. Of very large data some "
-        "samples are looked at.",
+    .summary = "check a data set and suggest a fit",
+    .description = "Checks a matrix before a fit: its kind of values (counts, logarithms, "
+                   "z-scores, ...), whether rows are samples, and what would spoil a fit. It finds "
+                   "missing values, equal or constant samples and features, outliers and batches. "
+                   "It then suggests a fit, with reasons. A table whose rows are named like genes "
+                   "is transposed. Of very large data only some samples are read.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {check_output_group, rb_check_group, rb_read_group, general_group},
     .examples = {{"A first look", "check genes.tsv"},

@@ -7,18 +7,24 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
-    &merge_command,         &finetune_command,       &predict_command,
-    &export_command,        &import_command,         &encode_command,
-    &reconstruct_command,   &sample_command,         &denoise_command,
-    &evaluate_command,      &modules_command,        &rerun_command,
-    &report_command,        &consensus_command,      &compare_command,
-    &plot_history_command,  &plot_codes_command,     &plot_filters_command,
-    &plot_unit_command,     &plot_samples_command,   &plot_modules_command,
-    &plot_fields_command,   &plot_quality_command,   &plot_evidence_command,
-    &check_command,         &info_command,           &convert_command,
-    &patches_command,       &segments_command,       &simulate_biclusters_command,
-    &simulate_bars_command, &simulate_cells_command, &version_command,
-    &help_command_row,      &generate_command,
+    &consensus_command,     &merge_command,
+    &encode_command,        &reconstruct_command,
+    &sample_command,        &denoise_command,
+    &evaluate_command,      &modules_command,
+    &compare_command,       &report_command,
+    &rerun_command,         &plot_history_command,
+    &plot_codes_command,    &plot_filters_command,
+    &plot_unit_command,     &plot_samples_command,
+    &plot_modules_command,  &plot_fields_command,
+    &plot_quality_command,  &plot_evidence_command,
+    &check_command,         &info_command,
+    &convert_command,       &patches_command,
+    &segments_command,      &simulate_biclusters_command,
+    &simulate_bars_command, &simulate_cells_command,
+    &finetune_command,      &predict_command,
+    &export_command,        &import_command,
+    &version_command,       &help_command_row,
+    &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 
@@ -49,18 +55,13 @@ static bool find_rows(rb_context *ctx, command *c) {
     return c->rows != NULL;
 }
 
-/* "fit" becomes "fit NAME", and so does "select". Owned texts: words and summary. */
+/* "fit" becomes "fit NAME", and so does "select". */
 static bool add_method(command_list *list, const command *of, const rb_method *method) {
     command *c = &list->entries[list->count];
-    char *text;
-    const char *article =
-        strchr("aeiou", method->title[0]) ? "n" : ""; /* a summary ends with "a" */
-    int size = asprintf(&text, "%s %s%c%s%s %s", of->words, method->name, '\0', of->summary,
-                        article, method->title);
-    if (size < 0) return false;
+    char *words;
+    if (asprintf(&words, "%s %s", of->words, method->name) < 0) return false;
     *c = *of;
-    c->words = text;
-    c->summary = text + strlen(text) + 1;
+    c->words = words;
     c->method = method;
     list->count++;
     return true;
@@ -76,9 +77,10 @@ command_list *commands_new(rb_context *ctx) {
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     bool complete = list;
     for (int m = 0; complete && m < kinds_count * methods; m++)
-        complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
+        if (kinds[m / methods]->words) /* else its library is not built (tool/without) */
+            complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
     for (int i = 0; complete && i < TABLE_COUNT; i++)
-        list->entries[list->count++] = *table[i];
+        if (table[i]->words) list->entries[list->count++] = *table[i];
     for (int i = 0; complete && i < list->count; i++)
         complete = find_rows(ctx, &list->entries[i]);
     if (!complete) {
@@ -110,36 +112,60 @@ static int matched_words(const char *words, int argc, char **argv) {
     return used;
 }
 
-/* "stack DATA" is "stack rfn DATA"; that its help is asked for is not. */
-static const command *find_unnamed(const command_list *list, int argc, char **argv, int *used) {
-    bool more = argc > 1 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0;
-    for (int i = 0; more && i < list->count; i++) {
-        const command *c = &list->entries[i];
-        const char *rest = c->words + strcspn(c->words, " ");
-        size_t length = (size_t)(rest - c->words);
-        bool unless = c->method_unless_named && c->method &&
-                      strcmp(c->method->name, c->method_unless_named) == 0;
-        if (unless && strlen(argv[0]) == length && memcmp(argv[0], c->words, length) == 0) {
-            *used = 1;
-            return c;
-        }
-    }
-    return NULL;
-}
-
 const command *commands_find(const command_list *list, int argc, char **argv, int *used) {
     for (int i = 0; i < list->count; i++) {
         *used = matched_words(list->entries[i].words, argc, argv);
         if (*used) return &list->entries[i];
     }
-    return find_unnamed(list, argc, argv, used);
+    return NULL;
 }
 
-const command *commands_family(const command_list *list, const char *word) {
-    size_t length = strlen(word);
-    for (int i = 0; i < list->count; i++) {
-        const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ') return &list->entries[i];
-    }
+const char *commands_library(const char *word) {
+    static const struct {
+        const char *words, *library;
+    } of[] = {
+        {"plot", "librarebit-plot (cairo)"},
+        {"stack finetune predict export import dae rbm", "librarebit-nets"},
+        {"patches segments denoise", "librarebit-media"},
+    };
+    for (size_t i = 0; word && i < sizeof of / sizeof *of; i++)
+        if (among_words(of[i].words, word)) return of[i].library;
     return NULL;
+}
+
+/* What the commands of one first word have in common to say. */
+static const char *verb_summary(const command *first, int length) {
+    static const char *const known[][2] = {
+        {"plot", "draw a fit's history, a model, its codes or its modules"},
+        {"simulate", "make data with known modules, bars or cell types"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(known[i][0], first->words, (size_t)length) == 0) return known[i][1];
+    return first->summary;
+}
+
+bool commands_verb(const command_list *list, int from, verb *v) {
+    if (from >= list->listed) return false;
+    const command *first = &list->entries[from];
+    int length = (int)strcspn(first->words, " ");
+    *v = (verb){.first = first, .length = length, .count = 1};
+    while (from + v->count < list->listed &&
+           strncmp(first[v->count].words, first->words, (size_t)length) == 0 &&
+           first[v->count].words[length] == ' ')
+        v->count++;
+    v->argument = first->method ? " METHOD" : first->words[length] ? " WHAT" : "";
+    v->summary = verb_summary(first, length);
+    return true;
+}
+
+bool commands_family(const command_list *list, const char *word, verb *v) {
+    for (int i = 0; commands_verb(list, i, v); i += v->count)
+        if (*v->argument && strlen(word) == (size_t)v->length &&
+            strncmp(word, v->first->words, (size_t)v->length) == 0)
+            return true;
+    return false;
+}
+
+const char *command_title(const command *c) {
+    return c->method ? c->method->title : c->summary;
 }

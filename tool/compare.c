@@ -1,9 +1,7 @@
 /* rarebit compare: which units of a model another model, or another cohort, has as well. */
 #include "tool.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct compare_options {
@@ -24,165 +22,59 @@ static const rb_option_group *compare_group(void) {
     return &group;
 }
 
-/* A table of numbers: what is written in any form. */
-enum { MAX_COLUMNS = 16 };
-typedef struct table {
-    int64_t rows;
-    int columns;
-    const char *names[MAX_COLUMNS];  /* in files: "p_value" */
-    const char *titles[MAX_COLUMNS]; /* on a terminal: "p" */
-    double *values;                  /* rows x columns; NaN: there is none */
-    json_t *head;                    /* what holds for all rows; owned */
-} table;
+/* ---- forms of a table of units ---- */
 
-/* ---- forms of a table ---- */
+/* What is told of them all; owned by deliver. keys: the columns at the terminal; NULL: all. */
+typedef struct comparison {
+    rb_table table;
+    json_t *head;
+    const char *keys;
+} comparison;
 
-static void print_terminal(const table *t) {
-    for (int c = 0; c < t->columns; c++)
-        printf("%s%*s", c ? "  " : "", c ? (int)strlen(t->titles[c]) + 2 : 0, t->titles[c]);
-    putchar('\n');
-    for (int64_t r = 0; r < t->rows; r++) {
-        for (int c = 0; c < t->columns; c++) {
-            char number[40] = "-";
-            double value = t->values[r * t->columns + c];
-            int width = (int)strlen(t->titles[c]) + (c ? 2 : 0);
-            if (!isnan(value)) snprintf(number, sizeof number, "%.3g", value);
-            printf("%s%*s", c ? "  " : "", width, number);
-        }
-        putchar('\n');
-    }
-}
-
-static void write_tsv(FILE *file, const table *t) {
-    for (int c = 0; c < t->columns; c++)
-        fprintf(file, "%s%c", t->names[c], c + 1 < t->columns ? '\t' : '\n');
-    for (int64_t r = 0; r < t->rows; r++) {
-        for (int c = 0; c < t->columns; c++) {
-            double value = t->values[r * t->columns + c];
-            if (isnan(value))
-                fputs("NA", file);
-            else
-                fprintf(file, "%.9g", value);
-            putc(c + 1 < t->columns ? '\t' : '\n', file);
-        }
-    }
-}
-
-static rb_error write_json(rb_context *ctx, FILE *file, const table *t) {
-    json_t *json = json_deep_copy(t->head), *rows = json_array();
-    for (int64_t r = 0; r < t->rows; r++) {
-        json_t *row = json_object();
-        for (int c = 0; c < t->columns; c++) {
-            double value = t->values[r * t->columns + c];
-            bool whole = value == floor(value) && fabs(value) < 1e15;
-            json_add(&row, t->names[c],
-                     whole ? json_integer((json_int_t)value) : json_of_number(value));
-        }
-        json_add(&rows, NULL, row);
-    }
-    json_add(&json, "units", rows);
-    return json_put_from(ctx, file, json, NULL, NULL);
-}
-
-static int write_file(const invocation *call, const table *t, const char *target) {
-    output out;
-    bool json = has_suffix(target, ".json");
-    int status = output_begin_own(&out, call->ctx, target, "tsv");
-    if (status) return status;
-    FILE *file = fopen(out.path, "w");
-    rb_error err = RB_OK;
-    if (file && json)
-        err = write_json(call->ctx, file, t);
-    else if (file)
-        write_tsv(file, t);
-    bool good = file && !ferror(file);
-    good = file && fclose(file) == 0 && good;
-    if (err) {
-        status = report_failure(call->ctx, err);
-    } else if (!good) {
-        report_error("cannot write '%s'", target);
-        status = STATUS_FAILED;
-    }
-    status = output_end(&out, status);
-    if (!status) report("%lld units in %s", (long long)t->rows, target);
+static int write_file(invocation *call, const result_table *rows, const char *target) {
+    output out = {0};
+    rb_error err = has_suffix(target, ".json") ? name_origin(call, NULL, NULL) : RB_OK;
+    int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, rows);
+    status = status ? status : output_end(&out, STATUS_DONE);
+    if (!status) report("%lld units in %s", (long long)rows->rows, target);
     return status;
 }
 
-static int deliver(const invocation *call, const table *t) {
+static int deliver(invocation *call, comparison *c) {
     const char *target = option_text(call, "output");
-    int status = target ? write_file(call, t, target) : STATUS_DONE;
-    if (status) return status;
-    if (option_flag(call, "json")) {
-        rb_error err = write_json(call->ctx, stdout, t);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    const table_view all = view_table(c->table, NULL, NULL),
+                     shown = view_table(c->table, NULL, c->keys);
+    result_table rows = view_rows(&all);
+    rows.key = c->table.key;
+    rows.head = c->head;
+    int status = target ? write_file(call, &rows, target) : STATUS_DONE;
+    if (!status && option_flag(call, "json")) {
+        json_t *json = json_incref(c->head);
+        json_add(&json, c->table.key, table_json(&rows));
+        rb_error err = json_put_from(call->ctx, stdout, json, NULL, NULL);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    } else if (!status && !target) {
+        view_print(&shown, NULL, rows.rows);
     }
-    if (!target) print_terminal(t);
-    return STATUS_DONE;
-}
-
-/* A column more; the name of what is to be there. */
-static int add_column(table *t, const char *name, const char *title) {
-    t->names[t->columns] = name;
-    t->titles[t->columns] = title;
-    return t->columns++;
-}
-
-static bool fill_begin(table *t, int64_t rows) {
-    t->rows = rows;
-    t->values = calloc((size_t)(rows * t->columns) + 1, sizeof *t->values);
-    if (!t->values) report_error("out of memory");
-    return t->values != NULL;
-}
-
-static void clear(table *t) {
-    free(t->values);
-    json_decref(t->head);
-}
-
-static double index_or_none(int64_t index) {
-    return index < 0 ? NAN : (double)index;
+    json_decref(c->head);
+    return status;
 }
 
 /* ---- two models ---- */
 
-static int tell_models(const invocation *call, const rb_replication *r) {
-    table t = {.head =
-                   json_pack("{sI sI sI sI sb sb}", "units_first", (json_int_t)r->n_units,
-                             "units_second", (json_int_t)r->n_others, "features",
-                             (json_int_t)r->n_features, "permutations", (json_int_t)r->permutations,
-                             "by_name", r->by_name, "without_signs", r->no_signs)};
-    add_column(&t, "unit", "unit");
-    add_column(&t, "partner", "partner");
-    add_column(&t, "partner_correlation", "correlation");
-    add_column(&t, "p_value", "p-value");
-    add_column(&t, "p_value_family", "family-wise");
-    add_column(&t, "q_value", "q-value");
-    add_column(&t, "best", "best");
-    add_column(&t, "best_correlation", "its corr.");
-    int status = fill_begin(&t, r->n_units) ? STATUS_DONE : STATUS_FAILED;
-    int64_t found = 0;
-    for (int64_t j = 0; !status && j < r->n_units; j++) {
-        const rb_replicated_unit *u = &r->units[j];
-        const double row[] = {(double)j,
-                              index_or_none(u->partner),
-                              u->partner < 0 ? NAN : u->partner_correlation,
-                              u->p_value,
-                              u->p_value_family,
-                              u->q_value,
-                              index_or_none(u->best),
-                              u->best < 0 ? NAN : u->best_correlation};
-        memcpy(t.values + j * t.columns, row, sizeof row);
-        found += u->q_value <= 0.05 && u->partner == u->best;
-    }
-    if (!status) {
-        report("%lld features in common%s", (long long)r->n_features,
-               r->no_signs ? "; correlations are compared without signs" : "");
-        status = deliver(call, &t);
-        report("%lld of %lld units are found in the other model (q-value at most 0.05, and the "
-               "most similar unit is the partner)",
-               (long long)found, (long long)r->n_units);
-    }
-    clear(&t);
+static int tell_models(invocation *call, const rb_replication *r) {
+    comparison c = {.table = rb_replication_table(r),
+                    .head = json_pack("{sI sI sI sI sb sb}", "units_first", (json_int_t)r->n_units,
+                                      "units_second", (json_int_t)r->n_others, "features",
+                                      (json_int_t)r->n_features, "permutations",
+                                      (json_int_t)r->permutations, "by_name", r->by_name,
+                                      "without_signs", r->no_signs)};
+    report("%lld features in common%s", (long long)r->n_features,
+           r->no_signs ? "; correlations are compared without signs" : "");
+    int status = deliver(call, &c);
+    report("%lld of %lld units are found in the other model (q-value at most 0.05, and the most "
+           "similar unit is the partner)",
+           (long long)rb_replication_found(r), (long long)r->n_units);
     return status;
 }
 
@@ -227,45 +119,16 @@ static int compare_models(invocation *call) {
 
 /* ---- two cohorts ---- */
 
-static int tell_cohorts(const invocation *call, const rb_cohorts *r) {
-    static const char *const names[2][5] = {
-        {"active_a", "explained_a", "correlation_a", "p_value_a", "q_value_a"},
-        {"active_b", "explained_b", "correlation_b", "p_value_b", "q_value_b"}};
-    static const char *const families[] = {"p_value_family_a", "p_value_family_b"};
-    static const char *const titles[2][5] = {{"active A", "explained A", "like A", "p A", "q A"},
-                                             {"active B", "explained B", "like B", "p B", "q B"}};
-    bool shown = !option_text(call, "output") && !option_flag(call, "json");
-    table t = {.head = json_pack("{sI sI sI}", "samples_a", (json_int_t)r->n_samples[0],
-                                 "samples_b", (json_int_t)r->n_samples[1], "permutations",
-                                 (json_int_t)r->permutations)};
-    add_column(&t, "unit", "unit");
-    for (int i = 0; i < 2; i++) {
-        for (int c = 0; c < 5; c++)
-            add_column(&t, names[i][c], titles[i][c]);
-        if (!shown) add_column(&t, families[i], "");
-    }
-    add_column(&t, "correlation", "A like B");
-    int status = fill_begin(&t, r->n_units) ? STATUS_DONE : STATUS_FAILED;
-    int64_t both = 0;
-    for (int64_t j = 0; !status && j < r->n_units; j++) {
-        double *to = t.values + j * t.columns;
-        *to++ = (double)j;
-        for (int i = 0; i < 2; i++) {
-            const rb_cohort_unit *u = &r->units[i][j];
-            const double row[] = {u->active, u->explained, u->correlation, u->p_value, u->q_value};
-            memcpy(to, row, sizeof row);
-            to += 5;
-            if (!shown) *to++ = u->p_value_family;
-        }
-        *to = r->correlation[j];
-        both += r->units[0][j].q_value <= 0.05 && r->units[1][j].q_value <= 0.05;
-    }
-    if (!status) {
-        status = deliver(call, &t);
-        report("%lld of %lld units explain more than chance in both (q-value at most 0.05)",
-               (long long)both, (long long)r->n_units);
-    }
-    clear(&t);
+static int tell_cohorts(invocation *call, const rb_cohorts *r) {
+    comparison c = {.table = rb_cohorts_table(r),
+                    .head = json_pack("{sI sI sI}", "samples_a", (json_int_t)r->n_samples[0],
+                                      "samples_b", (json_int_t)r->n_samples[1], "permutations",
+                                      (json_int_t)r->permutations),
+                    .keys = "unit active_a explained_a correlation_a p_value_a q_value_a active_b "
+                            "explained_b correlation_b p_value_b q_value_b correlation"};
+    int status = deliver(call, &c);
+    report("%lld of %lld units explain more than chance in both (q-value at most 0.05)",
+           (long long)rb_cohorts_found(r), (long long)r->n_units);
     return status;
 }
 
@@ -317,7 +180,7 @@ static int run(invocation *call) {
 const command compare_command = {
     .words = "compare",
     .heading = "Use a model",
-    .summary = "say which units are found again: in another model, or in another cohort",
+    .summary = "match units of two models, or replicate them in other data",
     .description =
         "With two models: the correlations of their loadings over the features that both have, the "
         "partner of each unit in an optimal assignment, and the chance of as good a partner with "

@@ -36,8 +36,8 @@ static void bash_command(FILE *file, const command *c) {
     fputs("' ;;\n", file);
 }
 
-void completion_bash(FILE *file, const command_list *list, const command *c) {
-    (void)c;
+void completion_bash(FILE *file, const command_list *list, const verb *v) {
+    (void)v;
     fputs("# bash completion for rarebit\n"
           "_rarebit() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -66,14 +66,9 @@ void completion_bash(FILE *file, const command_list *list, const command *c) {
           "    case \"${typed# }\" in\n",
           file);
     fputs("    '') next='", file);
-    const char *before = "";
-    for (int i = 0; i < list->listed; i++) {
-        const char *words = list->entries[i].words;
-        size_t span = strcspn(words, " ");
-        if (strlen(before) < span || strncmp(before, words, span) != 0)
-            fprintf(file, "%.*s ", (int)span, words);
-        before = words;
-    }
+    verb next;
+    for (int i = 0; commands_verb(list, i, &next); i += next.count)
+        fprintf(file, "%.*s ", next.length, next.first->words);
     fputs("' ;;\n", file);
     for (int i = 0; i < list->listed; i++) {
         const char *words = list->entries[i].words, *second = strchr(words, ' ');
@@ -141,8 +136,8 @@ static void zsh_command(FILE *file, const command *c) {
     fputs(" '*:file:_files' ;;\n", file);
 }
 
-void completion_zsh(FILE *file, const command_list *list, const command *c) {
-    (void)c;
+void completion_zsh(FILE *file, const command_list *list, const verb *v) {
+    (void)v;
     fputs("#compdef rarebit\n"
           "# zsh completion for rarebit\n"
           "_rarebit() {\n"
@@ -156,7 +151,7 @@ void completion_zsh(FILE *file, const command_list *list, const command *c) {
         fputs("            '", file);
         put_zsh(file, list->entries[i].words);
         putc(':', file);
-        put_zsh(file, list->entries[i].summary);
+        put_zsh(file, command_title(&list->entries[i]));
         fputs("'\n", file);
     }
     fputs("        )\n"

@@ -30,7 +30,7 @@ void report_consensus(const rb_model *model, int64_t most) {
     report("%lld %s of %s models, of a stability of at least %.2f", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
     if (dropped == 0 && units >= most)
-        report("all units of the fits were kept: there may be more; take a larger --units");
+        report("all units of the fits were kept, so there may be more; use a larger --units");
     if (dropped > 0) report("the next one, of a stability of %.2f, is left out", others[0]);
 }
 
@@ -68,9 +68,7 @@ static int check_reading(const invocation *call) {
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (const rb_option *row = groups[g]->rows; row->name; row++) {
             if (option_text(call, "data") || !option_was_given(call, row->name)) continue;
-            report_error("--%s is given, but does nothing without --data; leave it out, or give "
-                         "both",
-                         row->name);
+            report_error("--%s does nothing without --data; leave it out, or give both", row->name);
             return STATUS_USAGE;
         }
     }
@@ -96,12 +94,12 @@ static int run(invocation *call) {
 
 const command consensus_command = {
     .words = "consensus",
-    .heading = "Use a model",
-    .summary = "make one model of the units that several fits have in common",
+    .heading = "Fit",
+    .summary = "make a model of the units that recur in several fits",
     .description =
-        "Units of fits from different starts that have the same loadings and codes are one unit; "
-        "those that enough of the models have become the units of one model, with the share of the "
-        "models that have each: its stability. 'rarebit fit --consensus' makes the fits as well.",
+        "Units of different fits with the same loadings and codes are one unit. The units that "
+        "recur in enough models become the units of one model. Each has its stability, the share "
+        "of the models that have it. 'rarebit fit --consensus' makes the fits as well.",
     .arguments = {{"MODEL...", "models of the same data, by the same method", false}},
     .output = "MODEL",
     .groups = {consensus_output_group, rb_consensus_group, covariates_group, rb_read_group,

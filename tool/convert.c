@@ -49,7 +49,7 @@ static int run(invocation *call) {
 const command convert_command = {
     .words = "convert",
     .heading = "Data",
-    .summary = "turn data of one format into another",
+    .summary = "convert data to another format",
     .description =
         "Formats are told by contents and suffix; names of samples and features are kept "
         "where the format has a place for them. From AnnData to AnnData (.h5ad) the result is a "

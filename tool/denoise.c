@@ -42,7 +42,7 @@ static int run(invocation *call) {
 const command denoise_command = {
     .words = "denoise",
     .heading = "Use a model",
-    .summary = "take the noise out of a picture",
+    .summary = "remove noise from an image",
     .description =
         "The model, fitted to patches of the picture or of others like it, rebuilds the patch at "
         "every place, and each pixel becomes the mean of all rebuilt patches over it. With "

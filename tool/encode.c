@@ -19,8 +19,8 @@ static const rb_option_group *anndata_group(void) {
     };
     static const rb_option table[] = {
         {"key", 0, RB_OPTION_TEXT, offsetof(struct fields, key), NULL, 0, 0, NULL, "NAME",
-         "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
-         "in uns; X_rfn, X_mca and so on by the method when not given"},
+         "name of the codes in obsm; without its X_ it names the loadings in varm and the settings "
+         "in uns (default: X_rfn, X_mca and so on, by the method)"},
         {"overwrite", 0, RB_OPTION_FLAG, offsetof(struct fields, overwrite), "false", 0, 0, NULL,
          NULL, "replace what has this name in the input instead of refusing"},
         {0},
@@ -86,7 +86,7 @@ static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
         {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then the causes that are active, from 0; with --values each as CAUSE=VALUE"},
+         "then the active causes, from 0; with --values each as CAUSE=VALUE"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};
@@ -98,7 +98,7 @@ struct states {
     bool valued; /* causes have more values than 0 and 1 */
 };
 
-static rb_error write_state(void *user, const rb_et_state *state) {
+static rb_error write_state(void *user, const rb_state *state) {
     const struct states *s = user;
     fprintf(s->file, "%.17g", state->log_evidence);
     for (int64_t k = 0; k < state->count; k++) {
@@ -117,7 +117,7 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
     FILE *file = fopen(out->path, "w");
     const char *values = rb_model_attribute(model, "values");
     struct states states = {file, values && *values};
-    rb_error err = file ? rb_et_states(call->ctx, model, source, write_state, &states) : RB_OK;
+    rb_error err = file ? rb_states(call->ctx, model, source, write_state, &states) : RB_OK;
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {
@@ -161,13 +161,13 @@ static int run(invocation *call) {
 const command encode_command = {
     .words = "encode",
     .heading = "Use a model",
-    .summary = "write the codes of samples: how active each unit is in each sample",
+    .summary = "write the codes of samples",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
         "matched by name where model and data have names. Columns are unit0, unit1, ...; names of "
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
-        "in obsm, the loadings in varm and the settings in uns; CODES may be the input itself, and "
-        "what is in it under the same --key is replaced only with --overwrite.",
+        "in obsm, the loadings in varm and the settings in uns. CODES may be the input itself. "
+        "Results under the same --key are replaced only with --overwrite.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",

@@ -7,13 +7,20 @@
 
 /* ---- known causes ---- */
 
-static const rb_option_group *truth_group(void) {
+static const rb_option_group *figures_group(void) {
+    struct fields {
+        const char *truth;
+        bool details;
+    };
     static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "the true causes, causes x features (simulate bars --truth): which of them units found"},
+        {"truth", 0, RB_OPTION_TEXT, offsetof(struct fields, truth), NULL, 0, 0, NULL, "FILE",
+         "true causes, causes x features (simulate bars --truth); counts those that units match"},
+        {"details", 0, RB_OPTION_FLAG, offsetof(struct fields, details), "false", 0, 0, NULL, NULL,
+         "also show figures for research, such as the KKT residual; --json has them always"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
+    static const rb_option_group group = {sizeof(rb_option), "Figures", table,
+                                          sizeof(struct fields)};
     return &group;
 }
 
@@ -41,27 +48,28 @@ const shown_metric shown_metrics[] = {
     {"small_codes", "small codes", "share of the codes that are less than 0.01"},
     {"samples_without_unit", "samples without unit", "share of the samples"},
     {"samples_with_nearly_all_units", "samples with all units",
-     "the same, with at least 9 in 10 of the living ones"},
+     "share with at least 9 in 10 of them active"},
     {"duplicated_units", NULL, NULL},
-    {"reconstruction_error", "reconstruction error", "norm of data - rebuilt data"},
-    {"variance_explained", "variance explained", "share of the squares of the data"},
+    {"reconstruction_error", "reconstruction error", "norm of data - reconstruction"},
+    {"variance_explained", "variance explained", "share of the sum of squares"},
     {"covariance_error", "covariance error", "norm of covariance - the model's"},
     {"objective", "objective", "larger is better"},
     {"log_likelihood", "log likelihood", "mean over samples; larger is better"},
-    {"log_likelihood_bound", "bound of it", "log likelihood is this or larger"},
-    {"estep_objective", "E-step objective", "0: the codes are the exact posterior"},
-    {"energy", "energy", "objective = - energy - divergence"},
-    {"divergence", "divergence", "of the codes from the prior"},
-    {"kkt_residual", "KKT residual", "of the codes of the fit"},
-    {"certificate", "certificate", "above 0: these are the best codes there are"},
+    {"log_likelihood_bound", "likelihood bound", "lower bound of the log likelihood"},
+    {"estep_objective", "E-step objective", "0: the codes are the exact posterior", true},
+    {"energy", "energy", "objective = - energy - divergence", true},
+    {"divergence", "divergence", "of the codes from the prior", true},
+    {"kkt_residual", "KKT residual", "of the codes of the fit", true},
+    {"certificate", "certificate", "above 0: the codes are globally optimal", true},
     {"mean_squared_error", "mean squared error", "of what the model expects"},
     {"free_energy", "free energy", "mean over samples"},
     {"causes_used", "causes used", "in the most probable state of a sample"},
     {"samples_used", "samples used", "of the training data, in the last M-step"},
     {"quality", "quality", "share of the evidence in the states looked at"},
-    {"truncation", "truncation", "mean - log quality: KL from all states"},
-    {"candidate_hits", "candidate hits", "share of the causes among candidates"},
-    {"exact_samples", "exact samples", "that the last three are means of"},
+    {"truncation", "truncation", "mean - log quality: KL divergence from all states", true},
+    {"candidate_hits", "candidate hits", "share of the causes among candidates", true},
+    {"exact_samples", "exact samples",
+     "with exact posteriors, over which the last three are averaged", true},
     {NULL, NULL, NULL},
 };
 
@@ -71,9 +79,9 @@ static const rb_option_group *labels_group(void) {
     };
     static const rb_option table[] = {
         {"labels", 0, RB_OPTION_TEXT, offsetof(struct fields, labels), NULL, 0, 0, NULL,
-         "FILE[:COLUMN]", "classes of the samples, for a net: its error rate and more"},
+         "FILE[:COLUMN]", "classes of the samples, for a net: error rate and more"},
         {"targets", 0, RB_OPTION_TEXT, offsetof(struct fields, targets), NULL, 0, 0, NULL, "FILE",
-         "their values, for a net of logistic or linear outputs"},
+         "values of the samples, for a net with logistic or linear outputs"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Nets", table, sizeof(struct fields)};
@@ -84,7 +92,7 @@ static int evaluate_net(invocation *call, const rb_model *net, rb_source *source
     const char *labels = option_text(call, "labels"), *targets = option_text(call, "targets");
     labelled_data data = {0};
     rb_net_scores scores = {.size = sizeof scores};
-    rb_error err = labelled_read(call->ctx, source, labels, targets, &data);
+    rb_error err = labelled_read(call, source, labels, targets, &data);
     err = err ? err : rb_net_score(call->ctx, net, &data.data, &scores);
     err = err ? err : scores_print(call, net, source, &scores);
     rb_net_scores_clear(&scores);
@@ -98,14 +106,14 @@ static rb_error check_labels(const invocation *call, const rb_model *model) {
     const char *outputs = rb_net_outputs(model), *problem = NULL;
     bool classes = outputs && strcmp(outputs, "softmax") == 0;
     if (!outputs && (labels || targets))
-        problem = "labels and targets are for nets, but the model is none; leave them out";
+        problem = "labels and targets are for nets, but the model is not a net; leave them out";
     else if (outputs && !(classes ? labels : targets))
-        problem = classes ? "a net is measured against classes; give --labels"
-                          : "a net of these outputs is measured against values; give --targets";
+        problem = classes ? "a net is compared with classes; give --labels"
+                          : "a net with these outputs is compared with values; give --targets";
     else if (outputs && (classes ? targets : labels))
         problem = "the net takes only one of --labels and --targets; leave the other out";
     else if (outputs && option_text(call, "truth"))
-        problem = "truth is given, but does nothing for a net; leave it out";
+        problem = "truth does nothing for a net; leave it out";
     return problem ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, problem) : RB_OK;
 }
 
@@ -130,9 +138,10 @@ static void print_number(const char *label, double value, const char *meaning) {
     }
 }
 
-static void print_table(const rb_metrics *metrics, const rb_field_match *match) {
+static void print_table(const rb_metrics *metrics, const rb_field_match *match, bool details) {
     for (const shown_metric *m = shown_metrics; m->name; m++)
-        if (m->label) print_number(m->label, rb_metrics_get(metrics, m->name), m->meaning);
+        if (m->label && (details || !m->detail))
+            print_number(m->label, rb_metrics_get(metrics, m->name), m->meaning);
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);
@@ -151,7 +160,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     if (!err && option_flag(call, "json"))
         err = print_json(call->ctx, metrics, &match, of_level, model, source);
     else if (!err)
-        print_table(metrics, &match);
+        print_table(metrics, &match, option_flag(call, "details"));
     rb_metrics_free(metrics);
     rb_field_match_clear(&match);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
@@ -165,16 +174,16 @@ const command evaluate_command = {
     .words = "evaluate",
     .heading = "Use a model",
     .summary = "measure how well a model explains data",
-    .description = "Errors are of the preprocessed data. Numbers that a method does not have are "
+    .description = "Errors refer to the preprocessed data. Metrics that a method does not have are "
                    "left out of the table and are null in JSON.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+    .arguments = {{"MODEL", "a model of 'rarebit fit'", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {json_group, truth_group, layer_group, labels_group, coding_group, covariates_group,
+    .groups = {json_group, figures_group, layer_group, labels_group, coding_group, covariates_group,
                rb_read_group, general_group},
-    .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
-                 {"On other data, for a program", "evaluate model.h5 test.npy --json"},
-                 {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"},
-                 {"The error rate of a net", "evaluate net.h5 test.npy --labels y.npy"}},
+    .examples = {{"The data of the fit", "evaluate model.h5 X.npy"},
+                 {"Other data, for a program", "evaluate model.h5 test.npy --json"},
+                 {"Bars with known fields", "evaluate bars.h5 Y.npy --truth fields.npy"},
+                 {"Error rate of a net", "evaluate net.h5 test.npy --labels y.npy"}},
     .reads = "truth labels targets covariates",
     .run = run,
 };

@@ -55,8 +55,8 @@ static int write_layers(const invocation *call, const rb_model *model, const rb_
     const char *target = option_text(call, "output");
     output out;
     if (option_text(call, "conv") && !fits_kernels(layers)) {
-        report_error("a convolution is made of one rectified layer: an rfn, or the first layer of "
-                     "a stack");
+        report_error("a convolution is made of one rectified layer: a model of one layer, or the "
+                     "first layer of a stack");
         return STATUS_FAILED;
     }
     int status = output_begin(&out, target, "npz");
@@ -86,7 +86,7 @@ static int run_export(invocation *call) {
 const command export_command = {
     .words = "export",
     .heading = "Nets",
-    .summary = "write the layers of a net, an rfn or a stack for PyTorch and others",
+    .summary = "write layers for PyTorch and others",
     .description =
         "To .onnx a graph that takes raw samples: all that is done to them before the first layer "
         "is in it. To .npz the arrays weights1, bias1, ... (outputs x inputs), and centre and "
@@ -151,7 +151,7 @@ static int run_import(invocation *call) {
 const command import_command = {
     .words = "import",
     .heading = "Nets",
-    .summary = "take back a net that was trained elsewhere, from .onnx or .npz",
+    .summary = "read a net trained elsewhere, from .onnx or .npz",
     .description =
         "Weights and biases of the file take the place of those of the net --like, whose "
         "preprocessing, classes and options stay. Names in .npz are those that export writes, or "

@@ -19,9 +19,8 @@ static const rb_option_group *samples_group(void) {
          "where to write the net (HDF5)", RB_OPTION_COMMON},
         {"labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, labels), NULL, 0, 0, NULL,
          "FILE[:COLUMN]",
-         "classes of the samples: a text with sample and class, or a class a line; .npy or IDX "
-         "with "
-         "a number each; obs:COLUMN of AnnData",
+         "classes of the samples: text with sample and class, or with a class per line; .npy or "
+         "IDX with a number each; obs:COLUMN of AnnData",
          RB_OPTION_COMMON},
         {"targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, targets), NULL, 0, 0, NULL,
          "FILE",
@@ -35,10 +34,9 @@ static const rb_option_group *samples_group(void) {
         {"log-json", 0, RB_OPTION_TEXT, offsetof(finetune_options, log_json), NULL, 0, 0, NULL,
          "FILE", "write a JSON object for each epoch: loss, errors, rate, seconds"},
         {"grid", 0, RB_OPTION_TEXT, offsetof(finetune_options, grid), NULL, 0, 0, NULL, "VALUES",
-         "options and their values, such as 'rate=0.1,0.01 masking=0,0.25': train a net for each "
-         "of "
-         "one with each of the others, side by side, and write the one with the fewest errors on "
-         "the validation samples; --checkpoint keeps the scores of those that are done",
+         "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. All combinations are trained in "
+         "parallel, and the net with the fewest errors on the validation samples is written. "
+         "--checkpoint keeps the scores of complete trainings",
          RB_OPTION_COMMON, "valid"},
         {"table", 0, RB_OPTION_TEXT, offsetof(finetune_options, table), NULL, 0, 0, NULL, "FILE",
          "write the scores of the grid, as .tsv or .json", .needs = "grid"},
@@ -142,13 +140,13 @@ static rb_error read_inputs(const invocation *call, inputs *in) {
     err = err ? err : open_data(call, in->start, call->arguments[1], &in->source);
     err = err ? err : read_covariates(call, regress, in->source);
     err = err ? err
-              : labelled_read(call->ctx, in->source, option_text(call, "labels"),
+              : labelled_read(call, in->source, option_text(call, "labels"),
                               option_text(call, "targets"), &in->train_labels);
     if (err || !valid) return err;
     err = open_data(call, in->start, valid, &in->valid);
     err = err ? err : read_covariates(call, regress, in->valid);
     return err ? err
-               : labelled_read(call->ctx, in->valid, option_text(call, "valid-labels"),
+               : labelled_read(call, in->valid, option_text(call, "valid-labels"),
                                option_text(call, "valid-targets"), &in->valid_labels);
 }
 
@@ -313,12 +311,12 @@ const command finetune_command = {
     .heading = "Nets",
     .summary = "train a net of rectified layers on labelled samples",
     .description =
-        "Begins with the layers of a model, whose preprocessing is taken, or at random, and goes "
-        "against the gradient of the loss in batches. With --valid the net of the epoch with the "
-        "fewest errors there is kept, and training ends when --patience epochs were no better. "
-        "Ctrl-C gives the best net so far; with --checkpoint the same command goes on. With --grid "
-        "several nets are trained, side by side, one thread each, and the best one is kept; Ctrl-C "
-        "then writes none, but --checkpoint keeps the scores of those that are done.",
+        "Starts with the layers of a model and its preprocessing, or at random, and minimises the "
+        "loss by gradient descent in batches. With --valid the net of the epoch with the fewest "
+        "validation errors is kept, and training ends after --patience epochs without improvement. "
+        "Ctrl-C writes the best net so far; with --checkpoint the same command resumes. --grid "
+        "trains several nets in parallel, one thread each, and keeps the best one. Ctrl-C then "
+        "writes none, but --checkpoint keeps the scores.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,

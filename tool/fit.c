@@ -14,7 +14,7 @@ typedef struct model_options {
     const char *init;
     const char *covariates;
     const char *log_json;
-    bool strict, consensus;
+    bool strict, consensus, details;
 } model_options;
 
 static const rb_option_group *model_group(void) {
@@ -22,22 +22,24 @@ static const rb_option_group *model_group(void) {
         {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
          "where to write the model (HDF5)", RB_OPTION_COMMON},
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
-         "go on from this model: its preprocessing and parameters are taken"},
+         "start from this model, with its preprocessing and parameters"},
         {"covariates", 0, RB_OPTION_TEXT, offsetof(model_options, covariates), NULL, 0, 0, NULL,
          "TABLE",
-         "covariates of the samples, for --regress: a table with a header and sample names, or "
-         ".h5ad; without it the data's own file has them",
-         RB_OPTION_COMMON},
+         "table of covariates for --regress, with a header and sample names, or .h5ad; without it "
+         "they come from the data's own file"},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
-         "write a JSON object for each iteration: iteration, objective, estep_objective, "
-         "seconds, and what else the method tells of it"},
+         "write a JSON object per iteration: iteration, objective, estep_objective, seconds, and "
+         "the metrics of the method"},
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
          "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
-         "model is written all the same"},
+         "model is still written"},
         {"consensus", 0, RB_OPTION_FLAG, offsetof(model_options, consensus), "false", 0, 0, NULL,
          NULL,
-         "keep what the --restarts (20 unless given) have in common, in place of the best one, "
-         "with the stability of each unit: how many of them there are need not be known"},
+         "keep the units that recur in many fits (--restarts, 20 unless given), each with its "
+         "stability",
+         RB_OPTION_COMMON},
+        {"details", 0, RB_OPTION_FLAG, offsetof(model_options, details), "false", 0, 0, NULL, NULL,
+         "also report figures for research: KKT residual, certificate, which E-steps were taken"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
@@ -85,8 +87,8 @@ static void tell_unpacking(const invocation *call, const rb_source *source) {
     if (bytes < much) return;
     size_text(bytes, size, sizeof size);
     bool sparse = rb_source_sparse(source), named = dataset && !sparse;
-    report("%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
-           "%s %s%s%s %sunpacked.%s",
+    report("%s is compressed: each pass over the data unpacks %s; for a long fit run first: %s "
+           "%s%s%s %sunpacked.%s",
            path, size, sparse ? "h5repack -f NONE" : "rarebit convert", path,
            named ? " --dataset " : "", named ? dataset : "", sparse ? "" : "-o ",
            sparse ? "h5ad" : "h5");
@@ -115,14 +117,15 @@ static double metric_of(const rb_model *model, const char *name) {
 }
 
 /* One line of what there is of noise, prior and convergence. */
-static void summarise_values(const rb_model *model) {
+static void summarise_values(const rb_model *model, bool details) {
     static const struct {
         const char *name, *label;
         double (*find)(const rb_model *model, const char *name);
-    } shown[] = {{"sigma", "sigma", metric_of},
-                 {"prior", "prior", metric_of},
-                 {"kkt_residual", "KKT residual", value_of},
-                 {"certificate", "certificate", value_of}};
+        bool detail;
+    } shown[] = {{"sigma", "sigma", metric_of, false},
+                 {"prior", "prior", metric_of, false},
+                 {"kkt_residual", "KKT residual", value_of, true},
+                 {"certificate", "certificate", value_of, true}};
     const char *count = rb_model_attribute(model, "count");
     char line[256] = "";
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
@@ -130,7 +133,7 @@ static void summarise_values(const rb_model *model) {
         double value = shown[i].find(model, shown[i].name);
         bool prior = strcmp(shown[i].name, "prior") == 0;
         const char *comma = used ? ", " : "";
-        if (!isfinite(value)) continue;
+        if (!isfinite(value) || (shown[i].detail && !details)) continue;
         if (prior && count && strcmp(count, "0") != 0) {
             snprintf(line + used, left, "%sexactly %s causes per sample", comma, count);
         } else if (prior) {
@@ -144,7 +147,8 @@ static void summarise_values(const rb_model *model) {
 }
 
 /* goes_on: from a checkpoint, whose iterations and their seconds count too. */
-static void summarise(const rb_model *model, const char *method_name, bool goes_on) {
+static void summarise(const invocation *call, const rb_model *model, bool goes_on) {
+    bool details = option_flag(call, "details");
     rb_status status = rb_model_status(model);
     int64_t iterations = rb_model_iterations(model);
     double objective = NAN, seconds = 0, total = 0;
@@ -156,14 +160,14 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
     double likelihood = value_of(model, "log_likelihood");
     bool likely = isfinite(likelihood);
     const char *moves = rb_model_attribute(model, "estep_wins");
-    report("%s: %lld iterations in %.3g s%s%s%s; %s %.6g", method_name, (long long)iterations,
-           total, goes_on ? " over all runs" : "", ended ? ", " : "",
+    report("%s: %lld iterations in %.3g s%s%s%s; %s %.6g", call->command->method->name,
+           (long long)iterations, total, goes_on ? " over all runs" : "", ended ? ", " : "",
            ended ? rb_status_name(status) : "", likely ? "log likelihood" : "objective",
            likely ? likelihood : objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
-    if (moves) report("E-steps by what moved the codes: %s", moves);
-    summarise_values(model);
+    if (moves && details) report("E-steps by the step that was taken: %s", moves);
+    summarise_values(model, details);
 }
 
 /* The command that comes next, with the data read in the same way. */
@@ -289,7 +293,7 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
     if (option_flag(call, "consensus"))
         report_consensus(model, option_integer(call, "units"));
     else
-        summarise(model, call->command->method->name, goes_on);
+        summarise(call, model, goes_on);
     if (rb_model_status(model) == RB_STATUS_STOPPED && option_flag(call, "consensus")) {
         report_error("interrupted after %s fits; the consensus of these was written",
                      rb_model_attribute(model, "consensus_models"));
@@ -321,21 +325,20 @@ static int check_consensus(const invocation *call) {
     bool wanted = option_flag(call, "consensus");
     for (const rb_option *row = rb_consensus_group()->rows; row->name && !wanted; row++) {
         if (option_was_given(call, row->name)) {
-            report_error("--%s is given, but does nothing without --consensus; leave it out, or "
-                         "give both",
+            report_error("--%s does nothing without --consensus; leave it out, or give both",
                          row->name);
             return STATUS_USAGE;
         }
     }
     for (const char *const *name = idle; *name && wanted; name++) {
         if (option_was_given(call, *name)) {
-            report_error("--%s cannot be given with --consensus; leave one of them out", *name);
+            report_error("--%s cannot be used with --consensus; leave one of them out", *name);
             return STATUS_USAGE;
         }
     }
     if (wanted && option_text(call, "checkpoint") && !option_was_given(call, "seed")) {
-        report_error("--consensus with --checkpoint needs --seed, so that the same command goes "
-                     "on with the same fits");
+        report_error("--consensus with --checkpoint needs --seed, so that the command resumes with "
+                     "the same fits");
         return STATUS_USAGE;
     }
     return STATUS_DONE;
@@ -363,31 +366,27 @@ static int run(invocation *call) {
 const command fit_command = {
     .words = "fit",
     .heading = "Fit",
-    .summary = "fit a",
+    .summary = "fit a model to data",
     .description =
-        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C stops "
-        "within a block of samples and writes what was found up to the last iteration that is "
-        "complete; a second one ends at once. With --checkpoint the same command goes on after "
-        "either, after a crash or a loss of "
-        "power; the file is removed when the fit is done. With --consensus many fits are made, and "
-        "what most of them have in common becomes the model; Ctrl-C writes what those have that "
-        "are "
-        "done, two at least.",
+        "Finds hidden units that explain the samples, and writes them as a model. Ctrl-C writes "
+        "the model of the last complete iteration; a second Ctrl-C ends at once. With --checkpoint "
+        "the same command resumes after an interruption or a crash. With --consensus many fits are "
+        "made, and the units that recur become the model.",
     .arguments = {{"DATA",
-                   "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
-                   "Market, IDX, PGM or PNG, most of them also gzipped",
+                   "samples x features: .npy, CSV, TSV, HDF5, AnnData .h5ad, 10x, Matrix Market, "
+                   "IDX, PGM or PNG; most also gzipped",
                    false}},
     .output = "MODEL",
     .groups = {rb_read_group, model_group, rb_consensus_group, general_group},
     .examples =
-        {{"Ten units from a table with a row for each feature and a column for each sample",
+        {{"A table with a row per feature and a column per sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},
          {"Counts of single cells: equal totals, log, the 2000 most variable genes",
           "fit METHOD cells.h5ad --totals 10k --log1p --top-variance 2000 -k 20 -o model.h5"},
-         {"The same numbers again, with a log for a program to read",
+         {"The same numbers again, with a log for programs",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"},
-         {"As many modules as twenty fits have in common",
+         {"Units that recur in twenty fits",
           "fit METHOD X.npy -k 20 --consensus --seed 1 -o model.h5"}},
     .reads = "init prior-mean prior-covariance covariates",
     .writes = "output log-json checkpoint",

@@ -7,13 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int write_file(const char *folder, const char *name, const command_list *list,
-                      const command *c,
-                      void (*write)(FILE *file, const command_list *list, const command *c)) {
+static int write_file(const char *folder, const char *name, const command_list *list, const verb *v,
+                      void (*write)(FILE *file, const command_list *list, const verb *v)) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
-    if (file) write(file, list, c);
+    if (file) write(file, list, v);
     bool failed = !file || ferror(file);
     if ((file && fclose(file)) || failed) {
         report_error("cannot write '%s': %s", path, strerror(errno));
@@ -22,11 +21,11 @@ static int write_file(const char *folder, const char *name, const command_list *
     return STATUS_DONE;
 }
 
-static int write_manual(const char *folder, const command_list *list, const command *c) {
+static int write_manual(const char *folder, const command_list *list, const verb *v) {
     char page[128], name[160];
-    manual_name(c, page, sizeof page);
+    manual_name(v, page, sizeof page);
     snprintf(name, sizeof name, "man/%s.1", page);
-    return write_file(folder, name, list, c, manual_page);
+    return write_file(folder, name, list, v, manual_page);
 }
 
 static int make_folder(const char *folder, const char *below) {
@@ -65,10 +64,11 @@ static int run(invocation *call) {
     int status = make_folder(folder, "man");
     status = status ? status : make_folder(folder, "completion");
     status = status ? status : write_manual(folder, list, NULL);
-    for (int i = 0; i < list->count && !status; i++) {
+    for (int i = 0; i < list->count && !status; i++)
         status = check_options(&list->entries[i]);
-        if (!status && i < list->listed) status = write_manual(folder, list, &list->entries[i]);
-    }
+    verb v;
+    for (int i = 0; !status && commands_verb(list, i, &v); i += v.count)
+        status = write_manual(folder, list, &v);
     status = status ? status
                     : write_file(folder, "completion/rarebit.bash", list, NULL, completion_bash);
     return status ? status : write_file(folder, "completion/_rarebit", list, NULL, completion_zsh);
@@ -76,7 +76,6 @@ static int run(invocation *call) {
 
 const command generate_command = {
     .words = "generate",
-    .heading = "About rarebit",
     .summary = "write man pages and shell completion into a folder",
     .arguments = {{"FOLDER", "where man/ and completion/ are made", false}},
     .run = run,

@@ -94,7 +94,7 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
     const char *before = NULL;
     for (const rb_option *row = c->rows; row->name; row++) {
         const char *own = heading ? heading : row->group;
-        if (levels >> row->level & 1) {
+        if ((levels >> row->level & 1) && (!walk->takes || walk->takes(walk->of, row))) {
             if (!before || strcmp(own, before) != 0) walk->heading(walk->file, own);
             before = own;
             walk->option(walk->file, c, row);
@@ -102,11 +102,20 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
     }
 }
 
+enum { MANY_OPTIONS = 40 };
+
+/* Are there options that few need, so that a first look leaves them out? */
+static bool has_parts(const command *c) {
+    bool research = false;
+    int count = 0;
+    for (const rb_option *row = c->rows; row->name; row++, count++)
+        research = research || row->level == RB_OPTION_RESEARCH;
+    return research || count > MANY_OPTIONS;
+}
+
 void walk_options(const command *c, const option_walk *walk) {
     const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON;
-    bool parts = false;
-    for (const rb_option *row = c->rows; row->name; row++)
-        parts = parts || row->level == RB_OPTION_RESEARCH;
+    bool parts = has_parts(c);
     if (parts) walk_levels(c, common, "Common options", walk);
     walk_levels(c, parts ? tuning : tuning | common, NULL, walk);
     walk_levels(c, 1u << RB_OPTION_RESEARCH, "For research", walk);
@@ -129,10 +138,25 @@ static void print_examples(FILE *file, const command *c) {
     }
 }
 
-void help_command(FILE *file, const command *c) {
+static bool is_common(const void *of, const rb_option *row) {
+    (void)of;
+    return row->level == RB_OPTION_COMMON;
+}
+
+static void print_method(FILE *file, const rb_method *method, int column) {
+    char text[512];
+    bool any = method->purpose;
+    snprintf(text, sizeof text, "%s%s%s", method->title, any ? ": " : "",
+             any ? method->purpose : "");
+    print_wrapped(file, text, column, column, WIDTH);
+}
+
+void help_command(FILE *file, const command *c, bool all) {
     char usage[512];
+    bool whole = all || !has_parts(c);
     usage_line(c, usage, sizeof usage);
     print_wrapped(file, c->summary, fprintf(file, "rarebit %s: ", c->words), 0, WIDTH);
+    if (c->method) print_method(file, c->method, fprintf(file, "  %s  ", c->method->name));
     print_wrapped(file, usage, fprintf(file, "\nUsage: rarebit ") - 1, 0, WIDTH);
     if (c->description) {
         putc('\n', file);
@@ -144,73 +168,107 @@ void help_command(FILE *file, const command *c) {
         print_wrapped(file, a->help, column, column, WIDTH);
     }
     print_examples(file, c);
-    walk_options(c, &(option_walk){file, print_heading, print_option});
+    walk_options(c, &(option_walk){file, print_heading, print_option, whole ? NULL : is_common});
+    if (!whole) fprintf(file, "\n'rarebit help %s --all' shows every option.\n", c->words);
 }
 
-static void list_command(FILE *file, const command *c) {
-    int column = fprintf(file, "  %-21s ", c->words);
-    print_wrapped(file, c->summary, column, column, WIDTH);
+/* "  fit METHOD     fit a model to data" */
+static void list_verb(FILE *file, const verb *v) {
+    int used = fprintf(file, "  %.*s%s", v->length, v->first->words, v->argument);
+    print_wrapped(file, v->summary, used + fprintf(file, "%*s", 17 - used, ""), 17, WIDTH);
+}
+
+static void list_verbs(FILE *file, const command_list *list) {
+    const char *heading = "";
+    verb v;
+    for (int i = 0; commands_verb(list, i, &v); i += v.count) {
+        const char *own = v.first->heading;
+        if (!own) continue;
+        if (strcmp(own, heading) != 0) fprintf(file, "\n%s\n", own);
+        heading = own;
+        list_verb(file, &v);
+    }
+}
+
+static void list_methods(FILE *file, const verb *v) {
+    int column = fprintf(file, "\nMethods\n ") - 9;
+    for (int i = 0; i < v->count; i++) {
+        const char *name = v->first[i].method->name;
+        if (column + (int)strlen(name) + 1 > WIDTH) column = fprintf(file, "\n ") - 1;
+        column += fprintf(file, " %s", name);
+    }
+    putc('\n', file);
 }
 
 void help_overview(FILE *file, const command_list *list) {
+    verb fit;
     fputs("rarebit finds the few hidden causes behind data: sparse codes, gene modules, features.\n"
           "\nUsage: rarebit COMMAND [ARGUMENTS] [OPTIONS]\n",
           file);
-    const char *heading = "";
-    for (int i = 0; i < list->listed; i++) {
-        const command *c = &list->entries[i];
-        if (strcmp(c->heading, heading) != 0) {
-            heading = c->heading;
-            fprintf(file, "\n%s\n", heading);
-        }
-        list_command(file, c);
-    }
-    fputs("\nFirst steps\n"
-          "  rarebit fit rfn table.tsv -k 10 -o model.h5\n"
-          "  rarebit modules model.h5 table.tsv -o modules.tsv\n"
-          "  rarebit plot modules model.h5 table.tsv -o modules.png\n"
-          "\n'rarebit help COMMAND' or 'rarebit COMMAND --help' has the rest.\n",
+    list_verbs(file, list);
+    if (commands_family(list, "fit", &fit)) list_methods(file, &fit);
+    fputs("\nFirst steps: rarebit fit rfn table.tsv -k 10 -o model.h5\n"
+          "             rarebit report model.h5 table.tsv -o report.html\n"
+          "'rarebit help COMMAND' explains a command, 'rarebit help fit' the methods;\n"
+          "'rarebit version' shows what is built in.\n",
           file);
 }
 
-void help_family(FILE *file, const command_list *list, const char *word) {
-    size_t length = strlen(word);
-    fprintf(file, "rarebit %s: say which\n\n", word);
-    for (int i = 0; i < list->count; i++) {
-        const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ')
-            list_command(file, &list->entries[i]);
+void help_family(FILE *file, const verb *v) {
+    const char *word = v->first->words;
+    fprintf(file, "rarebit %.*s%s: %s\n\n", v->length, word, v->argument, v->summary);
+    for (int i = 0; i < v->count; i++) {
+        const command *c = v->first + i;
+        int column = fprintf(file, "  %-12s  ", c->words + v->length + 1);
+        if (c->method)
+            print_method(file, c->method, column);
+        else
+            print_wrapped(file, c->summary, column, column, WIDTH);
     }
-    fprintf(file, "\n'rarebit help %s NAME' has the rest.\n", word);
+    fprintf(file, "\n'rarebit help %s' shows usage and options, and so for the others.\n", word);
+}
+
+static const rb_option_group *help_group(void) {
+    static const rb_option table[] = {
+        {"all", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+         "show every option, also those that few need"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Help", table, sizeof(bool)};
+    return &group;
 }
 
 static int run(invocation *call) {
-    if (call->n_arguments == 0) {
-        help_overview(stdout, call->commands);
-        return STATUS_DONE;
-    }
+    const command_list *list = call->commands;
+    const char *first = call->arguments[0], *second = first ? call->arguments[1] : NULL;
     int used = 0;
-    const command *c =
-        commands_find(call->commands, call->n_arguments, (char **)call->arguments, &used);
+    verb v;
+    if (!first) {
+        help_overview(stdout, list);
+        return STATUS_DONE;
+    }
+    const command *c = commands_find(list, call->n_arguments, (char **)call->arguments, &used);
     if (c && used == call->n_arguments) {
-        help_command(stdout, c);
+        help_command(stdout, c, option_flag(call, "all"));
         return STATUS_DONE;
     }
-    if (call->n_arguments == 1 && commands_family(call->commands, call->arguments[0])) {
-        help_family(stdout, call->commands, call->arguments[0]);
+    if (!second && commands_family(list, first, &v)) {
+        help_family(stdout, &v);
         return STATUS_DONE;
     }
-    report_error("there is no command '%s%s%s'; 'rarebit help' lists them", call->arguments[0],
-                 call->arguments[1] ? " " : "", call->arguments[1] ? call->arguments[1] : "");
+    report_error("there is no command '%s%s%s'; 'rarebit help' lists them", first,
+                 second ? " " : "", second ? second : "");
     return STATUS_USAGE;
 }
 
 const command help_command_row = {
     .words = "help",
-    .heading = "About rarebit",
     .summary = "explain a command",
-    .arguments = {{"COMMAND", "a command, of one or two words; without it, a list of all", true},
-                  {"NAME", "its second word", true}},
-    .examples = {{"All commands", "help"}, {"One of them", "help fit rfn"}},
+    .arguments = {{"COMMAND", "a command; without it, a list of all", true},
+                  {"NAME", "its second word: a method, or what to draw", true}},
+    .groups = {help_group},
+    .examples = {{"All commands", "help"},
+                 {"The methods, and what each is for", "help fit"},
+                 {"One of them, with every option", "help fit rfn --all"}},
     .run = run,
 };

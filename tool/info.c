@@ -217,7 +217,7 @@ static int run(invocation *call) {
 const command info_command = {
     .words = "info",
     .heading = "Data",
-    .summary = "say what is in a file of data or in a model",
+    .summary = "describe a data file or a model",
     .arguments = {{"FILE", "data in any format that fit reads, or a model", false}},
     .groups = {json_group, rb_read_group, general_group},
     .examples = {{"Is the table read as it is meant?", "info genes.tsv --transpose"},

@@ -39,6 +39,13 @@ json_t *json_of_number(double value) {
                             : json_real(value);
 }
 
+json_t *json_rounded(double value, int digits) {
+    char text[40];
+    if (digits == 0) return json_of_number(value);
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return json_of_number(strtod(text, NULL));
+}
+
 void json_add(json_t **to, const char *key, json_t *value) {
     json_t *name = json_of_text(key);
     bool failed = key ? json_object_set_new(*to, json_string_value(name), value)

@@ -30,12 +30,12 @@ static rb_error take_targets(rb_context *ctx, rb_source *source, const char *pat
     return RB_OK;
 }
 
-rb_error labelled_read(rb_context *ctx, rb_source *source, const char *labels, const char *targets,
-                       labelled_data *out) {
+rb_error labelled_read(const invocation *call, rb_source *source, const char *labels,
+                       const char *targets, labelled_data *out) {
     out->data = (rb_labelled){.size = sizeof out->data, .source = source};
     out->classes.size = sizeof out->classes;
-    if (targets) return take_targets(ctx, source, targets, out);
-    rb_error err = rb_classes_read(ctx, labels, source, &out->classes);
+    if (targets) return take_targets(call->ctx, source, targets, out);
+    rb_error err = read_classes(call, labels, source, &out->classes);
     if (err) return err;
     out->data.n_classes = out->classes.n_classes;
     out->data.class_of = out->classes.class_of;

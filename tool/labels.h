@@ -14,8 +14,8 @@ typedef struct labelled_data {
 
 /* Reads classes, or targets: a matrix with a row for each sample. One of both is NULL. To be
  * cleared in any case. */
-rb_error labelled_read(rb_context *ctx, rb_source *source, const char *labels, const char *targets,
-                       labelled_data *out);
+rb_error labelled_read(const invocation *call, rb_source *source, const char *labels,
+                       const char *targets, labelled_data *out);
 void labelled_clear(labelled_data *data);
 
 /* The whole name of an output, as column_namer; free it. */

@@ -12,6 +12,25 @@ static bool asks_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* `rarebit fit table.csv`: a file, no second word; or `rarebit fit table.csv --method rfn`. */
+static int second_word(const verb *family, int argc, char **argv) {
+    const command *c = family->first;
+    const char *second = c->words + family->length + 1;
+    char line[1024];
+    size_t used = 0;
+    for (int i = 2; i < argc; i++) {
+        bool method = c->method && strcmp(argv[i], "--method") == 0 && i + 1 < argc;
+        if (method)
+            second = argv[++i];
+        else if (used < sizeof line)
+            used += (size_t)snprintf(line + used, sizeof line - used, " %s", argv[i]);
+    }
+    report_error("'%s' needs%s as its second word: rarebit %s %s%s; 'rarebit help %s' lists them",
+                 argv[1], c->method ? " a method" : " what is wanted", argv[1], second,
+                 used ? line : "", argv[1]);
+    return STATUS_USAGE;
+}
+
 /* `rarebit --version`, and words that are no command. */
 static int no_command(const command_list *list, int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -24,19 +43,21 @@ static int no_command(const command_list *list, int argc, char **argv) {
         printf("rarebit %s\n", rb_version());
         return STATUS_DONE;
     }
-    const command *family = commands_family(list, word);
-    if (family && (!next || next[0] == '-')) {
-        bool asked = next && asks_help(next);
-        help_family(asked ? stdout : stderr, list, word);
-        return asked ? STATUS_DONE : STATUS_USAGE;
-    }
-    if (family && strpbrk(next, "./")) { /* `rarebit fit table.csv`: a file, no second word */
-        report_error("'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them",
-                     word, family->words, next, word);
+    verb family;
+    bool known = commands_family(list, word, &family);
+    const char *library = commands_library(known ? next : word);
+    if (library) {
+        report_error("this rarebit was built without %s, which '%s' needs", library,
+                     known ? next : word);
         return STATUS_USAGE;
     }
+    if (known && (!next || asks_help(next))) {
+        help_family(next ? stdout : stderr, &family);
+        return next ? STATUS_DONE : STATUS_USAGE;
+    }
+    if (known && (next[0] == '-' || strpbrk(next, "./"))) return second_word(&family, argc, argv);
     char typed[256];
-    snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
+    snprintf(typed, sizeof typed, "%s%s%s", word, known ? " " : "", known ? next : "");
     nearest best = {.typed = typed};
     for (int i = 0; i < list->listed; i++)
         nearest_offer(&best, list->entries[i].words);
@@ -74,25 +95,9 @@ static int run(invocation *call) {
     return status;
 }
 
-/* "select DATA --method rfn" is "select rfn DATA". */
-static int move_method(const command_list *list, int argc, char **argv) {
-    const command *family = argc > 1 ? commands_family(list, argv[1]) : NULL;
-    for (int i = 2; family && family->method && i + 1 < argc; i++) {
-        if (strcmp(argv[i], "--method") == 0) {
-            char *name = argv[i + 1];
-            memmove(argv + 3, argv + 2, (size_t)(i - 2) * sizeof *argv);
-            memmove(argv + i + 1, argv + i + 2, (size_t)(argc - i - 1) * sizeof *argv);
-            argv[2] = name;
-            return argc - 1;
-        }
-    }
-    return argc;
-}
-
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
     int used = 0;
     char help[] = "help";
-    argc = move_method(list, argc, argv);
     if (argc > 1 && asks_help(argv[1])) /* `rarebit --help fit rfn` */
         argv[1] = help;
     const command *found = commands_find(list, argc - 1, argv + 1, &used);
@@ -100,7 +105,7 @@ static int dispatch(rb_context *ctx, const command_list *list, int argc, char **
     invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
     int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
     if (status == STATUS_DONE && call.wants_help)
-        help_command(stdout, found);
+        help_command(stdout, found, false);
     else if (status == STATUS_DONE)
         status = run(&call);
     invocation_clear(&call);

@@ -30,12 +30,11 @@ int check_memory(const invocation *call, const rb_source *source,
     size_text((double)bytes, needed, sizeof needed);
     size_text(fits ? data : machine, other, sizeof other);
     if (!fits) {
-        report_error("the fit would need %s of memory, and this machine has %s; ask for fewer "
-                     "--units",
+        report_error("the fit would need %s of memory, and this machine has %s; use fewer --units",
                      needed, other);
         return STATUS_FAILED;
     }
     if ((double)bytes + data > 1e9)
-        report("about %s of memory will be needed, besides %s of data", needed, other);
+        report("the fit needs about %s of memory, besides %s of data", needed, other);
     return STATUS_DONE;
 }

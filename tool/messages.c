@@ -150,7 +150,7 @@ static void put_safely(const char *text) {
 void report_interrupted(const char *checkpoint, bool written) {
     put_safely(line_shown ? "\r\033[K" : "");
     put_safely("rarebit: interrupted");
-    put_safely(checkpoint ? "; the same command goes on from "
+    put_safely(checkpoint ? "; the same command resumes from "
                : written  ? ""
                           : "; nothing was written");
     put_safely(checkpoint ? checkpoint : "");

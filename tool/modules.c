@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 /* "auto" comes first; the others are rb_modules_format, one later. */
 static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
@@ -27,7 +26,8 @@ static const rb_option_group *module_output_group(void) {
          "FILE", "compare with true modules, as 'simulate' writes them"},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
          NULL,
-         "print JSON: what --truth, --gmt, --labels and --covariates ask for, or else the modules"},
+         "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
+         "modules"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
@@ -46,77 +46,22 @@ static bool find_format(const invocation *call, const char *path, rb_modules_for
     return f < count;
 }
 
+/* What modules are of, agree with, and stand for; what was not asked for stays empty. */
+typedef struct findings {
+    rb_model *model;
+    rb_source *source;
+    bool permuted; /* significance was asked for */
+    rb_match match;
+    answers answers;
+} findings;
+
 /* ---- tables on stdout ---- */
 
-enum { SHOWN_FEATURES = 5, SHOWN_NAME = 24 };
-
-/* As much of a name as a line at a terminal has room for; a file or a pipe gets all of it. */
-static const char *fitting(const char *name, char *text, size_t size) {
-    size_t length = strlen(name), kept = size - sizeof "...";
-    if (length < size || !isatty(STDOUT_FILENO)) return name;
-    while (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80)
-        kept--; /* not inside a character */
-    snprintf(text, size, "%.*s...", (int)kept, name);
-    return text;
-}
-
-/* The heaviest features whose weights are above (or below) 0, to the file; without one only their
- * width. */
-static int put_features(FILE *file, const rb_module *m, const rb_model *model, bool above) {
-    int width = 0;
-    for (int64_t i = 0, shown = 0; i < m->n_features && shown < SHOWN_FEATURES; i++) {
-        if ((m->features[i].weight > 0) != above) continue;
-        char number[32], shown_name[SHOWN_NAME];
-        const char *name = rb_model_feature_name(model, m->features[i].index);
-        if (!name) {
-            snprintf(number, sizeof number, "%lld",
-                     (long long)rb_model_feature_index(model, m->features[i].index));
-            name = number;
-        }
-        name = fitting(name, shown_name, sizeof shown_name);
-        if (file) fprintf(file, "%s%s", shown ? " " : "", name);
-        width += (shown++ ? 1 : 0) + (int)strlen(name);
-    }
-    if (width == 0 && file) putc('-', file);
-    return width ? width : 1;
-}
-
-/* "" where nothing was permuted. */
-static const char *chances(const rb_modules *modules, int64_t rank, char *text, size_t size) {
-    rb_significance s;
-    *text = '\0';
-    if (rb_modules_significance(modules, rank, &s))
-        snprintf(text, size, " %8.4f %11.4f %8.4f", s.p, s.p_family, s.fdr);
-    return text;
-}
-
-static void print_modules(const rb_modules *modules, const rb_model *model, bool permuted) {
-    char text[64];
-    int widest = (int)strlen("up: largest weights"), names = 6;
-    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
-        int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
-        int name = (int)strlen(name_of_unit(modules, rank).text);
-        widest = width > widest ? width : widest;
-        names = name > names ? name : names;
-    }
-    bool stable = rb_modules_count(modules) > 0 && rb_modules_get(modules, 0)->stability > 0;
-    printf("%-*s %12s %9s%s %9s %9s ", names, "unit", "information", "score",
-           permuted ? "        p family-wise      FDR" : "", "samples", "features");
-    if (stable) printf("%9s ", "stability");
-    printf(" %-*s  %s\n", widest, "up: largest weights", "down: below 0");
-    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
-        const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-*s %12.4g %9.4g%s %9lld %9lld ", names, name_of_unit(modules, rank).text,
-               m->information, rb_modules_score(modules, rank),
-               chances(modules, rank, text, sizeof text), (long long)m->n_samples,
-               (long long)m->n_features);
-        if (stable) printf("%9.2f ", m->stability);
-        putchar(' ');
-        int width = put_features(stdout, m, model, true);
-        printf("%*s", widest - width + 2, "");
-        put_features(stdout, m, model, false);
-        putchar('\n');
-    }
+static void print_modules(const findings *f) {
+    const table_view view =
+        view_table(rb_modules_table(f->answers.document.modules), f->model,
+                   "unit information score p p_family fdr n_samples n_features stability up down");
+    view_print(&view, NULL, view.table.n_rows);
 }
 
 /* Without background, which comes last. */
@@ -127,20 +72,24 @@ static int64_t count_modules(const rb_modules *modules) {
     return count;
 }
 
-static void print_match(const rb_match *match, const rb_modules *found) {
+static void print_match(const findings *f) {
+    const rb_match *match = &f->match;
+    const rb_table found = rb_modules_table(f->answers.document.modules);
     printf("consensus score  %.6g\n", match->consensus_score);
     printf("recovery         %.6g\n", match->recovery);
     printf("relevance        %.6g\n", match->relevance);
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
-        unit_name unit = {"-"};
-        if (match->partner[t] >= 0) unit = name_of_unit(found, match->partner[t]);
-        printf("%-12lld %-12s %.4f\n", (long long)t, unit.text, match->overlap[t]);
+        rb_value unit = {.shown = "-"};
+        if (match->partner[t] >= 0)
+            unit = rb_table_value(&found, match->partner[t], rb_table_find(&found, "unit"));
+        printf("%-12lld %-12s %.4f\n", (long long)t, unit.shown, match->overlap[t]);
     }
 }
 
 /* The same as JSON, added to an object. */
-static void add_match(json_t **to, const rb_match *match, const rb_modules *found) {
+static void add_match(json_t **to, const findings *f) {
+    const rb_match *match = &f->match;
     json_t *overlaps = json_array(), *partners = json_array();
     for (int64_t t = 0; t < match->n_truth; t++) {
         json_add(&overlaps, NULL, json_of_number(match->overlap[t]));
@@ -149,51 +98,25 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
     json_add(to, "consensus_score", json_of_number(match->consensus_score));
     json_add(to, "recovery", json_of_number(match->recovery));
     json_add(to, "relevance", json_of_number(match->relevance));
-    json_add(to, "modules", json_integer(count_modules(found)));
+    json_add(to, "modules", json_integer(count_modules(f->answers.document.modules)));
     json_add(to, "true_modules", json_integer(match->n_truth));
     json_add(to, "overlaps", overlaps);
     json_add(to, "partners", partners);
 }
 
-static void add_significance(json_t **to, const rb_modules *modules) {
-    json_t *rows = json_array();
-    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
-        const rb_module *m = rb_modules_get(modules, rank);
-        rb_significance s;
-        if (!rb_modules_significance(modules, rank, &s)) continue;
-        json_t *row = json_pack("{sI sI so so so}", "module", (json_int_t)rank, "unit",
-                                (json_int_t)m->unit, "p", json_of_number(s.p), "p_family",
-                                json_of_number(s.p_family), "fdr", json_of_number(s.fdr));
-        if (m->stability > 0) json_add(&row, "stability", json_of_number(m->stability));
-        if (rb_modules_other_side(modules, rank)) json_add(&row, "other_side", json_true());
-        if (rb_modules_background(modules, rank)) json_add(&row, "background", json_true());
-        json_add(&rows, NULL, row);
-    }
-    json_add(to, "significance", rows);
-}
-
 /* ---- the command ---- */
-
-/* What modules are of, agree with, and stand for; what was not asked for stays empty. */
-typedef struct findings {
-    rb_model *model;
-    rb_source *source;
-    rb_modules *modules;
-    bool permuted, complete; /* significance was asked for; all of its parts are there */
-    rb_match match;
-    answers answers;
-} findings;
 
 static int write_modules(invocation *call, const findings *f, rb_modules_format format,
                          const char *target) {
     output out;
     int status = output_begin(&out, target, "txt");
     if (!status) {
-        rb_error err =
-            rb_modules_write(call->ctx, f->modules, f->model, f->source, format, out.path);
+        rb_error err = rb_modules_write(call->ctx, f->answers.document.modules, f->model, f->source,
+                                        format, out.path);
         status = finish_output(call, &out, err);
     }
-    int64_t count = count_modules(f->modules), rest = rb_modules_count(f->modules) - count;
+    int64_t count = count_modules(f->answers.document.modules),
+            rest = rb_modules_count(f->answers.document.modules) - count;
     char text[64] = "";
     if (rest) snprintf(text, sizeof text, ", and %lld of background", (long long)rest);
     if (!status) report("%lld modules%s in %s", (long long)count, text, target);
@@ -204,7 +127,7 @@ static rb_error measure_agreement(invocation *call, findings *f) {
     const char *truth_at = option_text(call, "truth");
     rb_modules *truth = NULL;
     rb_error err = truth_at ? rb_modules_read(call->ctx, truth_at, &truth) : RB_OK;
-    if (truth) err = rb_modules_match(call->ctx, f->modules, truth, &f->match);
+    if (truth) err = rb_modules_match(call->ctx, f->answers.document.modules, truth, &f->match);
     rb_modules_free(truth);
     return err;
 }
@@ -212,13 +135,17 @@ static rb_error measure_agreement(invocation *call, findings *f) {
 static rb_error print_agreement(invocation *call, const findings *f) {
     bool truth = option_text(call, "truth");
     if (option_flag(call, "json")) {
-        json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
-        if (truth) add_match(&json, &f->match, f->modules);
-        if (f->permuted) add_significance(&json, f->modules);
+        json_t *json =
+            json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->answers.document.modules)));
+        if (truth) add_match(&json, f);
+        if (f->permuted)
+            json_add(&json, "significance",
+                     view_json(rb_modules_table(f->answers.document.modules), f->model,
+                               "module unit p p_family fdr stability role", 0));
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);
     }
-    if (truth) print_match(&f->match, f->modules);
+    if (truth) print_match(f);
     answers_print(call, &f->answers);
     return RB_OK;
 }
@@ -235,14 +162,14 @@ static int deliver(invocation *call, const findings *f) {
     if (status) return status;
     if (option_text(call, "truth") || answers_wanted(call)) {
         if (f->permuted && !target && !option_flag(call, "json")) {
-            print_modules(f->modules, f->model, true);
+            print_modules(f);
             putchar('\n');
         }
         rb_error err = print_agreement(call, f);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (option_flag(call, "json")) return write_modules(call, f, RB_MODULES_JSON, "-");
-    if (!target) print_modules(f->modules, f->model, f->permuted);
+    if (!target) print_modules(f);
     return STATUS_DONE;
 }
 
@@ -258,23 +185,18 @@ static int find(invocation *call, rb_model *model, rb_source *source) {
                   .source = source,
                   .match.size = sizeof f.match,
                   .permuted = !option_is(call, "permutations", "0")};
-    rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
-    if (!err)
-        err = rb_modules_permute(call->ctx, model, source, call->options, f.modules, &f.complete);
-    if (!err && !f.complete) {
-        report("this part is done; the modules are printed once all parts are in the checkpoint");
-        rb_modules_free(f.modules);
+    rb_error err = answers_find(call, model, source, &f.answers);
+    if (!err && !f.answers.document.complete) {
+        report(
+            "this part is complete; the modules are printed once all parts are in the checkpoint");
+        answers_clear(&f.answers);
         return STATUS_DONE;
     }
-    f.answers.model = model;
-    f.answers.modules = f.modules;
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
     err = err ? err : measure_agreement(call, &f);
-    err = err ? err : answers_find(call, source, &f.answers);
     int status = err ? report_failure(call->ctx, err) : deliver_all(call, &f);
     rb_match_clear(&f.match);
     answers_clear(&f.answers);
-    rb_modules_free(f.modules);
     return status;
 }
 
@@ -282,8 +204,7 @@ static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_modules_format format;
     if (target && !output_is_stream(target) && !find_format(call, target, &format)) {
-        report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
-                     "choose --format",
+        report_error("cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format",
                      target);
         return STATUS_USAGE;
     }
@@ -296,11 +217,11 @@ const command modules_command = {
     .heading = "Use a model",
     .summary = "list the samples and features that belong to each unit",
     .description =
-        "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
-        "with weights and signs; the other side of a unit whose codes have signs is a module of "
-        "its own (3-) where it stands by itself. Modules are ranked by their score: their "
-        "information content, with the rule test also that of their features. Background, which "
-        "centring leaves, comes last. Without -o a short table is printed.",
+        "A module (bicluster) is a set of samples and a set of features that belong to a unit, "
+        "with weights and signs. Where codes have signs, the negative side of a unit can be a "
+        "module of its own (3-). Modules are ranked by their score, the information content; with "
+        "the rule test also that of their features. Background modules, which centring leaves, "
+        "come last. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,

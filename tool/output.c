@@ -49,8 +49,7 @@ int output_begin(output *out, const char *target, const char *suffix) {
     *out = (output){.target = target, .path = target};
     if (strcmp(target, "-") == 0 && !is_text(suffix) && isatty(STDOUT_FILENO)) {
         report_error(
-            "-o - would write a file that is no text to the terminal; name a file, or send "
-            "it to one with >");
+            "-o - would write binary data to the terminal; name a file, or redirect with >");
         return STATUS_USAGE;
     }
     return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;

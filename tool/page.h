@@ -4,19 +4,17 @@
 
 #include "answers.h"
 
+#include <rarebit/view.h>
+
 /* What the page tells; what was not asked for stays empty. */
 typedef struct page {
     invocation *call;
     const rb_model *model;
     rb_source *source;
     json_t *warnings, *notes; /* messages of the library on the way */
-    rb_modules *modules;
-    rb_metrics *metrics;
     rb_description data;
-    uint32_t checksum; /* of the data */
     answers answers;
-    rb_classes classes; /* of the samples */
-    bool *named[2];     /* of samples and features: does the page need its name? */
+    bool *named[2]; /* of samples and features: does the page need its name? */
 } page;
 
 /* The parts of the document (page_parts.c); RB_ERROR_MEMORY shows in *to, which becomes NULL. */
@@ -28,12 +26,9 @@ void page_add_names(const page *p, json_t **to);
 void page_add_answers(const page *p, json_t **to);
 /* The table of --select (page_select.c). */
 rb_error page_add_select(const page *p, json_t **to);
-/* Modules with their heat maps, and codes: these read the samples (page_maps.c). */
+/* Modules with their heat maps, which reads the samples, and codes (page_maps.c). */
 rb_error page_add_modules(page *p, json_t **to);
-rb_error page_add_codes(page *p, json_t **to);
-
-/* A number to so many digits: what a page shows and no more. */
-json_t *page_number(double value, int digits);
+void page_add_codes(const page *p, json_t **to);
 
 /* The page before and after the document, made from tool/page/ (cmake/Page.cmake). */
 extern const char page_head[], page_tail[];

@@ -4,16 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *page_number(double value, int digits) {
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    return json_of_number(strtod(text, NULL));
-}
-
 void page_add_data(const page *p, json_t **to) {
     const rb_description *d = &p->data;
     char checksum[16];
-    snprintf(checksum, sizeof checksum, "%08lx", (unsigned long)p->checksum);
+    snprintf(checksum, sizeof checksum, "%08lx", (unsigned long)d->checksum);
     json_add(to, "data",
              json_pack("{so so ss sI sI sb sI sI so so so}", "file",
                        json_of_text(p->call->arguments[1]), "format",
@@ -28,7 +22,7 @@ static json_t *objectives(const rb_model *model) {
     json_t *list = json_array();
     double objective;
     for (int64_t t = 0; !rb_model_history(model, t, &objective, NULL, NULL); t++)
-        json_add(&list, NULL, page_number(objective, 7));
+        json_add(&list, NULL, json_rounded(objective, 7));
     return list;
 }
 
@@ -60,7 +54,8 @@ void page_add_model(const page *p, json_t **to) {
 
 /* What the library looks at, and would warn of. */
 static json_t *checks(const page *p) {
-    bool codes = rb_metrics_get(p->metrics, "samples_checked") > 0; /* NaN: not looked at */
+    bool codes =
+        rb_metrics_get(p->answers.document.metrics, "samples_checked") > 0; /* NaN: not looked at */
     json_t *list = json_array();
     if (codes) {
         json_add(&list, NULL, json_string("samples without an active unit"));
@@ -77,11 +72,11 @@ static json_t *checks(const page *p) {
 void page_add_fit(const page *p, json_t **to) {
     json_t *metrics = json_array();
     for (const shown_metric *m = shown_metrics; m->name; m++) {
-        double value = rb_metrics_get(p->metrics, m->name);
+        double value = rb_metrics_get(p->answers.document.metrics, m->name);
         if (value == value) { /* there is one */
             json_add(&metrics, NULL,
                      json_pack("{ss ss? ss? so}", "name", m->name, "label", m->label, "meaning",
-                               m->meaning, "value", page_number(value, 6)));
+                               m->meaning, "value", json_rounded(value, 6)));
         }
     }
     json_add(to, "metrics", metrics);

@@ -14,7 +14,7 @@ static json_t *cell(const char *text) {
     double value = strtod(text, &end);
     return !*text || (!*end && !isfinite(value)) ? json_null()
            : *end                                ? json_of_text(text)
-                                                 : page_number(value, 6);
+                                                 : json_rounded(value, 6);
 }
 
 /* The cells of a line, which is cut at its tabs. */
@@ -66,7 +66,7 @@ static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
     while ((name = json_string_value(json_array_get(table[0], column))) &&
            strcmp(name, "data") != 0)
         column++;
-    snprintf(expected, sizeof expected, "crc32 %08" PRIx32, p->checksum);
+    snprintf(expected, sizeof expected, "crc32 %08" PRIx32, p->data.checksum);
     for (size_t row = 0; name && row < json_array_size(table[1]); row++) {
         json_t *cells = json_array_get(table[1], row);
         const char *data = json_string_value(json_array_get(cells, column));

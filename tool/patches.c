@@ -57,7 +57,7 @@ static int run(invocation *call) {
 const command patches_command = {
     .words = "patches",
     .heading = "Data",
-    .summary = "cut random patches out of pictures",
+    .summary = "cut random patches from images",
     .description =
         "Patches lie anywhere in the pictures and may overlap, but no place is taken twice. One "
         "patch is one sample: its pixels row by row, the channels of a pixel together. All places "

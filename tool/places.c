@@ -89,7 +89,7 @@ static bool added_to(const invocation *call, int index) {
 
 /* "cells.h5ad:louvain" is a column of a file, "a.gmt,b.gmt" may be two. */
 static bool reads_file(const char *input, const char *target) {
-    int64_t length = rb_labels_file(input);
+    int64_t length = rb_annotations_file(input);
     char *path = strndup(input, (size_t)length);
     bool same = path && length > 0 && changes(target, path);
     for (char *one = path, *comma; one && !same; one = comma ? comma + 1 : NULL) {
@@ -111,7 +111,7 @@ static int check_inputs(const invocation *call, const place *target, const place
         taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) return STATUS_DONE;
-    report_error("%s would write over '%s', which the command reads; give another file",
+    report_error("%s would overwrite '%s', which the command reads; give another file",
                  target->option, taken);
     return STATUS_USAGE;
 }

@@ -46,12 +46,9 @@ static const rb_option_group *evidence_group(void) {
     return &group;
 }
 
-static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
-                              const int64_t *causes) {
+static rb_error keep_evidence(void *user, const rb_state *state) {
     double *evidence = user;
-    (void)count;
-    (void)causes;
-    evidence[sample] = log_evidence;
+    evidence[state->sample] = state->log_evidence;
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
@@ -72,7 +69,7 @@ static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source 
     if (!evidence) return RB_ERROR_MEMORY;
     interrupt_gently(ctx);
     rb_error err = causes ? rb_open(ctx, causes, NULL, &states) : RB_OK;
-    err = err ? err : rb_et_map(ctx, model, source, keep_evidence, evidence);
+    err = err ? err : rb_states(ctx, model, source, keep_evidence, evidence);
     err = err ? err : rb_plot_evidence(ctx, evidence, n, used, states, options, path);
     rb_source_free(states);
     free(evidence);
@@ -128,7 +125,7 @@ static rb_error plot_filters(rb_context *ctx, const rb_model *model, const rb_op
 
 const command plot_history_command = {
     .words = "plot history",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the objective over the iterations of a fit",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -142,7 +139,7 @@ const command plot_history_command = {
 
 const command plot_codes_command = {
     .words = "plot codes",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the codes as a heat map, samples x units",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -159,7 +156,7 @@ const command plot_codes_command = {
 
 const command plot_filters_command = {
     .words = "plot filters",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -179,7 +176,7 @@ const command plot_filters_command = {
 
 const command plot_unit_command = {
     .words = "plot unit",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the codes of a unit over the samples, and its features below",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -196,7 +193,7 @@ const command plot_unit_command = {
 
 const command plot_samples_command = {
     .words = "plot samples",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw data, what the model makes of them, and samples drawn from it",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -214,7 +211,7 @@ const command plot_samples_command = {
 
 const command plot_modules_command = {
     .words = "plot modules",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the data, ordered by module, with the modules framed",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
@@ -231,7 +228,7 @@ const command plot_modules_command = {
 
 const command plot_fields_command = {
     .words = "plot fields",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw the fields of a traced fit over time",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -246,7 +243,7 @@ const command plot_fields_command = {
 
 const command plot_quality_command = {
     .words = "plot quality",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw how good the truncation of a traced fit was",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
@@ -261,7 +258,7 @@ const command plot_quality_command = {
 
 const command plot_evidence_command = {
     .words = "plot evidence",
-    .heading = "Pictures",
+    .heading = "Use a model",
     .summary = "draw sorted log evidences and the data cut",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",

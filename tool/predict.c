@@ -109,7 +109,7 @@ static int run(invocation *call) {
 const command predict_command = {
     .words = "predict",
     .heading = "Nets",
-    .summary = "write what a net says about samples: classes, probabilities or values",
+    .summary = "predict classes or values",
     .description =
         "The data are preprocessed as the training data were; features are matched by name where "
         "net and data have names. Classes go to a table of sample, class and its probability; "

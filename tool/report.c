@@ -15,11 +15,11 @@ typedef struct page_options {
 static const rb_option_group *page_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
-         "where to write the page, one HTML file that needs nothing else; - is standard output"},
+         "where to write the page, a single HTML file; - is standard output"},
         {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
-         "what the page is called; the names of model and data when not given"},
+         "title of the page (default: names of model and data)"},
         {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
-         "show the curves of a table with a row for each number of units, as 'select' writes it"},
+         "show the curves of a table of 'select', with a row per number of units"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
@@ -66,22 +66,12 @@ static void add_origin(const page *p, json_t **to) {
 /* Computes what the page tells. */
 static rb_error compute(page *p) {
     rb_context *ctx = p->call->ctx;
-    const char *labels = option_text(p->call, "labels");
     p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
     p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
     if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
-    rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
-    err = err ? err
-              : rb_modules_permute(ctx, p->model, p->source, p->call->options, p->modules, NULL);
-    p->answers.model = p->model;
-    p->answers.modules = p->modules;
-    err = err ? err : answers_find(p->call, p->source, &p->answers);
-    if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
-    err = err ? err : rb_describe(ctx, p->source, &p->data);
-    err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
-    int64_t of_level; /* told by a warning */
-    err = err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
-    return err ? err : rb_units_of_level(ctx, p->model, p->source, &of_level);
+    p->answers.document.with_codes = p->answers.document.with_metrics = true;
+    rb_error err = answers_find(p->call, p->model, p->source, &p->answers);
+    return err ? err : rb_describe(ctx, p->source, &p->data);
 }
 
 /* The document; NULL: an error. */
@@ -89,9 +79,9 @@ static json_t *document(page *p, rb_error *err) {
     json_t *json = json_object();
     *err = compute(p);
     if (!*err) *err = page_add_modules(p, &json);
-    if (!*err) *err = page_add_codes(p, &json);
     if (!*err && option_text(p->call, "select")) *err = page_add_select(p, &json);
     if (!*err) {
+        page_add_codes(p, &json);
         add_origin(p, &json);
         page_add_data(p, &json);
         page_add_model(p, &json);
@@ -146,8 +136,7 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
               .source = source,
               .warnings = json_array(),
               .notes = json_array(),
-              .data.size = sizeof p.data,
-              .classes.size = sizeof p.classes};
+              .data.size = sizeof p.data};
     rb_error err;
     rb_context_on_log(call->ctx, keep_message, &p);
     json_t *json = document(&p, &err);
@@ -156,10 +145,7 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
     json_decref(json);
     json_decref(p.warnings);
     json_decref(p.notes);
-    rb_modules_free(p.modules);
-    rb_metrics_free(p.metrics);
     answers_clear(&p.answers);
-    rb_classes_clear(&p.classes);
     free(p.named[0]);
     free(p.named[1]);
     return status;
@@ -173,13 +159,11 @@ static int run(invocation *call) {
 const command report_command = {
     .words = "report",
     .heading = "Use a model",
-    .summary = "write one HTML page that tells what was found",
-    .description =
-        "The page says what the data are, whether the fit is healthy, and what each module is: its "
-        "samples and features with their weights, heat maps, and the classes, sets of features and "
-        "covariates that it goes with. It needs no network and no other file, tables can be "
-        "searched and sorted, and "
-        "the lists can be saved from it.",
+    .summary = "write an HTML report",
+    .description = "The page describes the data, says whether the fit is healthy, and shows each "
+                   "module. A module has its samples and features with weights, heat maps, and the "
+                   "classes, feature sets and covariates it is associated with. The page needs no "
+                   "network and no other file. Its tables can be searched, sorted and saved.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "PAGE",

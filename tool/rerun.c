@@ -1,6 +1,7 @@
 /* rarebit rerun: fits again what a model says, and tells whether the bits agree. */
 #include "tool.h"
 
+#include <rarebit/method.h>
 #include <rarebit/rerun.h>
 
 #include <math.h>
@@ -71,13 +72,12 @@ static rb_error open_recorded(const invocation *call, repeating *r) {
 
 /* Which options each layer had, or what labels a net had, one table of options does not say. */
 static rb_error refuse_layers(const invocation *call, const rb_model *model) {
-    const char *method = rb_model_method(model);
-    if (strcmp(method, "stack") != 0 && strcmp(method, "net") != 0) return RB_OK;
+    if (rb_model_table(model)->mstep) return RB_OK; /* fitted in one piece */
     char text[1024];
     snprintf(text, sizeof text,
              "a %s cannot be repeated by rerun; 'rarebit info %.300s' shows its command_line, "
              "which can be given again",
-             method, call->arguments[0]);
+             rb_model_method(model), call->arguments[0]);
     return rb_context_fail(call->ctx, RB_ERROR_UNSUPPORTED, text);
 }
 
@@ -249,7 +249,7 @@ static int run(invocation *call) {
 const command rerun_command = {
     .words = "rerun",
     .heading = "Use a model",
-    .summary = "fit again what a model says, and tell whether the bits agree",
+    .summary = "refit from the recorded options and compare bit by bit",
     .description =
         "All options come from the model, and so do the data, unless they are named here: the "
         "checksum tells whether they are those of the fit. Exit status 0 means the same bits in "

@@ -19,7 +19,7 @@ static int run(invocation *call) {
 const command segments_command = {
     .words = "segments",
     .heading = "Data",
-    .summary = "cut overlapping segments out of sounds",
+    .summary = "cut overlapping segments from sounds",
     .description =
         "Every recording is cut into segments of one length; one segment is one sample. Values "
         "are between -1 and 1 as stored; --peak makes recordings of different loudness alike. "

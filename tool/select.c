@@ -8,9 +8,9 @@
 static const rb_option_group *select_output_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-         "write the table here, as .tsv (text with tabs) or .json", RB_OPTION_COMMON},
+         "write the table here, as .tsv or .json", RB_OPTION_COMMON},
         {"plot", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "PICTURE",
-         "draw it, as .png or .svg", RB_OPTION_COMMON},
+         "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, 2 * sizeof(char *)};
@@ -202,23 +202,22 @@ static int run(invocation *call) {
 const command select_command = {
     .words = "select",
     .heading = "Fit",
-    .summary = "how many units? try numbers of a",
+    .summary = "choose the number of units",
     .description =
-        "Fits every number of units from several starts, and without a part of the samples in "
-        "turn, side by side on all processors. Shown are how well samples that were not fitted "
-        "are explained (log-likelihood, error), how well units of different starts match, and how "
-        "many units live; a sentence says which number is picked, and why. With --permutations "
-        "also "
-        "how many units are beyond what permuted data give. With --checkpoint a "
-        "command that was interrupted goes on; --part shares the work among machines.",
+        "Fits every number of units from several starts and without a part of the samples in turn, "
+        "in parallel. The table shows how well held-out samples are explained (log-likelihood, "
+        "error), how well units of different starts match, and how many units are used. A sentence "
+        "says which number is chosen and why. --permutations also counts the units beyond those of "
+        "permuted data. With --checkpoint an interrupted command resumes; --part divides the work "
+        "among machines.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_select_options,
     .groups = {select_output_group, json_group, rb_read_group, general_group},
-    .examples = {{"How many modules are in a table of genes?",
+    .examples = {{"Choose the number of modules of a gene table",
                   "select METHOD genes.tsv --transpose --units 2:20 --plot select.png"},
-                 {"A third of the work, for one of three machines",
+                 {"A third of the work, on one of three machines",
                   "select METHOD X.npy --part 1/3 --checkpoint part1"},
-                 {"All of it, once these are there",
+                 {"The whole result, from the three parts",
                   "merge part1 part2 part3 -o all; rarebit select METHOD X.npy --checkpoint all"}},
     .writes = "output plot checkpoint",
     .run = run,
@@ -242,11 +241,11 @@ static int merge(invocation *call) {
 const command merge_command = {
     .words = "merge",
     .heading = "Fit",
-    .summary = "put the results of several machines together",
-    .description = "Commands that make many fits do a part of them with --part, on each machine "
-                   "another one, and keep the results in the file of --checkpoint. Merged, these "
-                   "files are a checkpoint from which the command without --part goes on.",
-    .arguments = {{"CHECKPOINT...", "of the same command with different parts", false}},
+    .summary = "merge the results of several machines",
+    .description = "With --part a command of many fits does a part of them and keeps the results "
+                   "in the file of --checkpoint. This command merges the files of several machines "
+                   "into one checkpoint, from which the command without --part resumes.",
+    .arguments = {{"CHECKPOINT...", "checkpoints of the same command with different parts", false}},
     .output = "CHECKPOINT",
     .groups = {path_group, general_group},
     .examples = {{"Two machines", "merge part1 part2 -o all"}},

@@ -1,6 +1,8 @@
 /* Options and steps that several commands share. */
 #include "tool.h"
 
+#include <rarebit/method.h>
+
 #include <float.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,17 +18,16 @@ typedef struct general_options {
 const rb_option_group *general_group(void) {
     static const rb_option table[] = {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
-         "N", "threads; 0 takes one per processor; results are the same bits for any number"},
+         "N", "number of threads; 0 is one per processor; results are the same for any number"},
         {"max-expansion", 0, RB_OPTION_NUMBER, offsetof(general_options, max_expansion), "1000",
          DBL_MIN, DBL_MAX, NULL, "TIMES",
-         "refuse files whose content takes more than this many times their size in memory; files "
-         "below 256 kB count as 256 kB"},
+         "limit memory per file to this multiple of its size; files below 256 kB count as 256 kB"},
         {"min-shared", 0, RB_OPTION_NUMBER, offsetof(general_options, min_shared), "0.1", 0, 1,
          NULL, "SHARE",
-         "apply no model to data that have less than this share of its features by name; those "
-         "that are not there take their training centre"},
+         "refuse data with less than this share of the model's features by name; missing features "
+         "are set to their training centre"},
         {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
-         "say nothing but warnings and errors", RB_OPTION_COMMON},
+         "report only warnings and errors", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "General", table,
@@ -86,12 +87,11 @@ const rb_option_group *coding_group(void) {
     static const rb_option table[] = {
         {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "fit", 0, 0,
          "fit|model|omit", "HOW",
-         "what to do with missing values: what the fit did with them, or do without them, the "
-         "model integrating them out (model, or omit)"},
+         "missing values: as the fit did, or leave them out of the likelihood (model, or omit)"},
         {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(struct fields, estep_tolerance), "1e-6",
          0, 1, NULL, "T",
-         "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
-         "as in the fit"},
+         "tolerance of the codes of an rfn model of any E-step but newton; as in the fit when not "
+         "given"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
@@ -101,22 +101,22 @@ const rb_option_group *coding_group(void) {
 const rb_option_group *covariates_group(void) {
     static const rb_option table[] = {
         {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-         "covariates of these samples, for a model that was fitted with --regress: a table with a "
-         "header and sample names, or .h5ad; obs:, or nothing, is the data's own file"},
+         "table of covariates of these samples, for a model fitted with --regress, with a header "
+         "and sample names, or .h5ad; obs:, or nothing, is the data's own file"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(char *)};
     return &group;
 }
 
-/* Codes of newton, and of other methods, are computed without iterations that could go further. */
 static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     char text[128];
-    const char *estep = rb_model_attribute(model, "estep");
-    if (!estep || strcmp(estep, "newton") == 0) {
+    const rb_method *method = rb_model_table(model);
+    if (!method->iterates || !method->iterates(model)) {
         snprintf(text, sizeof text,
-                 "estep-tolerance is given, but does nothing for a model of %s; leave it out",
-                 estep ? "the E-step newton" : rb_model_method(model));
+                 "`estep-tolerance` is given, but does nothing for this model of %s, whose codes "
+                 "take no iterations; leave it out",
+                 method->name);
         return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
     }
     rb_options_get(call->options, "estep-tolerance", text, sizeof text);
@@ -130,7 +130,7 @@ bool leaves_missing(const invocation *call) {
 const rb_option_group *layer_group(void) {
     static const rb_option table[] = {
         {"layer", 0, RB_OPTION_INTEGER, 0, "0", 0, RB_STACK_LAYERS_MAX, NULL, "N",
-         "of a stack: only the layers up to the N-th, from 1 (0: all)"},
+         "use only the first N layers of a stack (0: all)"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Layers", table, sizeof(int64_t)};
@@ -174,20 +174,8 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),
-           unsure ? " (rows are samples; if they are features, say --transpose)" : "");
+           unsure ? " (rows are samples; if they are features, use --transpose)" : "");
     return RB_OK;
-}
-
-rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
-    const char *table = option_text(call, "covariates");
-    /* Of another command the option may be for more than this. */
-    bool alone = call->command->method || rb_options_fields(call->options, covariates_group());
-    if (names && *names) return rb_source_read_covariates(call->ctx, source, table, names);
-    return table && alone
-               ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
-                                 "`covariates` is given, but does nothing where no effects of "
-                                 "covariates are taken out; leave it out")
-               : RB_OK;
 }
 
 int with_model_and_data(invocation *call,

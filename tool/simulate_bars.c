@@ -36,7 +36,7 @@ static int run(invocation *call) {
 const command simulate_bars_command = {
     .words = "simulate bars",
     .heading = "Data",
-    .summary = "make pictures of crossing bars, and say which",
+    .summary = "make images of crossing bars, with the truth",
     .description =
         "The bars test: horizontal and vertical bars appear independently of each other, "
         "and a method is to find them. Samples are pictures of size x size pixels, row by row. The "

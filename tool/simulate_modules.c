@@ -51,10 +51,10 @@ static int run_cells(invocation *call) {
 const command simulate_biclusters_command = {
     .words = "simulate biclusters",
     .heading = "Data",
-    .summary = "make data with planted modules, and say which",
+    .summary = "make data with planted modules, with the truth",
     .description = "The generators are those of the papers on rectified factor networks (data sets "
-                   "D1 to D9) and on FABIA, and the patterns that comparisons of biclustering "
-                   "methods plant: constant, shift and scale without overlap, plaid with it.",
+                   "D1 to D9) and on FABIA. Patterns of biclustering comparisons are there too: "
+                   "constant, shift and scale without overlap, plaid with overlap.",
     .output = "FILE",
     .groups = {rb_biclusters_group, matrix_output_group, truth_group, general_group},
     .examples = {{"A data set of the paper, with what was planted",
@@ -71,10 +71,10 @@ const command simulate_biclusters_command = {
 const command simulate_cells_command = {
     .words = "simulate cells",
     .heading = "Data",
-    .summary = "make counts of single cells of several types, and say which",
-    .description = "Counts as single-cell sequencing gives them, by the model of Splat (Zappia, "
-                   "Phipson, Oshlack 2017). A module of --truth is a type: its cells, and the "
-                   "genes of which it has more than the others.",
+    .summary = "make counts of single cells of several types, with the truth",
+    .description = "Counts of single-cell sequencing by the model of Splat (Zappia, Phipson, "
+                   "Oshlack 2017). A module of --truth is a cell type: its cells, and the genes it "
+                   "expresses more than the others.",
     .output = "FILE",
     .groups = {rb_cells_group, matrix_output_group, truth_group, general_group},
     .examples = {{"A type of one cell in a thousand",

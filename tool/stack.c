@@ -128,8 +128,8 @@ static int finish(const invocation *call, const rb_model *stack, const char *tar
     bool stopped = rb_model_status(stack) == RB_STATUS_STOPPED;
     if (rb_model_status(stack) == RB_STATUS_TIME) {
         report("out of time in layer %lld, the last one of the model; %s", (long long)count,
-               option_text(call, "checkpoint") ? "the same command goes on"
-                                               : "with --checkpoint the same command would go on");
+               option_text(call, "checkpoint") ? "the same command resumes"
+                                               : "with --checkpoint the same command would resume");
     }
     if (stopped) {
         report_error("interrupted in the fit of a layer; the model with %lld layer%s was written",
@@ -165,30 +165,27 @@ static int run(invocation *call) {
 const command stack_command = {
     .words = "stack",
     .heading = "Fit",
-    .summary = "fit layers, each to the codes of the one below, of a",
+    .summary = "fit a stack of layers, each to the codes of the one below",
     .description =
-        "Fits layers one after the other, and writes them as one model, whose codes are those of "
-        "the last layer. --units has a number for each layer, between commas; other options have "
-        "one value for all layers, or one for each in the same way. --missing, --totals, --log1p, "
-        "--top-variance and --regress are about the data, hence the first layer alone. The codes "
-        "of a layer go to the next one block by block. With --checkpoint FILE each layer has a "
-        "checkpoint FILE.layer1, FILE.layer2, ..., and the same command goes on in the layer where "
-        "it was interrupted. Ctrl-C writes the layers that there are, and so does a layer that "
-        "runs "
-        "out of --max-time, which each has for itself.",
+        "Fits layers one after the other and writes them as one model. Its codes are those of the "
+        "last layer. --units has a number per layer, separated by commas; other options have one "
+        "value for all layers, or one per layer. Preprocessing (--missing, --totals, --log1p, "
+        "--top-variance, --regress) applies to the first layer alone. With --checkpoint FILE each "
+        "layer has a checkpoint FILE.layer1, FILE.layer2, ..., and the same command resumes in the "
+        "interrupted layer. Ctrl-C writes the complete layers, and so does a layer that reaches "
+        "--max-time, which counts per layer.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_stack_options,
     .output = "MODEL",
     .groups = {rb_read_group, stack_output_group, covariates_group, general_group},
     .examples = {{"Three layers of digits",
                   "stack METHOD digits.npy --units 512,256,64 -o stack.h5"},
-                 {"The second one with other settings, for fewer iterations",
+                 {"Other settings for the second layer",
                   "stack METHOD X.npy --units 100,20 --iterations 200,50 --seed 1 -o stack.h5"},
                  {"The codes of the first layer", "encode stack.h5 X.npy --layer 1 -o codes.npy"}},
     .reads = "prior-mean prior-covariance covariates",
     .writes = "output log-json checkpoint",
     .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",
-    .method_unless_named = "rfn",
     .run = run,
 };

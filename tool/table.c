@@ -61,7 +61,12 @@ static bool put_tsv(FILE *file, const result_table *table) {
 }
 
 static bool put_json(FILE *file, const result_table *table, const char *origin) {
-    fputs("{\"rows\": [", file);
+    char *head = table->head ? json_dumps(table->head, 0) : NULL;
+    if (table->head && !head) return false;
+    fprintf(file, "{%.*s%s", head ? (int)strlen(head) - 2 : 0, head ? head + 1 : "",
+            head ? ", " : "");
+    fprintf(file, "\"%s\": [", table->key ? table->key : "rows");
+    free(head);
     for (int64_t r = 0; r < table->rows; r++) {
         json_t *row = table->row(table->of, r);
         char *text = row ? json_dumps(row, 0) : NULL;
@@ -73,6 +78,73 @@ static bool put_json(FILE *file, const result_table *table, const char *origin) 
     fprintf(file, "\n],\n\"provenance\": %s}\n", origin ? origin : "null");
     return true;
 }
+
+/* ---- tables of the library ---- */
+
+bool next_key(const char **keys, char key[32]) {
+    int length = 0;
+    *keys += strspn(*keys, " ");
+    sscanf(*keys, "%31s%n", key, &length);
+    *keys += length;
+    return length > 0;
+}
+
+table_view view_table(rb_table table, const rb_model *model, const char *keys) {
+    table_view v = {.table = table, .model = model};
+    char key[32], *end = v.keys;
+    for (const char *k = keys; k && next_key(&k, key);)
+        if (rb_table_find(&table, key)) end += sprintf(end, "%s ", key);
+    for (const rb_table_column *c = table.columns; !keys && c->key; c++)
+        if (c->kind != RB_VALUE_MEMBERS && rb_table_find(&table, c->key))
+            end += sprintf(end, "%s ", c->key);
+    if (end > v.keys) end[-1] = '\0';
+    return v;
+}
+
+static json_t *json_of_value(const table_view *view, const rb_value *v) {
+    json_t *names = v->kind == RB_VALUE_FEATURES ? json_array() : NULL;
+    switch (v->kind) {
+    case RB_VALUE_INTEGER:
+        return json_integer((json_int_t)v->integer);
+    case RB_VALUE_TEXT:
+        return json_of_text(v->text);
+    case RB_VALUE_NUMBER:
+    case RB_VALUE_SHARE:
+    case RB_VALUE_CHANCE:
+        return json_rounded(v->number, view->digits);
+    case RB_VALUE_FEATURES:
+        for (int64_t i = 0; i < v->integer; i++)
+            json_add(&names, NULL,
+                     json_of_text(rb_model_feature_name(view->model, v->features[i])));
+        return names;
+    default:
+        return json_null();
+    }
+}
+
+static json_t *view_row(const void *of, int64_t row) {
+    const table_view *view = of;
+    json_t *json = json_object();
+    char key[32];
+    for (const char *k = view->keys; next_key(&k, key);) {
+        rb_value v = rb_table_value(&view->table, row, rb_table_find(&view->table, key));
+        json_add(&json, key, json_of_value(view, &v));
+    }
+    return json;
+}
+
+result_table view_rows(const table_view *view) {
+    return (result_table){view->keys, view->table.n_rows, view_row, view};
+}
+
+json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits) {
+    table_view view = view_table(table, model, keys);
+    view.digits = digits;
+    const result_table rows = view_rows(&view);
+    return table_json(&rows);
+}
+
+/* ---- files ---- */
 
 int table_begin(invocation *call, output *out, const char *target, const result_table *table) {
     bool as_json = has_suffix(target, ".json");

@@ -7,6 +7,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/annotations.h>
 #include <rarebit/deep.h>
 #include <rarebit/denoise.h>
 #include <rarebit/grid.h>
@@ -48,7 +49,7 @@ typedef struct invocation invocation;
 
 typedef struct command {
     const char *words;       /* "plot history" */
-    const char *heading;     /* where `rarebit help` lists it */
+    const char *heading;     /* where `rarebit help` lists it; NULL: nowhere */
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
@@ -66,7 +67,6 @@ typedef struct command {
     rb_error (*check_output)(rb_context *ctx, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
-    const char *method_unless_named; /* of one command per method: "stack DATA"; or NULL */
     /* A plot: what draws the model alone, or the model with data. */
     rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
                      const char *path);
@@ -91,8 +91,22 @@ void commands_free(command_list *list);
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* A handle with the options of a command; those that it does not offer too. */
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
-/* The first of the commands of two words of which `word` is the first ("plot"), or NULL. */
-const command *commands_family(const command_list *list, const char *word);
+/* The commands of one first word, which stand together. */
+typedef struct verb {
+    const command *first; /* of `count` */
+    int length, count;    /* length: of the word */
+    const char *argument; /* " METHOD" or " WHAT", where commands have two words; or "" */
+    const char *summary;
+} verb;
+/* Those that begin at an index; the next ones begin v->count later. False: there are no more. */
+bool commands_verb(const command_list *list, int from, verb *v);
+/* Those of two words of which `word` is the first ("plot"). False: there are none. */
+bool commands_family(const command_list *list, const char *word, verb *v);
+/* What the second word of a command says: the title of its method; or else the summary. */
+const char *command_title(const command *c);
+
+/* The library that a command or method of this name is of, where that is not the core; or NULL. */
+const char *commands_library(const char *word);
 
 /* ---- a command line that was read (arguments.c) ---- */
 
@@ -105,6 +119,7 @@ struct invocation {
     const char **arguments; /* n_arguments, then NULL for those not given */
     int n_arguments;
     rb_options *options;
+    struct sample_table **tables; /* the list of those read so far (sample_tables.c) */
     bool wants_help;
 };
 
@@ -181,9 +196,6 @@ rb_error cut_layers(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
-/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
- * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
-rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
  * NULL; check: of the model, before the data are opened,
  * or NULL. STATUS_DONE, or a status after a message. */
@@ -192,6 +204,20 @@ int with_model_and_data(invocation *call,
                         int (*work)(invocation *call, rb_model *model, rb_source *source));
 /* Ends an output of the library's, which failed with an error or not; likewise. */
 int finish_output(const invocation *call, output *out, rb_error err);
+
+/* ---- tables of samples (sample_tables.c) ---- */
+
+/* The table that `where` names, for a source (rarebit/annotations.h); NULL: the data's own. Its
+ * file is read once, whoever asks. The table lives as long as the call. */
+rb_error read_sample_table(const invocation *call, const char *where, const rb_source *source,
+                           const rb_annotations **table);
+void sample_tables_free(struct sample_table *list);
+/* Classes, such as those of --labels. */
+rb_error read_classes(const invocation *call, const char *where, const rb_source *source,
+                      rb_classes *classes);
+/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
+ * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 
 /* The name of a column that a model makes; free it. */
 typedef char *(*column_namer)(const rb_model *model, int64_t column);
@@ -361,6 +387,7 @@ void interrupt_release(void);
 /* How a metric is told of; the last one has no name. */
 typedef struct shown_metric {
     const char *name, *label, *meaning;
+    bool detail; /* a figure for research: with --details */
 } shown_metric;
 extern const shown_metric shown_metrics[];
 
@@ -374,6 +401,8 @@ void report_consensus(const rb_model *model, int64_t most);
 /* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
 json_t *json_of_text(const char *text);
 json_t *json_of_number(double value); /* NaN and infinities become null */
+/* The same to so many digits; 0: all. */
+json_t *json_rounded(double value, int digits);
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
  * to which nothing can be added. */
 void json_add(json_t **to, const char *key, json_t *value);
@@ -386,13 +415,15 @@ rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 rb_error json_put_from(rb_context *ctx, FILE *file, json_t *json, const rb_model *model,
                        rb_source *source);
 
-/* ---- tables of results (table.c) ---- */
+/* ---- tables of results (table.c, table_print.c) ---- */
 
 typedef struct result_table {
     const char *columns; /* "unit set p_value", the keys of every row in their order */
     int64_t rows;
     json_t *(*row)(const void *of, int64_t row); /* an object, to be freed; NULL: out of memory */
     const void *of;
+    const char *key;    /* of the rows in JSON; NULL: "rows" */
+    const json_t *head; /* what JSON has before them; NULL: nothing */
 } result_table;
 
 /* All rows as an array; NULL when memory is out. */
@@ -403,17 +434,40 @@ bool table_format_known(const char *target);
  * status after a message; then there is nothing to end. */
 int table_begin(invocation *call, output *out, const char *target, const result_table *table);
 
+/* Some columns of a table of the library. */
+typedef struct table_view {
+    rb_table table;
+    const rb_model *model; /* whose features it names; may be NULL */
+    int digits;            /* of numbers; 0: all */
+    char keys[256];
+} table_view;
+
+/* keys: those of the columns with blanks between, of which what the table leaves out is none; NULL:
+ * all that files have. */
+table_view view_table(rb_table table, const rb_model *model, const char *keys);
+/* Its rows as those of a file; valid as long as the view. */
+result_table view_rows(const table_view *view);
+/* Both at once, as an array. */
+json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits);
+/* The key at *keys, which moves behind it; false: there is none. */
+bool next_key(const char **keys, char key[32]);
+/* Prints these rows, of which there are so many, to read; NULL: all. */
+void view_print(const table_view *view, const int64_t *rows, int64_t count);
+
 /* ---- help, man pages, completion ---- */
 
 void help_overview(FILE *file, const command_list *list);
-void help_family(FILE *file, const command_list *list, const char *word);
-void help_command(FILE *file, const command *c);
+void help_family(FILE *file, const verb *v);
+/* all: with the options that few need. */
+void help_command(FILE *file, const command *c, bool all);
 /* Walks the options in the order of help and man pages, with their headings: group by group; where
  * there are options for research, the common ones come before, and those at the end. */
 typedef struct option_walk {
     FILE *file;
     void (*heading)(FILE *file, const char *title);
     void (*option)(FILE *file, const command *c, const rb_option *row);
+    bool (*takes)(const void *of, const rb_option *row); /* NULL: every option */
+    const void *of;
 } option_walk;
 void walk_options(const command *c, const option_walk *walk);
 /* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
@@ -425,12 +479,11 @@ void example_line(const command *c, const char *line, char *buffer, size_t size)
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
 void usage_line(const command *c, char *buffer, size_t size);
 
-/* "rarebit-fit-rfn" and its page; c NULL: "rarebit" */
-void manual_name(const command *c, char *buffer, size_t size);
-void manual_page(FILE *file, const command_list *list, const command *c);
-void completion_bash(FILE *file, const command_list *list,
-                     const command *c); /* c is not looked at */
-void completion_zsh(FILE *file, const command_list *list, const command *c);
+/* "rarebit-fit" and its page; v NULL: "rarebit" */
+void manual_name(const verb *v, char *buffer, size_t size);
+void manual_page(FILE *file, const command_list *list, const verb *v);
+void completion_bash(FILE *file, const command_list *list, const verb *v); /* v is not looked at */
+void completion_zsh(FILE *file, const command_list *list, const verb *v);
 
 /* ---- the commands: one file each ---- */
 

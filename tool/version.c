@@ -7,13 +7,49 @@ static const char *known(const char *text) {
     return *text ? text : "unknown";
 }
 
+/* What formats and plots are read and drawn with; version "": not built in. */
+typedef struct codec {
+    const char *name, *version;
+} codec;
+
+enum { CODECS = 4 };
+
+static void codecs_find(codec codecs[CODECS]) {
+    codecs[0] = (codec){"libpng", rb_io_png()};
+    codecs[1] = (codec){"liblzf", rb_io_lzf()};
+    codecs[2] = (codec){"libsndfile", rb_segments_sndfile()};
+    codecs[3] = (codec){"cairo", rb_plot_cairo()};
+}
+
+static json_t *codecs_json(void) {
+    codec codecs[CODECS];
+    json_t *json = json_object();
+    codecs_find(codecs);
+    for (int i = 0; json && i < CODECS; i++)
+        json_object_set_new(json, codecs[i].name,
+                            *codecs[i].version ? json_string(codecs[i].version) : json_null());
+    return json;
+}
+
+static void print_codecs(void) {
+    codec codecs[CODECS];
+    codecs_find(codecs);
+    for (int i = 0; i < CODECS; i++) {
+        const char *version = codecs[i].version;
+        printf("%s%s%s%s", i == 0 ? "codecs        " : ", ", *version ? "" : "no ", codecs[i].name,
+               *version ? " " : "");
+        printf("%s", version);
+    }
+    printf("\n");
+}
+
 static rb_error print_json(rb_context *ctx) {
     return json_put(ctx, stdout,
-                    json_pack("{ss ss? ss? ss? ss? ss? ss? si}", "version", rb_version(),
+                    json_pack("{ss ss? ss? so ss? ss? ss? ss? si}", "version", rb_version(),
                               "compiler", rb_build_info(ctx, "compiler"), "hdf5", rb_io_hdf5(),
-                              "blas", rb_build_info(ctx, "blas"), "blas_kernels",
-                              rb_build_info(ctx, "blas_core"), "blas_kernels_advised",
-                              rb_build_info(ctx, "blas_advice"), "kernels",
+                              "codecs", codecs_json(), "blas", rb_build_info(ctx, "blas"),
+                              "blas_kernels", rb_build_info(ctx, "blas_core"),
+                              "blas_kernels_advised", rb_build_info(ctx, "blas_advice"), "kernels",
                               rb_build_info(ctx, "kernels"), "threads", rb_context_threads(ctx)));
 }
 
@@ -28,6 +64,7 @@ static int run(invocation *call) {
     printf("rarebit       %s\n", rb_version());
     printf("compiler      %s\n", rb_build_info(ctx, "compiler"));
     printf("HDF5          %s\n", rb_io_hdf5());
+    print_codecs();
     printf("BLAS          %s\n", known(rb_build_info(ctx, "blas")));
     printf("BLAS kernels  %s", known(core));
     if (*advice && strcmp(advice, core) != 0)
@@ -39,8 +76,7 @@ static int run(invocation *call) {
 
 const command version_command = {
     .words = "version",
-    .heading = "About rarebit",
-    .summary = "show the version, what was compiled in, and what computes",
+    .summary = "show the version, what is built in, and the processor in use",
     .description =
         "The environment variable RAREBIT_KERNEL=ref|avx2|avx512 forces rarebit's own kernels; "
         "RAREBIT_BLAS_CORE forces those of OpenBLAS (Haswell, SkylakeX, Zen ...), which are "

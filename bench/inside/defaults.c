@@ -17,6 +17,7 @@
 #include "agreement.h"
 #include "io/io.h"
 #include "modules/modules.h"
+#include <rarebit/document.h>
 
 #include <dirent.h>
 #include <math.h>
@@ -76,12 +77,20 @@ static double found(rb_context *ctx, const struct set *set, const rb_model *mode
         score = agreement.consensus_score;
         rb_match_clear(&agreement);
     } else {
-        rb_enrichment classes = {.size = sizeof classes};
-        bench_check(ctx,
-                    rb_modules_enrichment(ctx, modules, model, set->source, set->labels, &classes));
-        for (int64_t c = 0; c < classes.n_classes; c++)
-            score += classes.best_units[c].auc / (double)classes.n_classes;
-        rb_enrichment_clear(&classes);
+        rb_classes classes = {.size = sizeof classes};
+        rb_document document = {.size = sizeof document, .model = model, .source = set->source};
+        rb_covariates *labels;
+        bench_check(ctx, rb_classes_read(ctx, set->labels, set->source, &classes));
+        bench_check(ctx, rb_covariates_new(ctx, classes.n_samples, &labels));
+        bench_check(ctx, rb_covariates_add_classes(ctx, labels, "class", &classes));
+        document.labels = labels;
+        bench_check(ctx, rb_document_make(ctx, &document));
+        const rb_group_aucs *aucs = &document.aucs;
+        for (int64_t c = 0; c < aucs->n_groups; c++)
+            score += aucs->rows[c * aucs->n_units + aucs->best[c]].auc / (double)aucs->n_groups;
+        rb_document_clear(&document);
+        rb_covariates_free(labels);
+        rb_classes_clear(&classes);
     }
     rb_modules_free(modules);
     return score;

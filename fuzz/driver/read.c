@@ -67,7 +67,7 @@ void fuzz_read_path(const rb_format *format, const char *path) {
     rb_context *ctx;
     rb_read_options options;
     if (rb_context_create(&ctx)) return;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     read_whole(ctx, format, path, &options);
     read_blocks(ctx, format, path, &options);
     rb_context_free(ctx);

@@ -9,9 +9,7 @@
 extern "C" {
 #endif
 
-/* The options of a check, for rb_options_add:
- *   samples   look at this many samples, in 64 stretches spread over all; 0: at all of them, but at
- *             no more than 2^20, and than have 2^30 values */
+/* The options of a check, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_check_group(void);
 
 typedef enum rb_severity {

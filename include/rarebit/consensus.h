@@ -8,13 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of a consensus, for rb_options_add:
- *   stability       a unit is kept when so large a share of the models has it, each counted by how
- *                   similar its unit is
- *   similarity      units of two models are the same when their loadings and their codes have
- *                   cosines of at least this
- *   representative  what stands for a cluster: "medoid", the most stable of its units, or "mean"
- *   refit           iterations of a fit that begins with the units that are kept; 0: none */
+/* The options of a consensus, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_consensus_group(void);
 
 /* The consensus of count models, at least 2, of one method, of the same features and preprocessing:

@@ -13,7 +13,7 @@ extern "C" {
 typedef struct rb_covariates rb_covariates;
 
 /* An empty table of n_samples; free it with rb_covariates_free. Files: rb_covariates_read
- * (rarebit/io.h). RB_ERROR_MEMORY. */
+ * (rarebit/annotations.h). RB_ERROR_MEMORY. */
 RB_API rb_error rb_covariates_new(rb_context *context, int64_t n_samples, rb_covariates **table);
 RB_API void rb_covariates_free(rb_covariates *table); /* NULL is accepted */
 /* Adds a column of n_samples numbers, NaN where one is missing, or of groups by their names, NULL
@@ -22,6 +22,9 @@ RB_API rb_error rb_covariates_add_numbers(rb_context *context, rb_covariates *ta
                                           const char *name, const double *values);
 RB_API rb_error rb_covariates_add_groups(rb_context *context, rb_covariates *table,
                                          const char *name, const char *const *groups);
+/* The same of classes. RB_ERROR_ARGUMENT: they are of another number of samples. */
+RB_API rb_error rb_covariates_add_classes(rb_context *context, rb_covariates *table,
+                                          const char *name, const rb_classes *classes);
 
 /* How many there are. */
 RB_API int64_t rb_covariates_count(const rb_covariates *table);
@@ -33,6 +36,9 @@ RB_API int64_t rb_covariates_groups(const rb_covariates *table, int64_t covariat
 /* The name of a group, from 0, in alphabetical order; NULL when there is none. */
 RB_API const char *rb_covariates_group(const rb_covariates *table, int64_t covariate,
                                        int64_t group);
+/* The group of a sample; -1: it has none, or the covariate is numbers. */
+RB_API int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate,
+                                      int64_t sample);
 
 /* ---- tests ---- */
 

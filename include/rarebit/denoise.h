@@ -8,11 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of denoising, for rb_options_add:
- *   size   "8x8": height x width of the patches that the model was fitted to
- *   scale  "0:10": what the picture's values are stretched to for the model, as rb_patches
- *          has it; not set: as stored
- *   truth  path of the picture without noise, to compare with; not set: none */
+/* The options of denoising, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_denoise_group(void);
 
 typedef struct rb_denoising {

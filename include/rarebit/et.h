@@ -54,48 +54,15 @@
  *   quality          mean Q (eq. 21)
  *   truncation       mean -log Q
  *
- * Options, by name (rarebit/options.h, whose rows have ranges, defaults and help):
- *   units, candidates, max-active   H, H' and gamma: causes, those looked at for a sample, and
- *                    those active in a state, at most
- *   prior, sigma     pi and the noise's standard deviation; prior 0: 2 / units, or 1/2 if less;
- *                    sigma 0: learned, from half the standard deviation of the data (mca with
- *                    values: from all of it), or in a warm
- *                    start from that of the model
- *   learn-prior, learn-sigma, prior-per-cause   from the end temperature on
- *   values           what a cause may be: different numbers with 0, such as "0,1,2"; not set: 0
- *                    and 1. Of nmf-et and mca above 0. States are those of few causes that are not
- *                    0, at any of the values
- *   value-prior      instead of prior, the probability of each value but 0: "0.2,0.1". Not set: the
- *                    prior in equal parts. learn-prior and prior-per-cause learn them
- *   temperature      "start:end" or "start", or a schedule over the iterations:
- *                    "0=13,0.1=13,0.8=1" is 13 for a tenth of them, falls to 1 until eight tenths,
- *                    and stays. Not set: from the data
- *   weight-noise-schedule, cut-schedule   likewise: the standard deviation of the noise on fields,
- *                    instead of weight-noise; and the share of the samples in use, those of largest
- *                    evidence, instead of cut-factor (0: 0.9, or 1 while prior or sigma are
- *                    learned; 1e9: all samples always)
- *   selection        joint: W_h'y - |W_h|^2 / 2, the best single causes; cosine: W_h'y / |W_h|
- *                    (eq. 33); bound: - sum_d max(0, W_dh - y_d)^2 (eq. 28), of fields that are not
- *                    negative; exact: p(s_h not 0 | y) over all states, for few units; product:
- *                    W_h'y. Of a cause of several values its best one counts
- *   region           of the states looked at only those count that differ from the most probable
- *                    one in at most so many causes; 0: it alone; -1: all
- *   count            exactly so many causes in each sample, all such states equally likely
- *   max-active-limit, candidates-limit   at the end temperature a sample whose most probable state
- *                    is full is done again with one more active cause and two more candidates
- *   exact            look at all states
- *   as-printed       what the paper has instead of our choices, where they are not set: selection,
- *                    singletons, annealed prior, and noise on fields to the end
- *   mstep (nmf-et), noise and negative (nmf-et, mca), init-mean, init-sd, singletons,
- *                    anneal-prior
+ * Options are described by their rows (rarebit/options.h, `rarebit help fit linca`), at length in
+ * docs/reference/et.md.
  *
  * ssc: an active cause has the strength z_h ~ N(mu_h, psi_h^2), mu_h^2 + psi_h^2 = 1, and codes are
  * the posterior means of s_h z_h. All values must be there. Arrays: loadings, sigma, prior (units),
  * log_likelihood as above; slab_mean and slab_sd (units), mu and psi; noise (n_features), sigma^2;
  * dead (units), 1 for a cause that no training sample has more likely than not. The
  * objective of the history is the log-likelihood at the temperature of the iteration.
- * Options: units, candidates, max-active, exact, prior, sigma, temperature, weight-noise as above;
- * slab-mean: mu learned, or zero. rb_et_map and rb_et_states do not take such models. */
+ * rb_states does not take such models. */
 #ifndef RAREBIT_ET_H
 #define RAREBIT_ET_H
 
@@ -104,34 +71,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Takes the most probable state of a sample: its active causes, ascending from 0, and the sample's
- * log evidence at temperature 1. What it returns other than RB_OK ends the call. */
-typedef rb_error (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence, int64_t count,
-                                 const int64_t *causes);
-
-/* The most probable states of the samples of a source, in order. RB_ERROR_UNSUPPORTED for a model
- * of another family; else as rb_encode. */
-RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source *source,
-                          rb_et_map_fn fn, void *user);
-
-/* The most probable state of a sample with the values of its causes: see `values`. The library sets
- * size, and later ones may add fields at the end; all is valid during the call. */
-typedef struct rb_et_state {
-    size_t size;
-    int64_t sample;
-    double log_evidence; /* of the sample, at temperature 1 */
-    int64_t count;
-    const int64_t *causes; /* count: those that are active, ascending from 0 */
-    const double *values;  /* count: 1 where causes are binary */
-} rb_et_state;
-
-/* What it returns other than RB_OK ends the call. */
-typedef rb_error (*rb_et_states_fn)(void *user, const rb_et_state *state);
-
-/* As rb_et_map, with values. */
-RB_API rb_error rb_et_states(rb_context *context, const rb_model *model, rb_source *source,
-                             rb_et_states_fn fn, void *user);
 
 /* ---- models of one's own ----
  *

@@ -12,40 +12,13 @@ extern "C" {
 
 typedef struct rb_model rb_model;
 
-/* Options of every fit, besides those of its method (rarebit/rfn.h, rarebit/et.h) and of
- * preprocessing (rarebit/preprocess.h), by name (rarebit/options.h):
- *
- *   iterations           at most so many
- *   tolerance            stop when |F - F_before| < tolerance * |F|; 0: never
- *   patience             above 0 another rule in place of the last: stop when for so many
- *                        iterations F was not above its best by more than tolerance * |best|
- *   parameter-tolerance  stop when each array of parameters changes by less than this share of its
- *                        Frobenius norm; 0: never
- *   max-time             stop after so many seconds in this call, all restarts together; 0: never.
- *                        At least one iteration is made
- *   seed                 of every random number; the same seed gives the same bits
- *   restarts             fit this many times from different starts and keep the best objective
- *   precision            float32 or float64, of storage and products; objectives are float64 always
- *   batch-size           samples that an M-step follows; an iteration is still a pass over all of
- *                        them. 0, or as many as there are: all
- *   keep-order           batches take the samples as they come, instead of shuffled
- *   trace                compute the E-step objective in each iteration (costs a little)
- *   accelerate           none, squarem (squared extrapolation; Varadhan, Roland 2008; three more
- *                        copies of parameters and codes) or nesterov (momentum with restarts;
- *                        Nesterov 1983; one more copy). Both move parameters and codes on along the
- *                        path of the last iterations, and go back whenever that lowers the
- *                        objective, so that it never falls; they need a method, and an E-step,
- *                        whose iterations never lower it either. An iteration is an E-step and an
- *                        M-step, whether its result is kept or not
- *   checkpoint           a file where the fit leaves, now and then, all that it needs to go on:
- *                        after the end of the program, by whatever cause, the same call goes on
- *                        from there and gives the same bits as a fit that was never interrupted
- *                        (on the same kind of processor). When the file is there the fit goes on
- *                        from it; else it begins anew. It stays when the fit is done. Needs
- *                        rb_io_use (rarebit/io.h): else the fit is RB_ERROR_UNSUPPORTED
- *   checkpoint-every     iterations ("100") or seconds ("60s")
- *
- * Methods that cannot have batches or acceleration have no such options. */
+/* Options of every fit, besides those of its method and of preprocessing, are described by their
+ * rows (rarebit/options.h, `rarebit help fit METHOD`). Methods that cannot have batches or
+ * acceleration have no such options. An iteration is an E-step and an M-step, whether an
+ * acceleration keeps its result or not. With `checkpoint` the same call goes on from that file and
+ * gives the same bits as a fit that was never interrupted (on the same kind of processor); the file
+ * stays when the fit is done. It needs rb_io_use (rarebit/io.h): else the fit is
+ * RB_ERROR_UNSUPPORTED. */
 
 /* Fits a method to the samples of a source.
  *

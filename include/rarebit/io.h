@@ -1,8 +1,8 @@
-/* Files of data, models, checkpoints, modules and labels: the library librarebit-io. */
+/* Files of data, models, checkpoints and modules: the library librarebit-io. */
 #ifndef RAREBIT_IO_H
 #define RAREBIT_IO_H
 
-#include <rarebit/covariates.h>
+#include <rarebit/annotations.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
@@ -13,6 +13,10 @@ extern "C" {
 
 /* The HDF5 that the library was built with, such as "1.10.8". */
 RB_API const char *rb_io_hdf5(void);
+/* Those of libpng and liblzf; "" where the library was built without: then PNG, or HDF5 packed with
+ * LZF, is RB_ERROR_UNSUPPORTED. */
+RB_API const char *rb_io_png(void);
+RB_API const char *rb_io_lzf(void);
 
 /* ---- data: docs/reference/formats.md lists the formats, chosen by magic bytes and suffix ---- */
 
@@ -41,6 +45,7 @@ typedef struct rb_description {
     size_t size; /* sizeof(rb_description), set by the caller */
     int64_t samples, features, nonzeros, missing;
     double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
+    uint32_t checksum;                            /* rb_source_checksum */
 } rb_description;
 
 /* Walks the source once. RB_ERROR_ARGUMENT: the size of the description; RB_ERROR_FILE,
@@ -170,25 +175,7 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
 
-/* ---- covariates of samples (rarebit/regress.h) ---- */
-
-/* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
- * header, tabs or commas between its columns, and the names of the samples in the first column
- * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
- * NULL, or "obs:COLUMN,...": the source's own file, which is one. Columns behind the name of a
- * file, as rb_covariates_read takes them, mean nothing here. names: "batch,age"; a column of
- * numbers becomes a covariate of numbers, unless it is "batch:groups" or has categories; any other
- * one of groups, unless "age:numbers".
- *
- * Samples are found by name; by position, with a log message, where table or source have no names.
- * A sample that is not in the table has no covariates. RB_ERROR_DATA: none is, or where the
- * position counts there are more or fewer rows than samples, or a name stands twice;
- * RB_ERROR_FORMAT names the row, or says that columns of the header have the same name;
- * RB_ERROR_ARGUMENT: there is no such column, or the source has no such file. */
-RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
-                                          const char *names);
-
-/* ---- modules and classes of samples ---- */
+/* ---- modules ---- */
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
  * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
@@ -216,72 +203,12 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
                                  const rb_model *model, const rb_source *source,
                                  rb_modules_format format, const char *path);
 
-/* Compares modules with classes of the samples of the source that they are of. labels: a text file
- * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
- * ignored, with a log message, or of the class alone on each line, with or without a header;
- * "FILE:COLUMN", a column of such a text by its name in the header, or of the observations of an
- * AnnData file; "obs:COLUMN" of the source's own file; a .npy or IDX file of a number each,
- * where NaN is no class. Samples are found by name; by position, with a log message, where labels
- * or source have no names.
- *
- * The model, for the best units, is the one of the modules; NULL: without them. With it the source
- * is read once, and memory is that of a float for each labelled sample and unit.
- *
- * RB_ERROR_DATA when no sample has a class, the classes are numbers and more than half as many as
- * samples (whole ones: and more than 10), where the position counts there are more or fewer
- * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
- * the line; RB_ERROR_ARGUMENT: there is no such column, or the enrichment is of another size, which
- * the caller sets; with a model the errors of rb_encode. */
-RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
-                                      const rb_model *model, rb_source *source, const char *labels,
-                                      rb_enrichment *enrichment);
-/* The class of each sample, read from such labels. */
-typedef struct rb_classes {
-    size_t size; /* sizeof(rb_classes), set by the caller */
-    int64_t n_samples, n_classes;
-    int64_t *class_of;        /* n_samples, from 0; -1: none */
-    const char *const *names; /* n_classes, in alphabetical order */
-    void *text;               /* what the names point into */
-} rb_classes;
-
-/* Errors are those of rb_modules_enrichment about labels. */
-RB_API rb_error rb_classes_read(rb_context *context, const char *labels, const rb_source *source,
-                                rb_classes *classes);
-RB_API void rb_classes_clear(rb_classes *classes);
-
-/* How many characters of such labels name their file: up to the last colon that ends the name of a
- * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
- * thread. */
-RB_API int64_t rb_labels_file(const char *labels);
-
-/* ---- sets of features, covariates ---- */
+/* ---- sets of features ---- */
 
 /* Adds the sets of a GMT file, plain or gzip: in each line name, description, features, between
  * tabs. On failure the list stays as it was. RB_ERROR_FILE; RB_ERROR_FORMAT names the line, or
  * says that there is no set. */
 RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
-
-/* Makes the covariates of the samples of a source from a table of text (plain or .gz; tabs, commas
- * or semicolons) with a header and the names of samples in its first column, all columns or some,
- * "table.tsv:batch,age", or from columns of the observations of an AnnData file,
- * "FILE.h5ad:batch,age", or of the source's own, "obs:batch,age".
- *
- * Samples are found by name; by position, with a log message, where the source has no names. A
- * column is numbers when all its values are, and groups else, when it is categorical, or when
- * `groups` ("batch,plate"; NULL: none) names it. Missing are empty cells, NA, N/A, NaN, null, ?,
- * and samples that are not in the table. A column without values, or of texts that are different
- * in all samples, is left out, which a log message says.
- *
- * RB_ERROR_DATA: none of the samples is there, a sample of the data stands twice, where the
- * position counts there are more or fewer rows than samples, or no column is left; RB_ERROR_FORMAT
- * names the line, or a column whose name is empty or another one's;
- * RB_ERROR_ARGUMENT: there is no such column. */
-RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
-                                   const rb_source *source, rb_covariates **table);
-/* Adds classes as groups, from what rb_modules_enrichment takes as labels; its errors. */
-RB_API rb_error rb_covariates_add_labels(rb_context *context, rb_covariates *table,
-                                         const char *name, const char *labels,
-                                         const rb_source *source);
 
 #ifdef __cplusplus
 }

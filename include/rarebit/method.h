@@ -1,5 +1,6 @@
 /* Methods: the table that a model family fills. For those who add one; users of the built-in
- * methods need only rb_fit. Experimental: the table may grow.
+ * methods need only rb_fit. Experimental: the table may grow. Its functions use rarebit/block.h;
+ * rarebit/arrays.h describes their memory, rarebit/answers.h what others ask of their models.
  *
  * A method knows nothing of files, threads or the loop. One iteration of a fit is
  *     E-step:  repeat begin; block for each block of samples, in fixed order; end, until end says
@@ -10,15 +11,13 @@
 #ifndef RAREBIT_METHOD_H
 #define RAREBIT_METHOD_H
 
-#include <rarebit/model.h>
+#include <rarebit/answers.h>
+#include <rarebit/arrays.h>
+#include <rarebit/block.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct rb_block; /* a block of preprocessed samples */
-struct rb_feed;  /* gives the preprocessed samples of a source */
-struct rb_engine;
 
 typedef enum rb_accelerate {
     RB_ACCELERATE_NONE = 0,
@@ -56,129 +55,10 @@ typedef struct rb_problem {
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
     double decay; /* of sums that run on from batch to batch; `resolve` sets it, 1 unless it does */
     const struct rb_method *method;
-    const struct rb_engine *engine; /* one of the method's; NULL: it has none */
+    const rb_engine *engine; /* one of the method's; NULL: it has none */
 } rb_problem;
 
-/* ---- the memory of a fit, described ----
- *
- * A method's state is a few structs, its parts, and each part is described by a table of fields:
- * from the tables the library allocates and frees the arrays, adds up sums, writes checkpoints,
- * goes back to the last whole iteration, moves parameters (acceleration) and counts memory. */
-
-/* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
- * of its own, one without has features and units. An array of which a size is 0 is one that this
- * fit does not have. */
-enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 32 };
-typedef struct rb_shape {
-    rb_type type; /* what RB_KEPT_WORKING stands for */
-    bool batches; /* M-steps follow parts of the samples */
-    int64_t dims[RB_DIMS_MAX];
-} rb_shape;
-
-typedef enum rb_kept_type {
-    RB_KEPT_FLOAT32 = RB_FLOAT32,
-    RB_KEPT_FLOAT64 = RB_FLOAT64,
-    RB_KEPT_INTEGER, /* int64_t */
-    RB_KEPT_FLAG,    /* bool */
-    RB_KEPT_WORKING  /* the fit's type; only in tables */
-} rb_kept_type;
-
-/* What an array is to those who work between iterations: checkpoints keep all of them, acceleration
- * moves parameters and codes. */
-typedef enum rb_kept_role {
-    RB_KEPT_OTHER = 0, /* moved by nobody: counters, flags, what is given */
-    RB_KEPT_PARAMETER, /* floats, as the next two */
-    RB_KEPT_POSITIVE,  /* parameters above 0, moved in logarithms */
-    RB_KEPT_CODES,     /* no parameters, but they move with them */
-    RB_KEPT_MSTEPS,    /* one integer: M-steps made so far; moved by nobody, as the next one */
-    RB_KEPT_REPORTED   /* told to users and used by nobody: any value, NaN too */
-} rb_kept_role;
-
-/* How what blocks of samples give comes together. The library sets a sum to what adds nothing (0,
- * -INFINITY and INFINITY for floats, false) before each pass; blocks only add to it. */
-typedef enum rb_sum {
-    RB_SUM_ADD = 0, /* floats and integers */
-    RB_SUM_MIN,     /* floats */
-    RB_SUM_MAX,     /* floats */
-    RB_SUM_OR,      /* flags */
-    RB_SUM_LARGEST, /* floats; the next field says at which sample: integers of as many rows, -1 at
-                     * none. The smaller sample wins where two are equal */
-    RB_SUM_PLACE,   /* that next field */
-    RB_SUM_GAIN,    /* one float64, no sum: what blocks must multiply additions to sums that run on
-                     * by. The library sets it */
-    RB_SUM_SQUARES  /* float64, a row for each feature: the sum of its squares. Where a survey adds
-                     * up nothing else, and these sums are known without looking at the samples, the
-                     * library fills them and does not call `survey` */
-} rb_sum;
-
-typedef enum rb_field_place {
-    RB_FIELD_POINTER = 0, /* a pointer to rows x columns values, row-major */
-    RB_FIELD_INLINE,      /* the values themselves, in the struct */
-    RB_FIELD_DENSE        /* an rb_dense, for methods of the library */
-} rb_field_place;
-
-typedef struct rb_field {
-    const char *name; /* once in a state; NULL: the end of the table */
-    size_t offset;    /* in the struct of the part */
-    rb_field_place place;
-    rb_kept_type type;
-    int rows, columns; /* which of the dims */
-    rb_kept_role role;
-    double min,
-        max; /* a checkpoint may be damaged: values that come from one lie between them, ends
-                      * included, or are finite where both are 0 */
-    rb_sum sum;
-    bool runs_on; /* a sum that goes on from batch to batch, times rb_problem.decay at each */
-} rb_field;
-
-typedef enum rb_part_kind {
-    RB_PART_PARAMETERS = 1, /* what a model is */
-    RB_PART_CODES,          /* codes per sample that persist from one iteration to the next */
-    RB_PART_PROGRESS,       /* whatever else an iteration takes from the one before */
-    RB_PART_SURVEY,         /* sums of the survey; a checkpoint does without */
-    RB_PART_SUMS,           /* sums of a pass of the E-step */
-    RB_PART_SCRATCH         /* may be thrown away at any time */
-} rb_part_kind;
-
-typedef struct rb_part {
-    rb_part_kind kind; /* 0: the end */
-    const rb_field *fields;
-    size_t offset; /* of the part's struct in the state */
-} rb_part;
-
-/* ---- who works on a block ---- */
-
-/* What a method does with a block, apart from the loop, the M-step and the objective, which do not
- * know who does it: the processor by its fast kernels, a plain reference that tests compare with,
- * or a device. `parameters` and `sums` are the method's own structs. The library reads the name
- * alone; the functions are called by the method. */
-typedef struct rb_engine {
-    const char *name; /* "cpu", "reference" */
-    /* Allocates what does not depend on the parameters. RB_ERROR_UNSUPPORTED: not these options. */
-    rb_error (*open)(rb_context *context, const rb_problem *problem, const void *options,
-                     void **engine);
-    void (*close)(void *engine); /* NULL is accepted */
-    rb_error (*set_parameters)(rb_context *context, void *engine, const void *parameters);
-    /* Adds a block to the sums; they may wait in the engine until they are asked for. */
-    rb_error (*block)(rb_context *context, void *engine, const struct rb_block *block, void *sums);
-    rb_error (*sums)(rb_context *context, void *engine, void *sums); /* of a group of samples */
-    /* After a pass, when the sums are those of all samples: what the engine makes of them. NULL:
-     * they are what they should be. */
-    rb_error (*finish)(rb_context *context, void *engine, void *sums);
-} rb_engine;
-
 enum { RB_METRICS_MAX = 12 };
-
-/* What `draw` and `emit` are told; new fields come at the end. The library makes it. */
-typedef struct rb_sampling {
-    size_t size;
-    int64_t first; /* of the samples at hand: so many were drawn before */
-    double noise;  /* what standard deviations of the noise are multiplied by; 0: none is added */
-    int64_t steps; /* of a chain; 0: as many as the method takes by itself */
-    int64_t seed;
-    int64_t layer; /* of a stack, from 0: layers draw other numbers, and so do codes and noise */
-    bool of_codes;
-} rb_sampling;
 
 /* New fields come at the end, and a table that ends before them, being of an earlier header, is as
  * one in which they are NULL. rb_part and rb_field grow only when this struct does. */
@@ -336,6 +216,28 @@ typedef struct rb_method {
     /* An array of a number for each unit, by which codes are multiplied before they are compared
      * with the threshold of the rule fabia, the usual rule of such a method. NULL: none. */
     const char *code_scale;
+
+    const char *purpose; /* what it is for, as help says it: "gene modules"; NULL: not said */
+    /* ---- what else others ask ---- */
+
+    int advised;             /* rb_advised: for which data it is the method to begin with */
+    const char *advised_why; /* "few causes at a time" */
+    /* What plots of the history show; without a label at the end. NULL: the objectives. */
+    const rb_metric_plot *plots;
+    /* Causes have values besides 0 and 1; loadings are made sparse; codes are computed by
+     * iterations, which the attribute "estep-tolerance" ends. NULL: no model is so. */
+    bool (*valued)(const rb_model *model);
+    bool (*sparse_loadings)(const rb_model *model);
+    bool (*iterates)(const rb_model *model);
+    /* Arrays besides loadings (a column for each unit), noise (of all), scale and dead (a row for
+     * each); others are left out. Without a name at the end. NULL: none. */
+    const rb_array_kind *arrays;
+    /* Most probable states of the samples of a source, in order. NULL: codes are no states. */
+    rb_error (*states)(rb_context *context, const rb_model *model, rb_source *source,
+                       rb_state_fn fn, void *user);
+    /* The layer of a net that a model becomes. NULL: none. */
+    rb_error (*layer)(rb_context *context, const rb_model *model, rb_method_layer *layer);
+    bool rectifies; /* that layer gives the model's codes, or what they are solved for from */
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
@@ -344,69 +246,8 @@ typedef struct rb_method {
  * or its options are not sound. */
 RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
 
-/* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
-
-/* Where a block begins in the data, and its shape. */
-RB_API int64_t rb_block_first(const struct rb_block *block);
-RB_API int64_t rb_block_samples(const struct rb_block *block);
-RB_API int64_t rb_block_features(const struct rb_block *block);
-
-/* Samples row .. row + count - 1 of a block (from 0) as count x n_features float64 values,
- * row-major: a copy, whatever the block is. */
-RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t count,
-                            double *values);
-
-/* One value of a block: for looking, and for methods that need not be fast. */
-RB_API double rb_block_at(const struct rb_block *block, int64_t sample, int64_t feature);
-
-/* The values of a block as they are, in the working type; nothing is copied, and they are valid
- * until the next block. Dense: value (i, k) is values[i * row_stride + k]. NULL: it is sparse. */
-RB_API const void *rb_block_dense(const struct rb_block *block, rb_type *type, int64_t *row_stride);
-
-/* A sparse block: sample i stores the entries e = starts[i] .. starts[i + 1] - 1, with columns[e -
- * starts[0]] and values[e - starts[0]]; value (i, k) is what is stored, or 0, less shift[k]. shift
- * NULL: nothing is subtracted. */
-typedef struct rb_sparse_block {
-    size_t size; /* sizeof(rb_sparse_block), set by the caller; new fields come at the end */
-    rb_type type;
-    const int64_t *starts;
-    const int32_t *columns;
-    const void *values;
-    const double *shift;
-} rb_sparse_block;
-
-/* False, and nothing is filled, for a dense one, or where the size is not set. */
-RB_API bool rb_block_sparse(const struct rb_block *block, rb_sparse_block *sparse);
-
-/* Runs task(user, index, worker) for index = 0 .. count - 1 on the threads of the context, the
- * caller among them, and returns when all are done. worker is below rb_context_threads: for scratch
- * memory. Which worker takes which index is not fixed: so that a fit is the same for any number of
- * threads, what a task gives must depend on its index alone. Not from within a task. */
-typedef void (*rb_task_fn)(void *user, int64_t index, int worker);
-RB_API void rb_context_parallel(rb_context *context, int64_t count, rb_task_fn task, void *user);
-
-/* How many samples a feed has, and samples first .. first + count - 1 as above. RB_ERROR_DATA names
- * a value that cannot be used; RB_ERROR_FILE, RB_ERROR_FORMAT: the source cannot be read. */
-RB_API int64_t rb_feed_samples(const struct rb_feed *feed);
-RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_t first,
-                               int64_t count, double *values);
-
-/* Adds an array of rows x columns zeros to a model, or gives the one of that name if its shape
- * agrees; NULL and a message otherwise. For `store`, which must add "loadings", n_features x
- * units: rb_model_units counts its columns. rb_model_array reads it back. */
-RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
-                                  int64_t rows, int64_t columns);
-
-/* Random numbers first .. first + count - 1 of a sample (from 0, of those at hand): uniform in [0,
- * 1), or of mean 0 and standard deviation 1. They depend on seed, layer, sample, index and on
- * whether codes or noise are drawn, and on nothing else. */
-RB_API void rb_sampling_uniform(const rb_sampling *sampling, int64_t sample, int64_t first,
-                                int64_t count, double *numbers);
-RB_API void rb_sampling_normal(const rb_sampling *sampling, int64_t sample, int64_t first,
-                               int64_t count, double *numbers);
-
-/* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
-RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);
+/* The table of a model's method. Valid as long as the method is known to the context. */
+RB_API const rb_method *rb_model_table(const rb_model *model);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);

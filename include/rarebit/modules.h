@@ -8,18 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of modules, for rb_options_add:
- *   rule               "nonzero", "fabia", "active", "test", "top:N", "mass:F"; not set: "active"
- *                      for binary causes; for sparse loadings, for codes with signs, and for codes
- *                      that are mostly above 0 where the method promises no others "test" from 100
- *                      features on, where no value is missing, there are samples enough and no
- *                      threshold is given, else "fabia" ("active" for rbm); for other models
- *                      "nonzero"
- *   sample-threshold   fabia rule: a sample belongs when |z| is above it
- *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
- *   best               keep this many modules, those that rank first; 0: all
- *   level              test rule: the false discovery rate of a module's features, and the chance
- *                      that a sample's code is too small to belong */
+/* The options of modules, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_modules_group(void);
 
 /* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
@@ -44,10 +33,11 @@ typedef struct rb_module {
 typedef struct rb_modules rb_modules; /* docs/howto/modules.md, "Order and number" */
 
 /* Finds the modules of a model in the samples of a source; docs/howto/modules.md has the rules. The
- * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
- * whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an option; too few samples for the rule
- * test), RB_ERROR_DATA (missing values, which that rule cannot take), RB_ERROR_UNSUPPORTED for a
- * model without loadings or noise. A rule that was not given is told in a log message. */
+ * samples are encoded once, and codes of up to 1 GiB kept meanwhile; more are made a second time.
+ * NULL options: the defaults. A unit whose codes are all 0 has no module. RB_ERROR_ARGUMENT (an
+ * option; too few samples for the rule test), RB_ERROR_DATA (missing values, which that rule cannot
+ * take), RB_ERROR_UNSUPPORTED for a model without loadings or noise. A rule that was not given is
+ * told in a log message. */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_options *options, rb_modules **modules);
 /* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one
@@ -99,6 +89,17 @@ RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);
 
+/* The class of each sample (rb_classes_read in rarebit/annotations.h). */
+typedef struct rb_classes {
+    size_t size; /* sizeof(rb_classes), set by the caller */
+    int64_t n_samples, n_classes;
+    int64_t *class_of;        /* n_samples, from 0; -1: none */
+    const char *const *names; /* n_classes, in alphabetical order */
+    void *text;               /* what the names point into */
+    int64_t n_labelled;       /* samples with a class */
+} rb_classes;
+RB_API void rb_classes_clear(rb_classes *classes);
+
 /* How a module agrees with the class of samples (cell types, say) for which it is most enriched:
  * the one of smallest p-value. Samples without a class do not count. */
 typedef struct rb_enrichment_row {
@@ -115,31 +116,21 @@ typedef struct rb_enrichment_row {
     double log10_p_value_adjusted; /* times the number of modules and of classes (Bonferroni) */
 } rb_enrichment_row;
 
-/* The unit that marks a class best, among all units of the model. AUC: the probability that of a
- * sample of the class and one of another class the first has the larger code in that unit; equal
- * codes count half. Where codes have signs the AUC farthest from 1/2 is the best; below 1/2 the
- * class has the smallest codes. */
-typedef struct rb_class_unit {
-    const char *class_name;
-    int64_t class_size; /* samples of the class */
-    int64_t unit;       /* -1: there is only one class */
-    double auc;         /* NaN: there is only one class */
-    int64_t overlap;    /* samples of the class in the module of the unit, as in the rows; where
-                           both sides of it are modules in that of negative codes for an AUC below
-                           1/2; -1: the unit has no module */
-} rb_class_unit;
-
 typedef struct rb_enrichment {
     size_t size;             /* sizeof(rb_enrichment), set by the caller */
     rb_enrichment_row *rows; /* one a module, in their order */
     int64_t n_rows;
     int64_t n_labelled; /* samples of the source with a class */
     int64_t n_classes;
-    void *text;                /* what class_name points into */
-    rb_class_unit *best_units; /* one per class, in alphabetical order; NULL: there was no model */
+    void *text; /* what class_name points into */
 } rb_enrichment;
 
-/* Frees what rb_modules_enrichment (rarebit/io.h) filled. */
+/* Compares modules with classes of the samples that they are of; rb_covariates_auc says which unit
+ * marks a class best. RB_ERROR_DATA: a module holds a sample that has no place among the classes;
+ * RB_ERROR_ARGUMENT: the enrichment is of another size, which the caller sets. Free with
+ * rb_enrichment_clear. */
+RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
+                                      const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 
 #ifdef __cplusplus

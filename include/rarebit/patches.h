@@ -9,18 +9,7 @@
 extern "C" {
 #endif
 
-/* The options of rb_patches, for rb_options_add:
- *   size   "10x10": height x width of a patch in pixels
- *   count  of patches
- *   scale  "0:10": what the range of values of all patches becomes; not set: as stored
- *   seed   of the random places
- *   pictures  "28x28": the files are data of many pictures, one a sample; not set: each is one
- *   channels  of these, which stand together for each pixel
- *   contrast  none, global, local: subtract the mean and divide by sqrt(variance + constant), of
- *             each picture or each patch; the constant is 10 / 255^2 of the square of the range of
- *             all values
- *   whiten    none, zca: multiply by (C + epsilon tr(C) / features I)^-1/2, C their covariance
- *   epsilon   of it */
+/* The options of rb_patches, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_patches_group(void);
 
 /* Cuts patches out of pictures at random places, no place twice: count samples of height x width x

@@ -10,12 +10,10 @@
 extern "C" {
 #endif
 
-/* The options of plots, for rb_options_add:
- *   shape   filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves
- *   width   of the picture in pixels, from 600; the height follows
- *   title   not set: a title that says what is shown
- *   labels  classes of samples, as for rb_modules_enrichment: samples are grouped by class; not
- *           set: none */
+/* The version of cairo, which draws. */
+RB_API const char *rb_plot_cairo(void);
+
+/* The options of plots, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_plot_group(void);
 
 /* The pictures: options may be NULL; the file appears whole or not at all. The same input, and the
@@ -77,17 +75,6 @@ RB_API rb_error rb_plot_samples(rb_context *context, const rb_model *model, rb_s
 /*   codes   prior, or data: drawn from the codes of the samples that are shown */
 RB_API const rb_option_group *rb_plot_samples_group(void);
 
-/* Lines over two logarithmic axes, such as time over size; points that are not above 0 are left
- * out. `across` and `up` name the axes. */
-typedef struct rb_plot_line {
-    const char *name;
-    int64_t count;
-    const double *x, *y;
-} rb_plot_line;
-RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, int64_t count,
-                               const char *across, const char *up, const rb_options *options,
-                               const char *path);
-
 /* Fields of a fit over time (trace_fields of rarebit/et.h): a row of images for each of some
  * iterations, whose numbers (from 1) are at the left; without a trace the final fields alone, which
  * a log message says. RB_ERROR_DATA for a model of another family. */
@@ -107,33 +94,6 @@ RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
                                  int64_t used, rb_source *states, const rb_options *options,
                                  const char *path);
-
-/* A fit of data whose causes are known. Values are differences from what the true parameters give,
- * such as of the log-likelihood of a sample. */
-typedef struct rb_plot_trial {
-    bool success;         /* all causes were found */
-    double value;         /* at the end */
-    int64_t count;        /* iterations */
-    const double *values; /* count: after each of them; NaN: a gap; NULL: not known */
-} rb_plot_trial;
-
-typedef struct rb_plot_example {
-    size_t size; /* sizeof(rb_plot_example) of the caller; new fields come at the end */
-    const rb_model *model;
-    rb_source *source; /* its samples */
-    rb_source *states; /* which causes were active in each, as for rb_plot_evidence */
-} rb_plot_example;
-
-/* Trials beside the truth, which is a line at 0 (Luecke and Eggert 2010, Figs. 4, 7, 10). One panel
- * has values over the iterations, a line for each trial that has them, another one those at the
- * end, a point for each trial, a cross where causes were not found; `up` names them. With an
- * example (NULL: none) come two panels of one of the trials: Q over the iterations, where the model
- * has it (rb_plot_quality), in two colours, for samples of at most max-active true causes and of
- * more; and sorted log evidences (rb_plot_evidence). RB_ERROR_DATA without trials, and as those
- * two; RB_ERROR_ARGUMENT for an example of another size. */
-RB_API rb_error rb_plot_trials(rb_context *context, const rb_plot_trial *trials, int64_t count,
-                               const char *up, const rb_plot_example *example,
-                               const rb_options *options, const char *path);
 
 /* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
  * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.

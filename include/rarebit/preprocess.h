@@ -2,30 +2,14 @@
  *
  * Order: samples are scaled to equal totals (of the values that are there), log1p, each sample
  * centred, effects of covariates taken out, missing values filled or left out, features selected by
- * variance, centred,
- * scaled. It is applied to each block
- * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
- * one.
+ * variance, centred, scaled. It is applied to each block on its way in: the input is never copied
+ * whole, and centring never fills the zeros of a sparse one.
  *
  * Dense values of the precision of the fit that are centred and scaled, and nothing else, are so in
  * that precision; all others in float64, rounded once. In float32 the two agree to 2^-22 of the
  * larger of value and centre, over the scale.
  *
- * Options of a fit, by name (rarebit/options.h):
- *   missing       refuse, mean, median, model, omit: what to do with NaN; a feature's mean or
- *                 median of the rest, or leave it to the method, which does without it (model and
- *                 omit are the same)
- *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
- *                 it
- *   log1p         log(1 + x), after the totals; values must be above -1
- *   centre-samples  none, mean, median: what is subtracted from each sample, of its values that are
- *                 there, after log1p; dense data only
- *   top-variance  keep this many features of largest variance; 0: all
- *   centre        mean, median, none, auto: what is subtracted from each feature
- *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
- *   regress       "batch,age": covariates of the source (rarebit/regress.h) whose effects are
- *                 taken out of each feature by least squares; "batch:groups" and "age:numbers" say
- *                 what they must be
+ * Options are described by their rows (rarebit/options.h).
  */
 #ifndef RAREBIT_PREPROCESS_H
 #define RAREBIT_PREPROCESS_H

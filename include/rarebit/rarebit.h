@@ -22,6 +22,7 @@
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
+#include <rarebit/document.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
@@ -40,6 +41,8 @@
 #include <rarebit/select.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
+#include <rarebit/states.h>
+#include <rarebit/table.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
 

@@ -3,7 +3,7 @@
 #ifndef RAREBIT_REPLICATION_H
 #define RAREBIT_REPLICATION_H
 
-#include <rarebit/model.h>
+#include <rarebit/table.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +82,15 @@ RB_API rb_error rb_compare_cohorts(rb_context *context, const rb_model *model, r
                                    rb_source *second, const rb_options *options,
                                    rb_cohorts *cohorts);
 RB_API void rb_cohorts_clear(rb_cohorts *cohorts);
+
+/* How many units are found again: the false discovery rate is at most 0.05, and the most similar
+ * unit is the partner; or the rate is at most 0.05 in both cohorts. */
+RB_API int64_t rb_replication_found(const rb_replication *replication);
+RB_API int64_t rb_cohorts_found(const rb_cohorts *cohorts);
+
+/* Both as tables of units; valid as long as what they are of. */
+RB_API rb_table rb_replication_table(const rb_replication *replication);
+RB_API rb_table rb_cohorts_table(const rb_cohorts *cohorts);
 
 #ifdef __cplusplus
 }

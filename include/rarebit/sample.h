@@ -8,11 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of rb_sample, for rb_options_add:
- *   count   samples
- *   noise   what standard deviations of the noise are multiplied by; 0: samples without noise
- *   steps   of the chain, from a random start, that leads to each sample of "rbm"; 0: 1000
- *   seed    by the prior more samples begin with the same ones */
+/* The options of rb_sample, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_sample_group(void);
 
 /* Draws samples from a model, on the scale of the data before preprocessing, and hands them on

@@ -9,15 +9,7 @@
 extern "C" {
 #endif
 
-/* The options of rb_segments, for rb_options_add:
- *   length        of a segment: "12.5ms", "0.1s", or a number of values, "200"
- *   step          from the start of one segment to that of the next, likewise
- *   peak          largest absolute value that each recording gets; 0: as stored
- *   trim-silence  of the beginning and the end of each recording
- *   spectrogram   segments of decibels in bands of frequencies in place of values; then by default
- *                 one frame, and every one
- *   window, hop   length of a frame, and from one to the next, as `length`
- *   bands         of frequencies */
+/* The options of rb_segments, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_segments_group(void);
 
 /* Cuts every recording into overlapping segments, one per sample (float32), recording by
@@ -30,11 +22,15 @@ RB_API const rb_option_group *rb_segments_group(void);
  * Davis and Mermelstein 1980) of frames under a Hann window, in decibels above -80, and 0 below,
  * where a sine of amplitude 1 is at 0; features are frame by frame.
  *
- * NULL options: the defaults. Errors: a file cannot be read, is no sound, has another rate or is
+ * NULL options: the defaults. Errors: RB_ERROR_UNSUPPORTED where the library was built without
+ * libsndfile; a file cannot be read, is no sound, has another rate or is
  * shorter than a segment; a recording that is 0 throughout is to be scaled or trimmed; lengths and
  * bands that do not go together. */
 RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64_t n_paths,
                             const rb_options *options, rb_source **source);
+
+/* The version of libsndfile; "" where the library was built without it. */
+RB_API const char *rb_segments_sndfile(void);
 
 #ifdef __cplusplus
 }

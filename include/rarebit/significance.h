@@ -8,17 +8,7 @@
 extern "C" {
 #endif
 
-/* The options of permutations, for rb_options_add:
- *   permutations  how many times the samples of each feature are put in a random order of their
- *                 own; 0: none, and nothing is computed
- *   null          what is done with permuted data: "refit", the whole fit again, with the options
- *                 of the model; or "encode", codes by the model as it is
- *   significant   keep the modules whose p-value is at most this; 0: all
- *   error-rate    which p-value: "fwer", family-wise, or "fdr", the false discovery rate
- *   permutation-seed
- *   checkpoint    a file that keeps what each permutation gave: the same call goes on from it
- *   part          "3/100": only the third of a hundred parts, for another machine; needs a
- *                 checkpoint */
+/* The options of permutations, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_significance_group(void);
 
 /* Of one module: chances that permuted data give as large an information. All are at least

@@ -18,9 +18,12 @@ def load(path: Any) -> Estimator: ...
 class RFN(Estimator):
     n_components: Any
     preset: Any
+    sparse_loadings: Any
+    prior_mean: Any
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -50,7 +53,6 @@ class RFN(Estimator):
     weight_max: Any
     weight_init: Any
     weight_start: Any
-    sparse_loadings: Any
     weight_decay: Any
     weight_decay_laplace: Any
     dropout: Any
@@ -61,7 +63,6 @@ class RFN(Estimator):
     activation: Any
     activation_threshold: Any
     activation_slope: Any
-    prior_mean: Any
     prior_covariance: Any
     tolerance: Any
     patience: Any
@@ -72,7 +73,6 @@ class RFN(Estimator):
     keep_order: Any
     trace: Any
     accelerate: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -83,9 +83,12 @@ class RFN(Estimator):
         n_components: int = 10,
         *,
         preset: Optional[Literal["none", "paper", "biclustering", "sparse"]] = None,
+        sparse_loadings: Optional[float] = None,
+        prior_mean: Optional[Union[float, ArrayLike]] = None,
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -115,7 +118,6 @@ class RFN(Estimator):
         weight_max: Optional[float] = None,
         weight_init: Optional[float] = None,
         weight_start: Optional[Literal["normal", "uniform"]] = None,
-        sparse_loadings: Optional[float] = None,
         weight_decay: Optional[float] = None,
         weight_decay_laplace: Optional[float] = None,
         dropout: Optional[float] = None,
@@ -126,7 +128,6 @@ class RFN(Estimator):
         activation: Optional[Literal["rectify", "leaky", "sigmoid", "tanh"]] = None,
         activation_threshold: Optional[float] = None,
         activation_slope: Optional[float] = None,
-        prior_mean: Optional[Union[float, ArrayLike]] = None,
         prior_covariance: Optional[Union[float, ArrayLike]] = None,
         tolerance: Optional[float] = None,
         patience: Optional[int] = None,
@@ -137,7 +138,6 @@ class RFN(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -156,6 +156,7 @@ class LinCA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -191,7 +192,6 @@ class LinCA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -205,6 +205,7 @@ class LinCA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -240,7 +241,6 @@ class LinCA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -260,6 +260,7 @@ class NMFET(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -297,7 +298,6 @@ class NMFET(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -312,6 +312,7 @@ class NMFET(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -349,7 +350,6 @@ class NMFET(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -369,6 +369,7 @@ class MCA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -405,7 +406,6 @@ class MCA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -420,6 +420,7 @@ class MCA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -456,7 +457,6 @@ class MCA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -475,6 +475,7 @@ class SSC(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -493,7 +494,6 @@ class SSC(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -507,6 +507,7 @@ class SSC(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -525,7 +526,6 @@ class SSC(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -543,6 +543,7 @@ class PCA(Directions):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -556,7 +557,6 @@ class PCA(Directions):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -569,6 +569,7 @@ class PCA(Directions):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -582,7 +583,6 @@ class PCA(Directions):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -600,6 +600,7 @@ class ICA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -615,7 +616,6 @@ class ICA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -628,6 +628,7 @@ class ICA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -643,7 +644,6 @@ class ICA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -661,6 +661,7 @@ class FA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -677,7 +678,6 @@ class FA(Estimator):
     precision: Any
     trace: Any
     accelerate: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -690,6 +690,7 @@ class FA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -706,7 +707,6 @@ class FA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -724,6 +724,7 @@ class SFA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -739,7 +740,6 @@ class SFA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -752,6 +752,7 @@ class SFA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -767,7 +768,6 @@ class SFA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -785,6 +785,7 @@ class FALaplace(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -799,7 +800,6 @@ class FALaplace(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -812,6 +812,7 @@ class FALaplace(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -826,7 +827,6 @@ class FALaplace(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -844,6 +844,7 @@ class FAJeffreys(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -858,7 +859,6 @@ class FAJeffreys(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -871,6 +871,7 @@ class FAJeffreys(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -885,7 +886,6 @@ class FAJeffreys(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -903,6 +903,7 @@ class FABIA(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -918,7 +919,6 @@ class FABIA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -931,6 +931,7 @@ class FABIA(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -946,7 +947,6 @@ class FABIA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -965,6 +965,7 @@ class NMF(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -979,7 +980,6 @@ class NMF(Estimator):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -993,6 +993,7 @@ class NMF(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -1007,7 +1008,6 @@ class NMF(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1025,6 +1025,7 @@ class KMeans(Clusters):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -1036,7 +1037,6 @@ class KMeans(Clusters):
     max_time: Any
     precision: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -1049,6 +1049,7 @@ class KMeans(Clusters):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -1060,7 +1061,6 @@ class KMeans(Clusters):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1080,6 +1080,7 @@ class DAE(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -1097,7 +1098,6 @@ class DAE(Estimator):
     batch_size: Any
     keep_order: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -1112,6 +1112,7 @@ class DAE(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -1129,7 +1130,6 @@ class DAE(Estimator):
         batch_size: Optional[int] = None,
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1149,6 +1149,7 @@ class RBM(Estimator):
     iterations: Any
     random_state: Any
     restarts: Any
+    checkpoint: Any
     missing: Any
     totals: Any
     log1p: Any
@@ -1165,7 +1166,6 @@ class RBM(Estimator):
     batch_size: Any
     keep_order: Any
     trace: Any
-    checkpoint: Any
     checkpoint_every: Any
     centre_samples: Any
     centre: Any
@@ -1180,6 +1180,7 @@ class RBM(Estimator):
         iterations: Optional[int] = None,
         random_state: Optional[Union[int, RandomState, Generator]] = None,
         restarts: Optional[int] = None,
+        checkpoint: Optional[str] = None,
         missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
         totals: Optional[float] = None,
         log1p: Optional[bool] = None,
@@ -1196,7 +1197,6 @@ class RBM(Estimator):
         batch_size: Optional[int] = None,
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
-        checkpoint: Optional[str] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,

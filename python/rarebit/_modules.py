@@ -9,9 +9,9 @@ from typing import Any, Iterator, Optional
 
 import numpy as np
 
-from . import _library
+from . import _library, _tables
 from ._context import Context
-from ._library import B, ERROR, I, P, S, core
+from ._library import ERROR, I, P, S, core
 from ._model import Array, Model
 from ._options import Options
 from ._sources import Source
@@ -31,12 +31,6 @@ class CModule(Structure):
                 ("stability", c_double)]
 
 
-class CSignificance(Structure):
-    """rb_significance."""
-
-    _fields_ = [("p", c_double), ("p_family", c_double), ("fdr", c_double)]
-
-
 class CView(Structure):
     """rb_view."""
 
@@ -52,11 +46,7 @@ _library.declare({
     "rb_modules_free": (None, [P]),
     "rb_modules_count": (I, [P]),
     "rb_modules_get": (POINTER(CModule), [P, I]),
-    "rb_modules_score": (c_double, [P, I]),
-    "rb_modules_other_side": (B, [P, I]),
-    "rb_modules_background": (B, [P, I]),
     "rb_modules_rule": (S, [P]),
-    "rb_modules_significance": (B, [P, I, POINTER(CSignificance)]),
     "rb_view_fill": (ERROR, [P, P, P, POINTER(CView)]),
 })
 
@@ -98,25 +88,15 @@ def _members(members: Any, count: int) -> tuple[Array, Array]:
     return pairs["index"].copy(), pairs["weight"].copy()
 
 
-def _significance(modules: c_void_p, rank: int) -> Optional[dict[str, float]]:
-    found = CSignificance()
-    if not core.rb_modules_significance(modules, rank, byref(found)):
-        return None
-    return {name: getattr(found, name) for name, _ in CSignificance._fields_}
-
-
-def _role(modules: c_void_p, rank: int) -> str:
-    return "background" if core.rb_modules_background(modules, rank) else \
-        "other side" if core.rb_modules_other_side(modules, rank) else "module"
-
-
 def _each(modules: c_void_p) -> Iterator[Module]:
+    columns = _tables.columns(core.rb_modules_table(modules))
+    chances = [name for name in ("p", "p_family", "fdr") if name in columns]
     for rank in range(core.rb_modules_count(modules)):
+        row = {name: column[rank] for name, column in columns.items()}
         m = core.rb_modules_get(modules, rank).contents
-        yield Module(m.unit, m.information, *_members(m.samples, m.n_samples),
-                     *_members(m.features, m.n_features), m.stability,
-                     _significance(modules, rank), core.rb_modules_score(modules, rank),
-                     _role(modules, rank))
+        yield Module(row["unit"], row["information"], *_members(m.samples, m.n_samples),
+                     *_members(m.features, m.n_features), row.get("stability") or 0.0,
+                     {name: row[name] for name in chances} or None, row["score"], row["role"])
 
 
 def find(model: Model, source: Source, threads: int = 1, verbose: int = 0, **options: Any

@@ -44,12 +44,13 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
-    double min_shared;        /* rb_context_set_min_shared */
-    int first;                /* rb_context_count_from */
-    char *command;            /* what results say they come from, or NULL */
-    char *provenance;         /* likewise, what they hold, as JSON; or NULL */
-    rb_reading *reading;      /* the file that is being read, or NULL */
-    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
+    double min_shared;   /* rb_context_set_min_shared */
+    int first;           /* rb_context_count_from */
+    char *command;       /* what results say they come from, or NULL */
+    char *provenance;    /* likewise, what they hold, as JSON; or NULL */
+    rb_reading *reading; /* the file that is being read, or NULL */
+    const struct rb_engine
+        *engine;              /* tests: who works on blocks, not the method's first; or NULL */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
     /* Of a context made by rb_context_child: whoever stops that one stops this one. */
@@ -232,6 +233,14 @@ double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
 
+/* ---- order (sort.c) ---- */
+
+/* Ascending. */
+void rb_sort_numbers(double *values, int64_t count);
+void rb_sort_integers(int64_t *values, int64_t count);
+/* Linear between neighbours, as numpy has it; NaN of no values. */
+double rb_quantile_of(const double *sorted, int64_t count, double share);
+
 /* ---- text; always with a decimal point, whatever the locale ---- */
 
 /* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
@@ -244,6 +253,10 @@ int rb_print(char *buffer, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
+
+/* A number as text that reads back to the same bits, of 15 digits or of 17; its length. */
+enum { RB_SHORTEST = 32 };
+int rb_print_shortest(char text[RB_SHORTEST], double value);
 
 /* Reads a time: "90", "90s", "1.5m", "2h", "1d". *has_unit: a letter followed the number. */
 bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);

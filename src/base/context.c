@@ -159,10 +159,8 @@ rb_error rb_context_set_threads(rb_context *ctx, int threads) {
     }
     if (threads == ctx->threads) return RB_OK;
     struct rb_pool *pool = NULL;
-    if (threads > 1 && rb_pool_new(threads, &pool)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "%d threads could not be started; ask for fewer",
-                       threads);
-    }
+    if (threads > 1 && rb_pool_new(threads, &pool))
+        return rb_fail(ctx, RB_ERROR_MEMORY, "%d threads could not be started; use fewer", threads);
     rb_pool_free(ctx->pool);
     ctx->pool = pool;
     ctx->threads = threads;
@@ -185,9 +183,7 @@ bool rb_asked_to_stop(const rb_context *ctx) {
 }
 
 rb_error rb_check_stop(rb_context *ctx) {
-    return rb_asked_to_stop(ctx)
-               ? rb_fail(ctx, RB_ERROR_STOPPED, "stopped, as the program asked for")
-               : RB_OK;
+    return rb_asked_to_stop(ctx) ? rb_fail(ctx, RB_ERROR_STOPPED, "stopped by the program") : RB_OK;
 }
 
 int rb_context_threads(const rb_context *ctx) {

@@ -122,6 +122,15 @@ int rb_print(char *buffer, size_t size, const char *format, ...) {
     return length;
 }
 
+int rb_print_shortest(char text[RB_SHORTEST], double value) {
+    double back = NAN;
+    if (fabs(value) < 1e6 && value == (double)(int)value && (value != 0 || !signbit(value)))
+        return snprintf(text, RB_SHORTEST, "%d", (int)value);
+    int length = rb_print(text, RB_SHORTEST, "%.15g", value);
+    if (rb_number_scan(text, text + length, &back) && back == value) return length;
+    return rb_print(text, RB_SHORTEST, "%.17g", value);
+}
+
 bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit) {
     static const struct {
         const char *name;

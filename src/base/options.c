@@ -53,7 +53,7 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
     for (const rb_option *row = group->rows; !err && row->name; row++) {
         const char *wrong = NULL;
         if (!rb_row_bytes(row))
-            wrong = "has no kind that there is";
+            wrong = "is of an unknown kind";
         else if (row->offset + rb_row_bytes(row) > group->bytes)
             wrong = "lies beyond the end of its struct";
         else if (row->kind == RB_OPTION_CHOICE && !row->choices)
@@ -74,7 +74,7 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group) {
     int64_t count = 0;
     if (options->n_parts == RB_OPTION_PARTS) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d groups of options: no more can be had",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d groups of options, which is the limit",
                        RB_OPTION_PARTS);
     }
     for (; group->rows[count].name; count++) {
@@ -154,9 +154,8 @@ static rb_error check_needs(rb_context *ctx, const rb_options *options,
         if (row->needs && other && rb_options_is_set(options, row->name) &&
             !holds(options, row->needs)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "`%s` is given, but does nothing without `%s`; leave it out, or give "
-                           "both",
-                           row->name, row->needs);
+                           "`%s` does nothing without `%s`; leave it out, or give both", row->name,
+                           row->needs);
         }
     }
     return RB_OK;
@@ -188,8 +187,7 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_
         const char *when =
             rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
         if (!when) continue;
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`%s` is given, but does nothing with `%s`; leave one of them out",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` does nothing with `%s`; leave one of them out",
                        row->name, when);
     }
     return RB_OK;
@@ -201,8 +199,8 @@ void rb_options_warn_idle(rb_context *ctx, const rb_options *options) {
             const char *when =
                 rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
             if (!when) continue;
-            rb_log(ctx, RB_LOG_WARNING, "`%s` is given, but does nothing with `%s`, which is taken",
-                   row->name, when);
+            rb_log(ctx, RB_LOG_WARNING, "`%s` does nothing with `%s`, which is used", row->name,
+                   when);
         }
     }
 }
@@ -303,7 +301,7 @@ rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, 
     rb_error err = look_up(ctx, options, name, &at);
     if (!err && !text) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the value of '%s' is NULL; rb_options_unset gives it its default", name);
+                       "the value of '%s' is NULL; rb_options_unset restores the default", name);
     }
     err = err ? err : put(ctx, &at, text);
     if (!err) at.state->set = true;
@@ -404,7 +402,7 @@ static rb_error set_number(rb_context *ctx, rb_options *options, const char *nam
                  at.row->kind == RB_OPTION_TEXT)) {
         char range[256];
         rb_options_range(at.row, range, sizeof range);
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no number, but %s", name, range);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is not a number, but %s", name, range);
     }
     return err ? err : rb_options_set(ctx, options, name, text);
 }
@@ -437,13 +435,14 @@ rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char 
 /* Takes "name=value" off the text; false at its end. */
 static bool next_pair(char **text, char **name, char **value) {
     *name = *text + strspn(*text, " ");
+    if (**name == '\0') return false;
     char *end = *name + strcspn(*name, " ");
     *text = end + (*end == ' ');
     *end = '\0';
     char *equals = strchr(*name, '=');
     *value = equals ? equals + 1 : end;
     if (equals) *equals = '\0';
-    return **name != '\0';
+    return true;
 }
 
 rb_error rb_options_set_all(rb_context *ctx, rb_options *options, const char *format, ...) {
@@ -519,8 +518,8 @@ static rb_error apply(rb_context *ctx, rb_options *options, const rb_option_rule
     }
     rb_free(copy);
     if (!err && *kept) {
-        rb_log(ctx, RB_LOG_INFO, "of `%s` these are as the model to start from has them: %s",
-               rule->when, kept);
+        rb_log(ctx, RB_LOG_INFO, "`%s` keeps the values of the model to start from: %s", rule->when,
+               kept);
     }
     return err;
 }
@@ -549,10 +548,10 @@ static rb_error copy_options(rb_context *ctx, const rb_options *from, rb_options
 static rb_error refuse_lists(rb_context *ctx, const rb_options *options) {
     int64_t count;
     rb_error err = rb_options_items(ctx, options, &count);
-    return err || count == 1 ? err
-                             : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                                       "there are options for %lld layers, which only a stack has",
-                                       (long long)count);
+    return err || count == 1
+               ? err
+               : rb_fail(ctx, RB_ERROR_ARGUMENT, "only a stack has options for %lld layers",
+                         (long long)count);
 }
 
 rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char *const *but,

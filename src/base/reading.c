@@ -71,7 +71,7 @@ rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_byte
     if (bytes <= limit) return RB_OK;
     char has[32], max[32];
     return rb_fail(ctx, RB_ERROR_MEMORY,
-                   "%s has %s, but its content would take more than %s of memory; if you trust the "
+                   "%s has %s, but its content would need more than %s of memory; if you trust the "
                    "file, raise `max-expansion`, which is %g",
                    path, show_size((double)file_bytes, has, sizeof has),
                    show_size(limit, max, sizeof max), ctx->max_expansion);
@@ -88,8 +88,10 @@ void rb_reading_end(rb_context *ctx) {
 }
 
 int rb_reading_open(rb_context *ctx, const char *path) {
-    rb_reading *reading = ctx->reading;
-    if (!reading || strcmp(reading->path, path) != 0) return open(path, O_RDONLY | O_CLOEXEC);
+    rb_reading *reading = NULL;
+    for (rb_reading *r = ctx->reading; r; r = r->outer)
+        reading = strcmp(r->path, path) == 0 ? r : reading;
+    if (!reading) return open(path, O_RDONLY | O_CLOEXEC);
     if (reading->descriptor < 0) reading->descriptor = open(path, O_RDONLY | O_CLOEXEC);
     (void)lseek(reading->descriptor, 0, SEEK_SET);
     return reading->descriptor < 0 ? -1 : fcntl(reading->descriptor, F_DUPFD_CLOEXEC, 0);

@@ -181,14 +181,6 @@ rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *fields, cons
     return assign(row, fields, value) ? RB_OK : refuse_value(ctx, row, value);
 }
 
-/* The shortest of the two forms that reads back to the same bits. */
-static void print_number(double value, char *buffer, size_t size) {
-    double back = NAN;
-    rb_print(buffer, size, "%.15g", value);
-    if (!rb_number_scan(buffer, buffer + strlen(buffer), &back) || back != value)
-        rb_print(buffer, size, "%.17g", value);
-}
-
 const char *rb_row_text(const rb_option *row, const void *fields, char *scratch) {
     any value = value_of(row, fields);
     const char *word;
@@ -200,7 +192,7 @@ const char *rb_row_text(const rb_option *row, const void *fields, char *scratch)
         break;
     case RB_OPTION_NUMBER:
     case RB_OPTION_SECONDS:
-        print_number(value.number, scratch, RB_ROW_TEXT);
+        rb_print_shortest(scratch, value.number);
         break;
     case RB_OPTION_CHOICE:
         word = choice(row->choices, value.choice, &length);
@@ -213,7 +205,7 @@ const char *rb_row_text(const rb_option *row, const void *fields, char *scratch)
     case RB_OPTION_VALUES:
         if (value.values.file || value.values.matrix)
             return value.values.file ? value.values.file : "matrix";
-        print_number(value.values.value, scratch, RB_ROW_TEXT);
+        rb_print_shortest(scratch, value.values.value);
         break;
     }
     return scratch;

@@ -91,11 +91,11 @@ static rb_error advise_missing(const rb_look *look, bool binary, rb_check *check
 
 rb_error rb_check_advise(const rb_look *look, rb_check *check) {
     bool binary = look->kind == RB_KIND_BINARY;
-    if (!possible(look)) return RB_OK;
-    check->method = binary ? "nmf-et" : "rfn";
-    check->method_reason = rb_copy_text(
-        look->ctx, binary ? "the values are 0 and 1: causes that are there or not, and add up"
-                          : "few causes at a time, each with a noise of its own for every feature");
+    const rb_method *method =
+        rb_method_advised(look->ctx, binary ? RB_ADVISED_BINARY : RB_ADVISED_NUMBERS);
+    if (!method || !possible(look)) return RB_OK;
+    check->method = method->name;
+    check->method_reason = rb_copy_text(look->ctx, method->advised_why);
     rb_error err = check->method_reason ? advise_units(look, check) : RB_ERROR_MEMORY;
     err = err ? err : advise_values(look, check);
     if (!err && look->missing > 0) err = advise_missing(look, binary, check);

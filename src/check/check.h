@@ -129,9 +129,6 @@ rb_error rb_look_find_same(rb_look *look); /* same.c */
 /* Ranks of the samples of the part by their scores, into a ranking that was begun for them. */
 rb_error rb_look_rank(const rb_look *look, int component, rb_ranking *ranking);
 
-/* Sorts; NaN is not expected. */
-void rb_sort_numbers(double *values, int64_t count);
-double rb_quantile_of(const double *sorted, int64_t count, double share);
 void rb_outliers_add(rb_outliers *found, int64_t place, double z);
 /* |value - median| in units of 1.4826 MAD: values beyond `limit`, by place. */
 rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *places, int64_t count,

@@ -1,26 +1,7 @@
-/* Sorting, quantiles, and what is far from the median. */
+/* What is far from the median. */
 #include "check.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void rb_sort_numbers(double *values, int64_t count) {
-    if (count > 1) qsort(values, (size_t)count, sizeof *values, compare);
-}
-
-double rb_quantile_of(const double *sorted, int64_t count, double share) {
-    if (count < 1) return NAN;
-    double at = share * (double)(count - 1);
-    int64_t below = (int64_t)at;
-    double part = at - (double)below;
-    return below + 1 < count ? sorted[below] + part * (sorted[below + 1] - sorted[below])
-                             : sorted[count - 1];
-}
 
 /* ---- what is far from the median ---- */
 

@@ -35,7 +35,7 @@ rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block) {
 }
 
 void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
-                   const rb_source *source, const char *method) {
+                   const rb_source *source, const char *method, const char *others) {
     if (below->count == 0) return;
     int64_t k = below->feature;
     double share = below->all_squares > 0 ? below->squares / below->all_squares : 0;
@@ -43,15 +43,15 @@ void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *
     const char *name = rb_source_sample_name(source, below->sample);
     const char *feature = p->names ? p->names->text[k] : NULL;
     const char *advice = p->options.centre != RB_CENTRE_NONE
-                             ? " can explain none of them; leave `centre` out, or fit linca or rfn"
-                             : " can explain none of them; take data that are not centred, or fit "
-                               "linca or rfn";
+                             ? " can explain none of them; leave `centre` out, or fit "
+                             : " can explain none of them; take data that are not centred, or fit ";
     rb_log(ctx, noise ? RB_LOG_INFO : RB_LOG_WARNING,
            "%lld of %lld values are below 0, %.2g %% of the sum of squares, the first in sample "
-           "%lld%s%s%s, feature %lld%s%s%s%s: %s%s",
+           "%lld%s%s%s, feature %lld%s%s%s%s: %s%s%s",
            (long long)below->count, (long long)below->values, 100 * share,
            (long long)rb_nth(ctx, below->sample), name ? " (" : "", name ? name : "",
            name ? ")" : "", (long long)rb_nth(ctx, p->selected ? p->selected[k] : k),
            feature ? " (" : "", feature ? feature : "", feature ? ")" : "",
-           rb_counted(ctx, name && feature), method, noise ? " takes them for noise" : advice);
+           rb_counted(ctx, name && feature), method, noise ? " takes them for noise" : advice,
+           noise ? "" : others);
 }

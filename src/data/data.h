@@ -290,6 +290,13 @@ typedef struct rb_preprocess {
     rb_moments *moments; /* of all features of the data at hand, after log1p; NULL: of no data */
 } rb_preprocess;
 
+/* Gets samples as float64 as they stand, some at a time and in order, the first of them sample
+ * `first`. */
+typedef void (*rb_collect_fn)(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first);
+/* rb_source_checksum for who looks at the samples as well. */
+rb_error rb_source_collect(rb_context *ctx, rb_source *source, uint32_t *checksum,
+                           rb_collect_fn collect, void *user);
+
 /* The same checksum of a matrix. */
 rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum);
 
@@ -344,9 +351,10 @@ typedef struct rb_below {
 
 rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block);
 /* Says what was found, if anything, of data of a method that takes values not to be below 0: a
- * warning, or where they may be noise around 0 a remark. */
+ * warning, or where they may be noise around 0 a remark. others: "rfn or linca", which take
+ * them. */
 void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
-                   const rb_source *source, const char *method);
+                   const rb_source *source, const char *method, const char *others);
 
 #pragma GCC visibility pop
 

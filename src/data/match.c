@@ -18,31 +18,29 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
         }
     }
     if (missing == p->n_features) {
-        return rb_fail(
-            ctx, RB_ERROR_DATA,
-            "none of the model's %lld features is in the data by name: the model's first is "
-            "'%s', the data's first is '%s'; is the file transposed?",
-            (long long)missing, p->names->text[0], source->feature_names->text[0]);
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "none of the model's %lld features is in the data by name: the model's "
+                       "first is '%s', the data's first is '%s'; is the file transposed?",
+                       (long long)missing, p->names->text[0], source->feature_names->text[0]);
     }
     if ((double)(p->n_features - missing) < ctx->min_shared * (double)p->n_features) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "only %lld of the model's %lld features are in the data by name, which is "
-                       "less than a share of %g: take data with the features of the model, or set "
-                       "`min-shared` lower to use these",
-                       (long long)(p->n_features - missing), (long long)p->n_features,
-                       ctx->min_shared);
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "only %lld of the model's %lld features are in the data by name, less than a share of "
+            "%g; use data with the features of the model, or lower `min-shared`",
+            (long long)(p->n_features - missing), (long long)p->n_features, ctx->min_shared);
     }
     if (missing > SHOWN)
         snprintf(more, sizeof more, " and %lld more", (long long)(missing - SHOWN));
     if (missing > 0) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%lld of the model's %lld features are not in the data and take their training "
-               "centre: %s%s",
+               "%lld of the model's %lld features are not in the data and are set to their "
+               "training centre: %s%s",
                (long long)missing, (long long)p->n_features, text, more);
     }
     int64_t extra = source->n_features - (p->n_features - missing);
     if (!p->selected && extra > 0) {
-        rb_log(ctx, RB_LOG_INFO, "%lld features of the data are not in the model and are not used",
+        rb_log(ctx, RB_LOG_INFO, "%lld features of the data are not in the model and are ignored",
                (long long)extra);
     }
     return RB_OK;
@@ -70,8 +68,8 @@ static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_so
     rb_free(sorted);
     if (guessed > 0) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%lld features have names that stand more than once in the data ('%s' for one): the "
-               "first of each was taken",
+               "%lld feature names are not unique in the data ('%s' for one); the first of each is "
+               "used",
                (long long)guessed, example);
     }
     return report(ctx, p, source, input_of);

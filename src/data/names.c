@@ -94,7 +94,7 @@ rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const ch
     }
     rb_free(sorted);
     if (repeated > 0) {
-        rb_log(ctx, RB_LOG_WARNING, "%lld of %lld %s stand more than once ('%s' for one): %s",
+        rb_log(ctx, RB_LOG_WARNING, "%lld of %lld %s are not unique ('%s' for one): %s",
                (long long)repeated, (long long)n, what, first, then);
     }
     return RB_OK;

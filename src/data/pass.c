@@ -186,9 +186,15 @@ rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
 
 /* ---- checksums ---- */
 
-rb_error rb_source_checksum(rb_context *ctx, rb_source *source, uint32_t *checksum) {
+rb_error rb_source_collect(rb_context *ctx, rb_source *source, uint32_t *checksum,
+                           rb_collect_fn collect, void *user) {
     *checksum = 0;
-    return rb_pass_run(ctx, &(rb_pass){.source = source, .checksum = checksum});
+    return rb_pass_run(
+        ctx, &(rb_pass){.source = source, .checksum = checksum, .collect = collect, .user = user});
+}
+
+rb_error rb_source_checksum(rb_context *ctx, rb_source *source, uint32_t *checksum) {
+    return rb_source_collect(ctx, source, checksum, NULL, NULL);
 }
 
 rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum) {

@@ -5,7 +5,6 @@
 #include "rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
@@ -46,19 +45,18 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                        bool fitted) {
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
-    const char *what =
-        isnan(value) && fitted ? "is missing (NaN), and the model fills none; do without it by "
-                                 "`missing=model`, or fit "
-                                 "again with `missing=mean` or `missing=median`"
-        : isnan(value)
-            ? "is missing (NaN); choose `missing=mean` or `missing=median` to fill it, or "
-              "`missing=model` to let the model do without it, where the method can"
-        : isinf(value) ? "is infinite; remove it from the data"
-        : rb_value_fits(options, value)
-            ? "is too large for the precision of the fit; scale the data or choose "
-              "precision=float64"
-        : options->totals > 0 ? "is below 0: totals cannot take it"
-                              : "is at most -1: log1p cannot take it";
+    const char *what = isnan(value) && fitted
+                           ? "is missing (NaN), and the model fills none; leave it out with "
+                             "`missing=model`, or fit again with `missing=mean` or `missing=median`"
+                       : isnan(value)
+                           ? "is missing (NaN); fill it with `missing=mean` or `missing=median`, "
+                             "or use `missing=model` where the method can leave it out"
+                       : isinf(value) ? "is infinite; remove it from the data"
+                       : rb_value_fits(options, value)
+                           ? "is too large for the precision of the fit; scale the data or choose "
+                             "precision=float64"
+                       : options->totals > 0 ? "is below 0, which `totals` does not allow"
+                                             : "is at most -1, which `log1p` does not allow";
     return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
                    source->path ? source->path : "", source->path ? ": " : "",
                    (long long)rb_nth(ctx, sample), name ? " (" : "", name ? name : "",
@@ -94,8 +92,8 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
     if (!f->not_counts && f->largest > 255 && f->largest > 5 * mean && o->totals == 0 &&
         !o->log1p && o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
-               "all values are whole numbers from 0 to %g, %.3g on average: if they are counts, "
-               "say `totals=10k` `log1p=true`",
+               "all values are whole numbers from 0 to %g, %.3g on average; if they are counts, "
+               "use `totals=10k` `log1p=true`",
                f->largest, mean);
     }
 }
@@ -155,40 +153,23 @@ static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t f
     rb_parallel(ctx, GATHER_TASKS, gather_some, g);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort(double *values, int64_t count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-}
-
-/* The q-quantile of sorted values, at least one, linear between neighbours as numpy has it. */
-static double quantile(const double *sorted, int64_t count, double q) {
-    double place = q * (double)(count - 1);
-    int64_t below = (int64_t)place;
-    if (below + 1 >= count) return sorted[count - 1];
-    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* Median and quartiles of one feature; missing values are filled on the way, or left out. */
 static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
                              int64_t n) {
     int64_t there = 0;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(column[i])) column[there++] = column[i];
-    sort(column, there);
+    rb_sort_numbers(column, there);
     if (f->p->options.missing == RB_MISSING_MEDIAN)
-        feature->fill = there ? quantile(column, there, 0.5) : 0;
+        feature->fill = there ? rb_quantile_of(column, there, 0.5) : 0;
     if (f->fills && there < n) {
         for (; there < n; there++)
             column[there] = feature->fill;
-        sort(column, there);
+        rb_sort_numbers(column, there);
     }
-    feature->median = there ? quantile(column, there, 0.5) : 0;
+    feature->median = there ? rb_quantile_of(column, there, 0.5) : 0;
     feature->quartile_range =
-        there ? quantile(column, there, 0.75) - quantile(column, there, 0.25) : 0;
+        there ? rb_quantile_of(column, there, 0.75) - rb_quantile_of(column, there, 0.25) : 0;
 }
 
 static void sort_column(void *arg, int64_t index, int worker) {
@@ -239,7 +220,7 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     }
     for (int64_t k = 0; k < p->n_input; k++)
         variances[k] = variance(f, k);
-    sort(variances, p->n_input);
+    rb_sort_numbers(variances, p->n_input);
     double min = variances[p->n_input - wanted];
     int64_t ties = 0, taken = 0;
     for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++)
@@ -309,11 +290,10 @@ static rb_error keep_names(rb_context *ctx, struct fitting *f) {
 /* Names are what new data and labels are matched by. */
 static rb_error check_names(rb_context *ctx, const rb_source *source) {
     rb_error err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
-                                          "in new data whose columns stand otherwise the first of "
-                                          "each will be taken");
+                                          "in data with other columns the first of each is used");
     return err ? err
                : rb_names_warn_repeated(ctx, source->sample_names, "sample names",
-                                        "a label goes to all samples of its name");
+                                        "a label applies to all samples of its name");
 }
 
 /* Of samples that do not differ centring leaves nothing. */
@@ -324,16 +304,16 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
         varies = varies || variance(f, k) > 0;
         if (!isfinite(variance(f, k))) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "feature %lld (counted from %d) has values too large to compute a "
-                           "variance of; divide all values by one number",
+                           "feature %lld (counted from %d) has values too large for a variance; "
+                           "divide all values by one number",
                            (long long)rb_nth(ctx, k), ctx->first);
         }
     }
     if (varies) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
                    f->effects ? "all %lld samples are the same once the effects of the covariates "
-                                "are taken out: there is nothing to be explained"
-                              : "all %lld samples are the same: there is nothing to be explained",
+                                "are removed; there is nothing to explain"
+                              : "all %lld samples are the same; there is nothing to explain",
                    (long long)f->source->n_samples);
 }
 
@@ -348,8 +328,8 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
     if (empty > 0) {
         const char *name = rb_source_feature_name(f->source, first);
         rb_log(ctx, RB_LOG_WARNING,
-               "features without a single value are taken as 0, %lld of them; the first is "
-               "feature %lld%s%s%s%s",
+               "features without a single value are set to 0, %lld of them; the first is feature "
+               "%lld%s%s%s%s",
                (long long)empty, (long long)rb_nth(ctx, first), name ? " (" : "", name ? name : "",
                name ? ")" : "", rb_counted(ctx, name));
     }
@@ -417,9 +397,8 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     }
     if (source->n_samples == 1 && chosen.centre != RB_CENTRE_NONE) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "a fit to centred features needs at least 2 samples, but the data have 1 "
-                       "sample of %lld features; "
-                       "is the file transposed?",
+                       "centring needs at least 2 samples, but the data have 1 sample of %lld "
+                       "features; is the file transposed?",
                        (long long)source->n_features);
     }
     err = rb_check_levels(ctx, &chosen, source);

@@ -109,7 +109,7 @@ static rb_error check_known(rb_context *ctx, const rb_source *source,
         if (isnan(value_of(source, covariate, i))) {
             char what[256];
             snprintf(what, sizeof what,
-                     "has no %s, whose effects are to be taken out: give it one, or leave the "
+                     "has no %s, whose effects are to be removed; add the value, or leave the "
                      "sample out",
                      covariate->name);
             return refuse_sample(ctx, source, i, what);
@@ -126,8 +126,8 @@ static rb_error lacks(rb_context *ctx, const rb_source *source, const char *name
         used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", i ? ", " : "",
                                  all->list[i].name);
     return rb_fail(ctx, RB_ERROR_DATA,
-                   "the effects of '%s' are to be taken out, but the samples have no covariate of "
-                   "that name%s%s; give a table with it as covariates",
+                   "`regress` names '%s', but the samples have no such covariate%s%s; give a table "
+                   "with it as `covariates`",
                    name, used ? ": there are " : "", there);
 }
 
@@ -150,10 +150,10 @@ static rb_error make_levels(rb_context *ctx, const rb_source *source,
     for (int64_t l = 0; !scratch.err && l < count; l++)
         if (used[l]) text[different++] = covariate->levels->text[l];
     if (!scratch.err && !differs) {
-        scratch.err = rb_fail(ctx, RB_ERROR_DATA,
-                              "%s is the same in all samples: it has no effect that could be taken "
-                              "out; leave it out of regress",
-                              covariate->name);
+        scratch.err = rb_fail(
+            ctx, RB_ERROR_DATA,
+            "%s is the same in all samples and has no effect to remove; leave it out of `regress`",
+            covariate->name);
     }
     if (!scratch.err && count) {
         term->levels = rb_names_copy(ctx, text, different);
@@ -177,10 +177,10 @@ static void remark_on_labels(rb_context *ctx, const rb_source *source,
         if (s == count) seen[count++] = value;
     }
     if (count > 2) {
-        rb_log(
-            ctx, RB_LOG_INFO,
-            "%s is taken as a number, of %d different values: if these are labels, say %s:groups",
-            covariate->name, count, covariate->name);
+        rb_log(ctx, RB_LOG_INFO,
+               "%s is treated as a number, with %d different values; if these are labels, write "
+               "%s:groups",
+               covariate->name, count, covariate->name);
     }
 }
 
@@ -275,8 +275,7 @@ static rb_error check_levels(rb_context *ctx, const rb_source *source, const rb_
         if (columns[level] == UNKNOWN_LEVEL) {
             char known[256], what[512];
             list_levels(term->levels, known, sizeof known);
-            snprintf(what, sizeof what,
-                     "has %s '%s', whose effect the model does not know: it knows %s", term->name,
+            snprintf(what, sizeof what, "has %s '%s', but the model knows only %s", term->name,
                      covariate->levels->text[level], known);
             return refuse_sample(ctx, source, i, what);
         }

@@ -96,8 +96,8 @@ static rb_error factorise_columns(rb_context *ctx, rb_regress_fit *fit) {
     int64_t rank = factorise(q, fit->factor);
     if (n < rank + 2) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "the covariates of regress explain any %lld samples: nothing would be left; "
-                       "name fewer, or those with fewer groups",
+                       "the covariates of `regress` explain all %lld samples completely; name "
+                       "fewer, or those with fewer groups",
                        (long long)n);
     }
     if (rank < q) {

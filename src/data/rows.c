@@ -97,6 +97,6 @@ rb_error rb_check_levels(rb_context *ctx, const rb_preprocess_options *options,
                          const rb_source *source) {
     if (!source->sparse || options->centre_samples == RB_CENTRE_SAMPLES_NONE) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "samples of sparse data cannot be centred, which would fill their zeros: leave "
-                   "`centre-samples` out, or convert the data to a dense format such as .npy");
+                   "`centre-samples` requires dense data, since it would fill the zeros of sparse "
+                   "ones; leave it out, or convert the data to a dense format such as .npy");
 }

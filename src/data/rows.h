@@ -135,7 +135,7 @@ typedef struct rb_pass {
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
     /* Gets all samples as float64, some at a time and in order, the first of them sample `first`;
      * NULL: nobody does. */
-    void (*collect)(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first);
+    rb_collect_fn collect;
     void *user;
 } rb_pass;
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass);

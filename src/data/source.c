@@ -111,14 +111,16 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
                                                   &view->columns, &view->values)
                                   : state->fn(state->user, first, count, state->rows.data);
     if (err && ctx->failures == failures) { /* a message that the callback left stays */
-        rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld", rb_error_name(err),
-                (long long)first + 1, (long long)(first + count));
+        rb_fail(ctx, err, "the data source returned %s for samples %lld to %lld%s",
+                rb_error_name(err), (long long)rb_nth(ctx, first),
+                (long long)rb_nth(ctx, first + count - 1), rb_counted(ctx, false));
     }
     if (!err && source->sparse) {
         err = rb_csr_check(ctx, count, m, view->starts, view->columns);
         if (err) {
-            rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
-                           (long long)(first + count));
+            rb_fail_prefix(
+                ctx, "the data source, samples %lld to %lld%s: ", (long long)rb_nth(ctx, first),
+                (long long)rb_nth(ctx, first + count - 1), rb_counted(ctx, false));
         }
     }
     return err;
@@ -195,8 +197,8 @@ rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int6
     *out = NULL;
     if (first < 0 || count < 0 || first > source->n_samples - count) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "there are no %lld samples from sample %lld (counted from 0) on in a source "
-                       "of %lld",
+                       "%lld samples from sample %lld (counted from 0) are more than the source "
+                       "has, which is %lld",
                        (long long)count, (long long)first, (long long)source->n_samples);
     }
     struct slice state = {.source = source, .first = first};

@@ -30,8 +30,8 @@ static rb_error check(rb_context *ctx, const rb_source *source, const char *name
     if (*name == '\0' || strchr(name, ',') || ends_in(name, ":groups") ||
         ends_in(name, ":numbers")) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a covariate cannot be called '%s': a name has no comma in it, and does "
-                       "not end in ':groups' or ':numbers'",
+                       "a covariate cannot be called '%s': a name has no comma, and does not end "
+                       "in ':groups' or ':numbers'",
                        name);
     }
     if (count != source->n_samples) {
@@ -62,7 +62,7 @@ static rb_error put(rb_context *ctx, rb_source *source, const char *name, rb_nam
     while (all && at < all->count && strcmp(all->list[at].name, name) != 0)
         at++;
     if (!err && at == RB_COVARIATES_MAX) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d covariates: no more can be had",
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d covariates, which is the limit",
                       RB_COVARIATES_MAX);
     }
     if (err) {
@@ -85,7 +85,7 @@ rb_error rb_source_set_numbers(rb_context *ctx, rb_source *source, const char *n
             err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                           "the covariate '%s' of sample %lld (counted from %d) is %s", name,
                           (long long)rb_nth(ctx, i), ctx->first,
-                          isinf(values[i]) ? "infinite" : "beyond 1e100: give it in larger units");
+                          isinf(values[i]) ? "infinite" : "beyond 1e100; give it in larger units");
         }
     }
     if (err) return err;

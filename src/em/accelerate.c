@@ -28,7 +28,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run) {
     if (kind == RB_ACCELERATE_NONE) return RB_OK;
     if (!run->method->project || !run->method->parts) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the method '%s' cannot be accelerated; leave `accelerate` at 'none'",
+                       "the method '%s' cannot be accelerated; leave out `accelerate`",
                        run->method->name);
     }
     int points = kind == RB_ACCELERATE_SQUAREM ? 3 : 1;

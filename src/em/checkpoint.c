@@ -27,13 +27,13 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     if (!options || !options->checkpoint) return RB_OK;
     if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the method '%s' cannot go on from a checkpoint; leave it out",
+                       "the method '%s' cannot resume from a checkpoint; leave it out",
                        run->method->name);
     }
     if (!ctx->checkpoints) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a checkpoint is a file, and this context keeps none; call rb_io_use of "
-                       "librarebit-io for it first");
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "this context cannot write checkpoint files; call rb_io_use of librarebit-io first");
     }
     rb_checkpoint *checkpoint = &run->checkpoint;
     checkpoint->store = ctx->checkpoints;
@@ -124,7 +124,7 @@ void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now) {
     if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) return;
     checkpoint->current = !write_file(ctx, run);
     if (!checkpoint->current) {
-        rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit goes on",
+        rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit continues",
                (long long)run->model->iterations, rb_context_error(ctx));
     }
     checkpoint->written = rb_seconds();

@@ -14,6 +14,8 @@ extern const rb_option_group rb_fit_group, rb_checkpoint_group;
  * them in its model, and who fits again takes these out of a model and no others: one that came
  * from somebody else may hold any attribute, such as the file of a checkpoint. */
 const rb_option *rb_recorded_rows(const rb_method *method, int index);
+/* RB_ERROR_ARGUMENT: an option of preprocessing, where that of a model is taken. */
+rb_error rb_refuse_preprocess(rb_context *ctx, const char *option);
 
 /* fit.c: rb_fit of one of the restarts alone, as it is among the others; the options of checkpoints
  * are not looked at. */

@@ -12,7 +12,7 @@ static rb_error choose(rb_context *ctx, const rb_options *options, const rb_mode
     *run = (rb_run){.method = options ? options->method : NULL, .start = start};
     if (!run->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the options are those of no method; rb_options_new takes its name");
+                       "the options belong to no method; give one to rb_options_new");
     }
     const char *const *but = start ? run->method->start_options : NULL;
     rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
@@ -53,7 +53,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .method = method,
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
     if (method->resolve) method->resolve(&run->problem, run->chosen->parts[0].fields);
-    run->problem.engine = rb_engine_find(method, ctx->engine);
+    run->problem.engine = ctx->engine ? ctx->engine : method->engines ? method->engines[0] : NULL;
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
 
@@ -87,21 +87,21 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
     const rb_method *method = run->method, *before = run->start->method;
     if (before != method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from is of method '%s', but '%s' is to be fitted",
+                       "the model to start from is of method '%s', but the fit is of '%s'",
                        before->name, method->name);
     }
     if (!rb_method_takes_start(method)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the method '%s' begins anew always: fit it without a model to start from",
+                       "the method '%s' cannot start from a model; leave the model out",
                        method->name);
     }
     rb_error err = check_units(ctx, run);
     if (err) return err;
     if (run->problem.fit->restarts > 1) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`restarts` is %lld, but every fit that starts from a model is the same; "
-                       "leave it at 1",
-                       (long long)run->problem.fit->restarts);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`restarts` is %lld, but all fits that start from a model are the same; leave it at 1",
+            (long long)run->problem.fit->restarts);
     }
     for (const char *const *name = method->start_options; name && *name; name++) {
         const rb_option *row = rb_rows_find(method->options, *name);
@@ -111,13 +111,20 @@ static rb_error check_start(rb_context *ctx, const rb_run *run) {
         const char *usual = row->fallback ? row->fallback : "";
         bool same = old && strcmp(value, old) == 0 && !matrix_of(row, run->options);
         if (strcmp(value, usual) != 0 && !same) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "`%s` is '%s', but is not used by a fit that starts from a model; leave "
-                           "it out",
-                           *name, value);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "`%s` is '%s', but a fit that starts from a model ignores it; leave it out", *name,
+                value);
         }
     }
     return RB_OK;
+}
+
+rb_error rb_refuse_preprocess(rb_context *ctx, const char *option) {
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "`%s` cannot be given with a model to start from, whose preprocessing is taken; "
+                   "leave it out",
+                   option);
 }
 
 /* With a model to start from its preprocessing is taken: options would do nothing, but that missing
@@ -128,13 +135,8 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
-        if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
-            return rb_fail(
-                ctx, RB_ERROR_ARGUMENT,
-                "`%s` cannot be given with a model to start from, whose preprocessing is "
-                "taken; leave it out",
-                row->name);
-        }
+        if (other && !omits && rb_options_is_set(run->chosen, row->name))
+            return rb_refuse_preprocess(ctx, row->name);
     }
     return RB_OK;
 }

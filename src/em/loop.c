@@ -86,7 +86,7 @@ static rb_error survey(rb_context *ctx, rb_run *run) {
     if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
     if (!err && run->below) {
         run->below_told = true;
-        rb_below_tell(ctx, &below, run->preprocess, run->source, method->name);
+        rb_method_tell_below(ctx, method, &below, run->preprocess, run->source);
     }
     run->below = NULL;
     return err;
@@ -136,7 +136,7 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
     int64_t failures = ctx->failures;
     rb_error err = ctx->on_progress(&progress, ctx->progress_user);
     return err && err != RB_ERROR_INTERRUPTED && ctx->failures == failures
-               ? rb_fail(ctx, err, "the progress callback gave %s", rb_error_name(err))
+               ? rb_fail(ctx, err, "the progress callback returned %s", rb_error_name(err))
                : err;
 }
 
@@ -248,7 +248,7 @@ static rb_error go_back(rb_context *ctx, rb_run *run) {
     run->model->status = RB_STATUS_STOPPED;
     return whole ? RB_OK
                  : rb_fail(ctx, RB_ERROR_STOPPED,
-                           "stopped before the first iteration was complete: there is no model");
+                           "stopped before the first iteration was complete; there is no model");
 }
 
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {

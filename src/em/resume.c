@@ -28,8 +28,8 @@ static rb_error look_into(struct reading *in, rb_error (*look)(struct reading *i
     if (!err) err = ctx->checkpoints->close(in->file, look(in));
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
-        rb_fail_prefix(ctx, "cannot go on from this checkpoint; take another name, or if it is "
-                            "one remove it to begin anew: ");
+        rb_fail_prefix(ctx, "cannot resume from this file; give another name, or remove the "
+                            "checkpoint to start anew: ");
     }
     return err;
 }
@@ -42,13 +42,12 @@ static rb_error check_format(const struct reading *in) {
     int64_t version = 0;
     rb_error err = store->get_text(in->file, "format", &format);
     if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0))
-        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", in->path);
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: not a checkpoint of rarebit", in->path);
     rb_free(format);
     err = err ? err : store->get_integer(in->file, "format_version", &version);
     if (!err && version != RB_CHECKPOINT_VERSION) {
         err = rb_fail(in->ctx, RB_ERROR_FORMAT,
-                      "%s: the checkpoint has format version %lld, made by another version of "
-                      "rarebit",
+                      "%s: the checkpoint has format version %lld, of another version of rarebit",
                       in->path, (long long)version);
     }
     return err;
@@ -75,11 +74,10 @@ rb_error rb_checkpoint_look(rb_context *ctx, const char *path, rb_checkpoint_hea
 
 static rb_error other_fit(const struct reading *in, const char *what, const char *before,
                           const char *now) {
-    return rb_fail(
-        in->ctx, RB_ERROR_ARGUMENT,
-        "the checkpoint %s is of another fit, where %s is '%s' instead of '%s'; take the "
-        "same, or another file",
-        in->path, what, before ? before : "", now);
+    return rb_fail(in->ctx, RB_ERROR_ARGUMENT,
+                   "the checkpoint %s is of another fit, where %s is '%s' instead of '%s'; use the "
+                   "same, or another file",
+                   in->path, what, before ? before : "", now);
 }
 
 static rb_error compare_method(const struct reading *in) {
@@ -98,16 +96,15 @@ static rb_error compare_heads(const struct reading *in) {
         (head->sparse != 0) != (now.sparse != 0)) {
         return rb_fail(in->ctx, RB_ERROR_ARGUMENT,
                        "the checkpoint %s is of a fit to other data: %lld samples x %lld features, "
-                       "%s; take the same, or another file",
+                       "%s; use the same, or another file",
                        in->path, (long long)head->samples, (long long)head->features,
                        head->sparse ? "sparse" : "dense");
     }
     if (head->start != now.start) {
-        return rb_fail(
-            in->ctx, RB_ERROR_ARGUMENT,
-            "the checkpoint %s is of a fit that started %s; start from the same, or take "
-            "another file",
-            in->path, head->start ? "from another model" : "from no model");
+        return rb_fail(in->ctx, RB_ERROR_ARGUMENT,
+                       "the checkpoint %s is of a fit that started %s; start from the same, or use "
+                       "another file",
+                       in->path, head->start ? "from another model" : "from no model");
     }
     return RB_OK;
 }
@@ -189,8 +186,7 @@ static rb_error read_identity(struct reading *in) {
 static rb_error read_restart(struct reading *in) {
     rb_error err = read_identity(in);
     bool there = !err && in->ctx->checkpoints->has_model(in->file, "best");
-    if (!err && there != (in->head.restart > 0))
-        err = damaged(in, "the best model is not there when it should be");
+    if (!err && there != (in->head.restart > 0)) err = damaged(in, "the best model is missing");
     if (err || !there) return err;
     err = get_model(in, "best", &in->best);
     if (!err && in->best->iterations == 0) err = damaged(in, "the best model has no history");
@@ -242,10 +238,10 @@ static rb_error get_array(void *user, const rb_kept *array) {
                            ? (double)((const int64_t *)array->values)[i]
                            : rb_get((rb_type)array->type, array->values, i);
         if (!is_sound(in, array, value)) {
-            err = rb_fail(in->ctx, RB_ERROR_FORMAT,
-                          "%s: '%s' has the value %.6g, which no iteration gives; the file is "
-                          "damaged",
-                          in->path, array->name, value);
+            err = rb_fail(
+                in->ctx, RB_ERROR_FORMAT,
+                "%s: '%s' has the value %.6g, which no iteration produces; the file is damaged",
+                in->path, array->name, value);
         }
     }
     return err;
@@ -271,7 +267,7 @@ rb_error rb_resume_state(rb_context *ctx, rb_run *run) {
     int64_t iterations = run->model->iterations;
     run->checkpoint.found = false;
     run->skipped = run->problem.restart * run->problem.fit->iterations + iterations;
-    rb_log(ctx, RB_LOG_INFO, "going on from the checkpoint %s, after iteration %lld",
+    rb_log(ctx, RB_LOG_INFO, "resuming from the checkpoint %s, after iteration %lld",
            run->checkpoint.path, (long long)iterations);
     return RB_OK;
 }

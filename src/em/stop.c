@@ -13,10 +13,10 @@ rb_error rb_stopping_begin(rb_context *ctx, rb_run *run) {
     *s = (rb_stopping){.best = -INFINITY, .change = INFINITY};
     if (run->problem.fit->parameter_tolerance == 0) return RB_OK;
     if (!run->method->parts) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the method '%s' does not say what its parameters are; leave "
-                       "`parameter-tolerance` at 0",
-                       run->method->name);
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "the method '%s' does not list its parameters; leave `parameter-tolerance` at 0",
+            run->method->name);
     }
     return rb_moving_new(ctx, run, false, 1, &s->parameters);
 }

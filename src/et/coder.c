@@ -285,7 +285,7 @@ rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *r
 
 struct mapping {
     const et_coder *coder;
-    rb_et_states_fn fn;
+    rb_state_fn fn;
     void *user;
 };
 
@@ -302,7 +302,7 @@ static rb_error map_part(rb_context *ctx, void *user, int64_t first, const rb_bl
             values[k] = setup->values.value[causes[k] / setup->units];
             causes[k] %= setup->units;
         }
-        rb_et_state state = {sizeof state, first + i, r->evidence[i], count, causes, values};
+        rb_state state = {sizeof state, first + i, r->evidence[i], count, causes, values};
         err = m->fn(m->user, &state);
         if (err && ctx->failures == failures) {
             rb_fail(ctx, err, "the program stopped taking states at sample %lld",
@@ -312,17 +312,11 @@ static rb_error map_part(rb_context *ctx, void *user, int64_t first, const rb_bl
     return err;
 }
 
-rb_error rb_et_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_states_fn fn,
-                      void *user) {
+rb_error et_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
+                   void *user) {
     enum { SAMPLES = 4 * ET_TASK_SAMPLES };
     void *coder = NULL;
     rb_feed *feed = NULL;
-    if (model->method->coder_new != et_coder_new) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a model of method '%s' has no most probable states; only those of "
-                       "expectation truncation have",
-                       model->method->name);
-    }
     rb_error err = et_coder_new(ctx, model, SAMPLES, &coder);
     struct mapping mapping = {coder, fn, user};
     err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
@@ -330,20 +324,4 @@ rb_error rb_et_states(rb_context *ctx, const rb_model *model, rb_source *source,
     rb_feed_free(feed);
     et_coder_free(coder);
     return err;
-}
-
-struct causes {
-    rb_et_map_fn fn;
-    void *user;
-};
-
-static rb_error give_causes(void *user, const rb_et_state *state) {
-    const struct causes *c = user;
-    return c->fn(c->user, state->sample, state->log_evidence, state->count, state->causes);
-}
-
-rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_map_fn fn,
-                   void *user) {
-    struct causes causes = {fn, user};
-    return rb_et_states(ctx, model, source, give_causes, &causes);
 }

@@ -198,7 +198,7 @@ typedef struct et_cpu {
 } et_cpu;
 
 /* Options are checked, parameters are an et_pass, sums et_sums. */
-extern const rb_engine et_engine_cpu, et_engine_reference;
+extern const rb_engine et_engine_cpu;
 
 /* moments.c. Samples of the block as dense rows of the type; what is missing as 0, and cpu->mask
  * filled. */
@@ -285,6 +285,7 @@ rb_error et_mstep(rb_context *ctx, void *state);
 void et_objective(void *state, double *objective, double *estep_objective);
 bool et_may_stop(const void *state);
 extern const char *const et_metric_names[];
+extern const rb_metric_plot et_plots[];
 void et_metrics(const void *state, double *values);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
 
@@ -367,7 +368,10 @@ void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
+rb_error et_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
+                   void *user);
 double et_active_above(const rb_model *model);
+bool et_has_values(const rb_model *model); /* besides 0 and 1 */
 rb_error et_noise(rb_context *ctx, const rb_model *model, double *variances);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 

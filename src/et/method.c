@@ -44,7 +44,13 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 
 static const char *const start_options[] = {"prior", "value-prior", "init-mean", "init-sd", NULL};
 
-static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference, NULL};
+static const rb_engine *const engines[] = {&et_engine_cpu, NULL};
+
+static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
+                                       {"values", RB_ARRAY_OF_ALL},
+                                       {"prior", RB_ARRAY_ROW_EACH},
+                                       {"value_prior", RB_ARRAY_COLUMN_EACH},
+                                       {0}};
 
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
@@ -57,13 +63,16 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
     .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate,      \
-    .draw = et_draw, .emit = et_emit, .active_above = et_active_above, .noise = et_noise
+    .draw = et_draw, .emit = et_emit, .active_above = et_active_above, .noise = et_noise,          \
+    .plots = et_plots, .valued = et_has_values, .arrays = arrays, .states = et_states
 
 const rb_method rb_method_linca = {
     .name = "linca",
     .title = "linear component analysis (expectation truncation)",
+    .purpose = "causes that are present or absent and add up",
     .code_name = "X_linca",
     .parts = et_parts_any,
+    .advised = RB_ADVISED_BELOW,
     .options = &et_option_rows[ET_FIRST_OF_ALL],
     SHARED,
 };
@@ -71,8 +80,11 @@ const rb_method rb_method_linca = {
 const rb_method rb_method_nmf_et = {
     .name = "nmf-et",
     .title = "non-negative matrix factorisation (expectation truncation)",
+    .purpose = "the same with non-negative fields",
     .code_name = "X_nmf_et",
     .parts = et_parts_not_negative,
+    .advised = RB_ADVISED_BINARY,
+    .advised_why = "the values are 0 and 1: causes that are there or not, and add up",
     .non_negative = true,
     .options = &et_option_rows[ET_FIRST_OF_NMF],
     SHARED,
@@ -81,6 +93,7 @@ const rb_method rb_method_nmf_et = {
 const rb_method rb_method_mca = {
     .name = "mca",
     .title = "maximal causes analysis (expectation truncation)",
+    .purpose = "causes that hide each other: edges of images, sounds",
     .code_name = "X_mca",
     .parts = et_parts_positive,
     .non_negative = true,
@@ -105,8 +118,10 @@ rb_error rb_et_method(const rb_et_model *model, rb_method *method) {
     if (base) table = *base;
     table.name = model->name;
     table.title = model->title;
+    table.purpose = NULL;
     table.code_name = model->code_name;
     table.own = model;
+    table.advised = 0;
     memcpy(method, &table, size < sizeof table ? size : sizeof table);
     method->size = size;
     return RB_OK;

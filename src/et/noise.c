@@ -14,6 +14,10 @@ double et_active_above(const rb_model *model) {
     return least / 2;
 }
 
+bool et_has_values(const rb_model *model) {
+    return rb_model_array(model, "values", NULL, NULL) != NULL;
+}
+
 /* <s_h>: sum_v p(s_h = v) v, the prior of binary causes. */
 static double mean_cause(const rb_model *model, const double *prior, int64_t priors, int64_t h) {
     int64_t count = 0, columns = 0, rows = 0;

@@ -98,10 +98,10 @@ rb_error et_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int6
     if (et_gaussian(&setup->model))
         return rb_add_normal(ctx, sampling, sampling->noise * c->parameters.sigma, NULL, rows);
     if (!setup->model.poisson) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "%s says how probable values are, but not how to draw them: its method "
-                       "needs an `emit` of its own",
-                       setup->model.own.name);
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "%s has a likelihood but cannot draw values; its method needs a function `emit`",
+            setup->model.own.name);
     }
     return rb_make_counts(ctx, sampling, rows);
 }

@@ -76,36 +76,33 @@ static rb_error refuse(rb_context *ctx, const struct rule *rules, size_t count) 
 rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_options *o) {
     const struct rule rules[] = {
         {o->max_active_limit && (o->exact || o->count),
-         "`max-active-limit` does nothing where all states or a fixed count are looked at; "
-         "leave it out"},
+         "`max-active-limit` does nothing with all states or a fixed count; leave it out"},
         {o->max_active_limit && o->max_active_limit < o->max_active,
-         "`max-active-limit` is below `max-active`, where every sample begins; raise it"},
+         "`max-active-limit` is below `max-active`, where every sample starts; raise it"},
         {o->candidates_limit && !o->max_active_limit,
-         "`candidates-limit` is given without `max-active-limit`, which says whether samples are "
-         "looked at again"},
+         "`candidates-limit` does nothing without `max-active-limit`; give both"},
         {o->candidates_limit && o->candidates_limit < setup->candidates,
-         "`candidates-limit` is below `candidates`, which every sample begins with; raise it"},
+         "`candidates-limit` is below `candidates`, where every sample starts; raise it"},
     };
     if (o->count > o->units) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`count` is %lld, but there are %lld units; ask for more units or fewer "
-                       "active",
-                       (long long)o->count, (long long)o->units);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`count` is %lld, but there are %lld units; use more units or fewer active causes",
+            (long long)o->count, (long long)o->units);
     }
     rb_error err = refuse(ctx, rules, sizeof rules / sizeof *rules);
     if (!err && setup->selection == RB_ET_SELECT_BOUND && !setup->model.non_negative) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`selection` is 'bound', which needs fields that are not negative; %s takes "
-                       "joint, cosine, exact or product",
+                       "`selection=bound` needs fields that are not negative; for %s use joint, "
+                       "cosine, exact or product",
                        setup->model.own.name);
     }
     if (!err && setup->selection == RB_ET_SELECT_EXACT &&
         !et_enumerable(setup->units, &setup->values)) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`selection` is 'exact', which looks at all states of %lld units with %d values "
-            "each; it needs at most %d, of units with 2",
-            (long long)setup->units, setup->values.count + 1, (int)RB_ET_MAX_EXACT);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`selection=exact` uses all states of %lld units with %d values each; it "
+                       "needs at most %d, of units with 2",
+                       (long long)setup->units, setup->values.count + 1, (int)RB_ET_MAX_EXACT);
     }
     return err ? err : et_values_check(ctx, o, setup->model.non_negative);
 }
@@ -116,18 +113,18 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
     bool all = o->exact || o->count;
     const struct rule rules[] = {
         {o->exact && o->candidates,
-         "`candidates` does nothing where exact looks at all causes; leave one of them out"},
+         "`candidates` does nothing with `exact`, which uses all causes; leave one of them out"},
         {o->exact && o->selection != RB_ET_SELECT_AUTO,
-         "`selection` does nothing where exact looks at all causes; leave one of them out"},
+         "`selection` does nothing with `exact`, which uses all causes; leave one of them out"},
         {all && o->max_active != usual->max_active,
-         "`max-active` does nothing where all states or a fixed count are looked at; leave it out"},
+         "`max-active` does nothing with all states or a fixed count; leave it out"},
         {all && o->singletons != RB_ET_AUTO,
-         "`singletons` does nothing where all states or a fixed count are looked at; leave it out"},
+         "`singletons` does nothing with all states or a fixed count; leave it out"},
         {o->count && o->prior > 0,
          "`prior` does nothing with a fixed count of causes; leave one of them out"},
         {o->count && (o->learn_prior || o->prior_per_cause),
-         "with a fixed count of causes there is no prior to learn; leave out `count`, or "
-         "`learn-prior` and `prior-per-cause`"},
+         "a fixed count of causes leaves no prior to learn; leave out `count`, or `learn-prior` "
+         "and `prior-per-cause`"},
         {o->noise == RB_ET_POISSON && (o->sigma > 0 || o->learn_sigma),
          "Poisson noise has no sigma; leave out `sigma` and `learn-sigma`"},
         {o->weight_noise < 0 && o->weight_noise != -1,
@@ -149,14 +146,15 @@ static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_set
                            const rb_et_options *usual) {
     if (!o->exact && o->candidates > o->units) {
         rb_log(ctx, RB_LOG_WARNING,
-               "`candidates` is %lld, but there are %lld units: all are looked at",
+               "`candidates` is %lld, but there are only %lld units; all are used",
                (long long)o->candidates, (long long)o->units);
     }
     if (!o->exact && !o->count && o->max_active > setup->candidates &&
         o->max_active != usual->max_active) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "`max-active` is %lld, but there are %lld candidates: at most so many are active",
-               (long long)o->max_active, (long long)setup->candidates);
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "`max-active` is %lld, but there are only %lld candidates; at most so many are active",
+            (long long)o->max_active, (long long)setup->candidates);
     }
 }
 

@@ -149,12 +149,19 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     return err;
 }
 
+static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
+                                       {"prior", RB_ARRAY_ROW_EACH},
+                                       {"slab_mean", RB_ARRAY_ROW_EACH},
+                                       {"slab_sd", RB_ARRAY_ROW_EACH},
+                                       {0}};
+
 static const char *const start_options[] = {"prior", "sigma", NULL};
 
 const rb_method rb_method_ssc = {
     .size = sizeof(rb_method),
     .name = "ssc",
-    .title = "spike and slab sparse coding",
+    .title = "spike-and-slab sparse coding",
+    .purpose = "causes that are mostly absent and else of any strength",
     .options = ssc_option_rows,
     .options_size = sizeof(ssc_options),
     .code_name = "X_ssc",
@@ -178,6 +185,8 @@ const rb_method rb_method_ssc = {
     .objective = ssc_objective,
     .metric_names = ssc_metric_names,
     .metrics = ssc_metrics,
+    .plots = et_plots,
+    .arrays = arrays,
     .may_stop = ssc_may_stop,
     .store = ssc_store,
     .coder_new = coder_new,

@@ -24,26 +24,26 @@ const rb_option ssc_option_rows[] = {
     {"units", 'k', RB_OPTION_INTEGER, offsetof(ssc_options, units), "10", 1, 1e9, NULL, "N",
      "number of causes", RB_OPTION_COMMON},
     {"candidates", 0, RB_OPTION_INTEGER, offsetof(ssc_options, candidates), "0", 0, 1e9, NULL, "N",
-     "causes looked at per sample (0: 8, or all if fewer)"},
+     "candidate causes per sample (0: 8, or all if fewer)"},
     {"max-active", 0, RB_OPTION_INTEGER, offsetof(ssc_options, max_active), "3", 1, 1e9, NULL, "N",
-     "most causes that are active in a state", RB_OPTION_COMMON},
+     "maximum number of active causes per state", RB_OPTION_COMMON},
     {"exact", 0, RB_OPTION_FLAG, offsetof(ssc_options, exact), "false", 0, 0, NULL, NULL,
-     "look at all states of all causes (16 units at most)"},
+     "use all states of all causes (at most 16 units)"},
     {"slab-mean", 0, RB_OPTION_CHOICE, offsetof(ssc_options, slab_mean), "learned", 0, 0,
      "learned|zero", "MEAN",
-     "of the strength of an active cause: learned for each, or 0, where strengths of either sign "
-     "are as likely"},
+     "mean strength of an active cause: learned for each, or 0, where both signs are equally "
+     "likely"},
     {"prior", 0, RB_OPTION_NUMBER, offsetof(ssc_options, prior), "0", 0, 1, NULL, "P",
-     "probability that a cause is active, at the start (0: 2 in --units)"},
+     "initial probability that a cause is active (0: 2 / --units)"},
     {"sigma", 0, RB_OPTION_NUMBER, offsetof(ssc_options, sigma), "0", 0, 1e150, NULL, "SD",
-     "standard deviation of the noise at the start (0: half of that of the data)"},
+     "initial standard deviation of the noise (0: half of that of the data)"},
     {"temperature", 0, RB_OPTION_TEXT, offsetof(ssc_options, temperature), NULL, 0, 0, NULL,
      "START:END",
-     "annealing, such as 13:1 (from the data if not given), or as lines between shares of the "
-     "iterations: 0=13,0.1=13,0.8=1"},
+     "annealing: START:END, such as 13:1, or values at shares of the iterations, 0=13,0.1=13,0.8=1 "
+     "(default: from the data)"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(ssc_options, weight_noise), "-1", -1, 1e150,
      NULL, "SD",
-     "noise on the fields after each M-step until 0.8 of the iterations (-1: from the data)",
+     "noise added to the fields after each M-step, until 0.8 of the iterations (-1: from the data)",
      RB_OPTION_RESEARCH},
     {0},
 };
@@ -155,8 +155,8 @@ static rb_error take_parameters(rb_context *ctx, ssc_fit *f, const rb_model *fro
 static rb_error check_options(rb_context *ctx, const ssc_options *o) {
     if (o->exact && (o->candidates || o->max_active != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`candidates` and `max-active` do nothing where exact looks at all states; "
-                       "leave them out");
+                       "`candidates` and `max-active` do nothing with `exact`, which uses all "
+                       "states; leave them out");
     }
     if (o->weight_noise < 0 && o->weight_noise != -1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -221,7 +221,7 @@ rb_error ssc_survey_end(rb_context *ctx, void *state) {
     ssc_fit *f = state;
     const double factor = 3; /* a large value, in root mean squares */
     double sd = f->survey.count > 0 ? sqrt(f->survey.squares / f->survey.count) : 0;
-    if (!(sd > 0)) return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are 0");
+    if (!(sd > 0)) return rb_fail(ctx, RB_ERROR_DATA, "every value is 0; there is nothing to fit");
     f->min_sigma = 1e-3 * sd;
     if (!f->warm) start_anew(f, sd);
     double ratio = factor * sd / f->parameters.base.sigma;

@@ -85,7 +85,7 @@ rb_error ssc_engine_new(rb_context *ctx, int64_t features, rb_type type, const s
     enum { MAX_EXACT = 16 };
     if (o->exact && o->units > MAX_EXACT) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "exact looks at all 2^%lld states of each sample; it needs at most %d units",
+                       "exact uses all 2^%lld states of each sample; it needs at most %d units",
                        (long long)o->units, (int)MAX_EXACT);
     }
     rb_error err = et_tree_check(ctx, candidates_of(o), active_of(o), 1);

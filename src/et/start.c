@@ -71,7 +71,7 @@ static rb_error check_values(rb_context *ctx, const et_values *wanted, const rb_
     return same || et_binary(&given)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "causes of the model to start from have the values %s; give the same",
+                         "the causes of the model to start from have the values %s; give the same",
                          recorded);
 }
 
@@ -137,8 +137,8 @@ static void warn_if_hot(rb_context *ctx, const et_fit *f) {
     double reached = et_temperature(s, f->progress.iteration > 0 ? f->progress.iteration - 1 : 0);
     if (f->progress.iteration < s->iterations && reached > s->end) {
         rb_log(ctx, RB_LOG_WARNING,
-               "the fit was stopped at temperature %.3g and never reached the end temperature, "
-               "%.3g, where causes are told apart; give it more time or fewer iterations",
+               "the fit stopped at temperature %.3g, before the end temperature, %.3g, at which "
+               "causes are distinguished; use more time or fewer iterations",
                reached, s->end);
     }
 }

@@ -135,7 +135,7 @@ static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
 rb_error et_survey_end(rb_context *ctx, void *state) {
     et_fit *f = state;
     if (f->survey.count == 0)
-        return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are missing");
+        return rb_fail(ctx, RB_ERROR_DATA, "every value is missing; there is nothing to fit");
     struct values data = summarise(&f->survey);
     bool by_mean = f->plan.setup.model.non_negative && data.mean != 0;
     f->plan.min_sigma = 1e-3 * data.sd;

@@ -63,6 +63,13 @@ const char *const et_metric_names[] = {
     "temperature", "samples_used", "causes_used",    "sigma",       "prior", "candidate_hits",
     "quality",     "truncation",   "log_likelihood", "free_energy", NULL};
 
+/* The objective is at another temperature in each iteration. */
+const rb_metric_plot et_plots[] = {{"log evidence at the temperature", "objective", false, NULL},
+                                   {"log-likelihood", "log_likelihood", false, NULL},
+                                   {"free energy", "free_energy", false, NULL},
+                                   {"temperature", "temperature", false, NULL},
+                                   {0}};
+
 /* Means of Q and -log Q over the traced samples. */
 static void mean_quality(const double *q, int64_t samples, double *quality, double *truncation) {
     *quality = *truncation = 0;

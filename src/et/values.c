@@ -73,8 +73,8 @@ rb_error et_values_check(rb_context *ctx, const rb_et_options *o, bool non_negat
     bool prior = true;
     if (!parse(o, &values, &prior)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`values` is '%s', but must be at most %d different numbers with 0 among "
-                       "them, such as 0,1,2",
+                       "`values` is '%s', but must be at most %d different numbers that include 0, "
+                       "such as 0,1,2",
                        o->values, ET_MAX_VALUES + 1);
     }
     for (int a = 0; non_negative && a < values.count; a++) {
@@ -86,17 +86,15 @@ rb_error et_values_check(rb_context *ctx, const rb_et_options *o, bool non_negat
         }
     }
     if (!prior) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`value-prior` is '%s', but must be the probabilities of the %d values other "
-            "than 0 in their order, which add up to less than 1",
-            o->value_prior, values.count);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`value-prior` is '%s', but must be the probabilities of the %d values "
+                       "other than 0, in their order, with a sum below 1",
+                       o->value_prior, values.count);
     }
     if (o->value_prior && o->prior > 0) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`value-prior` and `prior` both say how probable it is that a cause is active; "
-            "leave one of them out");
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`value-prior` and `prior` both set how probable it is that a cause is "
+                       "active; leave one of them out");
     }
     if (o->value_prior && values.count == 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -180,8 +180,7 @@ rb_error fa_start(rb_context *ctx, const rb_problem *problem, const void *option
     fa->warm = start != NULL;
     if (fa->fixed && problem->fit->accelerate != RB_ACCELERATE_NONE) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "accelerate makes EM faster, but solver is 'fixed-point': choose one of "
-                       "them");
+                       "accelerate is for EM, but solver is 'fixed-point'; choose one of them");
     }
     int64_t l = fa->options.units;
     for (int64_t e = 0; fa->prior != FACTORS_NORMAL && e < problem->own * l; e++)

@@ -24,14 +24,14 @@ static const fa_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
 #define NORMALIZE(value)                                                                           \
     {                                                                                              \
         "normalize", 0, RB_OPTION_CHOICE, FIELD(normalize), value, 0, 0, "none|rms", "HOW",        \
-            "scale of each unit's codes, and of its loadings accordingly: as they come, or so "    \
-            "that their mean square is 1"                                                          \
+            "scale of each unit's codes and loadings: none, or "                                   \
+            "codes of mean square 1"                                                               \
     }
 #define START                                                                                      \
     {                                                                                              \
         "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.2", DBL_MIN, DBL_MAX, NULL,     \
             "SD",                                                                                  \
-            "standard deviation of the loadings at the start, in standard deviations of the "      \
+            "standard deviation of the initial loadings, in standard deviations of the "           \
             "feature",                                                                             \
             RB_OPTION_RESEARCH                                                                     \
     }
@@ -39,10 +39,9 @@ static const fa_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
 static const rb_option fa_rows[] = {
     UNITS,
     {"solver", 0, RB_OPTION_CHOICE, FIELD(solver), "auto", 0, 0, "auto|em|fixed-point", "HOW",
-     "em takes passes over the data, never lowers the likelihood, and is for any number of "
-     "features; fixed-point takes one pass and then far fewer iterations, with a matrix of "
-     "features "
-     "x features; auto is fixed-point up to 1024 features"},
+     "em passes over the data in each iteration and never lowers the likelihood; fixed-point needs "
+     "one pass and a matrix of features x features, and converges faster; auto is fixed-point up "
+     "to 1024 features"},
     NOISE,
     NORMALIZE("none"),
     START,
@@ -51,8 +50,8 @@ static const rb_option fa_rows[] = {
 static const rb_option sfa_rows[] = {
     UNITS,
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "5e-5", 0, 1, NULL, "SHARE",
-     "in each M-step, before the noise, move every loading towards 0 by this share of its "
-     "feature's standard deviation"},
+     "move every loading towards 0 in each M-step, by this share of its feature's standard "
+     "deviation"},
     NOISE,
     NORMALIZE("none"),
     START,
@@ -65,14 +64,13 @@ static const rb_option variational_rows[] = {
 static const rb_option fabia_rows[] = {
     UNITS,
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0.01", 0, 1, NULL, "ALPHA",
-     "after each M-step move every loading towards 0 by this times the noise variance of its "
-     "feature; this and the next ones are for features divided by the root of their interquartile "
-     "range, as normal ones have it"},
+     "move every loading towards 0 after each M-step, by this times the noise variance of its "
+     "feature; meant for features divided by the root of their interquartile range"},
     {"noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-3", 0, 1, NULL, "VARIANCE",
      "smallest noise variance of a feature"},
     NORMALIZE("rms"),
     {"weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "1", DBL_MIN, DBL_MAX, NULL, "SD",
-     "standard deviation of the loadings at the start", RB_OPTION_RESEARCH},
+     "standard deviation of the initial loadings", RB_OPTION_RESEARCH},
     {0},
 };
 
@@ -98,6 +96,7 @@ static void project(rb_context *ctx, void *state) {
 const rb_method rb_method_fa = {
     .name = "fa",
     .title = "factor analysis (maximum likelihood)",
+    .purpose = "correlated features with noise of their own",
     .code_name = "X_fa",
     .own = &normal,
     .options = fa_rows,
@@ -110,6 +109,7 @@ const rb_method rb_method_fa = {
 const rb_method rb_method_sfa = {
     .name = "sfa",
     .title = "factor analysis with sparse loadings",
+    .purpose = "factors of a few features each",
     .code_name = "X_sfa",
     .own = &normal,
     .options = sfa_rows,
@@ -119,6 +119,7 @@ const rb_method rb_method_sfa = {
 const rb_method rb_method_fa_laplace = {
     .name = "fa-laplace",
     .title = "factor analysis with Laplacian factors (variational EM)",
+    .purpose = "factors that are small in most samples",
     .code_name = "X_fa_laplace",
     .own = &laplace,
     .options = variational_rows,
@@ -128,6 +129,7 @@ const rb_method rb_method_fa_laplace = {
 const rb_method rb_method_fa_jeffreys = {
     .name = "fa-jeffreys",
     .title = "factor analysis with factors of Jeffreys' prior (variational EM)",
+    .purpose = "the same, without a scale to choose",
     .code_name = "X_fa_jeffreys",
     .own = &jeffreys,
     .options = variational_rows,
@@ -137,6 +139,7 @@ const rb_method rb_method_fa_jeffreys = {
 const rb_method rb_method_fabia = {
     .name = "fabia",
     .title = "factor analysis for bicluster acquisition",
+    .purpose = "biclusters: few samples and few features per factor",
     .code_name = "X_fabia",
     .own = &fabia,
     .options = fabia_rows,

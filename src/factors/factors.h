@@ -55,6 +55,7 @@ rb_error factors_linear_draw(rb_context *ctx, void *coder, const rb_sampling *sa
 rb_error factors_linear_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
                              const void *codes, void *rows);
 /* log_likelihood, mean_squared_error, reconstruction_error, sparseness. */
+extern const rb_array_kind factors_linear_arrays[];
 rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                  rb_metrics *metrics);
 

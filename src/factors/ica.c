@@ -33,21 +33,20 @@ typedef struct rb_ica_options {
 
 static const rb_option rows[] = {
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_ica_options, units), "10", 1, 1e9, NULL, "N",
-     "number of components, and of principal directions that they are found in", RB_OPTION_COMMON},
+     "number of components, and of the principal directions they are found in", RB_OPTION_COMMON},
     {"algorithm", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, algorithm), "symmetric", 0, 0,
      "symmetric|deflation", "HOW",
-     "find all components at once, or one after the other, the most pronounced ones mostly first; "
-     "an iteration is then one of one component"},
+     "find all components at once (symmetric), or one after the other (deflation), where an "
+     "iteration is of one component"},
     {"contrast", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, contrast), "logcosh", 0, 0,
      "logcosh|exp|cube", "NAME",
-     "what is maximised: logcosh suits most data, exp codes that are mostly near 0 and robust, "
-     "cube "
-     "is kurtosis, which single samples can rule"},
+     "contrast: logcosh suits most data, exp sparse sources, cube (kurtosis) is sensitive to "
+     "outliers"},
     {"rotation-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_ica_options, rotation_tolerance),
      "1e-4", 0, 1, NULL, "T",
-     "stop when the cosine between each component and what it was is nearer to 1 than this"},
+     "stop when 1 - cosine between each component and its previous value falls below this"},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, solver), "auto", 0, 0,
-     "auto|exact|randomized", "HOW", "how principal directions are found, as of pca"},
+     "auto|exact|randomized", "HOW", "solver of the principal directions, as in pca"},
     {0},
 };
 
@@ -319,7 +318,7 @@ static rb_error rotate_block(rb_context *ctx, ica_fit *s, const rb_block *block)
     rb_dense z = rb_dense_rows(s->whitened, block->own, block->n_samples);
     rb_dense y = rb_dense_part(s->y, 0, block->n_samples, first, count);
     if (first + count > s->alive)
-        return rb_fail(ctx, RB_ERROR_FORMAT, "the components to go on from are damaged");
+        return rb_fail(ctx, RB_ERROR_FORMAT, "the components of the checkpoint are damaged");
     rb_gemm_parallel(ctx, 1, z, RB_PLAIN, rb_dense_part(s->turn, 0, k, first, count), RB_PLAIN, 0,
                      y);
     int64_t tasks = tasks_of(y.rows);
@@ -474,6 +473,7 @@ const rb_method rb_method_ica = {
     .size = sizeof(rb_method),
     .name = "ica",
     .title = "independent component analysis",
+    .purpose = "independent sources that were mixed",
     .options_size = sizeof(rb_ica_options),
     .code_name = "X_ica",
     .options = rows,
@@ -501,5 +501,6 @@ const rb_method rb_method_ica = {
     .coder_free = factors_linear_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
+    .arrays = factors_linear_arrays,
     .no_samples = "it says that codes are independent, but not how they are distributed",
 };

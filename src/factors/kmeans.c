@@ -141,7 +141,7 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->options = *(const kmeans_options *)options;
     if (l > problem->n_samples) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%lld units are more than the %lld samples; take fewer", (long long)l,
+                       "%lld units are more than the %lld samples; use fewer", (long long)l,
                        (long long)problem->n_samples);
     }
     if (!before) return RB_OK;
@@ -233,7 +233,7 @@ static void search_task(void *arg, int64_t task, int worker) {
     }
 }
 
-void kmeans_search_all(rb_context *ctx, const struct kmeans_search *search) {
+static void search_all(rb_context *ctx, const struct kmeans_search *search) {
     rb_parallel(ctx, block_tasks(search->products.rows).count, search_task, (void *)search);
 }
 
@@ -248,9 +248,7 @@ static rb_error sort_moves(rb_context *ctx, kmeans_fit *fit, const rb_block *blo
     for (int64_t i = 0; i < n; i++) {
         int64_t now = fit->nearest[i] + 1;
         if (before[i] > l)
-            return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the centres of the samples to go on from are "
-                           "damaged");
+            return rb_fail(ctx, RB_ERROR_FORMAT, "the centres of the checkpoint are damaged");
         fit->counts[now - 1]++;
         fit->first[now] += now != before[i];
         fit->first[before[i]] += before[i] > 0 && now != before[i];
@@ -356,7 +354,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
                                    .lengths = fit->lengths + block->own,
                                    .nearest = fit->nearest,
                                    .found = fit->found};
-    kmeans_search_all(ctx, &search);
+    search_all(ctx, &search);
     rb_error err = sort_moves(ctx, fit, block);
     if (err) return err;
     struct adding adding = {ctx, fit, block};
@@ -561,7 +559,7 @@ static rb_error encode(rb_context *ctx, void *memory, const rb_block *block, voi
                                    .products = rb_dense_rows(c->products, 0, n),
                                    .halves = c->halves,
                                    .nearest = c->nearest};
-    kmeans_search_all(ctx, &search);
+    search_all(ctx, &search);
     rb_dense_zero(rows);
     for (int64_t i = 0; i < n; i++)
         rb_dense_set(rows, i, c->nearest[i], 1);
@@ -591,13 +589,17 @@ static rb_error draw(rb_context *ctx, void *memory, const rb_sampling *sampling,
     return RB_OK;
 }
 
+static const rb_array_kind arrays[] = {{"share", RB_ARRAY_ROW_EACH}, {0}};
+
 const rb_method rb_method_kmeans = {
     .size = sizeof(rb_method),
     .name = "kmeans",
     .title = "k-means",
+    .purpose = "clusters, one per sample",
     .options = option_rows,
     .options_size = sizeof(kmeans_options),
     .code_name = "X_kmeans",
+    .arrays = arrays,
     .centre = RB_CENTRE_MEAN,
     .units = units,
     .block_samples = block_samples,

@@ -60,7 +60,6 @@ struct kmeans_search {
     const double *lengths; /* of the samples of the block, squared */
     double *found;         /* NULL: distances are not asked for */
 };
-void kmeans_search_all(rb_context *ctx, const struct kmeans_search *search);
 /* |c|^2 / 2 + <shift, c> of each centre. */
 void kmeans_halves(rb_dense turned, const double *shift, double *halves);
 /* Candidates for each centre of the start. */

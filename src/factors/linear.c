@@ -16,6 +16,9 @@
 
 #include <math.h>
 
+const rb_array_kind factors_linear_arrays[] = {
+    {"variance", RB_ARRAY_ROW_EACH}, {"explained", RB_ARRAY_ROW_EACH}, {0}};
+
 static const double PI = 3.14159265358979323846;
 
 typedef struct linear {

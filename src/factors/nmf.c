@@ -28,22 +28,20 @@ const rb_option nmf_option_rows[] = {
      "number of units", RB_OPTION_COMMON},
     {"loss", 0, RB_OPTION_CHOICE, offsetof(nmf_options, loss), "frobenius", 0, 0,
      "frobenius|kullback-leibler", "NAME",
-     "what is made small: the sum of squared errors, or the divergence, for counts",
+     "loss: squared error, or the divergence of Kullback and Leibler, for counts",
      RB_OPTION_COMMON},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(nmf_options, solver), "hals", 0, 0,
      "hals|multiplicative", "HOW",
-     "hals finds one unit after the other, multiplicative has the rules of Lee and Seung, which "
-     "take many more iterations (--loss kullback-leibler: multiplicative)"},
+     "hals updates one unit after the other; multiplicative has the rules of Lee and Seung, which "
+     "need many more iterations, and is required by --loss kullback-leibler"},
     {"start", 0, RB_OPTION_CHOICE, offsetof(nmf_options, start), "auto", 0, 0,
      "auto|nndsvda|nndsvd|random", "HOW",
-     "what the first fit begins with, and restarts at random: nndsvd has sides of singular "
-     "vectors, "
-     "nndsvda the mean of the data where these are 0; auto is nndsvd for solver hals where there "
-     "are so many singular vectors, otherwise random"},
+     "initial values of the first fit (restarts are random): nndsvd from singular vectors, nndsvda "
+     "with the mean of the data in place of zeros. auto is nndsvd for hals where there are enough "
+     "singular vectors, otherwise random"},
     {"sweeps", 0, RB_OPTION_INTEGER, offsetof(nmf_options, sweeps), "4", 1, 1e6, NULL, "N",
-     "how often codes, and loadings, are improved at most in an iteration (1: as the papers have "
-     "it)",
-     RB_OPTION_RESEARCH, .needs = "loss=frobenius"},
+     "updates of codes and loadings per iteration, at most (1: as published)", RB_OPTION_RESEARCH,
+     .needs = "loss=frobenius"},
     {0},
 };
 
@@ -195,13 +193,13 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->warm = before != NULL;
     if (fit->options.loss == NMF_KULLBACK_LEIBLER && fit->options.solver == NMF_HALS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "solver hals is for loss frobenius; loss kullback-leibler takes "
-                       "solver multiplicative");
+                       "solver hals is for loss frobenius; use solver multiplicative for loss "
+                       "kullback-leibler");
     }
     if (fit->options.start == NMF_NNDSVD && fit->options.solver == NMF_MULTIPLICATIVE) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "start nndsvd has zeros, which solver multiplicative never changes; take "
-                       "start nndsvda");
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "start nndsvd has zeros, which solver multiplicative never changes; use start nndsvda");
     }
     rb_error err = nnls_new(ctx, problem->type, fit->options.units, false, &fit->codes_by);
     err = err ? err : nnls_new(ctx, problem->type, fit->options.units, false, &fit->loadings_by);
@@ -238,7 +236,7 @@ static rb_error survey_end(rb_context *ctx, void *state) {
     for (int64_t k = 0; k < w.rows; k++)
         sum += fit->squares[k];
     if (!(sum > 0))
-        return rb_fail(ctx, RB_ERROR_DATA, "every value of the data is 0: there is nothing to fit");
+        return rb_fail(ctx, RB_ERROR_DATA, "every value of the data is 0; there is nothing to fit");
     for (int64_t k = 0; !fit->warm && k < w.rows; k++) {
         double size = sqrt(fit->squares[k] / (double)fit->problem.n_samples);
         for (int64_t j = 0; j < w.cols; j++)
@@ -277,8 +275,8 @@ rb_error nmf_check_values(rb_context *ctx, const rb_block *block) {
             if (value < 0) {
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "sample %lld, feature %lld (counted from %d, of those in use) is "
-                               "%g: nmf explains nothing below 0; take data that are neither "
-                               "centred nor below 0, or fit rfn",
+                               "%g, but nmf needs non-negative data; use data that are neither "
+                               "centred nor negative, or fit rfn",
                                (long long)rb_nth(ctx, block->first + i), (long long)rb_nth(ctx, k),
                                ctx->first, value);
             }
@@ -456,9 +454,9 @@ static void tell_rounding(rb_context *ctx, const nmf_fit *fit) {
         FLT_EPSILON * size <= 0.1 * left)
         return;
     rb_log(ctx, RB_LOG_WARNING,
-           "objective and noise variances are not exact: what is left of each sample is %.1g of "
-           "its square, and float32 rounds to %.1g; choose `precision=float64`, or subtract the "
-           "smallest value of each feature first",
+           "objective and noise variances are inexact: the residual of each sample is %.1g of its "
+           "square, and float32 rounds to %.1g; use `precision=float64`, or subtract the smallest "
+           "value of each feature first",
            left / size, FLT_EPSILON);
 }
 
@@ -490,6 +488,7 @@ const rb_method rb_method_nmf = {
     .size = sizeof(rb_method),
     .name = "nmf",
     .title = "non-negative matrix factorisation",
+    .purpose = "additive parts of counts, spectra or images",
     .options = nmf_option_rows,
     .options_size = sizeof(nmf_options),
     .rules = nmf_option_rules,

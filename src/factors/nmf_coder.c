@@ -32,7 +32,7 @@ static rb_error load_loss(rb_context *ctx, const rb_model *model, int *loss) {
     rb_rows_default(nmf_option_rows, &options);
     if (text && rb_rows_set(ctx, nmf_option_rows, &options, "loss", text)) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "the loss that the model names is none; the model is damaged");
+                       "the loss named by the model is unknown; the model is damaged");
     }
     *loss = options.loss;
     return RB_OK;

@@ -23,8 +23,8 @@ bool nmf_start_fits(const rb_problem *problem, int64_t units) {
 rb_error nmf_start_new(rb_context *ctx, const rb_problem *problem, nmf_fit *fit) {
     if (!nmf_start_fits(problem, fit->options.units)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`units` is %lld, but %lld samples of %lld features have no more singular "
-                       "vectors than the smaller number; take `start=random`",
+                       "`units` is %lld, but %lld samples of %lld features have fewer singular "
+                       "vectors; use `start=random`",
                        (long long)fit->options.units, (long long)problem->n_samples,
                        (long long)problem->n_features);
     }

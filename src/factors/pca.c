@@ -19,9 +19,8 @@ static const rb_option rows[] = {
      "number of directions", RB_OPTION_COMMON},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, solver), "auto", 0, 0,
      "auto|exact|randomized", "HOW",
-     "exact takes one pass (two where features outnumber samples, which must then fit into memory) "
-     "and the smaller one of features x features and samples x samples numbers; randomized takes "
-     "a pass for each iteration; auto is exact up to 1000 features, or samples"},
+     "exact needs one pass, or two where features outnumber samples, and a matrix of the smaller "
+     "number; randomized needs a pass per iteration; auto is exact up to 1000 features or samples"},
     {"whiten", 0, RB_OPTION_FLAG, offsetof(rb_pca_options, whiten), "false", 0, 0, NULL, NULL,
      "scale loadings so that the codes of each unit have mean square 1"},
     {0},
@@ -141,10 +140,17 @@ static rb_error store(rb_context *ctx, void *made, rb_model *model) {
                                 pca_total(&s->pca));
 }
 
+/* Codes are W' x. */
+static rb_error layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer) {
+    return rb_model_need_array(ctx, model, "loadings", rb_model_features(model),
+                               rb_model_units(model), &layer->weights);
+}
+
 const rb_method rb_method_pca = {
     .size = sizeof(rb_method),
     .name = "pca",
     .title = "principal component analysis",
+    .purpose = "directions of largest variance; a fast baseline",
     .options_size = sizeof(rb_pca_options),
     .code_name = "X_pca",
     .options = rows,
@@ -172,6 +178,8 @@ const rb_method rb_method_pca = {
     .coder_free = factors_linear_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
+    .arrays = factors_linear_arrays,
     .draw = factors_linear_draw,
+    .layer = layer,
     .emit = factors_linear_emit,
 };

@@ -104,10 +104,10 @@ rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, in
     pca->problem = *problem;
     pca->plan = pca_plan_of(problem, units, solver);
     if (units > most) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`units` is %lld, but %lld samples of %lld features have no more than %lld "
-                       "directions",
-                       (long long)units, (long long)n, (long long)m, (long long)most);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "`units` is %lld, but %lld samples of %lld features have no more than %lld directions",
+            (long long)units, (long long)n, (long long)m, (long long)most);
     }
     return RB_OK;
 }
@@ -151,7 +151,7 @@ rb_error pca_begin(rb_context *ctx, pca_fit *pca) {
     if (pca->used == 0 && pca->next_width == 0) return draw(ctx, pca);
     return pca->next_width > 0 && pca->next_width <= width && pca->used + width <= capacity
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_FORMAT, "the directions to go on from are damaged");
+               : rb_fail(ctx, RB_ERROR_FORMAT, "the directions of the checkpoint are damaged");
 }
 
 rb_error pca_block(rb_context *ctx, pca_fit *pca, const rb_block *block) {

@@ -155,6 +155,10 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
     return err;
 }
 
+rb_h5 *rb_hdf5_file(const rb_source *source) {
+    return source->read == read_block ? ((rb_h5_stream *)source->state)->file : NULL;
+}
+
 static void close_source(rb_source *source) {
     rb_h5_stream *stream = source->state;
     rb_h5_hold(stream->file, NULL); /* a file that was only read closes without a message */

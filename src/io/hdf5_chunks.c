@@ -92,6 +92,12 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
                           "unpacked; repack it with h5repack -f GZIP=4",
                           data->path, c->filters.unknown);
     }
+    if (c->filters.lzf && !*rb_io_lzf()) {
+        return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
+                          "the data set '%s' is packed with LZF, but this rarebit was built "
+                          "without liblzf; repack it with h5repack -f GZIP=4",
+                          data->path);
+    }
     c->cell_bytes = rb_h5_cell_bytes(data);
     if (c->cell_bytes == 0) {
         return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,

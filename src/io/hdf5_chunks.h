@@ -32,6 +32,10 @@ int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **byte
                               unsigned char **other, int64_t count, int64_t capacity,
                               uint32_t skipped);
 
+/* Unpacks LZF; below 0: that cannot be done (lzf.c). */
+int64_t rb_lzf_unpack(const unsigned char *bytes, int64_t count, unsigned char *out,
+                      int64_t capacity);
+
 /* ---- cells (hdf5_cells.c) ---- */
 
 /* How to take a value out of the cell of a data set. */

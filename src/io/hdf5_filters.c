@@ -4,7 +4,6 @@
  * reads on behind the end. */
 #include "hdf5_chunks.h"
 
-#include <lzf.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -84,10 +83,7 @@ static bool checksum_fits(const unsigned char *bytes, int64_t count) {
 static int64_t unpack(H5Z_filter_t id, const unsigned char *bytes, int64_t count,
                       unsigned char *out, int64_t capacity) {
     uLongf length = (uLongf)capacity;
-    if (id == LZF) {
-        length = lzf_decompress(bytes, (unsigned)count, out, (unsigned)capacity);
-        return length > 0 ? (int64_t)length : -1;
-    }
+    if (id == LZF) return rb_lzf_unpack(bytes, count, out, capacity);
     return uncompress(out, &length, bytes, (uLong)count) == Z_OK ? (int64_t)length : -1;
 }
 

@@ -125,7 +125,7 @@ static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_option
     (void)options;
     *matrix = NULL;
     reader r = {.ctx = ctx, .path = path};
-    rb_error err = rb_gz_open(ctx, path, &r.file);
+    rb_error err = rb_gz_open(ctx, path, false, &r.file);
     if (err) return err;
     err = read_header(&r);
     err = err ? err : rb_matrix_new_dense(ctx, r.item.type, r.samples, r.features, matrix);

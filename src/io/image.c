@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+bool rb_png_recognise(const unsigned char *bytes, int64_t count) {
+    return count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
+}
+
 static bool recognise(const rb_probe *probe) {
     return !probe->folder && (rb_pnm_recognise(probe->bytes, probe->n_bytes) ||
                               rb_png_recognise(probe->bytes, probe->n_bytes));

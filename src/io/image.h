@@ -20,7 +20,7 @@ rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bi
 bool rb_pnm_recognise(const unsigned char *bytes, int64_t count);
 rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
-bool rb_png_recognise(const unsigned char *bytes, int64_t count);
+bool rb_png_recognise(const unsigned char *bytes, int64_t count); /* image.c */
 rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 /* A row of levels as bytes, the larger byte first where there are two. */

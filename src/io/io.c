@@ -39,7 +39,7 @@ static rb_error look_at(rb_context *ctx, const char *path, rb_probe *probe) {
     gzFile file;
     *probe = (rb_probe){.path = path};
     rb_error err = rb_file_check(ctx, path, &probe->folder);
-    err = err || probe->folder ? err : rb_gz_open(ctx, path, &file);
+    err = err || probe->folder ? err : rb_gz_open(ctx, path, false, &file);
     if (err || probe->folder) return err;
     probe->n_bytes = gzread(file, probe->bytes, sizeof probe->bytes);
     probe->gzip = !gzdirect(file);

@@ -204,23 +204,17 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
 /* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
 rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key);
 
-/* ---- a column of AnnData (anndata.c) ---- */
+/* ---- a column of AnnData (anndata_column.c) ---- */
 
-/* A column of the table of observations as texts, "" where it has no value, and the names of the
- * observations. RB_ERROR_ARGUMENT with the columns that there are: it has none of that name, or
- * column is NULL. */
-rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
-                           rb_names **texts);
-
-/* A column of any kind: fractions are values, NaN where one is missing, the others texts. */
-typedef struct rb_column {
-    const char *name; /* the caller's */
-    rb_names *samples, *texts;
-    double *values;   /* NULL: it has texts */
-    bool categorical; /* groups, even if their texts are numbers */
-} rb_column;
-/* Fills a column that has its name; what it holds is the caller's, also on failure. */
-rb_error rb_anndata_any_column(rb_context *ctx, const char *path, rb_column *column);
+/* The names of the observations; RB_ERROR_FORMAT: the file is no AnnData. */
+rb_error rb_anndata_samples(rb_h5 *file, rb_names **names);
+/* A column of the table of `count` observations as texts, "" where it has no value; categorical:
+ * groups, even if their texts are numbers. RB_ERROR_ARGUMENT with the columns that there are: it
+ * has none of that name, or column is NULL. */
+rb_error rb_anndata_column(rb_h5 *file, const char *column, int64_t count, rb_names **texts,
+                           bool *categorical);
+/* The file of a source that reads it block by block, not held; NULL: it is none such (hdf5.c). */
+rb_h5 *rb_hdf5_file(const rb_source *source);
 
 /* ---- a model within another file (model_save.c, model_load.c) ---- */
 
@@ -229,11 +223,9 @@ rb_error rb_model_put(rb_h5 *file, const char *group, const rb_model *model);
 /* Adds what rb_model_put wrote to an empty model. */
 rb_error rb_model_get(rb_h5 *file, const char *group, rb_model *model);
 
-/* ---- classes of samples (labels.c) ---- */
+/* ---- classes of samples (annotations_use.c) ---- */
 
-/* Reads what rb_modules_enrichment takes as labels. Samples are found by name, and by position
- * where the labels or the data have no names, which a log message says. RB_ERROR_DATA when no
- * sample has a class, or there are not as many classes as samples where the position counts. */
+/* As rb_classes_read. */
 rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
                         rb_labels *labels);
 
@@ -242,6 +234,8 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
 /* Reads lines of any length from a plain or gzip file. */
 typedef struct rb_lines rb_lines;
 rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines);
+/* The same, of a pipe or a device too: for who reads it once. */
+rb_error rb_lines_open_any(rb_context *ctx, const char *path, rb_lines **lines);
 void rb_lines_close(rb_lines *lines);
 /* The next line without its end ("\n" or "\r\n") and a first byte order mark; *line is NULL at the
  * end. Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A
@@ -259,9 +253,10 @@ rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, in
 /* Can the file be read? RB_ERROR_FILE for what is no regular file, since opening a pipe would wait;
  * a folder is taken where `folder` is not NULL. */
 rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder);
-/* Opens such a file with zlib, which reads plain files as they are. */
+/* Opens such a file, or with `any` a pipe or device too, with zlib, which reads plain files as they
+ * are. */
 struct gzFile_s;
-rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file);
+rb_error rb_gz_open(rb_context *ctx, const char *path, bool any, struct gzFile_s **file);
 /* What became of the last reading, of `line` lines or, below 0, of bytes. */
 rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, int64_t line);
 /* Deflate cannot shrink data by more than this factor. */

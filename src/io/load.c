@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
+static rb_error check_file(rb_context *ctx, const char *path, bool any, bool *folder) {
     struct stat info;
     if (stat(path, &info) || access(path, R_OK)) {
         return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path,
@@ -15,14 +15,18 @@ rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
     }
     bool is_folder = S_ISDIR(info.st_mode);
     if (folder) *folder = is_folder;
-    if (S_ISREG(info.st_mode) || (is_folder && folder)) return RB_OK;
+    if (S_ISREG(info.st_mode) || (is_folder ? folder != NULL : any)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: it is %s", path,
                    is_folder ? "a folder" : "no regular file; save what it gives to a file first");
 }
 
-rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file) {
+rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
+    return check_file(ctx, path, false, folder);
+}
+
+rb_error rb_gz_open(rb_context *ctx, const char *path, bool any, struct gzFile_s **file) {
     *file = NULL;
-    rb_error err = rb_file_check(ctx, path, NULL);
+    rb_error err = check_file(ctx, path, any, NULL);
     if (err) return err;
     errno = 0;
     int descriptor = rb_reading_open(ctx, path);
@@ -55,7 +59,7 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
     int64_t capacity = 0, ask = 0, got = 0;
     *bytes = NULL;
     *count = 0;
-    rb_error err = rb_gz_open(ctx, path, &file);
+    rb_error err = rb_gz_open(ctx, path, false, &file);
     if (err) return err;
     do {
         unsigned char *grown = rb_reserve(ctx, *bytes, *count, capacity ? 1 : FIRST, &capacity, 1);

@@ -12,7 +12,12 @@ typedef struct listing {
     const rb_model *model;
     const rb_source *source;
     rb_modules_format format;
+    rb_table table; /* a row for each module */
 } listing;
+
+/* What a module has besides its members, in TSV behind these. */
+static const char *const first_keys[] = {"unit", "information", NULL};
+static const char *const last_keys[] = {"stability", "p", "p_family", "fdr", "score", "role", NULL};
 
 /* The two sides of a module. */
 typedef enum side { SAMPLES, FEATURES } side;
@@ -39,20 +44,6 @@ static int64_t index_of(const listing *l, side which, int64_t member) {
     return which == SAMPLES ? member : rb_modules_column(l->modules, member);
 }
 
-/* Are they modules of a consensus? */
-static bool is_stable(const listing *l) {
-    return l->modules->count > 0 && l->modules->list[0].stability > 0;
-}
-
-/* Were they found, and not read or planted? */
-static bool is_ranked(const listing *l) {
-    return l->modules->count > 0 && l->modules->notes[0].score > 0;
-}
-
-static const char *role_of(const rb_module_note *note) {
-    return note->background ? "background" : note->other_side ? "other side" : "module";
-}
-
 /* ---- TSV and GMT ---- */
 
 /* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
@@ -73,47 +64,42 @@ static void put_number(FILE *file, int digits, double value) {
     fputs(text, file);
 }
 
-/* Of permutations, where there were any. */
-static void put_significance(FILE *file, const rb_modules *modules, int64_t rank) {
-    rb_significance s;
-    if (!rb_modules_significance(modules, rank, &s)) return;
-    const double values[] = {s.p, s.p_family, s.fdr};
-    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+/* The values of a module under these keys, or the keys; each behind a tab. */
+static void put_columns(FILE *file, const listing *l, int64_t rank, const char *const *keys) {
+    for (const char *const *key = keys; *key; key++) {
+        const rb_table_column *column = rb_table_find(&l->table, *key);
+        if (!column) continue;
+        rb_value v = {.kind = RB_VALUE_TEXT, .text = *key};
+        if (rank >= 0) v = rb_table_value(&l->table, rank, column);
         putc('\t', file);
-        put_number(file, 6, values[v]);
+        if (v.kind == RB_VALUE_INTEGER)
+            fprintf(file, "%lld", (long long)v.integer);
+        else if (v.kind == RB_VALUE_NUMBER)
+            put_number(file, 6, v.number);
+        else
+            fputs(v.kind == RB_VALUE_TEXT ? v.text : "NA", file);
     }
 }
 
 static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
                      const rb_member *members, int64_t count) {
-    const rb_module *m = &l->modules->list[rank];
     for (int64_t d = 0; d < count; d++) {
         int64_t index = index_of(l, which, members[d].index);
-        fprintf(file, "%lld\t%lld\t", (long long)rank, (long long)m->unit);
-        put_number(file, 6, m->information);
+        fprintf(file, "%lld", (long long)rank);
+        put_columns(file, l, rank, first_keys);
         fprintf(file, "\t%s\t", kinds[which]);
         put_cell(file, name_of(l, which, members[d].index), index);
         fprintf(file, "\t%lld\t", (long long)index);
         put_number(file, 9, members[d].weight);
-        if (is_stable(l)) {
-            putc('\t', file);
-            put_number(file, 6, m->stability);
-        }
-        put_significance(file, l->modules, rank);
-        if (is_ranked(l)) {
-            putc('\t', file);
-            put_number(file, 6, l->modules->notes[rank].score);
-            fprintf(file, "\t%s", role_of(&l->modules->notes[rank]));
-        }
+        put_columns(file, l, rank, last_keys);
         putc('\n', file);
     }
 }
 
 static void write_tsv(const listing *l, FILE *file) {
     fputs("module\tunit\tinformation\tkind\tname\tindex\tweight", file);
-    if (is_stable(l)) fputs("\tstability", file);
-    fputs(l->modules->significance ? "\tp\tp_family\tfdr" : "", file);
-    fputs(is_ranked(l) ? "\tscore\trole\n" : "\n", file);
+    put_columns(file, l, -1, last_keys);
+    putc('\n', file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
         put_rows(file, l, r, SAMPLES, m->samples, m->n_samples);
@@ -197,31 +183,28 @@ static bool add_members(json_t *object, const listing *l, side which, const rb_m
     return !failed;
 }
 
-static bool add_significance(json_t *object, const rb_modules *modules, int64_t rank) {
-    rb_significance s;
-    return !rb_modules_significance(modules, rank, &s) ||
-           (json_object_set_new(object, "p", json_real(s.p)) == 0 &&
-            json_object_set_new(object, "p_family", json_real(s.p_family)) == 0 &&
-            json_object_set_new(object, "fdr", json_real(s.fdr)) == 0);
-}
-
-static bool add_note(json_t *object, const rb_module_note *note) {
-    return (note->score == 0 ||
-            json_object_set_new(object, "score", json_real(note->score)) == 0) &&
-           (!note->other_side || json_object_set_new(object, "other_side", json_true()) == 0) &&
-           (!note->background || json_object_set_new(object, "background", json_true()) == 0);
+static bool add_columns(json_t *object, const listing *l, int64_t rank, const char *const *keys) {
+    int failed = 0;
+    for (const char *const *key = keys; *key; key++) {
+        const rb_table_column *column = rb_table_find(&l->table, *key);
+        rb_value v = {0};
+        if (column) v = rb_table_value(&l->table, rank, column);
+        if (v.kind == RB_VALUE_INTEGER)
+            failed |= json_object_set_new(object, *key, json_integer(v.integer));
+        else if (v.kind == RB_VALUE_NUMBER)
+            failed |= json_object_set_new(object, *key, json_real(v.number));
+        else if (v.kind == RB_VALUE_TEXT)
+            failed |= json_object_set_new(object, *key, json_string(v.text));
+    }
+    return !failed;
 }
 
 /* One module as a line of JSON, to be freed; NULL when memory is out. */
 static char *module_to_json(const listing *l, int64_t rank) {
     const rb_module *m = &l->modules->list[rank];
     json_t *object = json_object();
-    bool fine = json_object_set_new(object, "unit", json_integer(m->unit)) == 0 &&
-                json_object_set_new(object, "information", json_real(m->information)) == 0 &&
-                (m->stability == 0 ||
-                 json_object_set_new(object, "stability", json_real(m->stability)) == 0) &&
-                add_significance(object, l->modules, rank) &&
-                add_note(object, &l->modules->notes[rank]) &&
+    bool fine = add_columns(object, l, rank, first_keys) &&
+                add_columns(object, l, rank, last_keys) &&
                 add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
                 add_members(object, l, FEATURES, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -263,6 +246,6 @@ static rb_error fill(rb_context *ctx, FILE *file, void *arg) {
 
 rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           const rb_source *source, rb_modules_format format, const char *path) {
-    listing l = {modules, model, source, format};
+    listing l = {modules, model, source, format, rb_modules_table(modules)};
     return rb_output_file(ctx, path, fill, &l);
 }

@@ -44,10 +44,6 @@ static void on_read(png_structp png, png_bytep bytes, size_t count) {
     d->offset += (int64_t)count;
 }
 
-bool rb_png_recognise(const unsigned char *bytes, int64_t count) {
-    return count >= 8 && png_sig_cmp(bytes, 0, 8) == 0;
-}
-
 /* Asks libpng for plain channels of 8 or 16 bits. */
 static void ask_for_channels(decoder *d) {
     png_set_expand(d->png); /* palette to RGB, few bits to 8, transparent colour to alpha */
@@ -163,4 +159,8 @@ rb_error rb_png_write(rb_context *ctx, FILE *file, void *arg) {
     rb_free(row);
     return done ? RB_OK
                 : rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
+}
+
+const char *rb_io_png(void) {
+    return png_get_libpng_ver(NULL);
 }

@@ -16,7 +16,7 @@ struct rb_lines {
     bool ended;
 };
 
-rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
+static rb_error open_lines(rb_context *ctx, const char *path, bool any, rb_lines **out) {
     *out = NULL;
     rb_lines *lines = rb_alloc_zero(ctx, 1, sizeof *lines);
     if (!lines) return RB_ERROR_MEMORY;
@@ -24,7 +24,7 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     lines->bytes = rb_alloc(ctx, lines->capacity, 1);
     lines->path = rb_copy_text(ctx, path);
     rb_error err = lines->bytes && lines->path ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_gz_open(ctx, path, &lines->file);
+    err = err ? err : rb_gz_open(ctx, path, any, &lines->file);
     if (err) {
         rb_lines_close(lines);
         return err;
@@ -33,6 +33,14 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     lines->file_bytes = rb_file_size(path);
     *out = lines;
     return RB_OK;
+}
+
+rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines) {
+    return open_lines(ctx, path, false, lines);
+}
+
+rb_error rb_lines_open_any(rb_context *ctx, const char *path, rb_lines **lines) {
+    return open_lines(ctx, path, true, lines);
 }
 
 void rb_lines_close(rb_lines *lines) {

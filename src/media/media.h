@@ -137,7 +137,7 @@ rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
                             rb_patches_plan *plan);
 
 /* Reads a recording; several channels become their mean. On failure sound->values is NULL
- * (segments.c). */
+ * (sndfile.c). */
 rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
 
 #endif

@@ -113,27 +113,26 @@ static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_
     const rb_method *method = model->method;
     bool all_live = rb_model_dead(model) == 0; /* else more of them would die */
     if (c->empty == c->samples) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "no sample has an active unit: nothing stands out of the noise; take %s, or fewer "
-               "units",
+        rb_log(ctx, RB_LOG_WARNING, "no sample has an active unit; use %s, or fewer units",
                method->denser);
         return;
     }
     if ((double)c->empty > MANY_SAMPLES * (double)c->samples) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "%.3g %% of the samples have no active unit: none explains them; if these samples "
-               "are not all noise, take %s%s",
-               percent(c, c->empty), all_live ? "more units or " : "", method->denser);
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "%.3g %% of the samples have no active unit; unless these samples are noise, use %s%s",
+            percent(c, c->empty), all_live ? "more units or " : "", method->denser);
     }
     if ((double)c->full > MANY_SAMPLES * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%.3g %% of the samples have nine in ten units active: the units tell them little "
-               "apart; take fewer units or %s",
+               "in %.3g %% of the samples nine in ten units are active, so units hardly "
+               "distinguish them; use fewer units or %s",
                percent(c, c->full), method->sparser);
     }
     if (c->duplicates > 0) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%lld unit%s nearly the same as another one (the first: %lld and %lld); take fewer",
+               "%lld unit%s nearly the same as another one (the first: %lld and %lld); use fewer "
+               "units",
                (long long)c->duplicates, c->duplicates == 1 ? " is" : "s are",
                (long long)c->duplicate[0], (long long)c->duplicate[1]);
     }
@@ -147,7 +146,7 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
     if (best && !rb_model_history(model, strtoll(best, NULL, 10) - 1, &there, NULL, NULL) &&
         !rb_model_history(model, rb_model_iterations(model) - 1, &last, NULL, NULL)) {
         rb_log(ctx, RB_LOG_WARNING,
-               "the objective ended at %.6g, below the %.6g of iteration %s: stop there, or take a "
+               "the objective ended at %.6g, below the %.6g of iteration %s; stop there, or use a "
                "smaller `eta`",
                last, there, best);
     }
@@ -156,7 +155,7 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
 static void warn_of_dead(rb_context *ctx, const rb_model *model) {
     if (rb_model_units(model) > rb_model_dead(model)) return;
     rb_log(ctx, RB_LOG_WARNING,
-           "every unit is dead: noise alone explains the samples; look at their scale and offset "
+           "every unit is dead, so noise alone explains the samples; check their scale and offset "
            "with `rarebit check`");
 }
 

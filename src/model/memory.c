@@ -37,7 +37,7 @@ static void check(struct stream *s, bool fine, const char *what) {
 /* Are so many words of 64 bits left to be read? */
 static void check_left(struct stream *s, int64_t words) {
     check(s, !s->reads || words <= (int64_t)(s->size - s->at) / 8,
-          "there are fewer values than they say");
+          "they have fewer values than they state");
 }
 
 /* The next so many bytes, or NULL: there are not so many, or they are only counted. */
@@ -94,7 +94,7 @@ static void move_text(struct stream *s, char **text) {
     if (bytes && *text) {
         move_bytes(s, bytes, *text, (size_t)length);
         if (s->reads) (*text)[length] = '\0';
-        check(s, strlen(*text) == (size_t)length, "a text has a 0 in it");
+        check(s, strlen(*text) == (size_t)length, "a text contains a 0");
     }
 }
 
@@ -104,7 +104,7 @@ static void move_choice(struct stream *s, int *index, const char *const *words, 
     move_text(s, &text);
     if (s->reads && text) {
         *index = rb_store_word(words, count, text);
-        check(s, *index >= 0, "a word is none of those that it may be");
+        check(s, *index >= 0, "a word has an unknown value");
         rb_free(text);
     }
 }
@@ -312,12 +312,12 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
     memcpy(begins, magic, sizeof magic);
     move_bytes(s, take(s, sizeof magic), begins, sizeof magic);
     if (!s->err && memcmp(begins, magic, sizeof magic) != 0)
-        s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "these bytes are no model of rarebit");
+        s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "these bytes are not a model of rarebit");
     move_integer(s, &version, INT64_MAX);
     if (!s->err && version > VERSION) {
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT,
-                         "the bytes of the model have version %lld, made by a newer version of "
-                         "rarebit; update rarebit",
+                         "the bytes of the model have version %lld, of a newer version of rarebit; "
+                         "update rarebit",
                          (long long)version);
     }
     check(s, version > 0, "the version is 0");

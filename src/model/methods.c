@@ -90,15 +90,15 @@ static rb_error check_method(rb_context *ctx, const rb_method *method) {
                              "set");
     }
     if (!method->name || !method->title || !method->code_name || !method->options) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a method needs a name, a title, a code_name and options, of which one is "
-                       "missing in '%s'",
-                       method->name ? method->name : "");
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "a method needs a name, a title, a code_name and options; '%s' lacks one of them",
+            method->name ? method->name : "");
     }
     static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
     if (!*method->name || method->name[strspn(method->name, legal)]) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the method cannot be called '%s': take letters, digits and '-' alone",
+                       "the method cannot be called '%s'; use letters, digits and '-' only",
                        method->name);
     }
     const char *missing = missing_function(method);

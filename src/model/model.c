@@ -99,7 +99,7 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
         if (!(fabs(array->values[i]) <= max)) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
                            "the array '%s' of the model has %g at row %lld, column %lld (counted "
-                           "from 0), which is no number of the model's precision",
+                           "from 0), which the model's precision cannot hold",
                            name, array->values[i], (long long)(i / array->columns),
                            (long long)(i % array->columns));
         }
@@ -285,11 +285,10 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
 rb_error rb_model_omit_missing(rb_context *ctx, rb_model *model) {
     rb_preprocess *p = model->preprocess;
     if (!model->method->missing) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "values cannot be left out of samples for a model of method '%s', which needs "
-            "all of them; fit again with `missing=mean` or `missing=median`",
-            model->method->name);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the method '%s' needs all values and cannot leave missing ones out; fit "
+                       "again with `missing=mean` or `missing=median`",
+                       model->method->name);
     }
     rb_error err = rb_model_set_attribute(ctx, model, "missing", "omit");
     if (!err) {

@@ -118,9 +118,24 @@ typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matr
 rb_error rb_source_of_codes(rb_context *ctx, const rb_model *model, rb_source *samples, bool keep,
                             rb_source **codes);
 
-/* rb_encode for who needs the samples as well. */
-rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
-                          void *user);
+/* Codes of the samples of a source, made by the first walk and then kept (encoded.c): begins as
+ * {.model, .source, .most}, and is to be cleared. */
+typedef struct rb_encoded {
+    const rb_model *model;
+    rb_source *source;
+    int64_t most;     /* bytes: more codes are not kept, each walk makes them anew. INT64_MAX: they
+                         are kept in any case; 0: never, and values below 0 are not told */
+    rb_block_fn also; /* is given the blocks of the first walk as well; NULL: nobody */
+    void *also_user;
+    rb_dense codes; /* samples x units; empty: not kept */
+    bool walked;
+} rb_encoded;
+void rb_encoded_clear(rb_encoded *kept);
+/* rb_encode; and for who needs the preprocessed samples as well. */
+rb_error rb_encoded_rows(rb_context *ctx, rb_encoded *kept, rb_rows_fn fn, void *user);
+rb_error rb_encoded_blocks(rb_context *ctx, rb_encoded *kept, rb_block_fn fn, void *user);
+/* The codes that a walk has kept; valid as long as they are. */
+rb_matrix rb_encoded_codes(const rb_encoded *kept);
 
 /* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
@@ -195,9 +210,6 @@ typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user);
 
-/* The engine of that name, or the first; NULL: the method has none. */
-const rb_engine *rb_engine_find(const rb_method *method, const char *name);
-
 /* ---- what a method says, or the library where it says nothing (methods.c) ---- */
 
 int64_t rb_method_units(const rb_method *method, const void *options);
@@ -217,6 +229,31 @@ rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void 
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                              void **coder);
 void rb_method_coder_free(const rb_method *method, void *coder);
+
+/* ---- and what other rooms ask (answers.c) ---- */
+
+/* Are units causes that are there or not? Of the shapes of arrays nothing is known. */
+bool rb_has_causes(const rb_model *model);
+/* A cause is active where its code is larger, whatever its sign; of other models 1/2. */
+double rb_active_above(const rb_model *model);
+bool rb_has_valued_causes(const rb_model *model); /* with values besides 0 and 1 */
+bool rb_has_sparse_loadings(const rb_model *model);
+bool rb_has_chances(const rb_model *model);         /* codes are probabilities, 1/2 says nothing */
+const double *rb_code_scale(const rb_model *model); /* of each unit; NULL: 1 */
+bool rb_tells_noise(const rb_model *model);         /* has the function `noise` */
+/* What an array of that name belongs to; 0: its method does not say. */
+rb_array_of rb_array_belongs(const rb_model *model, const char *name);
+const rb_metric_plot *rb_metric_plots(const rb_model *model); /* without a label at the end */
+bool rb_method_has_layer(const rb_method *method);
+bool rb_method_rectifies(const rb_method *method);
+/* The first method that is advised for such data; NULL: none is. */
+const rb_method *rb_method_advised(const rb_context *ctx, rb_advised data);
+/* "rfn or linca": those that are so, with `between` between two of them. */
+void rb_method_names(const rb_context *ctx, bool (*which)(const rb_method *), const char *between,
+                     char *text, size_t size);
+/* rb_below_tell of a method that explains no values below 0. */
+void rb_method_tell_below(rb_context *ctx, const rb_method *method, const rb_below *below,
+                          const rb_preprocess *p, const rb_source *source);
 
 /* ---- drawing samples (sample.c); as in the table of a method, or what the library has instead */
 

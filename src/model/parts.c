@@ -113,9 +113,3 @@ rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *sta
         if (walk.array.rows > 0 && is_kept(&walk, shape)) err = fn(user, &walk.array);
     return err;
 }
-
-const rb_engine *rb_engine_find(const rb_method *method, const char *name) {
-    for (const rb_engine *const *engine = method->engines; name && engine && *engine; engine++)
-        if (strcmp((*engine)->name, name) == 0) return *engine;
-    return method->engines ? method->engines[0] : NULL;
-}

@@ -7,7 +7,7 @@ rb_error rb_model_begin(rb_context *ctx, const char *name, int type, int status,
     const rb_method *method = rb_find_made(ctx, name);
     if (!method) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "the model is of method '%s', which this program does not have", name);
+                       "the model is of method '%s', which this program lacks", name);
     }
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     rb_error err = p ? rb_model_new(ctx, method, (rb_type)type, p, model) : RB_ERROR_MEMORY;
@@ -73,9 +73,9 @@ const char *rb_model_flaw(const rb_model *model) {
         {!p->fill || !omits, "missing values are both filled and left out"},
         {rb_method_takes(model->method, &p->options),
          "missing values are left out, but its method needs all values"},
-        {regress_sound(p->regress, m), "the effects of covariates are not sound"},
-        {!p->names || p->names->count == m, "there are more or fewer names than features"},
-        {!loads || rows == m, "the loadings have not one row per feature"},
+        {regress_sound(p->regress, m), "the effects of covariates are damaged"},
+        {!p->names || p->names->count == m, "the numbers of names and features differ"},
+        {!loads || rows == m, "the loadings do not have one row per feature"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!parts[i].sound) return parts[i].otherwise;
@@ -84,7 +84,6 @@ const char *rb_model_flaw(const rb_model *model) {
 
 void rb_model_no_checksum(rb_context *ctx, const char *from) {
     rb_log(ctx, RB_LOG_INFO,
-           "%sthe model has no checksum: it is of an earlier version, or was changed by another "
-           "program; damage would not be noticed until it is saved again",
+           "%sthe model has no checksum, so damage would not be noticed; save it again to add one",
            from);
 }

@@ -18,11 +18,11 @@ typedef struct sample_options {
 
 static const rb_option sample_rows[] = {
     {"count", 0, RB_OPTION_INTEGER, offsetof(sample_options, count), "0", 0, 1e15, NULL, "N",
-     "number of samples; 0: 100, or where there are DATA one from the codes of each sample"},
+     "number of samples (0: 100, or one per sample of DATA)"},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(sample_options, noise), "1", 0, 1e6, NULL, "FACTOR",
-     "multiply the standard deviation of the noise by this; 0: no noise"},
+     "multiply the standard deviation of the noise by this (0: no noise)"},
     {"steps", 0, RB_OPTION_INTEGER, offsetof(sample_options, steps), "0", 0, 1e9, NULL, "N",
-     "rbm: steps of Gibbs sampling that lead to each sample; 0: 1000"},
+     "steps of Gibbs sampling per sample, of a method that samples by a chain (0: 1000)"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(sample_options, seed), "1", 0, 9e15, NULL, "N",
      "seed of the random numbers"},
     {0},
@@ -107,18 +107,18 @@ static bool knows_samples(const rb_method *method) {
 rb_error rb_method_can_draw(rb_context *ctx, const rb_method *method, int64_t steps, bool given) {
     bool knows = knows_samples(method);
     if (knows && method->no_samples) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s draws no samples: %s",
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s cannot draw samples: %s",
                        method->name, method->no_samples);
     }
     if (!given && !(knows && method->draw)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a model of %s has no prior of its codes to draw from; give data, from the "
-                       "codes of which samples are drawn",
+                       "a model of %s has no prior of its codes; give data, from whose codes "
+                       "samples are drawn",
                        method->name);
     }
     if (steps && (given || !(knows && method->draws_by_steps))) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`steps` are those of a chain, and %s draws without one; leave them out",
+                       "`steps` does nothing for %s, which draws without a chain; leave it out",
                        given ? "from the codes of data a model" : method->name);
     }
     return RB_OK;
@@ -225,10 +225,10 @@ rb_error rb_add_correlated(rb_context *ctx, const rb_sampling *sampling, double 
 
 rb_error rb_noise_is_whole(rb_context *ctx, const rb_sampling *sampling, const char *of) {
     if (sampling->noise == 0 || sampling->noise == 1) return RB_OK;
-    return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "`noise` is %g, but %s has no standard deviation to multiply: it can be 1, or 0 "
-                   "for no noise",
-                   sampling->noise, of);
+    return rb_fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "`noise` is %g, but %s has no standard deviation to multiply; use 1, or 0 for no noise",
+        sampling->noise, of);
 }
 
 struct counting {
@@ -351,7 +351,7 @@ static rb_error from_samples(rb_context *ctx, struct drawing *d, int64_t count) 
     int64_t n = rb_feed_samples(d->coder.feed);
     rb_error err = n > 0 || count == 0
                        ? RB_OK
-                       : rb_fail(ctx, RB_ERROR_DATA, "there are no samples to draw codes from");
+                       : rb_fail(ctx, RB_ERROR_DATA, "the data have no samples to draw codes from");
     while (!err && d->done < count) {
         int64_t left = count - d->done;
         err = round_of(ctx, d, left < n ? left : n);

@@ -93,8 +93,8 @@ rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const cha
                 bool small = rows.type == RB_FLOAT32;
                 return rb_fail(
                     ctx, RB_ERROR_NUMERIC,
-                    "the %s of sample %lld (counted from %d) are beyond what %s can hold, or not "
-                    "defined, in column %lld: %s",
+                    "the %s of sample %lld (counted from %d) exceed the range of %s, or are "
+                    "undefined, in column %lld; %s",
                     what, (long long)rb_nth(ctx, first + i), ctx->first,
                     small ? "float32" : "float64", (long long)rb_nth(ctx, j),
                     small ? "fit with `precision=float64`, or divide the data by a constant"
@@ -115,7 +115,9 @@ rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
     rb_block *block = &coder->block;
     rb_error err = rb_feed_read(ctx, coder->feed, first, count, block);
     if (!err && coder->below && method->non_negative) err = rb_below_add(ctx, coder->below, block);
-    if (!err && !rebuilds)
+    if (!err && coder->given)
+        rb_dense_copy(rb_dense_rows(*coder->given, first, count), rows);
+    else if (!err && !rebuilds)
         err = method->encode(ctx, coder->own, block, rows.data);
     else if (!err && (err = rebuild(ctx, coder, block)) == RB_OK)
         rb_feed_inverse(coder->feed, rows);
@@ -129,9 +131,8 @@ rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
     return err ? err : rb_coder_check(ctx, first, rows, rebuilds ? "rebuilt values" : "codes");
 }
 
-/* Samples first .. end - 1, block by block, to the program. */
-static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
-                        void *user) {
+rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
+                      void *user) {
     int64_t size = coder->block_samples;
     rb_error err = RB_OK;
     for (; !err && first < end; first += size) {
@@ -150,6 +151,11 @@ static rb_error start_walk(rb_context *ctx, rb_coder *coder, const rb_model *mod
                            rb_source *source, bool rebuild) {
     rb_error err = rb_coder_prepare(ctx, coder, model, source->n_samples, rebuild);
     return err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &coder->feed);
+}
+
+rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                               rb_source *source) {
+    return start_walk(ctx, coder, model, source, false);
 }
 
 rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model,
@@ -172,7 +178,7 @@ rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *sourc
     rb_error err = rb_coder_start(ctx, &coder, model, source);
     for (int64_t run = 0; !err && run < runs; run++) {
         int64_t first = source->n_samples / runs * run;
-        err = use_run(ctx, &coder, first, first + each, fn, user);
+        err = rb_coder_run(ctx, &coder, first, first + each, fn, user);
     }
     rb_coder_clear(&coder);
     return err;
@@ -188,8 +194,8 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
                                 : start_walk(ctx, &coder, model, source, true);
     coder.keeps = use == IMPUTED;
     coder.below = &below;
-    err = err ? err : use_run(ctx, &coder, 0, source->n_samples, fn, user);
-    if (!err) rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
+    err = err ? err : rb_coder_run(ctx, &coder, 0, source->n_samples, fn, user);
+    if (!err) rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
     rb_coder_clear(&coder);
     return err;
 }
@@ -207,28 +213,6 @@ rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *sourc
 rb_error rb_impute(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                    void *user) {
     return walk(ctx, model, source, fn, user, IMPUTED);
-}
-
-/* A walk whose blocks the program is given too. */
-struct walking {
-    rb_coder coder;
-    rb_block_fn fn;
-    void *user;
-};
-
-static rb_error give_block(void *user, int64_t first, const rb_matrix *codes) {
-    (void)first; /* the block has it */
-    const struct walking *w = user;
-    return w->fn(w->user, &w->coder.block, codes);
-}
-
-rb_error rb_encode_blocks(rb_context *ctx, const rb_model *model, rb_source *source, rb_block_fn fn,
-                          void *user) {
-    struct walking w = {.fn = fn, .user = user};
-    rb_error err = start_walk(ctx, &w.coder, model, source, false);
-    err = err ? err : use_run(ctx, &w.coder, 0, source->n_samples, give_block, &w);
-    rb_coder_clear(&w.coder);
-    return err;
 }
 
 static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {
@@ -356,7 +340,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
         err = rb_coder_prepare(ctx, coder, model, INT64_MAX, false);
     }
     err = err ? err : bind(ctx, coder, rows);
-    return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
+    return err ? err : rb_coder_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
 }
 
 /* ---- what codes and rebuilt samples tell of any method ---- */
@@ -487,7 +471,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     err = model->method->evaluate ? model->method->evaluate(ctx, model, feed, metrics) : RB_OK;
     err = err ? err : measure(ctx, model, feed, &below, metrics);
     if (!err) {
-        rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
+        rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
         set_check(&check, metrics);
         rb_model_warn(ctx, model, &check);
     }

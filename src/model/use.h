@@ -18,6 +18,7 @@ struct rb_coder {
     rb_source samples;      /* of rb_coder_encode: the matrix that it was given last */
     rb_model *top;          /* of a stack, its last layer: the model; NULL: of no stack */
     rb_source *codes_below; /* and what that encodes */
+    const rb_dense *given;  /* the codes of all samples, which are not made; NULL: they are */
     rb_below *below; /* counts values below 0 where the method explains none; NULL: nobody asks */
 };
 
@@ -26,6 +27,12 @@ rb_error rb_coder_prepare(rb_context *ctx, rb_coder *coder, const rb_model *mode
                           int64_t n_samples, bool rebuild);
 /* For the codes of the samples of a source. */
 rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model, rb_source *source);
+/* The same with the samples as blocks, which between the layers of a stack there are not. */
+rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                               rb_source *source);
+/* Samples first .. end - 1, block by block, to the program. */
+rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
+                      void *user);
 void rb_coder_clear(rb_coder *coder);
 /* Codes of samples of the source, block_samples at most: valid until the next call. */
 rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,

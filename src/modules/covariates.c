@@ -73,6 +73,22 @@ rb_error rb_covariates_add_groups(rb_context *ctx, rb_covariates *table, const c
     return add_column(ctx, table, name, err, &column);
 }
 
+rb_error rb_covariates_add_classes(rb_context *ctx, rb_covariates *table, const char *name,
+                                   const rb_classes *classes) {
+    rb_scratch scratch = {.ctx = ctx};
+    int64_t n = classes->n_samples;
+    if (n != table->n_samples) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the covariates are of %lld samples, but the classes of %lld",
+                       (long long)table->n_samples, (long long)n);
+    }
+    const char **group = rb_take(&scratch, n, sizeof *group);
+    for (int64_t i = 0; group && i < n; i++)
+        group[i] = classes->class_of[i] < 0 ? "" : classes->names[classes->class_of[i]];
+    if (group) scratch.err = rb_covariates_add_groups(ctx, table, name, group);
+    return rb_scratch_end(&scratch);
+}
+
 int64_t rb_covariates_count(const rb_covariates *table) {
     return table->count;
 }
@@ -95,6 +111,12 @@ int64_t rb_covariates_groups(const rb_covariates *table, int64_t covariate) {
 const char *rb_covariates_group(const rb_covariates *table, int64_t covariate, int64_t group) {
     bool there = group >= 0 && group < rb_covariates_groups(table, covariate);
     return there ? rb_covariates_column(table, covariate)->groups.classes->text[group] : NULL;
+}
+
+int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate, int64_t sample) {
+    bool there =
+        rb_covariates_groups(table, covariate) > 0 && sample >= 0 && sample < table->n_samples;
+    return there ? rb_covariates_column(table, covariate)->groups.class_of[sample] : -1;
 }
 
 /* ---- classes from texts ---- */
@@ -120,4 +142,10 @@ rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, r
     if (labels->classes) return RB_OK;
     rb_labels_clear(labels);
     return RB_ERROR_MEMORY;
+}
+
+void rb_classes_clear(rb_classes *classes) {
+    rb_free(classes->class_of);
+    rb_names_free(classes->text);
+    *classes = (rb_classes){.size = sizeof *classes};
 }

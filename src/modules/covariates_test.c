@@ -186,22 +186,10 @@ rb_error rb_codes_check(rb_context *ctx, const rb_covariates *table, const rb_ma
 }
 
 static rb_error adjust(rb_context *ctx, rb_covariate_tests *tests) {
-    rb_scratch scratch = {.ctx = ctx};
-    double *log_p = rb_take(&scratch, tests->n_rows, sizeof *log_p);
-    double *log_fdr = rb_take(&scratch, tests->n_rows, sizeof *log_fdr);
-    for (int64_t i = 0; i < tests->n_rows && !scratch.err; i++) {
-        log_p[i] = tests->rows[i].log10_p_value;
-        tests->n_tests += !isnan(log_p[i]);
-    }
-    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, tests->n_rows, 0, log_fdr);
-    for (int64_t i = 0; i < tests->n_rows && !scratch.err; i++) {
-        rb_covariate_test *row = &tests->rows[i];
-        row->p_value = exp(log_p[i]);
-        row->log10_p_value = log_p[i] / log(10);
-        row->fdr = exp(log_fdr[i]);
-        row->log10_fdr = log_fdr[i] / log(10);
-    }
-    return rb_scratch_end(&scratch);
+    const rb_chance_rows rows = {&tests->rows->p_value, sizeof *tests->rows, tests->n_rows};
+    for (int64_t i = 0; i < tests->n_rows; i++)
+        tests->n_tests += !isnan(tests->rows[i].log10_p_value);
+    return rb_chances_adjust(ctx, &rows, 0);
 }
 
 static rb_error test_all(sampling *s, const rb_covariates *table, const rb_matrix *codes,

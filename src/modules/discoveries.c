@@ -60,3 +60,25 @@ rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t coun
     rb_free(order);
     return RB_OK;
 }
+
+/* Where the numbers of a row stand: p, its logarithm, the rate, its logarithm. */
+static double *numbers_of(const rb_chance_rows *rows, int64_t i) {
+    return (double *)(void *)((char *)rows->first + (size_t)i * rows->size);
+}
+
+rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t tests) {
+    rb_scratch scratch = {.ctx = ctx};
+    double *log_p = rb_take(&scratch, rows->count, sizeof *log_p);
+    double *log_fdr = rb_take(&scratch, rows->count, sizeof *log_fdr);
+    for (int64_t i = 0; i < rows->count && !scratch.err; i++)
+        log_p[i] = numbers_of(rows, i)[1];
+    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, rows->count, tests, log_fdr);
+    for (int64_t i = 0; i < rows->count && !scratch.err; i++) {
+        double *row = numbers_of(rows, i);
+        row[0] = exp(log_p[i]);
+        row[1] = log_p[i] / log(10);
+        row[2] = exp(log_fdr[i]);
+        row[3] = log_fdr[i] / log(10);
+    }
+    return rb_scratch_end(&scratch);
+}

@@ -128,35 +128,33 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return rb_scratch_end(&scratch);
 }
 
-static rb_error find_units(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                           rb_source *source, const rb_labels *labels, rb_enrichment *e) {
-    float *codes = NULL;
-    e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
-    rb_error err =
-        e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    err = err ? err
-              : rb_class_units(ctx, labels, modules, rb_model_units(model), codes, e->best_units);
-    rb_free(codes);
-    return err;
-}
-
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, rb_labels *labels, rb_enrichment *e) {
-    rb_error err = rb_modules_check_samples(ctx, modules, rb_source_samples(source));
-    err = err ? err : compare(ctx, modules, labels, e);
-    if (!err && model) err = find_units(ctx, modules, model, source, labels, e);
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
+                          rb_enrichment *e) {
+    rb_labels own = *labels; /* what rows point into stays */
+    rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
+    if (err) return err;
+    own.classes = rb_names_copy(ctx, (const char **)labels->classes->text, labels->classes->count);
+    e->text = own.classes;
+    err = own.classes ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
     e->n_rows = modules->count;
     e->n_labelled = labels->n_labelled;
     e->n_classes = labels->classes->count;
-    e->text = labels->classes;
-    labels->classes = NULL;
     if (err) rb_enrichment_clear(e);
     return err;
 }
 
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules,
+                               const rb_classes *classes, rb_enrichment *e) {
+    rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
+    if (err) return err;
+    rb_names names = {classes->n_classes, (char **)classes->names};
+    const rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, &names};
+    *e = (rb_enrichment){.size = sizeof *e};
+    return rb_enrichment_of(ctx, modules, &labels, e);
+}
+
 void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
-    rb_free(e->best_units);
     rb_names_free(e->text);
     *e = (rb_enrichment){.size = e->size};
 }

@@ -24,10 +24,11 @@ typedef struct marking {
     rb_ranking ranking;  /* of these */
 } marking;
 
-static void rank_unit(marking *m, const float *codes) {
-    int64_t n = m->labels->n_labelled;
-    for (int64_t i = 0; i < n; i++)
-        m->values[i] = codes[i];
+/* In float32, as codes may differ by rounding alone. */
+static void rank_unit(marking *m, const rb_matrix *codes, int64_t unit) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->labels->n_samples; i++)
+        if (m->labels->class_of[i] >= 0) m->values[n++] = (float)rb_matrix_at(codes, i, unit);
     rb_ranking_set(&m->ranking, m->values, n);
     memset(m->rank_sum, 0, (size_t)m->labels->classes->count * sizeof *m->rank_sum);
     for (int64_t i = 0; i < n; i++)
@@ -48,12 +49,12 @@ static rb_error test_class(marking *m, int64_t unit, int64_t c, rb_group_auc *ro
     return rb_ranking_test(&m->ranking, size, m->rank_sum[c], &row->log10_p_value);
 }
 
-static rb_error mark(marking *m, const float *codes, int64_t n_units, rb_group_auc *rows,
-                     int64_t *best) {
+static rb_error mark(marking *m, const rb_matrix *codes, rb_group_auc *rows, int64_t *best) {
     rb_error err = RB_OK;
+    int64_t n_units = codes->n_features;
     for (int64_t u = 0; u < n_units && !err; u++) {
         err = rb_check_stop(m->ranking.ctx);
-        rank_unit(m, codes + u * m->labels->n_labelled);
+        rank_unit(m, codes, u);
         for (int64_t c = 0; c < m->labels->classes->count && !err; c++) {
             rb_group_auc *of_class = rows + c * n_units;
             err = test_class(m, u, c, &of_class[u]);
@@ -79,21 +80,27 @@ static void count_classes(marking *m, int64_t *best) {
         best[c] = -1;
 }
 
-rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                       const float *codes, rb_group_auc *rows, int64_t *best) {
+/* Is any code of a sample with a class below 0? */
+static bool has_signs(const rb_labels *labels, const rb_matrix *codes) {
+    for (int64_t i = 0; i < labels->n_samples; i++)
+        for (int64_t u = 0; labels->class_of[i] >= 0 && u < codes->n_features; u++)
+            if ((float)rb_matrix_at(codes, i, u) < 0) return true;
+    return false;
+}
+
+rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix *codes,
+                       rb_group_auc *rows, int64_t *best) {
     int64_t n = labels->n_labelled, n_classes = labels->classes->count;
     rb_scratch scratch = {.ctx = ctx};
-    marking m = {.labels = labels};
+    marking m = {.labels = labels, .signs = has_signs(labels, codes)};
     m.class_of = rb_take(&scratch, n, sizeof *m.class_of);
     m.class_size = rb_take(&scratch, n_classes, sizeof *m.class_size);
     m.rank_sum = rb_take(&scratch, n_classes, sizeof *m.rank_sum);
     m.values = rb_take(&scratch, n, sizeof *m.values);
     if (!scratch.err) scratch.err = rb_ranking_begin(ctx, &m.ranking, n);
     if (!scratch.err) {
-        for (int64_t e = 0; e < n_units * n && !m.signs; e++)
-            m.signs = codes[e] < 0;
         count_classes(&m, best);
-        scratch.err = mark(&m, codes, n_units, rows, best);
+        scratch.err = mark(&m, codes, rows, best);
         rb_ranking_clear(&m.ranking);
     }
     return rb_scratch_end(&scratch);
@@ -116,57 +123,4 @@ rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_mo
         }
     }
     return rb_scratch_end(&scratch);
-}
-
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                        int64_t n_units, const float *codes, rb_class_unit *best) {
-    int64_t n_classes = labels->classes->count;
-    rb_scratch scratch = {.ctx = ctx};
-    rb_group_auc *rows = rb_take(&scratch, n_classes * n_units, sizeof *rows);
-    int64_t *units = rb_take(&scratch, n_classes, sizeof *units);
-    if (!scratch.err) scratch.err = rb_class_aucs(ctx, labels, n_units, codes, rows, units);
-    if (!scratch.err) scratch.err = rb_class_overlaps(ctx, labels, modules, n_units, rows);
-    for (int64_t c = 0; c < n_classes && !scratch.err; c++) {
-        const rb_group_auc *row = rows + c * n_units + (units[c] < 0 ? 0 : units[c]);
-        best[c] = (rb_class_unit){labels->classes->text[c], row->group_size, units[c], row->auc,
-                                  units[c] < 0 ? -1 : row->overlap};
-    }
-    return rb_scratch_end(&scratch);
-}
-
-/* ---- the codes of a model ---- */
-
-typedef struct collection {
-    const rb_labels *labels;
-    int64_t n_units, at; /* the next of the labelled samples */
-    float *codes;
-} collection;
-
-static rb_error collect_rows(void *user, int64_t first, const rb_matrix *rows) {
-    collection *c = user;
-    for (int64_t i = 0; i < rows->n_samples; i++) {
-        if (c->labels->class_of[first + i] < 0) continue;
-        for (int64_t u = 0; u < c->n_units; u++)
-            c->codes[u * c->labels->n_labelled + c->at] = (float)rb_matrix_at(rows, i, u);
-        c->at++;
-    }
-    return RB_OK;
-}
-
-rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
-                           const rb_labels *labels, float **codes) {
-    int64_t cells;
-    collection c = {.labels = labels, .n_units = rb_model_units(model)};
-    *codes = NULL;
-    if (!rb_multiply(labels->n_labelled, c.n_units, &cells)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "the codes of %lld samples do not fit into memory",
-                       (long long)labels->n_labelled);
-    }
-    c.codes = rb_alloc(ctx, cells, sizeof *c.codes);
-    rb_error err = c.codes ? rb_encode(ctx, model, source, collect_rows, &c) : RB_ERROR_MEMORY;
-    if (err)
-        rb_free(c.codes);
-    else
-        *codes = c.codes;
-    return err;
 }

@@ -6,13 +6,6 @@
 enum { MIN_SAMPLES = 10, MIN_FEATURES = 20 };
 static const double follows = 0.8;
 
-typedef struct levels {
-    int64_t n, n_units;
-    double sum, squares;                 /* of the means of samples */
-    double *codes, *code_squares, *both; /* n_units: of codes, and of codes times means */
-    rb_dense row;
-} levels;
-
 static double mean_of(const rb_dense row) {
     double sum = 0;
     int64_t there = 0;
@@ -24,8 +17,8 @@ static double mean_of(const rb_dense row) {
     return there ? sum / (double)there : 0;
 }
 
-static rb_error add_block(void *user, const rb_block *block, const rb_matrix *codes) {
-    levels *l = user;
+rb_error rb_levels_add(void *user, const rb_block *block, const rb_matrix *codes) {
+    rb_levels *l = user;
     for (int64_t i = 0; i < block->n_samples; i++) {
         rb_block_rows(block, i, l->row);
         double mean = mean_of(l->row);
@@ -43,14 +36,15 @@ static rb_error add_block(void *user, const rb_block *block, const rb_matrix *co
 }
 
 /* The correlation of a unit's codes with the means; 0: one of them does not vary. */
-static double correlation_of(const levels *l, int64_t u) {
+static double correlation_of(const rb_levels *l, int64_t u) {
     double n = (double)l->n, together = n * l->both[u] - l->codes[u] * l->sum;
     double squares =
         (n * l->squares - l->sum * l->sum) * (n * l->code_squares[u] - l->codes[u] * l->codes[u]);
     return squares > 0 ? together / sqrt(squares) : 0;
 }
 
-static void tell(rb_context *ctx, const levels *l, int64_t *count) {
+void rb_levels_tell(rb_context *ctx, const rb_levels *l, int64_t *count) {
+    *count = 0;
     for (int64_t u = 0; l->n >= MIN_SAMPLES && u < l->n_units; u++)
         *count += fabs(correlation_of(l, u)) > follows;
     if (*count > 0) {
@@ -61,22 +55,31 @@ static void tell(rb_context *ctx, const levels *l, int64_t *count) {
     }
 }
 
+rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *l) {
+    const rb_preprocess *p = model->preprocess;
+    *l = (rb_levels){.n_units = rb_model_units(model), .scratch.ctx = ctx};
+    l->looks = p->n_features >= MIN_FEATURES && p->options.centre != RB_CENTRE_NONE &&
+               p->options.centre_samples == RB_CENTRE_SAMPLES_NONE;
+    if (!l->looks) return RB_OK;
+    l->codes = rb_take(&l->scratch, l->n_units, sizeof *l->codes);
+    l->code_squares = rb_take(&l->scratch, l->n_units, sizeof *l->code_squares);
+    l->both = rb_take(&l->scratch, l->n_units, sizeof *l->both);
+    rb_dense_take(&l->scratch, model->type, 1, p->n_features, &l->row);
+    return l->scratch.err;
+}
+
+rb_error rb_levels_end(rb_levels *l) {
+    return rb_scratch_end(&l->scratch);
+}
+
 rb_error rb_units_of_level(rb_context *ctx, const rb_model *model, rb_source *source,
                            int64_t *count) {
-    const rb_preprocess *p = model->preprocess;
-    levels l = {.n_units = rb_model_units(model)};
+    rb_levels l;
+    rb_encoded kept = {.model = model, .source = source};
     *count = 0;
-    if (p->n_features < MIN_FEATURES || p->options.centre == RB_CENTRE_NONE ||
-        p->options.centre_samples != RB_CENTRE_SAMPLES_NONE)
-        return RB_OK;
-    rb_scratch scratch = {.ctx = ctx};
-    l.codes = rb_take(&scratch, l.n_units, sizeof *l.codes);
-    l.code_squares = rb_take(&scratch, l.n_units, sizeof *l.code_squares);
-    l.both = rb_take(&scratch, l.n_units, sizeof *l.both);
-    rb_dense_take(&scratch, model->type, 1, p->n_features, &l.row);
-    rb_error err = scratch.err;
-    err = err ? err : rb_encode_blocks(ctx, model, source, add_block, &l);
-    if (!err) tell(ctx, &l, count);
-    rb_error end = rb_scratch_end(&scratch);
+    rb_error err = rb_levels_begin(ctx, model, &l);
+    if (!err && l.looks) err = rb_encoded_blocks(ctx, &kept, rb_levels_add, &l);
+    if (!err) rb_levels_tell(ctx, &l, count);
+    rb_error end = rb_levels_end(&l);
     return err ? err : end;
 }

@@ -3,8 +3,7 @@
 #define RB_MODULES_INTERNAL_H
 
 #include "model/model.h"
-#include <rarebit/covariates.h>
-#include <rarebit/enrichment.h>
+#include <rarebit/document.h>
 #include <rarebit/modules.h>
 #include <rarebit/replication.h>
 #include <rarebit/significance.h>
@@ -52,12 +51,6 @@ int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
-/* Are units of the model causes that are there or not, as its method says? Of the shapes of its
- * arrays nothing is known. */
-bool rb_has_causes(const rb_model *model);
-/* A cause is active where its code is larger, whatever its sign; of other models 1/2. */
-double rb_active_above(const rb_model *model);
-
 /* ---- rules ---- */
 
 typedef enum rb_rule_kind {
@@ -84,7 +77,7 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
 
 /* ---- finding ---- */
 
-/* What modules are found in. The codes are asked for twice and never kept. */
+/* What modules are found in. */
 typedef struct rb_modules_input {
     int64_t n_features, n_units;
     const double *loadings; /* n_features x n_units */
@@ -107,6 +100,28 @@ typedef struct rb_modules_input {
 rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *information);
 rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information);
+
+/* Codes of more bytes than this are not kept by who could do without. */
+#define RB_KEPT_BYTES (INT64_C(1) << 30)
+/* rb_unit_information and rb_modules_find of codes that others use as well. */
+rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *information);
+rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
+                            rb_modules **modules);
+
+/* rb_units_of_level by blocks that somebody else goes through (levels.c): rb_levels_add is called
+ * with each where `looks` says so, then rb_levels_tell. rb_levels_end in any case. */
+typedef struct rb_levels {
+    rb_scratch scratch;
+    bool looks;
+    int64_t n, n_units;
+    double sum, squares;                 /* of the means of samples */
+    double *codes, *code_squares, *both; /* n_units: of codes, and of codes times means */
+    rb_dense row;
+} rb_levels;
+rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *levels);
+rb_error rb_levels_add(void *levels, const rb_block *block, const rb_matrix *codes);
+void rb_levels_tell(rb_context *ctx, const rb_levels *levels, int64_t *count);
+rb_error rb_levels_end(rb_levels *levels);
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules);
@@ -213,9 +228,9 @@ typedef struct rb_labels {
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
-/* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                          rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
+/* rb_modules_enrichment of labels. */
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
+                          rb_enrichment *enrichment);
 
 /* Every sample of the modules must be one of so many. */
 rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
@@ -223,22 +238,15 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
 /* Counts a module's samples by class; how many have one. */
 int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
 
-/* Every unit against every class, by codes of units x labelled samples: rows are classes x units,
- * with natural logarithms of p-values in place of the decimal ones, and best the unit of each
- * class. The caller has memory for both. */
-rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
-                       const float *codes, rb_group_auc *rows, int64_t *best);
+/* Every unit against every class, by codes of samples x units: rows are classes x units, with
+ * natural logarithms of p-values in place of the decimal ones, and best the unit of each class. The
+ * caller has memory for both. */
+rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix *codes,
+                       rb_group_auc *rows, int64_t *best);
 /* The overlaps of such rows: samples of the class in the module of the unit; where both sides of a
  * unit are modules in that of the side that the AUC tells. */
 rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
                            int64_t n_units, rb_group_auc *rows);
-/* The best unit of each class, by codes of units x labelled samples; best has memory for all
- * classes. */
-rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                        int64_t n_units, const float *codes, rb_class_unit *best);
-/* Such codes, of a model; freed with rb_free. */
-rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
-                           const rb_labels *labels, float **codes);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */
@@ -298,6 +306,15 @@ double rb_ranking_groups(const rb_ranking *ranking, int64_t n_groups, const doub
  * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
 rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
                             double *log_fdr);
+/* Rows that hold a p-value, its logarithm, the false discovery rate and its logarithm, one behind
+ * the other. */
+typedef struct rb_chance_rows {
+    double *first; /* the p-value of the first row */
+    size_t size;   /* of a row */
+    int64_t count;
+} rb_chance_rows;
+/* From natural logarithms of p-values to all four, with decimal logarithms. */
+rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t tests);
 /* The same of p-values themselves, all of which are there or NaN. */
 rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr);
 
@@ -329,6 +346,11 @@ typedef struct rb_set_members {
 rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_sets *sets,
                        const rb_sets_options *options, rb_set_members *members);
 void rb_set_members_clear(rb_set_members *members);
+
+/* ---- tables (tables.c) ---- */
+
+/* The value of a column that counts the rows. */
+rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column *column);
 
 /* ---- covariates (covariates.c) ---- */
 

@@ -35,9 +35,9 @@
  * nearly all samples have, such as that of the features' means, may have much information without a
  * single feature of its own. It takes one more pass. Of this a side has its share of
  * sum_i |z_ij|^3. Background comes last.
- * 3. A second pass collects the members of the units that are kept. Memory is O(l + members): the
- * codes are never kept. `mass` keeps every non-zero code until it can cut, `top` at most twice what
- * it asks.
+ * 3. A second pass collects the members of the units that are kept. Memory is O(l + members) and
+ * the codes, where they are kept (model/encoded.c). `mass` keeps every non-zero code until it can
+ * cut, `top` at most twice what it asks.
  */
 #include "modules.h"
 

@@ -2,21 +2,13 @@
 #include "modules.h"
 
 #include <math.h>
-#include <string.h>
 
-struct encoding {
-    const rb_model *model;
-    rb_source *source;
-};
-
-static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
-    const struct encoding *e = state;
-    return rb_encode(ctx, e->model, e->source, fn, user);
+static rb_error give_rows(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
+    return rb_encoded_rows(ctx, state, fn, user);
 }
 
-static rb_error encode_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
-    const struct encoding *e = state;
-    return rb_encode_blocks(ctx, e->model, e->source, fn, user);
+static rb_error give_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
+    return rb_encoded_blocks(ctx, state, fn, user);
 }
 
 /* Notes what the indices of the members mean in the data. */
@@ -34,34 +26,10 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
 
 /* ---- noise ---- */
 
-/* A table that is older than the library ends before the fields that came later. */
-bool rb_has_causes(const rb_model *model) {
-    const rb_method *m = model->method;
-    return m->size > offsetof(rb_method, active_above) && m->active_above;
-}
-
-double rb_active_above(const rb_model *model) {
-    return rb_has_causes(model) ? model->method->active_above(model) : 0.5;
-}
-
-static bool tells_noise(const rb_method *m) {
-    return m->size > offsetof(rb_method, noise) && m->noise;
-}
-
-static bool has_chances(const rb_method *m) {
-    return m->size > offsetof(rb_method, chances) && m->chances;
-}
-
-static const double *code_scale(const rb_model *model) {
-    const rb_method *m = model->method;
-    bool known = m->size > offsetof(rb_method, code_scale) && m->code_scale;
-    return known ? rb_model_array(model, m->code_scale, NULL, NULL) : NULL;
-}
-
 bool rb_modules_possible(const rb_model *model) {
     int64_t features = 0, variances = -1;
     return rb_model_array(model, "loadings", &features, NULL) &&
-           (tells_noise(model->method) ||
+           (rb_tells_noise(model) ||
             (rb_model_array(model, "noise", &variances, NULL) && variances == features));
 }
 
@@ -72,7 +40,7 @@ static const double NOISE_MIN = 1e-100;
 static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
     int64_t features = rb_model_features(model);
     const double *values = NULL;
-    rb_error err = tells_noise(model->method)
+    rb_error err = rb_tells_noise(model)
                        ? model->method->noise(ctx, model, noise)
                        : rb_model_need_array(ctx, model, "noise", features, 1, &values);
     for (int64_t k = 0; !err && k < features; k++)
@@ -94,27 +62,21 @@ static void note_stability(const rb_model *model, rb_modules *modules) {
 
 /* ---- all of it ---- */
 
-static bool has_sparse_loadings(const rb_model *model) {
-    const char *text = rb_model_attribute(model, "sparse-loadings");
-    double value = 0;
-    return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
-}
-
-/* What the modules of a model are found in; state must outlive it. */
-static rb_modules_input input_of(const rb_model *model, const double *noise,
-                                 struct encoding *state) {
+/* What the modules of a model are found in. */
+static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
+    const rb_model *model = kept->model;
     rb_modules_input input = {
         .noise = noise,
         .probabilities = rb_has_causes(model),
         .halfway = rb_active_above(model),
-        .valued = rb_model_array(model, "values", NULL, NULL),
-        .chances = has_chances(model->method),
-        .sparse_loadings = has_sparse_loadings(model),
+        .valued = rb_has_valued_causes(model),
+        .chances = rb_has_chances(model),
+        .sparse_loadings = rb_has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
-        .scale = code_scale(model),
-        .walk = encode,
-        .walk_blocks = encode_blocks,
-        .state = state,
+        .scale = rb_code_scale(model),
+        .walk = give_rows,
+        .walk_blocks = give_blocks,
+        .state = kept,
     };
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
     return input;
@@ -134,37 +96,50 @@ static rb_error begin(rb_context *ctx, const rb_model *model, double **noise) {
     return *noise ? find_noise(ctx, model, *noise) : RB_ERROR_MEMORY;
 }
 
-rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
-                             double *information) {
+rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *information) {
     double *noise;
-    struct encoding state = {model, source};
-    rb_error err = begin(ctx, model, &noise);
+    rb_error err = begin(ctx, kept->model, &noise);
     if (!err) {
-        rb_modules_input input = input_of(model, noise, &state);
+        rb_modules_input input = input_of(kept, noise);
         err = rb_information_of(ctx, &input, information);
     }
     rb_free(noise);
     return err;
 }
 
-rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
-                         const rb_options *given, rb_modules **modules) {
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information) {
+    rb_encoded kept = {.model = model, .source = source, .most = 1};
+    rb_error err = rb_encoded_information(ctx, &kept, information);
+    rb_encoded_clear(&kept);
+    return err;
+}
+
+rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *given,
+                            rb_modules **modules) {
     rb_modules_options options;
-    struct encoding state = {model, source};
     double *noise;
     *modules = NULL;
-    rb_error err = begin(ctx, model, &noise);
+    rb_error err = begin(ctx, kept->model, &noise);
     err = err ? err : rb_options_take(ctx, given, rb_modules_group(), &options);
     if (!err) {
-        rb_modules_input input = input_of(model, noise, &state);
+        rb_modules_input input = input_of(kept, noise);
         err = rb_modules_extract(ctx, &input, &options, modules);
     }
-    if (!err) note_stability(model, *modules);
-    err = err ? err : note_data(ctx, model, source, *modules);
+    if (!err) note_stability(kept->model, *modules);
+    err = err ? err : note_data(ctx, kept->model, kept->source, *modules);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);
         *modules = NULL;
     }
+    return err;
+}
+
+rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
+                         const rb_options *given, rb_modules **modules) {
+    rb_encoded kept = {.model = model, .source = source, .most = RB_KEPT_BYTES};
+    rb_error err = rb_encoded_modules(ctx, &kept, given, modules);
+    rb_encoded_clear(&kept);
     return err;
 }

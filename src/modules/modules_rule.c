@@ -10,24 +10,20 @@
 
 static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
-     "who belongs: nonzero, fabia, active, test, top:N or mass:F; not given: active for binary "
-     "causes; for sparse loadings, codes with signs and codes that are mostly above 0 test from "
-     "100 "
-     "features on, fabia below (rbm: active); else nonzero"},
+     "rule of membership: nonzero, fabia, active, test, top:N or mass:F. By default active for "
+     "binary causes, and nonzero for non-negative codes; for sparse loadings, signed codes and "
+     "mostly positive codes test from 100 features on, fabia below (rbm: active)"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
-     "fabia: a sample belongs when its code is above this (the mean square of a unit's codes is "
-     "1)"},
+     "fabia: threshold of a sample's code (the mean square of a unit's codes is 1)"},
     {"feature-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, feature_threshold),
      "0.7", DBL_MIN, DBL_MAX, NULL, "T",
-     "nonzero, fabia and active: divisor of the weight above which a feature belongs; larger "
-     "admits more"},
+     "nonzero, fabia and active: divisor of the weight threshold of features; larger admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
-     "keep this many modules, those that rank first; 0: all"},
+     "keep the N modules that rank first (0: all)"},
     {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
      "P",
-     "test: the share of a module's features that may be wrong, and the chance that one of its "
-     "samples is"},
+     "test: false discovery rate of a module's features, and error probability of its samples"},
     {0},
 };
 

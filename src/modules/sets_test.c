@@ -55,11 +55,6 @@ static rb_error add_row(testing *t, const rb_set_test *row) {
     return RB_OK;
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The features of a set that are in the module, largest |weight| first: by their place in it. */
 static rb_error keep_features(testing *t, const rb_module *m, int64_t set, int64_t overlap) {
     const int64_t *members = t->sets->feature.data;
@@ -69,7 +64,7 @@ static rb_error keep_features(testing *t, const rb_module *m, int64_t set, int64
     int64_t *kept = (int64_t *)t->features.data + t->n_features, count = 0;
     for (int64_t i = t->sets->start[set]; i < t->sets->start[set + 1]; i++)
         if (t->place[members[i]]) kept[count++] = t->place[members[i]] - 1;
-    qsort(kept, (size_t)count, sizeof *kept, ascending);
+    rb_sort_integers(kept, count);
     for (int64_t i = 0; i < count; i++)
         kept[i] = m->features[kept[i]].index;
     t->n_features += count;

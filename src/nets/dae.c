@@ -25,24 +25,22 @@
 const rb_option dae_option_rows[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(net_options, preset), "batches", 0, 0,
      "batches|paper|none", "NAME",
-     "take the options that suit a purpose, where not given: batches is --batch-size 100; paper is "
-     "what rectified factor networks were compared with (--corruption 0.2, --eta 1e-4, --momentum "
-     "0, --weights tied, --batch-size 10, --iterations 1000)",
+     "settings for a purpose: batches (--batch-size 100), paper (as in the comparison with "
+     "rectified factor networks)",
      RB_OPTION_COMMON},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(net_options, units), "10", 1, 1e9, NULL, "N",
      "number of hidden units", RB_OPTION_COMMON},
     {"corruption", 0, RB_OPTION_NUMBER, offsetof(net_options, corruption), "0.2", 0, 0.999, NULL,
-     "SHARE", "probability that a value becomes 0 before it is encoded (0: a plain autoencoder)",
+     "SHARE", "probability that a value is set to 0 before encoding (0: a plain autoencoder)",
      RB_OPTION_COMMON},
     {"eta", 0, RB_OPTION_NUMBER, offsetof(net_options, eta), "0", 0, DBL_MAX, NULL, "RATE",
-     "learning rate (0: a tenth of one over the mean square of a sample)"},
+     "learning rate (0: 0.1 / mean square of a sample)"},
     {"momentum", 0, RB_OPTION_NUMBER, offsetof(net_options, momentum), "0.9", 0, 0.9999, NULL, "P",
-     "share of the step before that is added to a step"},
+     "momentum"},
     {"weights", 0, RB_OPTION_CHOICE, offsetof(net_options, weights), "tied", 0, 0, "tied|untied",
-     "HOW", "the encoder is the transpose of the decoder, or has weights of its own"},
+     "HOW", "tied: the encoder is the transpose of the decoder; untied: it has weights of its own"},
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(net_options, weight_init), "0", 0, DBL_MAX, NULL,
-     "SD",
-     "standard deviation of the loadings at the start (0: the root of 2 / (features + units))",
+     "SD", "standard deviation of the initial loadings (0: root of 2 / (features + units))",
      RB_OPTION_RESEARCH},
     {0},
 };
@@ -240,6 +238,7 @@ const rb_method rb_method_dae = {
     .size = sizeof(rb_method),
     .name = "dae",
     .title = "denoising autoencoder",
+    .purpose = "codes that restore corrupted samples; layers of nets",
     .options = dae_option_rows,
     .options_size = sizeof(net_options),
     .code_name = "X_dae",
@@ -266,5 +265,7 @@ const rb_method rb_method_dae = {
     .coder_free = net_coder_free,
     .encode = encode,
     .decode = decode,
+    .layer = net_unit_layer,
+    .arrays = net_model_arrays,
     .no_samples = "it is a map from samples to samples, not a distribution",
 };

@@ -7,26 +7,22 @@
 
 /* ---- out ---- */
 
-/* Codes of an E-step that keeps multipliers are solved for; one product only begins with it. */
-static bool is_solved(const rb_model *model) {
-    return rb_model_array(model, "multipliers", NULL, NULL) != NULL;
-}
-
-/* Is the model an rfn, or a stack of such? */
-static rb_error check_rfn(rb_context *ctx, const rb_model *model, bool *solved) {
-    rb_error err = RB_OK;
-    const char *method = rb_model_method(model);
-    if (strcmp(method, "rfn") != 0 && !rb_stack_layers(model)) {
+/* Has the model rectified layers, as an rfn has one and a stack of such several? */
+static rb_error check_rectified(rb_context *ctx, const rb_model *model, bool *solved) {
+    rb_method_layer made = {.size = sizeof made};
+    bool one = rb_method_rectifies(model->method);
+    if (!one && !rb_stack_layers(model)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "a model of method '%s' has no rectified layers; take a net, an rfn or a "
                        "stack of rfn",
-                       method);
+                       rb_model_method(model));
     }
-    *solved = *solved || is_solved(model);
+    rb_error err = one ? model->method->layer(ctx, model, &made) : RB_OK;
+    *solved = *solved || made.solved;
     for (int64_t k = 1; !err && k <= rb_stack_layers(model); k++) {
         rb_model *layer = NULL;
         err = rb_stack_layer(ctx, model, k, &layer);
-        err = err ? err : check_rfn(ctx, layer, solved);
+        err = err ? err : check_rectified(ctx, layer, solved);
         if (err) rb_fail_prefix(ctx, "layer %lld: ", (long long)k);
         rb_model_free(layer);
     }
@@ -66,14 +62,14 @@ static rb_error take_spread(rb_context *ctx, const rb_model *model, rb_layers *l
     return RB_OK;
 }
 
-static rb_error take_rfn(rb_context *ctx, const rb_model *model, const char *filter,
-                         rb_layers *layers) {
+static rb_error take_rectified(rb_context *ctx, const rb_model *model, const char *filter,
+                               rb_layers *layers) {
     bool solved = false, plain = filter && strcmp(filter, "plain") == 0;
     if (filter && !plain && strcmp(filter, "posterior") != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "`filter` is '%s', but must be posterior or plain",
                        filter);
     }
-    rb_error err = check_rfn(ctx, model, &solved);
+    rb_error err = check_rectified(ctx, model, &solved);
     err = err ? err
               : deep_layers_of_model(ctx, model, plain ? DEEP_PLAIN : DEEP_POSTERIOR,
                                      &layers->layers);
@@ -124,9 +120,8 @@ rb_error rb_layers_new(rb_context *ctx, const rb_model *model, const char *filte
     *out = NULL;
     rb_layers *layers = rb_alloc_zero(ctx, 1, sizeof *layers);
     if (!layers) return RB_ERROR_MEMORY;
-    bool net = strcmp(rb_model_method(model), "net") == 0;
     rb_error err =
-        net ? take_net(ctx, model, filter, layers) : take_rfn(ctx, model, filter, layers);
+        (model->method == &rb_method_net ? take_net : take_rectified)(ctx, model, filter, layers);
     if (err) {
         rb_layers_free(layers);
         return err;

@@ -128,57 +128,28 @@ rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *f, deep_fi
 
 /* ---- by method ---- */
 
-static bool attribute_is(const rb_model *model, const char *name, const char *value) {
-    const char *text = rb_model_attribute(model, name);
-    return !text || strcmp(text, value) == 0;
-}
-
-static rb_error of_rfn(rb_context *ctx, const rb_model *model, deep_filter filter,
-                       deep_layers *layers) {
-    int64_t m = rb_model_features(model), l = rb_model_units(model);
-    deep_factors f = {.features = m, .units = l};
-    if (!attribute_is(model, "activation", "rectify") ||
-        !attribute_is(model, "activation-threshold", "0") ||
-        rb_model_array(model, "noise_covariance", NULL, NULL) ||
-        rb_model_array(model, "prior_covariance", NULL, NULL)) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a layer is made of an rfn with diagonal noise, `prior-covariance` 1 and "
-                       "activation rectify alone; fit one without these options");
-    }
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &f.loadings);
-    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &f.noise);
-    err = err ? err : rb_model_need_array(ctx, model, "scale", l, 1, &f.scale);
-    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &f.dead);
-    if (!err && rb_model_array(model, "prior_mean", NULL, NULL))
-        err = rb_model_need_array(ctx, model, "prior_mean", l, 1, &f.prior_mean);
-    return err ? err : deep_layers_add_factors(ctx, &f, filter, layers);
-}
-
-/* E' x + b of an autoencoder or a Boltzmann machine; W' x of components. */
-static rb_error of_weights(rb_context *ctx, const rb_model *model, deep_filter filter,
-                           deep_layers *layers) {
-    int64_t m = rb_model_features(model), l = rb_model_units(model);
-    const double *bias = NULL;
-    deep_factors f = {.features = m, .units = l};
-    (void)filter;
-    bool untied = rb_model_array(model, "weights", NULL, NULL) != NULL;
-    rb_error err =
-        rb_model_need_array(ctx, model, untied ? "weights" : "loadings", m, l, &f.loadings);
-    if (!err && rb_model_array(model, "hidden_bias", NULL, NULL))
-        err = rb_model_need_array(ctx, model, "hidden_bias", l, 1, &bias);
-    err = err ? err : deep_layers_add_factors(ctx, &f, DEEP_PLAIN, layers);
-    if (!err && bias) {
+static rb_error of_method(rb_context *ctx, const rb_model *model, deep_filter filter,
+                          deep_layers *layers) {
+    rb_method_layer from = {.size = sizeof from};
+    rb_error err = model->method->layer(ctx, model, &from);
+    deep_factors f = {.features = rb_model_features(model),
+                      .units = rb_model_units(model),
+                      .loadings = from.weights,
+                      .noise = from.noise,
+                      .prior_mean = from.prior_mean,
+                      .scale = from.scale,
+                      .dead = from.dead};
+    err = err ? err : deep_layers_add_factors(ctx, &f, from.noise ? filter : DEEP_PLAIN, layers);
+    if (!err && from.bias) {
         deep_layer *layer = &layers->list[layers->count - 1];
-        memcpy(layer->bias, bias, (size_t)l * sizeof *bias);
+        memcpy(layer->bias, from.bias, (size_t)f.units * sizeof *from.bias);
         layer->directions = false;
     }
     return err;
 }
 
-static rb_error of_net(rb_context *ctx, const rb_model *model, deep_filter filter,
-                       deep_layers *layers) {
+static rb_error of_net(rb_context *ctx, const rb_model *model, deep_layers *layers) {
     deep_net net;
-    (void)filter;
     rb_error err = deep_net_load(ctx, model, &net);
     for (int k = 0; !err && k < net.layers - 1; k++) {
         deep_layer *layer = deep_layers_add(ctx, layers, net.sizes[k], net.sizes[k + 1]);
@@ -218,21 +189,16 @@ static rb_error of_stack(rb_context *ctx, const rb_model *stack, deep_filter fil
     return err;
 }
 
-static const struct {
-    const char *method;
-    rb_error (*layers)(rb_context *ctx, const rb_model *model, deep_filter filter,
-                       deep_layers *layers);
-} makers[] = {{"rfn", of_rfn},     {"dae", of_weights}, {"rbm", of_weights},
-              {"pca", of_weights}, {"net", of_net},     {"stack", of_stack}};
-
 rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filter filter,
                               deep_layers *layers) {
-    const char *method = rb_model_method(model);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strcmp(makers[i].method, method) == 0)
-            return makers[i].layers(ctx, model, filter, layers);
-    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "no layer can be made of a model of method '%s'; start from rfn, dae, rbm, pca, "
-                   "a stack of them, a net or none",
-                   method);
+    char names[256];
+    if (model->method == &rb_method_net) return of_net(ctx, model, layers);
+    if (model->method == &rb_method_stack) return of_stack(ctx, model, filter, layers);
+    if (rb_method_has_layer(model->method)) return of_method(ctx, model, filter, layers);
+    rb_method_names(ctx, rb_method_has_layer, ", ", names, sizeof names);
+    return rb_fail(
+        ctx, RB_ERROR_UNSUPPORTED,
+        "no layer can be made of a model of method '%s'; start from %s, a stack of them, "
+        "a net or none",
+        rb_model_method(model), names);
 }

@@ -480,3 +480,16 @@ void net_rebuild(rb_context *ctx, const net_arrays *p, rb_dense codes, rb_dense 
     net_multiply(ctx, 1, codes, RB_PLAIN, p->loadings, RB_TRANSPOSED, 0, rows);
     net_add_bias(ctx, p->visible_bias, rows);
 }
+
+const rb_array_kind net_model_arrays[] = {{"weights", RB_ARRAY_COLUMN_EACH},
+                                          {"hidden_bias", RB_ARRAY_ROW_EACH},
+                                          {"visible_bias", RB_ARRAY_OF_ALL},
+                                          {0}};
+
+rb_error net_unit_layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    bool untied = rb_model_array(model, "weights", NULL, NULL) != NULL;
+    rb_error err =
+        rb_model_need_array(ctx, model, untied ? "weights" : "loadings", m, l, &layer->weights);
+    return err ? err : rb_model_need_array(ctx, model, "hidden_bias", l, 1, &layer->bias);
+}

@@ -130,6 +130,9 @@ typedef struct net_coder {
 
 rb_error net_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void net_coder_free(void *coder);
+extern const rb_array_kind net_model_arrays[];
+/* E' x + b, as a layer of a net. */
+rb_error net_unit_layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer);
 /* ROWS = CODES W' + c. */
 void net_rebuild(rb_context *ctx, const net_arrays *parameters, rb_dense codes, rb_dense rows);
 

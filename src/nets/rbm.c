@@ -29,23 +29,22 @@
 const rb_option rbm_option_rows[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(net_options, preset), "batches", 0, 0,
      "batches|paper|none", "NAME",
-     "take the options that suit a purpose, where not given: batches is --batch-size 100; paper is "
-     "what rectified factor networks were compared with (--eta 0.01, --momentum 0, --batch-size "
-     "10, --iterations 1000, --scale sd)",
+     "settings for a purpose: batches (--batch-size 100), paper (as in the comparison with "
+     "rectified factor networks)",
      RB_OPTION_COMMON},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(net_options, units), "10", 1, 1e9, NULL, "N",
      "number of hidden units", RB_OPTION_COMMON},
     {"visible", 0, RB_OPTION_CHOICE, offsetof(net_options, visible), "gaussian", 0, 0,
      "gaussian|binary", "KIND",
-     "what values are: of variance 1 given the units (take --scale sd), or probabilities from 0 to "
-     "1 (nothing is subtracted)",
+     "visible values: gaussian of variance 1 (use --scale sd), or probabilities from 0 to 1 "
+     "(neither centred nor scaled)",
      RB_OPTION_COMMON},
     {"eta", 0, RB_OPTION_NUMBER, offsetof(net_options, eta), "0.01", DBL_MIN, DBL_MAX, NULL, "RATE",
      "learning rate"},
     {"momentum", 0, RB_OPTION_NUMBER, offsetof(net_options, momentum), "0.5", 0, 0.9999, NULL, "P",
-     "share of the step before that is added to a step"},
+     "momentum"},
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(net_options, weight_init), "0.01", DBL_MIN,
-     DBL_MAX, NULL, "SD", "standard deviation of the loadings at the start", RB_OPTION_RESEARCH},
+     DBL_MAX, NULL, "SD", "standard deviation of the initial loadings", RB_OPTION_RESEARCH},
     {0},
 };
 
@@ -86,12 +85,12 @@ static rb_error survey(rb_context *ctx, void *state, const rb_block *samples) {
         for (int64_t k = 0; k < v.cols; k++) {
             double value = rb_dense_get(v, i, k);
             if (value < 0 || value > 1) {
-                return rb_fail(ctx, RB_ERROR_DATA,
-                               "the value of sample %lld, feature %lld (counted from %d) is %g: "
-                               "visible binary takes values from 0 to 1, neither centred nor "
-                               "scaled",
-                               (long long)rb_nth(ctx, samples->first + i),
-                               (long long)rb_nth(ctx, k), ctx->first, value);
+                return rb_fail(
+                    ctx, RB_ERROR_DATA,
+                    "the value of sample %lld, feature %lld (counted from %d) is %g, but visible "
+                    "binary needs values from 0 to 1; do not centre or scale them",
+                    (long long)rb_nth(ctx, samples->first + i), (long long)rb_nth(ctx, k),
+                    ctx->first, value);
             }
         }
     }
@@ -495,6 +494,7 @@ const rb_method rb_method_rbm = {
     .size = sizeof(rb_method),
     .name = "rbm",
     .title = "restricted Boltzmann machine",
+    .purpose = "units that are on with a probability; layers of nets",
     .options = rbm_option_rows,
     .options_size = sizeof(net_options),
     .code_name = "X_rbm",
@@ -525,4 +525,6 @@ const rb_method rb_method_rbm = {
     .emit = emit,
     .draws_by_steps = true,
     .chances = true,
+    .layer = net_unit_layer,
+    .arrays = net_model_arrays,
 };

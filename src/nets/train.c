@@ -151,15 +151,8 @@ static rb_error begin_net(deep_training *t, const rb_model *start, int64_t outpu
 /* ---- preprocessing and what the model records ---- */
 
 static rb_error check_preprocess(rb_context *ctx, const rb_options *options) {
-    for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
-        if (rb_options_is_set(options, row->name)) {
-            return rb_fail(
-                ctx, RB_ERROR_ARGUMENT,
-                "`%s` cannot be given with a model to start from, whose preprocessing is "
-                "taken; leave it out",
-                row->name);
-        }
-    }
+    for (const rb_option *row = rb_preprocess_group.rows; row->name; row++)
+        if (rb_options_is_set(options, row->name)) return rb_refuse_preprocess(ctx, row->name);
     return RB_OK;
 }
 

@@ -214,7 +214,7 @@ static rb_error go_on(deep_training *t) {
                             "one remove it to begin anew: ");
     }
     if (!err) {
-        rb_log(ctx, RB_LOG_INFO, "going on from the checkpoint %s, after epoch %lld", path,
+        rb_log(ctx, RB_LOG_INFO, "resuming from the checkpoint %s, after epoch %lld", path,
                (long long)t->progress.epochs);
     }
     return err;

@@ -13,52 +13,48 @@
 
 const rb_option deep_train_rows[] = {
     {"layers", 0, RB_OPTION_TEXT, FIELD(layers), NULL, 0, 0, NULL, "N,N,...",
-     "units of the hidden layers that begin at random, above those of the start; without a start "
-     "and without layers the outputs see the input itself",
+     "sizes of the random hidden layers above those of the start; without a start and layers the "
+     "outputs see the input",
      RB_OPTION_COMMON},
     {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain|rescaled", "HOW",
-     "how rfn becomes a layer: its codes (posterior: mean and scales), the directions of W' "
-     "without "
-     "a bias (plain), or its codes with weights of each unit as long as random ones (rescaled)"},
+     "how rfn becomes a layer: its codes (posterior), the directions of W' without a bias (plain), "
+     "or its codes with weights rescaled to the length of random ones (rescaled)"},
     {"outputs", 0, RB_OPTION_CHOICE, FIELD(outputs), "softmax", 0, 0, "softmax|logistic|linear",
-     "KIND",
-     "softmax: one of several classes; logistic: yes or no for each target; linear: any values",
+     "KIND", "softmax: one of several classes; logistic: yes or no per target; linear: any values",
      RB_OPTION_COMMON},
     {"epochs", 0, RB_OPTION_INTEGER, FIELD(epochs), "100", 1, 1e9, NULL, "N",
-     "passes over the training samples, at most", RB_OPTION_COMMON},
+     "maximum number of passes over the training samples", RB_OPTION_COMMON},
     {"patience", 0, RB_OPTION_INTEGER, FIELD(patience), "10", 0, 1e9, NULL, "N",
-     "stop when for N epochs the error on the validation samples was not below its best (0: "
-     "never); the best net is kept"},
+     "stop when the validation error has not improved for N epochs (0: never); the best net is "
+     "kept"},
     {"batch-size", 0, RB_OPTION_INTEGER, FIELD(batch_size), "128", 1, 1e6, NULL, "N",
-     "samples that a step follows, drawn anew in each epoch"},
+     "samples per step, shuffled in each epoch"},
     {"optimizer", 0, RB_OPTION_CHOICE, FIELD(optimizer), "nesterov", 0, 0, "sgd|nesterov|adam",
-     "NAME", "sgd with momentum, the same with the gradient taken ahead, or adam",
-     RB_OPTION_COMMON},
+     "NAME", "sgd with momentum, nesterov's momentum, or adam", RB_OPTION_COMMON},
     {"rate", 0, RB_OPTION_NUMBER, FIELD(rate), "0.01", DBL_MIN, 1e6, NULL, "RATE",
      "learning rate; 0.001 suits adam", RB_OPTION_COMMON},
     {"momentum", 0, RB_OPTION_NUMBER, FIELD(momentum), "0.9", 0, 1, NULL, "SHARE",
-     "share of the last step that the next one keeps, of sgd and nesterov"},
+     "momentum of sgd and nesterov"},
     {"schedule", 0, RB_OPTION_CHOICE, FIELD(schedule), "constant", 0, 0,
      "constant|step|exponential|cosine", "HOW",
-     "how the rate falls: not at all, times --rate-decay after every --rate-step epochs, times "
-     "--rate-decay after every epoch, or as a cosine to 0 at the last of --epochs"},
+     "schedule of the rate: constant, times --rate-decay every --rate-step epochs, times "
+     "--rate-decay every epoch, or a cosine to 0 at the last of --epochs"},
     {"rate-decay", 0, RB_OPTION_NUMBER, FIELD(rate_decay), "0.9", DBL_MIN, 1, NULL, "FACTOR",
      "factor of --schedule step and exponential", .needs = "schedule"},
     {"rate-step", 0, RB_OPTION_INTEGER, FIELD(rate_step), "10", 1, 1e9, NULL, "N",
      "epochs between two steps of --schedule step", .needs = "schedule=step"},
     {"dropout", 0, RB_OPTION_NUMBER, FIELD(dropout), "0", 0, 0.99, NULL, "SHARE",
-     "share of the hidden units that each sample is trained without", RB_OPTION_COMMON},
+     "probability that a hidden unit is dropped for a sample", RB_OPTION_COMMON},
     {"masking", 0, RB_OPTION_NUMBER, FIELD(masking), "0", 0, 0.99, NULL, "SHARE",
-     "share of the input values that become 0 while training, after preprocessing",
-     RB_OPTION_COMMON},
+     "share of the input values set to 0 while training, after preprocessing", RB_OPTION_COMMON},
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0", 0, 1e6, NULL, "FACTOR",
-     "adds this half times the squared weights, without biases, to the loss"},
+     "weight decay: adds half of this times the squared weights, without biases, to the loss"},
     {"class-weights", 0, RB_OPTION_TEXT, FIELD(class_weights), NULL, 0, 0, NULL, "WEIGHTS",
-     "balanced: each class counts the same; or A=2,B=1: factors of classes, 1 where not given"},
+     "balanced: each class counts the same; or A=2,B=1: weights of classes, 1 where not given"},
     {"max-time", 0, RB_OPTION_SECONDS, FIELD(max_time), "0", 0, 1e15, NULL, "TIME",
-     "stop after this time, such as 90s, 5m or 2h (0: never)"},
+     "stop after this time: 90s, 5m, 2h (0: never)"},
     {"seed", 0, RB_OPTION_INTEGER, FIELD(seed), "1", 0, 9e18, NULL, "N",
-     "seed of every random number", RB_OPTION_COMMON},
+     "seed of the random numbers", RB_OPTION_COMMON},
     {"precision", 0, RB_OPTION_CHOICE, FIELD(precision), "float32", 0, 0, "float32|float64", "TYPE",
      "numbers and products"},
     {0},
@@ -69,11 +65,9 @@ const rb_option_group deep_train_group = {sizeof(rb_option), "Training", deep_tr
 
 static const rb_option checkpoint_rows[] = {
     {"checkpoint", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint), NULL, 0, 0, NULL,
-     "FILE",
-     "write down now and then what the training needs to go on; if FILE is there already, go on "
-     "from it, with the same result as if nothing had happened"},
+     "FILE", "save the state of the training here; resume from FILE if it exists"},
     {"checkpoint-every", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint_every),
-     "60s", 0, 0, NULL, "N|TIME", "how often: after 10 epochs (10), or a time (60s, 5m, 1h)",
+     "60s", 0, 0, NULL, "N|TIME", "save after N epochs (10) or after a time (60s, 5m, 1h)",
      .needs = "checkpoint"},
     {0},
 };
@@ -96,14 +90,15 @@ rb_error rb_finetune_options_new(rb_context *ctx, rb_options **options) {
 
 /* ---- what contradicts, or does nothing ---- */
 
-/* Is some layer an rfn? */
-static bool has_filter(const rb_model *start) {
-    if (!start || strcmp(rb_model_method(start), "rfn") == 0) return start != NULL;
+/* Is some layer made of the posterior mean of a factor model? */
+static bool has_filter(const rb_context *ctx, const rb_model *start) {
+    if (!start || rb_method_rectifies(start->method)) return start != NULL;
     for (int64_t k = 1; k <= rb_stack_layers(start); k++) {
         char name[64];
         snprintf(name, sizeof name, "layer%lld.method", (long long)k);
-        const char *method = rb_model_attribute(start, name);
-        if (method && strcmp(method, "rfn") == 0) return true;
+        const char *text = rb_model_attribute(start, name);
+        const rb_method *method = text ? rb_find_method(ctx, text) : NULL;
+        if (method && rb_method_rectifies(method)) return true;
     }
     return false;
 }
@@ -117,14 +112,13 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const dee
         {!valid, "patience", "there are no validation samples to stop by"},
         {o->optimizer == DEEP_ADAM, "momentum", "adam has moments of its own"},
         {o->schedule == DEEP_COSINE, "rate-decay", "the cosine has no factor"},
-        {!has_filter(start), "filter", "the start has no posterior"},
+        {!has_filter(ctx, start), "filter", "the start has no posterior"},
         {o->outputs != DEEP_SOFTMAX, "class-weights", "the outputs are not classes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].idle && rb_options_is_set(options, rows[i].name)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "`%s` is given, but does nothing: %s; leave it out", rows[i].name,
-                           rows[i].why);
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` does nothing: %s; leave it out",
+                           rows[i].name, rows[i].why);
         }
     }
     if (o->momentum >= 1)

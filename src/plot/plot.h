@@ -15,7 +15,7 @@ typedef struct rb_plot_options {
     const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
     int64_t width;     /* of the picture in pixels, from 600; the height follows */
     const char *title; /* NULL: a title that says what is shown */
-    const char *labels; /* classes of samples, as for rb_modules_enrichment: samples are grouped by
+    const char *labels; /* classes of samples, as rb_classes_read takes them: samples are grouped by
                            class; NULL: none */
 } rb_plot_options;
 
@@ -182,9 +182,6 @@ void rb_chart_line(rb_page *page, const rb_chart *chart, const double *x, const 
                    int64_t count, rb_pen pen);
 void rb_chart_dot(rb_page *page, const rb_chart *chart, double x, double y, double radius,
                   rb_colour colour);
-void rb_page_cross(rb_page *page, double x, double y, double radius, rb_colour colour);
-void rb_chart_cross(rb_page *page, const rb_chart *chart, double x, double y, double radius,
-                    rb_colour colour);
 
 /* Names in rows, each after the stroke of its line, or after a box in the colour of its class. */
 typedef struct rb_legend {
@@ -217,36 +214,21 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
 typedef struct rb_series_plot {
     const double *values; /* lines x count; NaN: a gap */
     int64_t lines, count;
-    double low, high;  /* of the vertical axis; low = high: the range of the values */
-    double cut;        /* a vertical line there, the first value at 0; NaN: none */
-    const char *level; /* name of a horizontal line at 0, for the legend above; NULL: none */
-    double height;     /* of the panel; 0: as on a page of its own */
+    double low, high; /* of the vertical axis; low = high: the range of the values */
+    double cut;       /* a vertical line there, the first value at 0; NaN: none */
     const char *title, *across, *up;
-    /* Points instead of one line, or several lines, in the colours of their classes. NULL: lines
-     * of colours of their own. */
-    const int64_t *classes; /* count, or of several lines `lines` */
+    const int64_t *classes; /* count: one line is points in the colours of these; NULL: lines */
     int64_t n_classes;
     const char *const *class_names; /* for a legend above; NULL: it does not occur */
-    bool crosses;                   /* points of class 1 are crosses */
     const char *const *line_names;  /* of several lines, for a legend below them; NULL: none */
     const char *legend;             /* what the classes or lines are */
 } rb_series_plot;
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *plot, const rb_plot_options *options,
                         const char *path);
-/* The same without a title, as a panel of a page that begins at y = top, and the height it takes:
- * its legends and labels are above and below. */
-enum { RB_PANEL_ABOVE = 60, RB_PANEL_BELOW = 60 };
-void rb_page_series(rb_page *page, const rb_series_plot *plot, double top);
-double rb_series_height(const rb_series_plot *plot);
-
-/* The series of a fit by expectation truncation (plot_et.c), in memory of the scratch, whose error
- * says whether all went well. Causes are known where states are given: rb_plot_evidence. */
+/* The series of rb_plot_evidence, in memory of the scratch, whose error says whether all went well. */
 void rb_evidence_series(rb_scratch *scratch, const double *evidence, int64_t n, int64_t used,
                         rb_source *states, rb_series_plot *plot);
-/* Q of traced samples in the colours of whether so few causes were active as states may have. */
-void rb_quality_series(rb_scratch *scratch, const rb_model *model, rb_source *states,
-                       rb_series_plot *plot);
 
 /* A group of rows next to each other. */
 typedef struct rb_row_group {

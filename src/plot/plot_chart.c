@@ -217,18 +217,6 @@ void rb_chart_dot(rb_page *page, const rb_chart *c, double x, double y, double r
     }
 }
 
-void rb_page_cross(rb_page *page, double x, double y, double radius, rb_colour colour) {
-    const double width = 1.6;
-    rb_page_line(page, x - radius, y - radius, x + radius, y + radius, width, colour);
-    rb_page_line(page, x - radius, y + radius, x + radius, y - radius, width, colour);
-}
-
-void rb_chart_cross(rb_page *page, const rb_chart *c, double x, double y, double radius,
-                    rb_colour colour) {
-    if (rb_axis_shows(&c->across, x) && rb_axis_shows(&c->up, y))
-        rb_page_cross(page, rb_chart_x(c, x), rb_chart_y(c, y), radius, colour);
-}
-
 /* ---- legends ---- */
 
 double rb_legend_height(const rb_legend *l) {

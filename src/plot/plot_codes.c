@@ -7,7 +7,6 @@
 #include "plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     MAX_ROWS = 1500,
@@ -23,11 +22,6 @@ static const rb_colour ink = {0.35, 0.35, 0.35};
 
 /* ---- drawing ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The scale: from 0 to the 99.5th percentile of what is not 0, or about 0 when there are signs. */
 static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *grid, bool *more) {
     int64_t count = 0;
@@ -40,7 +34,7 @@ static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *g
             sorted[count++] = fabs(p->values[i]);
         }
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    rb_sort_numbers(sorted, count);
     double largest = count ? sorted[count - 1] : 1;
     double high = count ? sorted[(int64_t)(0.995 * (double)(count - 1))] : 1;
     /* A scale that would hide next to nothing goes to the end. */

@@ -97,30 +97,6 @@ static void quality_series(rb_scratch *scratch, const rb_model *model, rb_series
     plot->line_names = names;
 }
 
-void rb_quality_series(rb_scratch *scratch, const rb_model *model, rb_source *states,
-                       rb_series_plot *plot) {
-    const char *most = rb_model_attribute(model, "max-active");
-    quality_series(scratch, model, plot);
-    int64_t max_active = most ? strtoll(most, NULL, 10) : 0, n = states->n_samples;
-    int64_t *classes = rb_take(scratch, plot->lines, sizeof *classes);
-    char(*texts)[NUMBER] = rb_take(scratch, 2, sizeof *texts);
-    const char **names = rb_take(scratch, 2, sizeof *names);
-    const int64_t *counts = take_causes(scratch, states, n);
-    if (scratch->err) return;
-    snprintf(texts[0], NUMBER, "at most %lld", (long long)max_active);
-    snprintf(texts[1], NUMBER, "more");
-    for (int64_t k = 0; k < plot->lines; k++) {
-        int64_t sample = traced_sample(model, k, plot->lines);
-        classes[k] = sample < n && counts[sample] > max_active;
-        names[classes[k]] = texts[classes[k]];
-    }
-    plot->classes = classes;
-    plot->n_classes = 2;
-    plot->class_names = names;
-    plot->line_names = NULL;
-    plot->legend = "active causes";
-}
-
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;

@@ -80,3 +80,7 @@ bool rb_page_file_close(rb_page_file *f) {
     rb_free(f);
     return !bad;
 }
+
+const char *rb_plot_cairo(void) {
+    return cairo_version_string();
+}

@@ -1,39 +1,17 @@
 /* Line charts: one panel of lines, or of points in the colours of classes; panels over the
- * iterations of a fit; how cost grows over logarithmic axes. */
+ * iterations of a fit. */
 #include "plot.h"
-
-#include <rarebit/rfn.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { TOP = RB_PANEL_ABOVE, BOTTOM = RB_PANEL_BELOW, N_KINDS = 16 };
+enum { TOP = 60, BOTTOM = 60, N_KINDS = 16 };
 
 static const rb_axis empty = {.low = INFINITY, .high = -INFINITY};
 
 /* ---- one panel ---- */
 
-static const rb_pen level_pen = {{0.25, 0.25, 0.25}, 1.4, 1};
-
-static bool has_points(const rb_series_plot *s) {
-    return s->classes && s->lines == 1;
-}
-
-/* Points of a class: a disc or a cross. */
-static void draw_point(rb_page *page, const rb_series_plot *s, const rb_chart *c, int64_t i) {
-    double x = (double)i + 1, y = s->values[i];
-    int64_t class = s->classes[i];
-    if (s->crosses && class == 1)
-        rb_chart_cross(page, c, x, y, 4, rb_class_colour(class));
-    else
-        rb_chart_dot(page, c, x, y,
-                     s->count > 2000 ? 1.2
-                     : s->crosses    ? 2.6
-                                     : 2,
-                     rb_class_colour(class));
-}
-
-/* Classes that occur, and the level, in a line above the panel. */
+/* Classes that occur, in a line above the panel. */
 static void draw_classes(rb_page *page, const rb_series_plot *s, const rb_chart *chart) {
     const double y = chart->box.y - 13;
     double x = chart->box.x;
@@ -43,17 +21,10 @@ static void draw_classes(rb_page *page, const rb_series_plot *s, const rb_chart 
     }
     for (int64_t c = 0; c < s->n_classes; c++) {
         if (!s->class_names[c]) continue;
-        if (s->crosses && c == 1)
-            rb_page_cross(page, x + 5, y, 4, rb_class_colour(c));
-        else
-            rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
+        rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
         rb_page_text(page, RB_TEXT_TICK, x + 15, y, 0, 0, s->class_names[c]);
         x += rb_text_width(RB_TEXT_TICK, s->class_names[c]) + 30;
     }
-    if (!s->level) return;
-    rb_chart unit = {{x, y, 24, 1}, {.low = 1, .high = 2}, {.low = 0, .high = 1}};
-    rb_chart_line(page, &unit, NULL, (double[]){1, 1}, 2, level_pen);
-    rb_page_text(page, RB_TEXT_TICK, x + 30, y, 0, 0, s->level);
 }
 
 static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
@@ -66,20 +37,14 @@ static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
     return l;
 }
 
-static rb_chart series_chart(const rb_series_plot *s, double top) {
-    const double own_page = 330;
-    rb_chart c = {.box = {96, top + TOP, 772, s->height > 0 ? s->height : own_page},
-                  .across = rb_axis_counting(s->across, s->count)};
-    if (has_points(s) && s->crosses) { /* the first and last stand free */
-        c.across.low = 0.5;
-        c.across.high = (double)s->count + 0.5;
-    }
-    c.up = (rb_axis){.low = s->low, .high = s->high};
+static rb_chart series_chart(const rb_series_plot *s) {
+    rb_chart c = {.box = {96, TOP, 772, 330},
+                  .across = rb_axis_counting(s->across, s->count),
+                  .up = {.low = s->low, .high = s->high}};
     if (!(s->low < s->high)) {
         c.up = empty;
         for (int64_t i = 0; i < s->lines * s->count; i++)
             rb_axis_cover(&c.up, s->values[i]);
-        if (s->level) rb_axis_cover(&c.up, 0);
         rb_axis_pad(&c.up, 0.04);
     }
     c.up.label = s->up;
@@ -89,50 +54,42 @@ static rb_chart series_chart(const rb_series_plot *s, double top) {
 static void draw_lines(rb_page *page, const rb_series_plot *s, const rb_chart *c) {
     for (int64_t line = 0; line < s->lines; line++) {
         rb_pen pen = s->lines > 1 ? rb_line_pen(line, 0.9) : (rb_pen){rb_class_colour(0), 1.8, 0};
-        if (s->classes) pen = (rb_pen){rb_class_colour(s->classes[line]), 0.9, 0};
         rb_chart_line(page, c, NULL, s->values + line * s->count, s->count, pen);
     }
 }
 
-static void draw_level(rb_page *page, const rb_chart *c) {
-    const double ends[] = {c->across.low, c->across.high}, zeros[] = {0, 0};
-    rb_chart_line(page, c, ends, zeros, 2, level_pen);
-}
-
-double rb_series_height(const rb_series_plot *s) {
-    rb_chart c = series_chart(s, 0);
-    rb_legend legend = legend_below(s, c.box);
-    double names = rb_legend_height(&legend);
-    return c.box.y + c.box.height + BOTTOM + names + (names > 0 ? 8 : 0);
-}
-
-void rb_page_series(rb_page *page, const rb_series_plot *s, double top) {
-    rb_chart c = series_chart(s, top);
-    rb_legend legend = legend_below(s, c.box);
-    rb_chart_axes(page, &c);
-    if (isfinite(s->cut)) {
-        double x = rb_chart_x(&c, s->cut + 1);
-        rb_page_line(page, x, c.box.y, x, c.box.y + c.box.height, 1.2,
-                     s->classes ? (rb_colour){0.35, 0.35, 0.35} : rb_class_colour(3));
-    }
-    if (!has_points(s)) draw_lines(page, s, &c);
-    if (s->level) draw_level(page, &c);
-    for (int64_t i = 0; has_points(s) && i < s->count; i++)
-        draw_point(page, s, &c, i);
-    if (s->classes) draw_classes(page, s, &c);
-    if (s->line_names) {
-        rb_page_text(page, RB_TEXT_TICK, c.box.x, legend.top, 0, 0, s->legend);
-        rb_page_legend(page, &legend);
-    }
+static void draw_points(rb_page *page, const rb_series_plot *s, const rb_chart *c) {
+    double radius = s->count > 2000 ? 1.2 : 2;
+    for (int64_t i = 0; i < s->count; i++)
+        rb_chart_dot(page, c, (double)i + 1, s->values[i], radius, rb_class_colour(s->classes[i]));
 }
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_options *options,
                         const char *path) {
     rb_page page;
-    rb_error err = rb_page_open(ctx, options, path, rb_series_height(s), &page);
+    rb_chart c = series_chart(s);
+    rb_legend legend = legend_below(s, c.box);
+    double names = rb_legend_height(&legend), bottom = c.box.y + c.box.height;
+    rb_error err =
+        rb_page_open(ctx, options, path, bottom + BOTTOM + names + (names > 0 ? 8 : 0), &page);
     if (err) return err;
-    rb_page_title(&page, series_chart(s, 0).box.x, s->classes ? 24 : 30, 0, s->title);
-    rb_page_series(&page, s, 0);
+    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, 0, s->title);
+    rb_chart_axes(&page, &c);
+    if (isfinite(s->cut)) {
+        double x = rb_chart_x(&c, s->cut + 1);
+        rb_page_line(&page, x, c.box.y, x, bottom, 1.2,
+                     s->classes ? (rb_colour){0.35, 0.35, 0.35} : rb_class_colour(3));
+    }
+    if (s->classes) {
+        draw_points(&page, s, &c);
+        draw_classes(&page, s, &c);
+    } else {
+        draw_lines(&page, s, &c);
+    }
+    if (s->line_names) {
+        rb_page_text(&page, RB_TEXT_TICK, c.box.x, legend.top, 0, 0, s->legend);
+        rb_page_legend(&page, &legend);
+    }
     return rb_page_close(&page, RB_OK);
 }
 
@@ -227,26 +184,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
 }
 
 /* What a panel shows: a metric by its name; the objectives are in the history itself. */
-typedef struct metric {
-    const char *label, *name;
-    bool logarithm;
-    const char *(*kind)(int number);
-} metric;
-
-static const metric metrics[RB_SERIES_MAX] = {
-    {"objective", "objective", false, NULL},
-    {"E-step objective", "estep_objective", false, NULL},
-    {"log10 of KKT residual", "kkt_residual", true, NULL},
-    {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
-
-/* Of a fit that cools: its objective is at another temperature in each iteration. */
-static const metric cooling[RB_SERIES_MAX] = {
-    {"log evidence at the temperature", "objective", false, NULL},
-    {"log-likelihood", "log_likelihood", false, NULL},
-    {"free energy", "free_energy", false, NULL},
-    {"temperature", "temperature", false, NULL}};
-
-static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
+static double value_of(const rb_model *model, int64_t iteration, const rb_metric_plot *m) {
     double value = NAN, objective = NAN, estep_objective = NAN;
     if (rb_model_metric(model, iteration, m->name, &value)) {
         rb_model_history(model, iteration, &objective, &estep_objective, NULL);
@@ -265,57 +203,17 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     rb_error err = rb_page_check(ctx, given, &options, path);
     double *values = err ? NULL : rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
     if (!values) return err ? err : RB_ERROR_MEMORY;
-    bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
+    const rb_metric_plot *m = rb_metric_plots(model);
     rb_series series[RB_SERIES_MAX];
-    for (int s = 0; s < RB_SERIES_MAX; s++) {
-        const metric *m = cools ? &cooling[s] : &metrics[s];
+    int s = 0;
+    for (; m->label && s < RB_SERIES_MAX; m++, s++) {
         series[s] = (rb_series){m->label, values + s * count, m->kind};
         for (int64_t i = 0; i < count; i++)
             values[s * count + i] = value_of(model, i, m);
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, title, &options, path);
+    err = rb_draw_history(ctx, series, s, count, title, &options, path);
     rb_free(values);
     return err;
-}
-
-/* ---- growth ---- */
-
-rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t count,
-                        const char *across, const char *up, const rb_options *given,
-                        const char *path) {
-    rb_chart c = {.box = {84, TOP, 660, 440}, .across = empty, .up = empty};
-    rb_plot_options options;
-    rb_page page;
-    rb_error err = rb_page_check(ctx, given, &options, path);
-    err = err ? err : rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
-    if (err) return err;
-    c.across.log = c.up.log = true;
-    for (const rb_plot_line *l = lines; l < lines + count; l++) {
-        for (int64_t i = 0; i < l->count; i++) {
-            if (rb_axis_shows(&c.across, l->x[i]) && rb_axis_shows(&c.up, l->y[i])) {
-                rb_axis_cover(&c.across, l->x[i]);
-                rb_axis_cover(&c.up, l->y[i]);
-            }
-        }
-    }
-    rb_axis_pad(&c.across, 0.03);
-    rb_axis_pad(&c.up, 0.03);
-    c.across.label = across;
-    c.up.label = up;
-    rb_page_title(&page, c.box.x, 30, 0, up);
-    rb_chart_axes(&page, &c);
-    for (int64_t l = 0; l < count; l++) {
-        double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;
-        rb_chart_line(&page, &c, lines[l].x, lines[l].y, lines[l].count,
-                      (rb_pen){rb_line_colour(l), 1.6, 0});
-        for (int64_t i = 0; i < lines[l].count; i++)
-            rb_chart_dot(&page, &c, lines[l].x[i], lines[l].y[i], 2.4, rb_line_colour(l));
-        /* Names at the right, each after a stroke of its line's colour. */
-        rb_page_line(&page, right + 12, y, right + 30, y, 2, rb_line_colour(l));
-        rb_page_text(&page, RB_TEXT_TICK, right + 36, y, 0, RB_PAGE_WIDTH - right - 40,
-                     lines[l].name);
-    }
-    return rb_page_close(&page, RB_OK);
 }

@@ -114,17 +114,18 @@ void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit) {
     int64_t singletons;
     if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) return;
     double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
-    const char *advice = "give more `steer-iterations`";
+    const char *advice = "raise `steer-iterations`";
     if (sparseness > a->target && a->rho < MIN_RHO)
-        advice = "fewer need a `prior-mean` above 0";
+        advice = "a lower share needs a `prior-mean` above 0";
     else if (singletons > a->singletons)
         advice = "sparser codes would leave units with a single sample; take fewer units";
     else if (sparseness < a->target && isfinite(a->ceiling))
-        advice = "sparser codes would not be the best for their parameters; newton's are sparser";
+        advice =
+            "sparser codes would not be optimal for their parameters; those of newton are sparser";
     if (fabs(sparseness - a->target) > MARGIN) {
         rb_log(ctx, RB_LOG_WARNING,
-               "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
-               "%s",
+               "a share of %.3f of the codes is 0 instead of the %.3f asked for, with a prior mean "
+               "of %.3g: %s",
                sparseness, a->target, fit->parameters.prior.mean[0], advice);
     }
 }

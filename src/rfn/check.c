@@ -51,17 +51,17 @@ static rb_error check_noise(rb_context *ctx, const rb_problem *problem,
         {level > 0 && !kind,
          "`input-noise-level` needs `input-noise`: masking, salt-and-pepper or gaussian"},
         {kind && kind != RB_RFN_NOISE_GAUSSIAN && level > 0.999,
-         "but no more than 0.999 of the values can be replaced", "input-noise-level", level},
+         "but at most 0.999 of the values can be replaced", "input-noise-level", level},
         {problem->sparse && kind && kind != RB_RFN_NOISE_MASKING,
          "this `input-noise` would fill the zeros of sparse data; take masking, which hides stored "
          "values"},
         {full && options->mstep == RB_RFN_MSTEP_GRADIENT,
-         "the gradient form of the M-step is for diagonal noise: take `mstep=newton`"},
+         "the gradient M-step requires diagonal noise; use `mstep=newton`"},
         {full && options->psi_step == RB_RFN_PSI_STEP_PRECISION,
-         "`psi-step=precision` is for diagonal noise: take `noise=diagonal` or "
+         "`psi-step=precision` requires diagonal noise; use `noise=diagonal` or "
          "`psi-step=variance`"},
         {!full && options->noise_decay > 0,
-         "but diagonal noise has no covariances: take `noise=full`", "noise-decay",
+         "but diagonal noise has no covariances; use `noise=full`", "noise-decay",
          options->noise_decay},
         {0},
     };
@@ -73,24 +73,22 @@ static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
     bool newton = options->estep == RB_RFN_ESTEP_NEWTON, batches = rfn_in_batches(problem);
     const char *name = without_guarantee(options);
     const rule rules[] = {
-        {batches && !newton,
-         "a fit in batches cannot keep the codes of all samples, so that only the E-step newton "
-         "can have it: leave out `batch-size` or take `estep=newton`"},
+        {batches && !newton, "a fit in batches cannot keep the codes of all samples; leave out "
+                             "`batch-size` or use `estep=newton`"},
         {batches && options->noise == RB_RFN_PSI_FULL,
-         "noise full is learned from all samples at once: leave out `batch-size` or take "
-         "`noise=diagonal`"},
+         "full noise needs all samples at once; leave out `batch-size` or use `noise=diagonal`"},
         {batches && problem->fit->trace,
-         "the E-step objective is one of all samples and cannot be traced in batches: leave out "
+         "the E-step objective needs all samples and cannot be traced in batches; leave out "
          "`batch-size`, or `trace` and what needs it (`log-json`)"},
         {!newton && options->normalize == RB_RFN_NORMALIZE_SD,
-         "`normalize=sd` requires `estep=newton`; take that, or `normalize=rms` or none"},
+         "`normalize=sd` requires `estep=newton`; use that, or `normalize=rms` or none"},
         {0},
     };
     rb_error err = check_rules(ctx, rules);
     if (!err && !newton && name) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "with %s the objective may fall, so that only the E-step newton can have it: "
-                      "leave it out or take `estep=newton`",
+                      "with %s the objective may fall, which only the E-step newton allows; leave "
+                      "it out or use `estep=newton`",
                       name);
     }
     return err;
@@ -111,15 +109,15 @@ static rb_error check_acceleration(rb_context *ctx, const rb_problem *problem,
     if (rfn_in_batches(problem)) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "a fit in batches cannot be accelerated: leave out `accelerate` or `batch-size`");
+            "a fit in batches cannot be accelerated; leave out `accelerate` or `batch-size`");
     }
     if (options->estep == RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the E-step newton may lower the objective, so that a fit with it cannot be "
-                       "accelerated: take `estep=cyclic` or `estep=gradient`");
+                       "a fit with the E-step newton cannot be accelerated, since it may lower the "
+                       "objective; use `estep=cyclic` or `estep=gradient`");
     }
     return name ? rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "a fit with %s cannot be accelerated: leave out `accelerate`, or take %s",
+                          "a fit with %s cannot be accelerated; leave out `accelerate`, or use %s",
                           name,
                           options->noise != RB_RFN_PSI_DIAGONAL ? "`noise=diagonal`" : "0 for it")
                 : RB_OK;
@@ -131,17 +129,16 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
     int64_t first = options->newton_iterations;
     const rule rules[] = {
         {newton && first > 0,
-         "but with the E-step newton all are: take another `estep` to follow, such as cyclic",
+         "but with the E-step newton all of them are; choose another `estep`, such as cyclic",
          "newton-iterations", (double)first},
         {options->target_sparseness > 0 && !adapts,
-         "but the prior mean is never adapted: give `steer-iterations`, or take the preset sparse",
+         "but the prior mean is never adapted; give `steer-iterations`, or use the preset sparse",
          "target-sparseness", options->target_sparseness},
-        {adapts && newton, "the prior mean is adapted by E-steps that keep codes: with "
-                           "`steer-iterations` take another "
+        {adapts && newton, "`steer-iterations` requires an E-step that keeps codes; choose another "
                            "`estep` than newton, such as cyclic"},
         {adapts && (options->prior_mean.matrix || options->prior_mean.value > 0),
-         "the prior mean is adapted from one number for all units, not above 0: give such a "
-         "`prior-mean`, or leave out `steer-iterations`"},
+         "`steer-iterations` requires one `prior-mean` for all units, at most 0; give such a "
+         "value, or leave out `steer-iterations`"},
         {0},
     };
     rb_error err = check_rules(ctx, rules);
@@ -159,25 +156,23 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
                               const rb_rfn_options *options) {
     const rule rules[] = {
         {rfn_in_batches(problem),
-         "a fit in batches needs all values of a sample, and some are not there: leave out "
-         "`batch-size`, or fill them with `missing=mean` or `missing=median`"},
+         "a fit in batches cannot have missing values; leave out `batch-size`, or fill them with "
+         "`missing=mean` or `missing=median`"},
         {options->noise == RB_RFN_PSI_FULL,
-         "noise full needs all values of a sample, and some are not there: take noise diagonal, "
-         "or fill them with `missing=mean` or `missing=median`"},
+         "full noise cannot have missing values; use `noise=diagonal`, or fill them with "
+         "`missing=mean` or `missing=median`"},
         {options->dropout > 0 || options->input_noise != RB_RFN_NOISE_NONE,
-         "`dropout` and `input-noise` need all values of a sample, and some are not there: leave "
-         "out "
-         "these options, or fill the values with `missing=mean` or `missing=median`"},
+         "`dropout` and `input-noise` cannot have missing values; leave these options out, or fill "
+         "the values with `missing=mean` or `missing=median`"},
         {!rfn_activation_projects(options),
-         "where values are not there the activation is rectify with `activation-threshold` 0: "
-         "leave "
-         "out others, or fill the values with `missing=mean` or `missing=median`"},
+         "with missing values the activation must be rectify with `activation-threshold` 0; use "
+         "that, or fill the values with `missing=mean` or `missing=median`"},
         {options->gradient_search != RB_RFN_LENGTH_FIXED,
-         "where values are not there gradient steps are not searched for: leave out "
-         "`gradient-search`, or fill the values with `missing=mean` or `missing=median`"},
+         "with missing values there is no line search; leave out `gradient-search`, or fill the "
+         "values with `missing=mean` or `missing=median`"},
         {rfn_tries_candidates(options),
-         "where values are not there estep is cyclic, gradient or newton: take one of them, or "
-         "fill the values with `missing=mean` or `missing=median`"},
+         "with missing values `estep` must be cyclic, gradient or newton; choose one, or fill the "
+         "values with `missing=mean` or `missing=median`"},
         {0},
     };
     return problem->missing ? check_rules(ctx, rules) : RB_OK;

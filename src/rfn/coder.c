@@ -25,7 +25,7 @@ static rb_error load_options(rb_context *ctx, const rb_model *model, rb_rfn_opti
         const char *text = rb_model_attribute(model, names[i]);
         if (text && rb_rows_set(ctx, rfn_option_rows, options, names[i], text)) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the %s that the model names is none; the model is damaged", names[i]);
+                           "the %s named by the model is unknown; the model is damaged", names[i]);
         }
     }
     return RB_OK;

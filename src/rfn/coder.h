@@ -31,6 +31,11 @@ rb_error rfn_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int
 /* mu_p of a block, bias and all, into codes (n_samples x l). */
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes);
 
+/* answers.c: what others ask of a model. */
+bool rfn_has_sparse_loadings(const rb_model *model);
+bool rfn_iterates(const rb_model *model);
+rb_error rfn_layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer);
+
 /* evaluate.c: metrics of a model on data. */
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 

@@ -58,8 +58,19 @@ typedef struct rfn_given {
     bool last;         /* no M-step follows: nothing is random */
 } rfn_given;
 
-extern const rb_engine rfn_engine_cpu, rfn_engine_reference;
-/* rb_engine.sums of both: all is added as it comes. */
+/* An engine, and what it does in place of rfn_missing_collect and rfn_missing_add; or NULL. */
+struct rfn_missing;
+typedef struct rfn_engine {
+    rb_engine engine;
+    rb_error (*collect)(rb_context *ctx, struct rfn_missing *missing,
+                        const rfn_parameters *parameters, const rb_block *block, rb_dense linear,
+                        rb_dense means);
+    rb_error (*add)(rb_context *ctx, const rfn_parameters *parameters, const rb_block *block,
+                    rb_dense codes, rfn_sums *sums);
+} rfn_engine;
+
+extern const rfn_engine rfn_engine_cpu;
+/* rb_engine.sums: all is added as it comes. */
 rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums);
 
 /* Samples that an M-step follows. */

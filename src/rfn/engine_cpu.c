@@ -213,5 +213,5 @@ rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums) {
     return RB_OK;
 }
 
-const rb_engine rfn_engine_cpu = {"cpu",          open_engine, close_engine,
-                                  set_parameters, add_block,   rfn_hand_over};
+const rfn_engine rfn_engine_cpu = {
+    .engine = {"cpu", open_engine, close_engine, set_parameters, add_block, rfn_hand_over}};

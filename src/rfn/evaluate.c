@@ -322,8 +322,7 @@ static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *me
     rb_metrics_set(metrics, "covariance_error", error);
     if (!err && (!isfinite(error) || !isfinite(objective))) {
         rb_log(f->ctx, RB_LOG_WARNING,
-               "metrics are left out, since squares of the data, or of the model, are beyond "
-               "what %s can hold",
+               "metrics are left out: squares of the data, or of the model, exceed the range of %s",
                model->type == RB_FLOAT32 ? "float32" : "float64");
     }
     return err;

@@ -314,7 +314,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     rfn_setup *setup = &fit->setup;
     *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, start != NULL};
     setup->problem.method = &rb_method_rfn;
-    setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
+    setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
@@ -397,7 +397,7 @@ static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double lar
     }
     if (!(largest > 0)) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "every feature has the same value in all samples: there is nothing to fit");
+                       "every feature has the same value in all samples; there is nothing to fit");
     }
     return RB_OK;
 }
@@ -519,8 +519,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rfn_report_adaptation(ctx, fit);
     if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,
-               "the fit ended while loadings began to be shrunk and the prior mean to be taken up, "
-               "iterations 51 to 100: what is sparse in a longer one is not yet sparse");
+               "the fit ended between iterations 51 and 100, while sparsity was being introduced; "
+               "a longer fit is sparser");
     }
     return rfn_tries_candidates(&setup->options) ? store_wins(ctx, model) : RB_OK;
 }

@@ -84,8 +84,8 @@ rb_error rfn_lacking_take(rb_context *ctx, rfn_lacking *f, const rb_block *block
     if (*samples == 0) return RB_OK;
     if (rfn_psi_is_full(&f->coder->parameters.full)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the model has noise full, which needs all values of a sample: fill them, "
-                       "or fit with `noise=diagonal`");
+                       "a model with full noise cannot have missing values; fill them, or fit with "
+                       "`noise=diagonal`");
     }
     rb_dense q = f->linear = rb_dense_rows(f->linear, 0, block->n_samples);
     for (int64_t i = 0; i < q.rows; i++)

@@ -47,7 +47,7 @@ rb_error rfn_missing_new(rb_context *ctx, const rfn_setup *setup, rfn_missing *f
     int64_t m = problem->n_features, l = setup->options.units, n = samples_of_piece(problem);
     *f = (rfn_missing){.setup = setup, .scratch = {.ctx = ctx}, .work_scratch = {.ctx = ctx}};
     f->on = problem->missing;
-    f->plain = problem->engine == &rfn_engine_reference;
+    f->engine = problem->engine ? (const rfn_engine *)problem->engine : &rfn_engine_cpu;
     if (!f->on) return RB_OK;
     f->of = rb_take(s, problem->own, sizeof *f->of);
     f->curvature = rb_take(s, l, sizeof *f->curvature);
@@ -279,7 +279,7 @@ static void note_curvature(rfn_missing *f, rb_dense precisions) {
 rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_parameters *parameters,
                              const rb_block *block, rb_dense weighted, rb_dense linear,
                              rb_dense means) {
-    if (f->plain) return rfn_missing_collect_plainly(ctx, f, parameters, block, linear, means);
+    if (f->engine->collect) return f->engine->collect(ctx, f, parameters, block, linear, means);
     int64_t size = f->piece.rows.rows, l = linear.rows;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
@@ -405,7 +405,7 @@ static rb_error add_covariances(rb_context *ctx, rfn_missing *f, const rfn_param
 
 rb_error rfn_missing_add(rb_context *ctx, rfn_missing *f, const rfn_parameters *parameters,
                          const rb_block *block, rb_dense codes, rfn_sums *sums) {
-    if (f->plain) return rfn_missing_add_plainly(ctx, parameters, block, codes, sums);
+    if (f->engine->add) return f->engine->add(ctx, parameters, block, codes, sums);
     int64_t size = f->piece.rows.rows;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {

@@ -8,8 +8,8 @@
 #include "rfn/estep/estep.h"
 
 typedef struct rfn_missing {
-    bool on;    /* some value is missing */
-    bool plain; /* by the reference */
+    bool on; /* some value is missing */
+    const rfn_engine *engine;
     const rfn_setup *setup;
     /* Of the survey: patterns are counted in the order of their first samples. */
     int64_t count;           /* of patterns */
@@ -66,11 +66,5 @@ rb_error rfn_missing_add(rb_context *ctx, rfn_missing *missing, const rfn_parame
 void rfn_missing_moments(rfn_missing *missing, const rfn_parameters *parameters,
                          const rfn_survey *survey, const rfn_sums *sums, rfn_moments *moments,
                          rfn_posterior *posterior);
-/* missing_reference.c: the same as collect and add, by which tests know whether these are right. */
-rb_error rfn_missing_collect_plainly(rb_context *ctx, rfn_missing *missing,
-                                     const rfn_parameters *parameters, const rb_block *block,
-                                     rb_dense linear, rb_dense means);
-rb_error rfn_missing_add_plainly(rb_context *ctx, const rfn_parameters *parameters,
-                                 const rb_block *block, rb_dense codes, rfn_sums *sums);
 
 #endif

@@ -240,8 +240,8 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
         rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
                        rfn_activation_projects(options)
                            ? ""
-                           : "nothing is promised with this activation, a smaller `eta` or "
-                             "another `normalize` may help: ");
+                           : "this activation guarantees nothing; a smaller `eta` or another "
+                             "`normalize` may help: ");
         return err;
     }
     set_rates(&fit->setup, fit->progress.iteration++, &fit->scratch.rates);

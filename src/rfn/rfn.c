@@ -134,12 +134,26 @@ static void metrics(const void *state, double *values) {
     values[2] = rfn_adapts(options) ? fit->parameters.prior.mean[0] : NAN;
 }
 
-static const rb_engine *const engines[] = {&rfn_engine_cpu, &rfn_engine_reference, NULL};
+static const rb_array_kind arrays[] = {{"noise_covariance", RB_ARRAY_OF_ALL},
+                                       {"prior_mean", RB_ARRAY_ROW_EACH},
+                                       {"multipliers", RB_ARRAY_ROW_EACH},
+                                       {"prior_covariance", RB_ARRAY_JOINT},
+                                       {0}};
+
+static const rb_metric_plot plots[] = {
+    {"objective", "objective", false, NULL},
+    {"E-step objective", "estep_objective", false, NULL},
+    {"log10 of KKT residual", "kkt_residual", true, NULL},
+    {"what moved the codes", "estep_stage", false, rb_rfn_stage_name},
+    {0}};
+
+static const rb_engine *const engines[] = {&rfn_engine_cpu.engine, NULL};
 
 const rb_method rb_method_rfn = {
     .size = sizeof(rb_method),
     .name = "rfn",
     .title = "rectified factor network",
+    .purpose = "sparse non-negative codes, gene modules and biclusters; the usual choice",
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,
@@ -180,4 +194,12 @@ const rb_method rb_method_rfn = {
     .evaluate = rfn_evaluate,
     .draw = rfn_draw,
     .emit = rfn_emit,
+    .advised = RB_ADVISED_NUMBERS | RB_ADVISED_BELOW,
+    .advised_why = "few causes at a time, each with a noise of its own for every feature",
+    .plots = plots,
+    .sparse_loadings = rfn_has_sparse_loadings,
+    .iterates = rfn_iterates,
+    .arrays = arrays,
+    .layer = rfn_layer,
+    .rectifies = true,
 };

@@ -307,11 +307,14 @@ static rb_error check_beside_first(rb_context *ctx, const rb_model *const *model
                        "the first; a consensus is one of fits of the same data",
                        (long long)i + 1, (long long)count);
     }
-    if (rb_model_array(models[i], "prior_covariance", NULL, NULL)) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "model %lld of the %lld has a prior covariance, which has no part for "
-                       "each unit: there is no consensus of such models",
-                       (long long)i + 1, (long long)count);
+    const char *name;
+    for (int64_t a = 0; (name = rb_model_array_name(models[i], a)); a++) {
+        if (rb_array_belongs(models[i], name) == RB_ARRAY_JOINT) {
+            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                           "model %lld of the %lld has a %s, which has no part for each unit: "
+                           "there is no consensus of such models",
+                           (long long)i + 1, (long long)count, name);
+        }
     }
     return RB_OK;
 }

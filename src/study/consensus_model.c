@@ -22,9 +22,8 @@ typedef struct merging {
 /* ---- arrays ---- */
 
 /* An array with a row or a column for each unit of its model: of rows x units, or units x 1, where
- * `rows` is 1. */
-static rb_error take_units(const merging *m, const char *name, int64_t rows) {
-    bool matrix = rows > 1 || strcmp(name, "loadings") == 0;
+ * it is no matrix. */
+static rb_error take_units(const merging *m, const char *name, bool matrix, int64_t rows) {
     double *to =
         rb_model_add_array(m->ctx, m->merged, name, matrix ? rows : m->kept, matrix ? m->kept : 1);
     rb_error err = to ? RB_OK : RB_ERROR_MEMORY;
@@ -64,22 +63,14 @@ static bool is(const char *name, const char *const *among) {
     return *among;
 }
 
-/* Noise is told by its name: there may be as many features as units. */
+/* What the method does not tell is left out. */
 static rb_error take_array(const merging *m, const rb_model *base, const char *name) {
-    static const char *const of_all[] = {"noise",        "noise_covariance", "sigma",
-                                         "visible_bias", "values",           NULL};
     int64_t rows, columns, l = rb_model_units(base);
+    rb_array_of of = rb_array_belongs(base, name);
     rb_model_array(base, name, &rows, &columns);
-    bool prior = strcmp(name, "prior") == 0;
-    if (strcmp(name, "loadings") == 0 || strcmp(name, "weights") == 0)
-        return take_units(m, name, rows);
-    if (strcmp(name, "value_prior") == 0) /* a column for each unit, or for all */
-        return columns == l ? take_units(m, name, rows) : take_mean(m, name, rows, columns);
-    if (is(name, of_all) || (prior && rows == 1 && l > 1)) return take_mean(m, name, rows, columns);
-    static const char *const of_units[] = {"scale",       "dead",     "prior_mean", "prior",
-                                           "multipliers", "variance", "explained",  "hidden_bias",
-                                           "slab_mean",   "slab_sd",  "share",      NULL};
-    return is(name, of_units) && rows == l && columns == 1 ? take_units(m, name, 1) : RB_OK;
+    if (of == RB_ARRAY_COLUMN_EACH && columns == l) return take_units(m, name, true, rows);
+    if (of == RB_ARRAY_ROW_EACH && rows == l && columns == 1) return take_units(m, name, false, 1);
+    return of ? take_mean(m, name, rows, columns) : RB_OK;
 }
 
 /* ---- the model ---- */
@@ -176,8 +167,8 @@ static rb_error set_rows(rb_context *ctx, const rb_model *model, const rb_option
 rb_error rb_consensus_check_refit(rb_context *ctx, const rb_method *method, int64_t iterations) {
     if (iterations == 0 || rb_method_takes_start(method)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "`refit` is %lld, but the method '%s' begins anew always and cannot go on from "
-                   "units that are there; leave it out",
+                   "`refit` is %lld, but the method '%s' cannot start from a model; "
+                   "leave it out",
                    (long long)iterations, method->name);
 }
 

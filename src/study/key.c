@@ -73,7 +73,7 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
     struct key key = {.ctx = ctx};
     add(&key, study);
     add(&key, " " RB_VERSION " ");
-    add(&key, options->method ? options->method->name : "net");
+    add(&key, options->method ? options->method->name : "");
     add(&key, "\ndata");
     add_checksum(&key, matrix);
     add(&key, "\n");

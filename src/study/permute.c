@@ -395,11 +395,6 @@ static rb_error count_units(rb_context *ctx, study *s) {
 
 /* ---- p-values ---- */
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* How many of the ascending values are at least x. */
 static int64_t count_from(const double *values, int64_t count, double x) {
     int64_t low = 0, high = count;
@@ -433,7 +428,7 @@ static void sort_null(study *s) {
         for (int64_t u = first; u < s->n_living; u++)
             s->living[u].share = 1 / (double)(s->n_living - first);
     }
-    qsort(s->largest, (size_t)b, sizeof *s->largest, ascending);
+    rb_sort_numbers(s->largest, b);
     qsort(s->living, (size_t)s->n_living, sizeof *s->living, descending);
     for (int64_t u = 1; u < s->n_living; u++)
         s->living[u].share += s->living[u - 1].share;
@@ -587,15 +582,15 @@ static rb_error work(rb_context *ctx, study *s, const double *information, rb_mo
 }
 
 /* With the model that permuted data are for. */
-static rb_error begin(rb_context *ctx, study *s, rb_source *source, rb_modules *modules,
+static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *modules,
                       bool *complete) {
     const rb_model *model = s->model;
     rb_preprocess *first = first_half(ctx, model->preprocess);
     rb_preprocess *second = first ? second_half(ctx, model->preprocess) : NULL;
     double *information = second ? rb_alloc_zero(ctx, s->units, sizeof *information) : NULL;
     rb_error err = information ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_unit_information(ctx, model, source, information);
-    err = err ? err : load(ctx, s, first, source);
+    err = err ? err : rb_encoded_information(ctx, kept, information);
+    err = err ? err : load(ctx, s, first, kept->source);
     rb_model permuted = *model; /* of the same arrays */
     permuted.preprocess = second;
     s->model = &permuted;
@@ -607,8 +602,10 @@ static rb_error begin(rb_context *ctx, study *s, rb_source *source, rb_modules *
     return err;
 }
 
-rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *source,
-                            const rb_options *given, rb_modules *modules, bool *complete) {
+rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *given,
+                            rb_modules *modules, bool *complete) {
+    const rb_model *model = kept->model;
+    rb_source *source = kept->source;
     study s = {.model = model, .units = rb_model_units(model)};
     s.width = s.units;
     bool all = true;
@@ -630,10 +627,18 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
                "`permutations=%d` or more",
                (long long)s.options.permutations, 1 / (1 + (double)s.options.permutations), FEWEST);
     }
-    err = err ? err : begin(ctx, &s, source, modules, &all);
+    err = err ? err : begin(ctx, &s, kept, modules, &all);
     rb_options_free(s.fit);
     rb_matrix_free(s.matrix);
     if (complete) *complete = all;
+    return err;
+}
+
+rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *source,
+                            const rb_options *options, rb_modules *modules, bool *complete) {
+    rb_encoded kept = {.model = model, .source = source, .most = 1};
+    rb_error err = rb_encoded_permute(ctx, &kept, options, modules, complete);
+    rb_encoded_clear(&kept);
     return err;
 }
 

@@ -60,11 +60,6 @@ static rb_error not_units(rb_context *ctx, const char *text) {
                    text);
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 enum { MAX_NUMBERS = 100000 };
 
 /* "2:20" or "2:50:4"; 0: it is none. */
@@ -101,7 +96,7 @@ static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, 
     if (!*units) return RB_ERROR_MEMORY;
     *count = strchr(text, ':') ? parse_range(text, *units) : parse_list(text, *units);
     if (*count == 0) return not_units(ctx, text);
-    qsort(*units, (size_t)*count, sizeof **units, ascending);
+    rb_sort_integers(*units, *count);
     int64_t kept = 1;
     for (int64_t i = 1; i < *count; i++)
         if ((*units)[i] != (*units)[kept - 1]) (*units)[kept++] = (*units)[i];

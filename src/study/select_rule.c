@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Shares of the gain of the best number over the smallest: what a good number may miss, and the
@@ -36,13 +35,8 @@ static const double *of_samples(const rb_selection *s, int64_t k) {
 
 /* ---- samples that no number explains ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, int64_t n) {
-    qsort(values, (size_t)n, sizeof *values, ascending);
+    rb_sort_numbers(values, n);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

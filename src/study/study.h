@@ -97,6 +97,10 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
                       const rb_option_group *group, const rb_source *source,
                       const rb_matrix *matrix, char **key);
 
+/* rb_modules_permute of codes that others use as well (permute.c). */
+rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *options,
+                         rb_modules *modules, bool *complete);
+
 #pragma GCC visibility pop
 
 #endif

@@ -75,7 +75,7 @@ exists c.h5
 seed=$(sed -n 's/^seed \([0-9]*\)$/\1/p' err)
 expect 0 fit rfn X.npy -k 10 --iterations 4000 --checkpoint c.h5 -o stopped.h5 --log-json stopped.jsonl
 says "seed $seed"
-says "going on from the checkpoint c.h5, after iteration "
+says "resuming from the checkpoint c.h5, after iteration "
 says " s over all runs; objective "
 [ ! -e c.h5 ] || fail "$command: the checkpoint of a fit that is done is still there"
 [ "$(wc -l <stopped.jsonl)" -eq 4000 ] || fail "$command: the log has $(wc -l <stopped.jsonl) lines"
@@ -126,14 +126,14 @@ cp c.h5 kept.h5
 refuses "where iterations is '2000000' instead of '5'" $short -o m.h5 -q
 head -c 2000 kept.h5 >c.h5
 # shellcheck disable=SC2086
-breaks "remove it to begin anew" $short -o m.h5 -q
+breaks "remove the checkpoint to start anew" $short -o m.h5 -q
 says "c.h5"
 cp X.npy c.h5
 # shellcheck disable=SC2086
 breaks "c.h5: is no HDF5 file" $short -o m.h5 -q
 same X.npy c.h5
 rm c.h5
-refuses "would write over" fit rfn X.npy -k 3 --checkpoint X.npy -o m.h5 -q
+refuses "would overwrite" fit rfn X.npy -k 3 --checkpoint X.npy -o m.h5 -q
 refuses "would write to the same file" fit rfn X.npy -k 3 --checkpoint m.h5 -o m.h5 -q
 refuses "checkpoint-every is 'soon'" fit rfn X.npy -k 3 --checkpoint c.h5 --checkpoint-every soon \
     -o m.h5 -q

@@ -20,7 +20,7 @@ for name in one two; do
 done
 
 expect 0 compare one.h5 two.h5
-tells "unit    partner"
+tells "unit  partner"
 says "15 features in common"
 says "2 of 2 units are found in the other model"
 expect 0 compare one.h5 two.h5 --json -q --permutations 99
@@ -63,7 +63,7 @@ says "--signs is given, but does nothing for two cohorts"
 expect 2 compare one.h5 two.h5 -o units.png
 says "its suffix must be .tsv or .json"
 expect 2 compare one.h5 two.h5 -o two.h5
-says "would write over"
+says "would overwrite"
 expect 2 compare one.h5 two.h5 --permutations 0
 says "permutations is '0'"
 [ ! -e units.png ] || fail "a refused command has written something"

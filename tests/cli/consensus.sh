@@ -41,7 +41,7 @@ refuses "two models at least" consensus m1.h5 -o no.h5 -q
 refuses "without --data" consensus m1.h5 m2.h5 --refit 3 -o no.h5 -q
 refuses "does nothing without --data" consensus m1.h5 m2.h5 --transpose -o no.h5 -q
 refuses "does nothing without --consensus" fit rfn X.npy --stability 0.5 -o no.h5 -q
-refuses "--init cannot be given with --consensus" fit rfn X.npy --consensus --init m1.h5 -o no.h5 -q
+refuses "--init cannot be used with --consensus" fit rfn X.npy --consensus --init m1.h5 -o no.h5 -q
 refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
 refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
 [ ! -e no.h5 ] || fail "a model was written all the same"

@@ -61,7 +61,7 @@ refuses "do not fit into a picture" denoise m.h5 noisy.pgm --size 1x65 -o X.png
 refuses "height x width" denoise m.h5 noisy.pgm --size six -o X.png
 refuses "goes to .png, .pgm, .ppm or .npy" denoise m.h5 noisy.pgm --size 6x6 -o X.jpg
 refuses "an array has no whole levels" denoise m.h5 out.npy --size 6x6 -o X.png
-refuses "would write over 'clean.pgm'" denoise m.h5 noisy.pgm --size 6x6 --truth clean.pgm -o clean.pgm
+refuses "would overwrite 'clean.pgm'" denoise m.h5 noisy.pgm --size 6x6 --truth clean.pgm -o clean.pgm
 printf 'P2 2 2 255 1 2 3 4\n' >small.pgm
 breaks "give the same picture without noise" denoise m.h5 noisy.pgm --size 6x6 --truth small.pgm -o X.png
 breaks "gone.pgm" denoise m.h5 gone.pgm --size 6x6 -o X.png

@@ -106,14 +106,14 @@ for column in batch dose; do
     awk -v c=$column -F '\t' '$2 == c { print $1, $2, $5 }' some.tsv >some.out
     same all.out some.out
 done
-refuses "covariates.tsv:batch,weight: the header has no column 'weight'" \
+refuses "covariates.tsv has no column 'weight'; its columns are: sample, dose, age, batch, id" \
     modules m.h5 x.tsv --covariates covariates.tsv:batch,weight -q
-refuses "would write over 'covariates.tsv:batch'" modules m.h5 x.tsv --covariates covariates.tsv:batch --covariates-output covariates.tsv
+refuses "would overwrite 'covariates.tsv:batch'" modules m.h5 x.tsv --covariates covariates.tsv:batch --covariates-output covariates.tsv
 cut -f 1,4 covariates.tsv >two.tsv
 refuses "--covariate-groups names 'plate', but there is no such column in two.tsv" \
     modules m.h5 x.tsv --covariates two.tsv --covariate-groups batch,plate -q
-for wrong in '1s/age/dose/ more than one column is called' '1s/age// column 3 has no name in the header' \
-    '5s/	/@	/ row 5: the line holds a 0 byte' "s/^s3	3/s3	-inf/ column 'dose' of bad.tsv holds '-inf', which is infinite"; do
+for wrong in "1s/age/dose/ row 1, column 3: a second column is called 'dose'" '1s/age// row 1, column 3: the column has no name' \
+    '5s/	/@	/ row 5: the line holds a 0 byte' "s/^s3	3/s3	-inf/ row 59, column 2: '-inf' of 'dose' is infinite; if it names a group, say so with --covariate-groups"; do
     sed "${wrong%% *}" covariates.tsv | tr @ '\000' >bad.tsv
     breaks "${wrong#* }" modules m.h5 x.tsv --covariates bad.tsv -q
 done
@@ -135,11 +135,11 @@ refuses "--gmt-min does nothing without --gmt" modules m.h5 x.tsv --gmt-min 3
 refuses "--labels-output does nothing without --labels" modules m.h5 x.tsv --labels-output e.tsv
 refuses "--covariate-groups does nothing without --covariates" modules m.h5 x.tsv --covariate-groups batch
 refuses "'e.csv': its suffix must say the format: .tsv or .json" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.csv
-refuses "would write over 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
-refuses "would write over 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
+refuses "would overwrite 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
+refuses "would overwrite 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
 refuses "would write to the same file" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.tsv -o e.tsv
 refuses "--gmt-min is 6, and must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
-breaks "x.npy: is no HDF5 file" modules m.h5 x.npy --gmt sets.gmt \
+refuses "x.npy is no AnnData file, and has no columns of observations; give a table that has them" modules m.h5 x.npy --gmt sets.gmt \
     --gmt-output e.tsv --covariates obs:louvain -q
 [ ! -e e.tsv ] && [ ! -e e.csv ] || fail "e.tsv or e.csv was written"
 refuses "--gmt names no file" modules m.h5 x.tsv --gmt '' -q

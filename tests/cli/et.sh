@@ -64,7 +64,7 @@ awk '{ for (k = 2; k <= NF; k++) if ($k < 0 || $k > 9 || (k > 2 && $k <= $(k - 1
 # They are text, in a file of their own.
 refuses "would write to the same file" encode m.h5 Y.npy -o one.tsv --map one.tsv
 refuses "cannot both go to standard output" encode m.h5 Y.npy -o - --map -
-refuses "would write over 'Y.npy'" encode m.h5 Y.npy -o codes.npy --map Y.npy
+refuses "would overwrite 'Y.npy'" encode m.h5 Y.npy -o codes.npy --map Y.npy
 refuses "written as text" encode m.h5 Y.npy -o codes.tsv --map map.npy
 [ ! -e one.tsv ] && [ ! -e map.npy ] || fail "a refused map was written"
 # A file that stands at the place of the states stays when the command fails, wherever it does.
@@ -120,7 +120,7 @@ expect 0 plot evidence m.h5 other.npy -o other.svg -q
 ! grep -q "$cut" other.svg || fail "the cut of the fit is drawn into other data"
 breaks "are of 10 samples, but there are 400" \
     plot evidence m.h5 Y.npy --true-causes fields.npy -o none.png -q
-refuses "would write over" plot evidence m.h5 Y.npy --true-causes states.npy -o states.npy
+refuses "would overwrite" plot evidence m.h5 Y.npy --true-causes states.npy -o states.npy
 
 # All methods, from the data alone.
 for method in linca nmf-et; do
@@ -170,7 +170,7 @@ expect 0 fit rfn whole.tsv -k 3 --iterations 5 -o rfn.h5 -q
 # More than there are: clipped, with a warning. More states than anybody can look at: refused before
 # memory is asked for.
 expect 0 fit mca Y.npy -k 3 --candidates 6 --iterations 2 -o m.h5 -q
-says "warning: --candidates is 6, but there are 3 units"
+says "warning: --candidates is 6, but there are only 3 units"
 expect 0 fit mca Y.npy -k 2 --iterations 2 -o m.h5 -q
 [ ! -s err ] || fail "a default was warned about: $(cat err)"
 refuses "60 candidates with up to 30 active are more than" \
@@ -275,7 +275,7 @@ for method in mca linca nmf-et; do
         # shellcheck disable=SC2086 # words
         refuses "has no option --${option%% *}" fit $method Y.npy -k 3 --$option -o none.h5
     done
-    expect 0 help fit $method
+    expect 0 help fit $method --all
     ! grep -q 'batch-size\|1e+150\|default true' out || fail "$command: $(cat out)"
 done
 
@@ -324,13 +324,13 @@ expect 0 fit mca counts.csv -k 3 --count 2 --noise poisson --iterations 2 --seed
 says "exactly 2 causes per sample"
 ! grep -q sigma err || fail "Poisson noise has no sigma: $(cat err)"
 expect 0 fit mca Y.npy -k 10 --iterations 1000000 --max-time 0.2s --seed 1 -o m.h5 -q
-says "never reached the end temperature, 1.05"
+says "before the end temperature, 1.05"
 one_line
 
 # Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo 0,0,0,0; done >zero.csv
 expect 0 fit mca zero.csv -k 3 --seed 1 -o m.h5 -q
-expect 0 evaluate m.h5 zero.csv -q
+expect 0 evaluate m.h5 zero.csv --details -q
 cp out table
 expect 0 evaluate m.h5 zero.csv --json -q
 [ "$(number causes_used <out)" = 0 ] || fail "causes used: $(cat out)"

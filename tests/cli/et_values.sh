@@ -57,11 +57,11 @@ expect 0 fit nmf-et Y.npy -k 8 --region 0 --selection product --iterations 20 -o
 expect 0 encode one.h5 Y.npy -o one.tsv -q
 awk '{ for (k = 1; k <= NF; k++) if (NR > 1 && $k != 0 && $k != 1) exit 1 }' one.tsv || fail "one state has codes between"
 
-refuses "must be at most 17 different numbers with 0" fit mca Y.npy -k 8 --values 1,2 -o none.h5 -q
-refuses "must be at most 17 different numbers with 0" fit mca Y.npy -k 8 --values 0,1,1 -o none.h5 -q
-refuses "must be at most 17 different numbers with 0" fit mca Y.npy -k 8 --values 0,x -o none.h5 -q
+refuses "must be at most 17 different numbers that include 0" fit mca Y.npy -k 8 --values 1,2 -o none.h5 -q
+refuses "must be at most 17 different numbers that include 0" fit mca Y.npy -k 8 --values 0,1,1 -o none.h5 -q
+refuses "must be at most 17 different numbers that include 0" fit mca Y.npy -k 8 --values 0,x -o none.h5 -q
 refuses "not negative" fit mca Y.npy -k 8 --values=-1,0,1 -o none.h5 -q
-refuses "add up to less than 1" fit mca Y.npy -k 8 --values 0,1,2 --value-prior 0.5,0.6 -o none.h5 -q
+refuses "with a sum below 1" fit mca Y.npy -k 8 --values 0,1,2 --value-prior 0.5,0.6 -o none.h5 -q
 refuses "leave one of them out" fit mca Y.npy -k 8 --values 0,1,2 --value-prior 0.1,0.1 --prior 0.2 -o none.h5 -q
 refuses "give --prior instead" fit mca Y.npy -k 8 --value-prior 0.2 -o none.h5 -q
 [ ! -e none.h5 ] || fail "a refused fit left a model"

@@ -11,36 +11,36 @@ expect 0 convert X.npy -o cells.h5ad -q
 mkdir folder
 cat ./*.csv ./*.h5 ./*.npy ./*.h5ad >before
 
-refuses "-o would write over 'X.csv', which the command reads" fit rfn X.csv -o X.csv
-refuses "-o would write over" fit rfn X.csv -o ./X.csv
-refuses "-o would write over" fit rfn X.csv -o hard.csv
-refuses "-o would write over" fit rfn X.csv -o soft.csv
-refuses "-o would write over" fit rfn soft.csv -o X.csv
-refuses "-o would write over 'm.h5'" fit rfn X.csv --init m.h5 -o m.h5
-refuses "-o would write over 'X.csv'" encode m.h5 X.csv -o X.csv
-refuses "-o would write over 'm.h5'" encode m.h5 X.csv -o m.h5
-refuses "-o would write over 'm.h5'" encode m.h5 cells.h5ad -o m.h5
-refuses "-o would write over" reconstruct m.h5 X.csv -o X.csv
-refuses "-o would write over" modules m.h5 X.csv -o X.csv
-refuses "-o would write over 'types.csv'" modules m.h5 X.csv --labels types.csv -o types.csv
-refuses "-o would write over 'types.csv'" modules m.h5 X.csv --truth types.csv -o types.csv
-refuses "-o would write over" convert X.csv -o X.csv
+refuses "-o would overwrite 'X.csv', which the command reads" fit rfn X.csv -o X.csv
+refuses "-o would overwrite" fit rfn X.csv -o ./X.csv
+refuses "-o would overwrite" fit rfn X.csv -o hard.csv
+refuses "-o would overwrite" fit rfn X.csv -o soft.csv
+refuses "-o would overwrite" fit rfn soft.csv -o X.csv
+refuses "-o would overwrite 'm.h5'" fit rfn X.csv --init m.h5 -o m.h5
+refuses "-o would overwrite 'X.csv'" encode m.h5 X.csv -o X.csv
+refuses "-o would overwrite 'm.h5'" encode m.h5 X.csv -o m.h5
+refuses "-o would overwrite 'm.h5'" encode m.h5 cells.h5ad -o m.h5
+refuses "-o would overwrite" reconstruct m.h5 X.csv -o X.csv
+refuses "-o would overwrite" modules m.h5 X.csv -o X.csv
+refuses "-o would overwrite 'types.csv'" modules m.h5 X.csv --labels types.csv -o types.csv
+refuses "-o would overwrite 'types.csv'" modules m.h5 X.csv --truth types.csv -o types.csv
+refuses "-o would overwrite" convert X.csv -o X.csv
 mkdir tenx
 printf '%%%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 5\n2 2 7\n' >tenx/matrix.mtx
 printf 'AAA\nCCC\nGGG\n' >tenx/barcodes.tsv
 printf 'one\ntwo\n' >tenx/genes.tsv
 cat tenx/* >tenx.before
-refuses "-o would write over 'tenx', which the command reads" convert tenx -o tenx/genes.tsv
-refuses "-o would write over 'tenx'" convert tenx -o tenx/../tenx/features.tsv.gz
-refuses "-o would write over 'tenx'" convert tenx -o ./tenx//barcodes.tsv
+refuses "-o would overwrite 'tenx', which the command reads" convert tenx -o tenx/genes.tsv
+refuses "-o would overwrite 'tenx'" convert tenx -o tenx/../tenx/features.tsv.gz
+refuses "-o would overwrite 'tenx'" convert tenx -o ./tenx//barcodes.tsv
 cat tenx/* >tenx.after
 same tenx.before tenx.after
 expect 0 convert tenx -o tenx/cells.tsv -q
 rm -r tenx tenx.before tenx.after
-refuses "-o would write over" plot history m.h5 -o m.h5
-refuses "-o would write over" plot codes m.h5 X.csv -o X.csv
-refuses "-o would write over" patches X.npy -o X.npy
-refuses "--log-json would write over 'X.csv'" fit rfn X.csv -o n.h5 --log-json X.csv
+refuses "-o would overwrite" plot history m.h5 -o m.h5
+refuses "-o would overwrite" plot codes m.h5 X.csv -o X.csv
+refuses "-o would overwrite" patches X.npy -o X.npy
+refuses "--log-json would overwrite 'X.csv'" fit rfn X.csv -o n.h5 --log-json X.csv
 refuses "-o and --log-json would write to the same file 'n.h5'" fit rfn X.csv -o n.h5 --log-json n.h5
 refuses "-o and --log-json would write" fit rfn X.csv -o n.h5 --log-json ./n.h5
 refuses "-o and --log-json would write" fit rfn X.csv -o n.h5 --log-json folder/../n.h5

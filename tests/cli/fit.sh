@@ -95,7 +95,7 @@ tells '"estep": "cyclic"'
 tells '"iterations": "850"'
 expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean 1 -o none.h5 -q
 one_line
-says "adapted from one number for all units, not above 0"
+says "requires one --prior-mean for all units, at most 0"
 
 # Noise with covariances.
 expect 0 fit rfn X.npy -k 3 --noise full --noise-decay 0.01 --estep cyclic --iterations 20 --seed 1 \
@@ -119,7 +119,7 @@ expect 0 encode prior.h5 X.npy -o codes_prior.npy -q
 expect 0 fit rfn X.npy -k 3 --iterations 5 --seed 1 --init prior.h5 -o prior2.h5 -q
 expect 2 fit rfn X.npy -k 3 --init prior.h5 --prior-mean xi.tsv -o none.h5 -q
 one_line
-says "prior-mean is 'xi.tsv', but is not used"
+says "prior-mean is 'xi.tsv', but a fit that starts from a model ignores it"
 expect 2 fit rfn X.npy -k 4 --prior-mean xi.tsv -o none.h5 -q
 one_line
 says "prior-mean is 3 x 1, but must be one number, or one for each of the 4 units"
@@ -135,7 +135,7 @@ refuses "not positive definite" fit rfn X.npy -k 3 --prior-covariance indefinite
 rm indefinite.tsv
 
 # What does nothing without another option is refused, wherever it is given with a value of its own.
-refuses "--checkpoint-every is given, but does nothing without --checkpoint;" \
+refuses "--checkpoint-every does nothing without --checkpoint;" \
     fit rfn X.npy -k 3 --checkpoint-every 5 -o none.h5
 refuses "nothing without --dropout;" fit rfn X.npy -k 3 --dropout-place after -o none.h5
 refuses "nothing without --activation leaky" fit rfn X.npy -k 3 --activation-slope 0.1 -o none.h5
@@ -153,7 +153,7 @@ refuses "nothing for a model of the E-step newton" \
 expect 0 encode cascade.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
 cp xi.tsv xi.h5
 expect 2 fit rfn X.npy -k 3 --prior-mean xi.h5 -o xi.h5 -q
-says "would write over 'xi.h5'"
+says "would overwrite 'xi.h5'"
 
 # The command line is recorded so that a shell reads it back.
 expect 0 fit rfn X.npy -k 2 --iterations 2 --seed 1 -o "it's here.h5" -q
@@ -229,6 +229,13 @@ expect 0 fit rfn X.npy -k 2 --iterations 3 --seed 1 -o m.h5 --log-json old.jsonl
 
 # How far the codes of a guaranteed E-step are from the best: said, and the same in info.
 expect 0 fit rfn X.npy -k 3 --estep cyclic --iterations 3 --seed 1 -o m.h5
+! grep -q "KKT\|certificate\|E-steps" err || fail "$command: shows figures for research"
+expect 0 evaluate m.h5 X.npy
+! grep -q "KKT\|certificate\|E-step\|energy\|divergence" out || fail "$command: shows figures for research"
+expect 0 evaluate m.h5 X.npy --details
+tells "KKT residual"
+tells "divergence"
+expect 0 fit rfn X.npy -k 3 --estep cyclic --iterations 3 --seed 1 -o m.h5 --details
 says "KKT residual "
 certificate=$(sed -n 's/.*, certificate \([-0-9.e]*\)$/\1/p' err)
 expect 0 info m.h5 --json

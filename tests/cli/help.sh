@@ -21,16 +21,27 @@ for words in fit "fit rfn" "plot history" encode; do
     same out shown
 done
 refuses "there is no command 'nothing'" --help nothing
+# The overview is one screen, of a line each: verbs, then methods.
+[ "$(wc -l <overview)" -le 45 ] || fail "the overview has $(wc -l <overview) lines"
+awk 'length($0) > 80 && !/^rarebit/ { exit 1 }' overview || fail "the overview has long lines"
 expect 0 fit --help
-tells "fit rfn"
+cp out shown
+expect 0 help fit
+same out shown
+tells "  rfn "
+tells "biclusters"
 expect 0 help plot
-tells "plot filters"
+tells "  filters "
 
 mkdir made
 expect 0 generate made
 for name in $commands; do
     words=$(echo "$name" | tr _ ' ')
-    grep -q "^  $words " overview || fail "the overview lacks '$words'"
+    case $words in
+    version | help) tells_overview="rarebit $words" ;;
+    *) tells_overview="^  ${words%% *} " ;;
+    esac
+    grep -q "$tells_overview" overview || fail "the overview lacks '$words'"
     # shellcheck disable=SC2086
     expect 0 $words --help
     [ ! -s err ] || fail "$command: stderr is not empty"
@@ -40,13 +51,22 @@ for name in $commands; do
     # shellcheck disable=SC2086
     expect 0 help $words
     same out shown
-    page=made/man/rarebit-$(echo "$name" | tr _ -).1
+    # shellcheck disable=SC2086
+    expect 0 help $words --all
+    cp out shown
+    page=made/man/rarebit-${words%% *}.1
     exists "$page"
     # Each option of the help is in the man page, in both completions, and the other way round.
     sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort >options
     sed -n 's/^\(\\fB\\-.\\fR, \)\{0,1\}\\fB\\-\\-\([a-z0-9\\-]*\)\\fR.*/\2/p' "$page" |
-        tr -d '\\' | sort >paged
-    same options paged
+        tr -d '\\' | sort -u >paged
+    absent=$(comm -23 options paged)
+    [ -z "$absent" ] || fail "$page lacks $absent"
+    case $words in
+    *" "*) ;;
+    *) same options paged ;;
+    esac
+    [ "$words" = help ] && continue # commands follow it
     while read -r option; do
         grep -q -e "--$option " made/completion/rarebit.bash || fail "bash lacks $words --$option"
         grep -q -e "--${option}[=[]" made/completion/_rarebit || fail "zsh lacks $words --$option"
@@ -59,6 +79,26 @@ exists made/man/rarebit.1
 # Names of units are those of the files.
 expect 0 encode --help
 tells "Columns are unit0, unit1"
+
+# A page per command of one word, not per method.
+[ "$(find made/man -name 'rarebit*.1' | wc -l)" -le 45 ] || fail "there are too many man pages"
+grep -q "^.SH fit mca" made/man/rarebit-fit.1 || fail "rarebit-fit.1 lacks mca"
+
+# Sentences of help are short: none has more than 35 words, and all 17 on average.
+awk '/^\.nf/ { code = 1 } /^\.fi/ { code = 0 }
+    /^\./ || code || /^\\f/ || /^\[/ { next }
+    {
+        count = split($0, parts, /[.!?][)"]* +/)
+        for (i = 1; i <= count; i++) {
+            words = split(parts[i], word, / +/)
+            if (words < 3 || seen[parts[i]]++) continue
+            sentences++
+            total += words
+            if (words > 35) print FILENAME ": " words " words: " parts[i]
+        }
+    }
+    END { if (total > 17 * sentences) print total / sentences " words a sentence" }' made/man/*.1 >long
+[ ! -s long ] || fail "sentences are too long: $(cat long)"
 
 expect 0 fit rfn --help
 tells "-k, --units N"
@@ -98,6 +138,10 @@ fi
 # What most people need comes first, what only research needs last, each option once.
 for method in rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia nmf kmeans dae rbm; do
     expect 0 help fit $method
+    [ "$(wc -l <out)" -le 60 ] || fail "$command: $(wc -l <out) lines"
+    tells "'rarebit help fit $method --all' shows every option"
+    ! grep -qi "rosen\|haug-arora\|cascade" out || fail "$command: shows E-steps of the paper"
+    expect 0 help fit $method --all
     cp out shown
     twice=$(sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort | uniq -d)
     [ -z "$twice" ] || fail "$command: $twice stands twice"
@@ -112,11 +156,6 @@ for method in rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia n
     done
     grep -q -e "--trace" research || fail "$command: --trace is not among those for research"
     [ "$(wc -l <common)" -le 45 ] || fail "$command: the common options fill a page"
-    # The man page has the same order.
-    sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown >options
-    sed -n 's/^\(\\fB\\-.\\fR, \)\{0,1\}\\fB\\-\\-\([a-z0-9\\-]*\)\\fR.*/\2/p' \
-        "made/man/rarebit-fit-$method.1" | tr -d '\\' >paged
-    same options paged
 done
 # A command with few options has them by their groups.
 expect 0 help encode

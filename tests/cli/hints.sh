@@ -7,7 +7,7 @@ once() {
 unsaid() {
     grep -qF -e "$1" err && fail "$command: stderr has '$1': $(cat err)"
 }
-hint="if they are features, say --transpose"
+hint="rows are samples; if they are features,"
 
 # 12 samples x 5 features with names, and the same without, transposed, and square.
 awk 'BEGIN { srand(1); print "\ta\tb\tc\td\te"
@@ -61,7 +61,7 @@ awk 'BEGIN { srand(2); for (i = 0; i < 20; i++) for (j = 0; j < 6; j++)
 awk '{ for (j = 1; j <= NF; j++) printf "%d%s", $j % 256, j < NF ? "\t" : "\n" }' counts.tsv >bytes.tsv
 awk '{ for (j = 1; j <= NF; j++) printf "%.1f%s", $j + .5, j < NF ? "\t" : "\n" }' counts.tsv >halves.tsv
 expect 0 fit rfn counts.tsv -k 2 --iterations 3 --restarts 2 --seed 1 -o m.h5
-once "say --totals 10k --log1p"
+once "use --totals 10k --log1p"
 for use in "counts.tsv --totals 10k --log1p" "counts.tsv --log1p" bytes.tsv halves.tsv; do
     # shellcheck disable=SC2086 # words
     expect 0 fit rfn $use -k 2 --iterations 3 --seed 1 -o m.h5
@@ -74,7 +74,7 @@ unsaid "nine in ten"
 
 # An option that a message names can be typed as it stands there.
 expect 2 fit rfn named.tsv -k 2 --estep cyclic --batch-size 4 -o m.h5
-once "leave out --batch-size or take --estep newton"
+once "leave out --batch-size or use --estep newton"
 
 # What would do nothing is refused.
 expect 2 fit rfn named.tsv -k 2 --eta-every 5 -o m.h5

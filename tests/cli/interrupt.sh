@@ -98,7 +98,7 @@ got=$?
 if [ -e twice.h5 ]; then
     expect 0 info twice.h5
 else
-    tail -n 1 err | grep -qx "rarebit: interrupted; the same command goes on from twice.ck" || fail "$command: $(cat err)"
+    tail -n 1 err | grep -qx "rarebit: interrupted; the same command resumes from twice.ck" || fail "$command: $(cat err)"
     exists twice.ck
 fi
 rm -f twice.h5 twice.jsonl twice.ck
@@ -118,7 +118,7 @@ keeps() {
     wait $pid
     got=$?
     [ $got -eq 143 ] || fail "$command: exit $got: $(cat err)"
-    tail -n 1 err | grep -qx "rarebit: interrupted; the same command goes on from kept" || fail "$command: $(cat err)"
+    tail -n 1 err | grep -qx "rarebit: interrupted; the same command resumes from kept" || fail "$command: $(cat err)"
     exists kept
     rm kept
 }

@@ -7,7 +7,7 @@ awk 'BEGIN { FS = OFS = "\t"; srand(5) }
      NR > 1 { for (k = 2; k <= NF; k++) if (rand() < 0.3 && NR % 10) $k = "NA" } 1' whole.tsv >Y.tsv
 
 # What does not say what to do with them is told of all ways.
-breaks "or --missing model to let" fit rfn Y.tsv -k 10 --seed 1 -o none.h5 -q
+breaks "or use --missing model where" fit rfn Y.tsv -k 10 --seed 1 -o none.h5 -q
 for estep in auto newton; do
     expect 0 fit rfn Y.tsv -k 10 --seed 1 --estep $estep --missing model -o m.h5
     says "missing values are left out"
@@ -46,7 +46,7 @@ for use in "encode -o codes.npy" "reconstruct -o rebuilt.npy" "evaluate --json";
     set -- $use
     name=$1
     shift
-    breaks "do without it by --missing model" "$name" whole.h5 Y.tsv "$@" -q
+    breaks "leave it out with --missing model" "$name" whole.h5 Y.tsv "$@" -q
     expect 0 "$name" whole.h5 Y.tsv "$@" --missing model -q
 done
 expect 0 fit rfn Y.tsv --init whole.h5 -k 10 --missing model --iterations 5 -o again.h5 -q
@@ -60,9 +60,9 @@ paste Y.tsv rebuilt.tsv imputed.tsv | awk -F '\t' 'NR > 1 { n = NF / 3
     END { exit bad > 0 }' || fail "imputed values"
 
 # What cannot be had.
-refuses "a fit in batches needs all values" \
+refuses "a fit in batches cannot have missing" \
     fit rfn Y.tsv -k 3 --missing model --batch-size 20 -o none.h5 -q
 expect 0 fit rfn whole.tsv -k 3 --noise full --iterations 5 -o full.h5 -q
-breaks "noise full, which needs all values" encode full.h5 Y.tsv --missing model -o codes.npy -q
+breaks "a model with full noise cannot have" encode full.h5 Y.tsv --missing model -o codes.npy -q
 [ ! -e none.h5 ] || fail "none.h5 was written"
 finish

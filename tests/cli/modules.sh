@@ -151,7 +151,7 @@ breaks "there is no folder" plot history model.h5 -o nowhere/h.png
 [ ! -e bad.png ] || fail "half a picture was left"
 # A suffix must say the format, unless --format does.
 for name in mods.h5ad mods.csv mods.json.gz mods; do
-    refuses "'$name': its suffix must say the format: .tsv, .json or .gmt; or choose --format" \
+    refuses "'$name': use the suffix .tsv, .json or .gmt, or give --format" \
         modules model.h5 X.npy -q -o $name
     [ ! -e $name ] || fail "$command: $name was written"
 done
@@ -174,7 +174,7 @@ sed 1d out | awk '{ print $3 }' | sort -c -gr || fail "not ordered by the score:
 expect 0 modules both.h5 both.tsv -o both.gmt -q
 grep -q '^unit[0-3]-_up	' both.gmt || fail "both.gmt: $(cut -f 1 both.gmt)"
 expect 0 modules both.h5 both.tsv --json -q
-[ "$(grep -c '"other_side":true' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
+[ "$(grep -c '"role":"other side"' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
 # What centring leaves of strong modules is background: last, not counted, not significant.
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
 expect 0 fit rfn strong.tsv -k 10 --seed 1 -o strong.h5 -q

@@ -21,7 +21,7 @@ for method in nmf-et mca; do
     one_line
     says "warning: $count of 240 values are below 0"
     says "the first in $place (counted from 0): $method can explain none of them"
-    says "fit linca"
+    says "fit rfn or linca"
     for use in "encode m.h5 centred.tsv -o c.tsv" "evaluate m.h5 centred.tsv" \
         "reconstruct m.h5 centred.tsv -o r.tsv"; do
         # shellcheck disable=SC2086 # words

@@ -62,7 +62,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     tells "mean squared error"
     expect 0 predict values.h5 valid.tsv -o values.npy -q
 
-    expect 0 stack train.tsv --units 3,2 --iterations 20 --seed 1 -o stack.h5 -q
+    expect 0 stack rfn train.tsv --units 3,2 --iterations 20 --seed 1 -o stack.h5 -q
     expect 0 finetune stack.h5 $data --epochs 5 -o deep.h5 -q
     expect 0 info deep.h5
     tells "weights3"
@@ -86,7 +86,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     for net in numbers idx; do expect 0 predict $net.h5 valid.tsv --probabilities -o $net.npy -q; done
     cmp -s numbers.npy idx.npy || fail "labels of IDX give another net"
 
-    # Ctrl-C, or no more time: the same command goes on, with the same result.
+    # Ctrl-C, or no more time: the same command resumes, with the same result.
     expect 0 finetune none $data $small --patience 0 -o whole.h5 -q
     expect 0 finetune none $data $small --patience 0 --checkpoint c.ckpt --max-time 0.000001s -o part.h5 -q
     [ -e c.ckpt ] || fail "$command: no checkpoint stays"
@@ -132,8 +132,8 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     refuses "dropout is given, but does nothing: the net has no hidden layer" finetune none train.tsv \
         --labels train-y.tsv --dropout 0.5 -o x.h5 -q
     expect 0 stack dae train.tsv --units 2,2 --iterations 2 --seed 1 -o stacked.h5 -q
-    refuses "filter is given, but does nothing" finetune stacked.h5 train.tsv --labels train-y.tsv --filter plain -o x.h5 -q
-    refuses "would write over" finetune none train.tsv --labels train-y.tsv -o train-y.tsv
+    refuses "filter does nothing" finetune stacked.h5 train.tsv --labels train-y.tsv --filter plain -o x.h5 -q
+    refuses "would overwrite" finetune none train.tsv --labels train-y.tsv -o train-y.tsv
 }
 fails() {
     sentence=$1
@@ -147,7 +147,7 @@ head -40 train-numbers.txt >short.txt
 printf 'sample\tclass\ns60\tleft\ns61\tup\n' >other.tsv
 sed 's/^s5	[^	]*/s5	nan/' train.tsv >holes.tsv
 printf 'x\ty\n' >wide.tsv
-fails "40 lines for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
+fails "40 rows for 60 samples" finetune none train.tsv --labels short.txt -o x.h5
 expect 0 convert train.tsv -o three.npy -q
 fails "3 columns of numbers" finetune none train.tsv --labels three.npy -o x.h5
 fails "does not know" finetune none train.tsv --labels train-y.tsv --valid valid.tsv --valid-labels other.tsv -o x.h5
@@ -166,8 +166,8 @@ refuses "layers are chosen of a stack" encode net.h5 valid.tsv --layer 1 -o y.np
 refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
 sed 's/up$/down/' train-y.tsv >one.tsv
 fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
-expect 0 help finetune
-tells "after 10 epochs (10)"
+expect 0 help finetune --all
+tells "save after N epochs (10) or after"
 
 # To other programs and back.
 for format in npz onnx; do
@@ -243,13 +243,13 @@ paste plain-p.tsv batch-p.tsv | tail -n +2 | awk '{ d = $2 - $5; if (d * d > 1e-
     fail "what batches add changes a net that was trained without it"
 expect 0 evaluate batch.h5 valid-batch.tsv --covariates covariates.tsv --labels valid-b-y.tsv --json -q
 [ "$(number errors <out)" -le 4 ] || fail "$command: $(number errors <out) errors of 30"
-expect 0 stack train-batch.tsv --units 3,2 --iterations 20 --regress batch --covariates covariates.tsv --seed 1 -o regress.h5 -q
+expect 0 stack rfn train-batch.tsv --units 3,2 --iterations 20 --regress batch --covariates covariates.tsv --seed 1 -o regress.h5 -q
 expect 0 finetune regress.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o x.h5 -q
 expect 0 finetune x.h5 train-batch.tsv --labels train-b-y.tsv --covariates covariates.tsv --epochs 3 -o more.h5 -q
 rm x.h5
-refuses "nowhere to be found" finetune regress.h5 train-batch.tsv --labels train-b-y.tsv -o x.h5 -q
-refuses "nowhere to be found" predict more.h5 valid-batch.tsv -o x.tsv -q
-refuses "nowhere to be found" evaluate more.h5 valid-batch.tsv --labels valid-b-y.tsv -q
+refuses "give a table that has them" finetune regress.h5 train-batch.tsv --labels train-b-y.tsv -o x.h5 -q
+refuses "give a table that has them" predict more.h5 valid-batch.tsv -o x.tsv -q
+refuses "give a table that has them" evaluate more.h5 valid-batch.tsv --labels valid-b-y.tsv -q
 refuses "does nothing where no effects" finetune none train.tsv --labels train-y.tsv --covariates covariates.tsv -o x.h5 -q
 [ -e x.h5 ] && fail "$command: left a net"
 

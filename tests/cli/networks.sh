@@ -50,7 +50,7 @@ for method in dae rbm; do
 done
 
 # Values that are no probabilities; of the data, whatever the order of the batches.
-breaks "visible binary takes values from 0 to 1" fit rbm X.npy --visible binary -o no.h5 -q
+breaks "but visible binary needs values from 0" fit rbm X.npy --visible binary -o no.h5 -q
 refuses "has no option --corruption" fit rbm X.npy --corruption 0.1 -o no.h5 -q
 refuses "missing is 'omit', but dae needs all values" fit dae X.npy --missing omit -o no.h5 -q
 

@@ -39,7 +39,7 @@ for labels in alone.txt bare.txt; do
     expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels $labels
     same out by_name
     expect 0 modules model.h5 "$cells/expr.tsv.gz" --labels $labels
-    says "the classes of $labels are taken by position, since it has no sample names"
+    says "the rows of $labels are taken by position, since it has no sample names"
     expect 0 plot codes model.h5 "$cells/expr.tsv.gz" --labels $labels -o position.png
     says "by position"
     expect 0 convert position.png -o position.npy -q # the files name their commands
@@ -47,9 +47,9 @@ for labels in alone.txt bare.txt; do
     same position.npy codes.npy
 done
 head -n 100 bare.txt >short.txt
-breaks "short.txt has 100 lines for 700 samples" \
+breaks "short.txt has 100 rows for 700 samples" \
     modules model.h5 "$cells/expr.tsv.gz" -q --labels short.txt
-breaks "short.txt has 100 lines for 700 samples" \
+breaks "short.txt has 100 rows for 700 samples" \
     plot modules model.h5 "$cells/expr.tsv.gz" -q --labels short.txt -o none.png
 observed=$SOURCE/tests/data/hdf5/obs.h5ad
 expect 0 fit rfn "$observed" -k 2 --iterations 5 --seed 1 -o observed.h5 -q
@@ -64,11 +64,11 @@ tells '"class": "10", "class_size": 1'
 refuses "obs has no column 'leyden'; its columns are:" \
     modules observed.h5 "$observed" -q --labels obs:leyden
 refuses "name a column of obs" modules observed.h5 "$observed" -q --labels "$observed"
-breaks "is no HDF5 file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
+refuses "is no AnnData file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
 cp "$observed" mine.h5ad
-refuses "would write over 'mine.h5ad:louvain'" \
+refuses "would overwrite 'mine.h5ad:louvain'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:louvain -o mine.h5ad
-refuses "would write over 'mine.h5ad:a:b'" \
+refuses "would overwrite 'mine.h5ad:a:b'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:a:b -o mine.h5ad
 same mine.h5ad "$observed"
 

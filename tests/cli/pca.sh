@@ -36,11 +36,11 @@ done
 
 # What auto is on these data has no use for it.
 expect 0 fit pca X.npy -k 2 --iterations 5 --seed 1 -o p.h5 -q
-says "warning: --iterations is given, but does nothing with --solver exact, which is taken"
+says "warning: --iterations does nothing with --solver exact, which is used"
 expect 0 rerun p.h5
 expect 0 fit pca X.npy -k 2 --seed 1 -o p.h5 -q
 [ ! -s err ] || fail "warned without cause: $(cat err)"
 
 refuses "have no more than 30 directions" fit pca X.npy -k 31 -o m.h5 -q
-breaks "begins anew always" fit ica X.npy -k 4 --init m.h5 -o n.h5 -q
+breaks "cannot start from a model" fit ica X.npy -k 4 --init m.h5 -o n.h5 -q
 finish

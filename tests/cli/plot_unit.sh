@@ -33,6 +33,6 @@ refuses "no option --shape" plot unit model.h5 X.tsv --unit 1 --shape 5 -o none.
 refuses "DATA is missing" plot unit model.h5 --unit 1 -o none.png
 expect 1 plot unit model.h5 X.tsv --unit 1 --labels nothing.tsv -o none.png -q
 says "nothing.tsv"
-refuses "would write over" plot unit model.h5 X.tsv --unit 1 --labels classes.tsv -o X.tsv
+refuses "would overwrite" plot unit model.h5 X.tsv --unit 1 --labels classes.tsv -o X.tsv
 [ ! -e none.png ] || fail "a refused picture left a file"
 finish

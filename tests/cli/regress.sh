@@ -38,7 +38,7 @@ expect 0 $fit --estep newton --batch-size 8 --covariates covariates.tsv --regres
 
 # Numbers that may be labels are remarked on; and can be said to be groups.
 expect 0 fit rfn data.tsv -k 2 --iterations 5 --seed 1 --covariates covariates.tsv --regress plate -o plate.h5
-says "plate is taken as a number, of 3 different values: if these are labels, say plate:groups"
+says "plate is treated as a number, with 3 different values; if these are labels, write plate:groups"
 expect 0 $fit --covariates covariates.tsv --regress plate:groups -o plate.h5
 expect 0 encode plate.h5 data.tsv --covariates covariates.tsv -o plates.tsv -q
 
@@ -52,7 +52,7 @@ cmp -s codes.tsv same.tsv || fail "positions changed the codes"
 expect 2 $fit --regress batch -o none.h5
 says "give a table that has them"
 expect 2 $fit --covariates covariates.tsv -o none.h5
-says "--covariates is given, but does nothing"
+says "--covariates does nothing"
 expect 2 $fit --covariates covariates.tsv --regress site -o none.h5
 says "covariates.tsv has no column 'site'; its columns are: sample, batch, age, plate"
 expect 2 $fit --init model.h5 --regress batch --covariates covariates.tsv -o none.h5
@@ -61,15 +61,15 @@ expect 2 encode model.h5 data.tsv -o none.tsv
 says "give a table that has them"
 sed 's/^s5\tB/s5\tC/' covariates.tsv >unknown.tsv
 expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
-says "sample 5 (s5) has batch 'C', whose effect the model does not know: it knows A, B"
+says "sample 5 (s5) has batch 'C', but the model knows only A, B"
 grep -v '^s7' covariates.tsv >fewer.tsv
 expect 1 encode model.h5 data.tsv --covariates fewer.tsv -o none.tsv
 says "sample 7 (s7) has no batch"
 printf 's1\tB\n' >>unknown.tsv
 expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
-says "the row has 2 fields, but the header has 4"
+says "unknown.tsv, row 26: the row has 2 fields, but row 1 has 4"
 expect 2 encode model.h5 data.tsv --covariates covariates.tsv -o covariates.tsv
-says "would write over"
+says "would overwrite"
 # What is no covariate: infinite, too large, a 0 byte, the same name twice.
 sed 's/^s7\t\([AB]\)\t[0-9]*/s7\t\1\tinf/' covariates.tsv >infinite.tsv
 expect 1 $fit --covariates infinite.tsv --regress age -o none.h5
@@ -84,7 +84,7 @@ sed '1s/plate/age/' covariates.tsv >twice.tsv
 expect 1 $fit --covariates twice.tsv --regress age -o none.h5
 says "twice.tsv, row 1, column 4: a second column is called 'age'"
 expect 2 $fit --covariates covariates.tsv --regress age,batch,age -o none.h5
-says "covariates are 'age,batch,age', with 'age' twice"
+says "column 'age' is asked for twice"
 [ ! -e none.h5 ] && [ ! -e none.tsv ] || fail "a refused command has written something"
 
 # Columns of AnnData: of a model's covariates and of those to be tested, from the same file.

@@ -54,7 +54,7 @@ grep -qF 'u003c/script>' named.html || fail "named.html lacks the name"
 
 refuses "a report is written as HTML; give a name that ends in .html" report model.h5 X.npy -o page.png
 refuses "-o" report model.h5 X.npy
-refuses "would write over 'model.h5'" report model.h5 X.npy -o model.h5
+refuses "would overwrite 'model.h5'" report model.h5 X.npy -o model.h5
 refuses "--covariate-groups does nothing without --covariates" report model.h5 X.npy -o page.html \
     --covariate-groups batch
 rm -f ./*.html

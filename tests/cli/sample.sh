@@ -26,15 +26,15 @@ says "350 samples x 25 columns in S.npy"
 expect 2 sample model.h5 --transpose -o S.npy
 says "--transpose is about DATA"
 expect 2 sample model.h5 --steps 10 -o T2.npy
-says "steps are those of a chain"
+says "which draws without a chain; leave it"
 [ ! -e T2.npy ] || fail "a refused command left a file"
 expect 0 fit ica Y.npy -k 3 --seed 1 -o ica.h5 -q
 expect 1 sample ica.h5 -o T2.npy
-says "a model of ica draws no samples"
+says "a model of ica cannot draw samples"
 expect 2 sample model.h5 --noise -1 -o T2.npy
 
 # A stack: codes of its last layer, made samples by the layers below.
-expect 0 stack Y.npy --units 12,4 --iterations 20,20 --seed 1 -o stack.h5 -q
+expect 0 stack rfn Y.npy --units 12,4 --iterations 20,20 --seed 1 -o stack.h5 -q
 expect 0 sample stack.h5 --count 50 -o S.npy
 says "50 samples x 25 columns in S.npy"
 expect 0 sample stack.h5 Y.npy -o S.npy -q

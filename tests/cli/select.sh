@@ -12,8 +12,8 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
     [ "$(wc -l <whole.tsv)" -eq 5 ] || fail "whole.tsv has $(wc -l <whole.tsv) lines"
     head -1 whole.tsv | grep -q "^units	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
 
-    # The method as an option; the same numbers with other threads; for a program.
-    expect 0 select X.npy --method rfn --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
+    # The same numbers with other threads; for a program.
+    expect 0 select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
     same whole.tsv again.tsv
     expect 0 $study --json
     /usr/bin/env python3 -c 'import json,sys; d = json.load(open("out")); assert len(d["rows"]) == 4 and d["reason"]' ||
@@ -70,7 +70,7 @@ printf '1\t0.5\n0.5\t1\n' >covariance.tsv
     expect 2 $study --prior-mean covariance.tsv
     says "is 2 x 2, but must be one number, or one for each of the 2 units"
 }
-refuses "--part is given, but does nothing without --checkpoint" select rfn X.npy --part 1/3
+refuses "--part does nothing without --checkpoint" select rfn X.npy --part 1/3
 refuses "must be numbers above 0" select rfn X.npy --units 3:1
 breaks "is no file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif

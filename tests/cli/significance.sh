@@ -4,7 +4,7 @@
 expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --noise 1 --seed 1 -o X.npy -q
 expect 0 fit rfn X.npy -k 6 --iterations 80 --seed 1 -o m.h5 -q
 expect 0 modules m.h5 X.npy --permutations 19 -q
-grep -q '^unit  *information  *score  *p family-wise  *FDR  *samples' out || fail "no columns: $(head -n 1 out)"
+grep -q '^unit  *information  *score  *p  *family-wise  *FDR  *samples' out || fail "no columns: $(head -n 1 out)"
 [ "$(awk 'NR == 2 { print $5 }' out)" = 0.0500 ] || fail "the first is not significant: $(cat out)"
 expect 0 modules m.h5 X.npy --permutations 19 --threads 3 -o all.tsv -q
 expect 0 modules m.h5 X.npy --permutations 19 --threads 1 -o one.tsv -q
@@ -19,7 +19,7 @@ expect 0 modules m.h5 X.npy -o plain.tsv -q
 # With other questions as well.
 awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 ? "a" : "b" }' >classes.txt
 expect 0 modules m.h5 X.npy --permutations 19 --labels classes.txt -q
-grep -q '^unit  *information  *score  *p family-wise' out || fail "no p-values beside classes: $(head -n 1 out)"
+grep -q '^unit  *information  *score  *p  *family-wise' out || fail "no p-values beside classes: $(head -n 1 out)"
 grep -q '^unit .* class$' out || fail "no classes: $(cat out)"
 expect 0 modules m.h5 X.npy --permutations 19 --labels classes.txt --json -q
 tells '"significance": [{"module": 0'
@@ -47,7 +47,7 @@ says "$kept modules in some.gmt"
 
 # Parts for several machines, and the whole.
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 1/2 -o part.tsv
-says "this part is done"
+says "this part is complete; the modules are"
 [ ! -e part.tsv ] || fail "a part wrote modules"
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 2/2 -o part.tsv -q
 same all.tsv part.tsv

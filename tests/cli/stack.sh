@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate bars --size 7 --samples 600 --noise 0.5 --seed 1 -o X.npy -q
-expect 0 stack X.npy --units 20,8 --iterations 30,12 --seed 3 -o stack.h5
+expect 0 stack rfn X.npy --units 20,8 --iterations 30,12 --seed 3 -o stack.h5
 says "layer 1: rfn, 20 units of 49 features, 30 iterations"
 says "layer 2: rfn, 8 units of 20 features, 12 iterations"
 expect 0 fit rfn X.npy -k 20 --iterations 30 --seed 3 -o first.h5 -q
@@ -36,9 +36,9 @@ expect 0 plot filters stack.h5 --layer 1 --shape 7x7 -o first.png
 expect 0 plot filters first.h5 --shape 7x7 -o plain.png
 rm -f layer rows.npy ./*.png
 
-# Any number of threads, codes that are never kept, the other ways to name the method.
-for words in "stack X.npy --threads 3" "stack rfn X.npy --codes-memory 0" \
-    "stack X.npy --method rfn --codes-memory 0 --threads 2"; do
+# Any number of threads, codes that are never kept.
+for words in "stack rfn X.npy --threads 3" "stack rfn X.npy --codes-memory 0" \
+    "stack rfn X.npy --codes-memory 0 --threads 2"; do
     # shellcheck disable=SC2086
     expect 0 $words --units 20,8 --iterations 30,12 --seed 3 -o again.h5 -q
     expect 0 encode again.h5 X.npy -o got.npy -q
@@ -59,17 +59,17 @@ for mean in 0 -0.3; do
     [ $mean = 0 ] && expect 0 encode prior.h5 X.npy -o codes.npy -q
 done
 expect 0 encode prior.h5 codes.npy -o want.npy -q
-expect 0 stack X.npy --units 6,6 --iterations 9 --prior-mean=0,-0.3 --sparse-loadings 0,1.5 --seed 1 -o prior.h5 -q
+expect 0 stack rfn X.npy --units 6,6 --iterations 9 --prior-mean=0,-0.3 --sparse-loadings 0,1.5 --seed 1 -o prior.h5 -q
 expect 0 encode prior.h5 X.npy -o got.npy -q
 same want.npy got.npy
 expect 0 info prior.h5
 tells "layer2.sparse-loadings 1.5"
 tells "layer2.prior-mean     -0.3"
-expect 1 stack X.npy --units 6,6 --prior-mean=0,b.npy -o s.h5
+expect 1 stack rfn X.npy --units 6,6 --prior-mean=0,b.npy -o s.h5
 says "cannot read 0,b.npy"
 
 # Pictures of what units answer most.
-expect 0 stack X.npy --units 6,3 --iterations 4 --seed 1 -o drawn.h5 -q
+expect 0 stack rfn X.npy --units 6,3 --iterations 4 --seed 1 -o drawn.h5 -q
 width=$("$RAREBIT" info X.npy --json | number features)
 for layer in 1 2; do
     expect 0 plot filters drawn.h5 --layer $layer --shape "$width" --by activation -o answers$layer.png -q
@@ -82,17 +82,17 @@ expect 1 plot filters pca.h5 --shape "$width" --by activation -o none.png -q
 expect 2 plot history drawn.h5 --by activation -o none.png -q
 
 # A log of all layers, and memory that no machine has.
-expect 0 stack X.npy --units 6,3 --iterations 4,3 --seed 1 --log-json log.jsonl -o logged.h5 -q
+expect 0 stack rfn X.npy --units 6,3 --iterations 4,3 --seed 1 --log-json log.jsonl -o logged.h5 -q
 [ "$(wc -l <log.jsonl)" -eq 7 ] || fail "$command: $(wc -l <log.jsonl) lines instead of 7"
 [ "$(grep -c '^{"layer": 2, "iteration": [123],' log.jsonl)" -eq 3 ] || fail "$command: layer 2 is not in the log"
-expect 1 stack X.npy --units 6,2000000 --iterations 4 --seed 1 --log-json none.jsonl -o none.h5 -q
-says "ask for fewer --units"
+expect 1 stack rfn X.npy --units 6,2000000 --iterations 4 --seed 1 --log-json none.jsonl -o none.h5 -q
+says "use fewer --units"
 [ ! -e none.h5 ] && [ ! -e none.jsonl ] || fail "$command: left a file"
 
 # Killed in layer 2, and elsewhere, it goes on where it was.
-long="stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 --log-json long.jsonl --checkpoint c.h5 --checkpoint-every 15"
+long="stack rfn X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 --log-json long.jsonl --checkpoint c.h5 --checkpoint-every 15"
 # shellcheck disable=SC2086
-expect 0 stack X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 -o whole.h5 -q
+expect 0 stack rfn X.npy --units 20,9,5 --iterations 30,200,12 --seed 3 -o whole.h5 -q
 expect 0 encode whole.h5 X.npy -o whole.npy -q
 killed=0
 for delay in 0.02 0.04 0.06 0.03 0.05; do
@@ -123,7 +123,7 @@ tail -1 steps | grep -q '3  *12$' || fail "$command: the log does not end with l
 [ ! -e c.h5.layer1 ] && [ ! -e c.h5.layer2 ] || fail "$command: checkpoints are left"
 
 # Ctrl-C in a later layer writes the layers that there are.
-"$RAREBIT" stack X.npy --units 20,8,4 --iterations 5,1000000,5 --checkpoint c.h5 --checkpoint-every 50 --seed 1 -o stopped.h5 >out 2>err &
+"$RAREBIT" stack rfn X.npy --units 20,8,4 --iterations 5,1000000,5 --checkpoint c.h5 --checkpoint-every 50 --seed 1 -o stopped.h5 >out 2>err &
 pid=$!
 until [ -e c.h5.layer2 ]; do
     kill -0 $pid 2>/dev/null || break
@@ -137,12 +137,12 @@ says "the model with 2 layers was written"
 expect 0 encode stopped.h5 X.npy -o got.npy -q
 rm -f c.h5.layer*
 
-# A layer that runs out of time is the last one, and the same command goes on.
-timed="stack X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 --checkpoint z.h5"
+# A layer that runs out of time is the last one, and the same command resumes.
+timed="stack rfn X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 --checkpoint z.h5"
 # shellcheck disable=SC2086
 {
     expect 0 $timed --max-time 0.00001s -o timed.h5
-    says "out of time in layer 1, the last one of the model; the same command goes on"
+    says "out of time in layer 1, the last one of the model; the same command resumes"
     expect 0 $timed --max-time 0.00001s -o timed.h5
     expect 0 $timed --max-time 0.00001s -o timed.h5
     expect 0 $timed --max-time 0.00001s -o timed.h5
@@ -150,7 +150,7 @@ timed="stack X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 --checkpoint z.h5"
     [ -e z.h5.layer2 ] || fail "$command: no checkpoint stays"
     expect 0 $timed -o timed.h5 -q
     [ ! -e z.h5.layer1 ] && [ ! -e z.h5.layer2 ] || fail "$command: checkpoints are left"
-    expect 0 stack X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 -o whole.h5 -q
+    expect 0 stack rfn X.npy --units 20,9,5 --iterations 3,4,2 --seed 3 -o whole.h5 -q
 }
 expect 0 encode timed.h5 X.npy -o got.npy -q
 expect 0 encode whole.h5 X.npy -o whole.npy -q
@@ -159,13 +159,13 @@ same whole.npy got.npy
 # What cannot be is refused in a sentence, and nothing is written.
 mkdir hostile
 cd hostile || exit 1
-refuses "units is '0', but must be" stack ../X.npy --units 8,0 -o s.h5
-refuses "units is '', but must be" stack ../X.npy --units 8, -o s.h5
-refuses "units has 2 values and eta has 3" stack ../X.npy --units 8,4 --eta 0.1,0.2,0.3 -o s.h5
-refuses "log1p is 'true,false'" stack ../X.npy --units 8,4 --log1p=true,false -o s.h5
-refuses "there are options for 17 layers" stack ../X.npy --units 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 -o s.h5
-refuses "layer 2: " stack ../X.npy --units 8,4 --activation rectify,tanh --activation-slope 0.01,0.2 -o s.h5
-refuses "-o MODEL is missing" stack ../X.npy --units 8,4
+refuses "units is '0', but must be" stack rfn ../X.npy --units 8,0 -o s.h5
+refuses "units is '', but must be" stack rfn ../X.npy --units 8, -o s.h5
+refuses "units has 2 values and eta has 3" stack rfn ../X.npy --units 8,4 --eta 0.1,0.2,0.3 -o s.h5
+refuses "log1p is 'true,false'" stack rfn ../X.npy --units 8,4 --log1p=true,false -o s.h5
+refuses "there are options for 17 layers" stack rfn ../X.npy --units 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 -o s.h5
+refuses "layer 2: " stack rfn ../X.npy --units 8,4 --activation rectify,tanh --activation-slope 0.01,0.2 -o s.h5
+refuses "-o MODEL is missing" stack rfn ../X.npy --units 8,4
 refuses "DATA is missing" stack rfn -o s.h5
 refuses "there is no layer 3 in a stack of 2" encode ../stack.h5 ../X.npy --layer 3 -o got.npy
 refuses "there is no layer 1: layers are chosen of a stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy

@@ -54,7 +54,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     for line in 'merge one two -o -' 'fit rfn X.npy -k 3 --iterations 2 --seed 1 -o -' 'encode m.h5 X.npy --format npy -o -'; do
         at_terminal "$line"
         [ $got -eq 2 ] || fail "$command: exit $got: $(cat typed)"
-        grep -q "a file that is no text to the terminal" typed || fail "$command: $(cat typed)"
+        grep -q "would write binary data to the terminal" typed || fail "$command: $(cat typed)"
         grep -aq 'rarebit-journal\|HDF\|NUMPY' typed && fail "$command: it was written"
     done
     at_terminal encode m.h5 X.npy -o -

@@ -11,7 +11,7 @@ for suffix in jpg pdf doc; do
     for kind in history codes filters unit modules fields quality evidence; do
         refuses "must end in .png or .svg: 'out.$suffix'" plot $kind m.h5 X.npy -o out.$suffix
     done
-    refuses "must say the format: .tsv, .json or .gmt" modules m.h5 X.npy -o out.$suffix
+    refuses "use the suffix .tsv, .json or .gmt" modules m.h5 X.npy -o out.$suffix
 done
 refuses "one of .npy, .tsv" simulate bars -o Y.npy --truth fields.jpg
 refuses "one of .npy, .tsv" simulate bars -o Y.npy --states states.jpg

@@ -9,13 +9,17 @@ refuses "there is no command 'ft'" ft
 refuses "did you mean 'fit rfn'" fit rnf X.npy
 refuses "did you mean 'encode'" encod m X
 refuses "there is no command 'nonsuch'; 'rarebit help' lists them" nonsuch
-refuses "'fit' needs a second word, such as: rarebit fit rfn table.csv" fit table.csv -k 4 -o o.h5
-refuses "such as: rarebit plot history m.h5" plot m.h5 -o x.png
+refuses "'fit' needs a method as its second word: rarebit fit rfn table.csv -k 4 -o o.h5;" fit table.csv -k 4 -o o.h5
+refuses "rarebit plot history m.h5 -o x.png;" plot m.h5 -o x.png
 expect 2 fit
-says "fit rfn"
+says "rfn "
 silent
 expect 2 plot
-says "plot history"
+says "history "
+# One grammar: the method is the second word.
+refuses "rarebit select pca X.npy --units 2:5;" select X.npy --units 2:5 --method pca
+refuses "rarebit stack rfn X.npy --units 4,2 -o s.h5;" stack X.npy --units 4,2 -o s.h5
+refuses "'fit rfn' has no option --method" fit rfn X.npy --method rfn -o m.h5
 
 refuses "DATA is missing; usage: rarebit fit rfn DATA -o MODEL [OPTIONS]" fit rfn
 refuses "-o MODEL is missing" fit rfn X.npy

@@ -60,7 +60,7 @@ tells '"samples": 30, "features": 20'
     done
 } >genes.tsv
 expect 0 fit rfn genes.tsv -k 2 --iterations 20 --seed 1 -o genes.h5
-says "8 samples x 3 features (rows are samples; if they are features, say --transpose)"
+says "8 samples x 3 features (rows are samples; if they are features, use --transpose)"
 expect 0 encode genes.h5 genes.tsv -o named.tsv -q
 grep -q '^s8	' named.tsv || fail "the names of samples are lost: $(cat named.tsv)"
 expect 0 reconstruct genes.h5 genes.tsv -o named.tsv -q
@@ -78,7 +78,7 @@ awk -F'\t' -v OFS='\t' '{ for (k = 1; k <= NF; k++) v[NR, k] = $k }
 expect 0 encode genes.h5 across.tsv --transpose -o across-codes.tsv
 same straight.tsv across-codes.tsv
 says "8 samples x 3 features"
-grep -q "say --transpose" err && fail "$command: asks for what was said"
+grep -q "use --transpose" err && fail "$command: asks for what was said"
 
 # Data with less than a tenth of the features by name are refused, unless that is asked for.
 awk -v OFS='\t' 'BEGIN { for (i = 0; i < 9; i++) { for (k = 0; k < 12; k++)
@@ -86,10 +86,10 @@ awk -v OFS='\t' 'BEGIN { for (i = 0; i < 9; i++) { for (k = 0; k < 12; k++)
 sed '1s/f\([1-9]\)/g\1/g' many.tsv >few.tsv
 expect 0 fit rfn many.tsv -k 2 --iterations 5 --seed 1 -o many.h5 -q
 breaks "only 1 of the model's 12 features are in the data by name" encode many.h5 few.tsv -o few-codes.tsv -q
-says "set --min-shared lower to use these"
+says "or lower --min-shared"
 [ ! -e few-codes.tsv ] || fail "$command: wrote codes"
 expect 0 encode many.h5 few.tsv --min-shared 0.05 -o few-codes.tsv
-says "11 of the model's 12 features are not in the data and take their training centre"
+says "11 of the model's 12 features are not in the data and are set to their training centre"
 rm many.tsv few.tsv many.h5 few-codes.tsv
 
 # A missing value is found by file, sample and feature, and the advice can be taken.
@@ -99,7 +99,7 @@ expect 0 convert holes.csv -o holes.npy -q
 expect 0 fit rfn whole.csv -k 1 --iterations 2 --seed 1 -o refusing.h5 -q
 for holes in holes.csv holes.npy; do
     breaks "$holes: sample 1, feature 0" fit rfn $holes -o no.h5 -q
-    says "choose --missing mean or --missing median"
+    says "fill it with --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" encode refusing.h5 $holes -o c.npy -q
     says "fit again with --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" modules refusing.h5 $holes -q
@@ -164,7 +164,7 @@ sed 's/e30//g' large.csv >plain.csv
 expect 0 fit rfn plain.csv -k 3 --iterations 20 --seed 1 -o large.h5 -q
 expect 0 evaluate large.h5 large.csv --json -q
 tells '"covariance_error": null'
-says "metrics are left out, since squares"
+says "metrics are left out: squares of the"
 
 # A pipe is no model, and nobody waits for one who writes to it.
 mkfifo pipe.h5

@@ -25,9 +25,27 @@ exit 1
 |---|---|
 | slow | 1 |
 
+<!-- figures rows 2-2 columns 2
+echo 7
+-->
+| row | a |
+|---|---|
+| of files from elsewhere | 1 |
+| made here | 7 |
+
+<!-- figures none: times of
+a machine -->
 | of the clock | 2 | 3 |
 |---|---|---|
 | seconds | 4 | 5 |
+
+| of nothing measured | 0 |
+|---|---|
+| `--rate 0.1` | a step of 0.1 |
+
+| without | a |
+|---|---|
+| a comment | **5.1 to 6** |
 END
 figures() {
     command="docs-figures $*"
@@ -38,7 +56,7 @@ figures() {
     [ $code = "$status" ] || fail "exit code $code, not $status: $(cat out err)"
 }
 figures 0
-tells "2 tables, 7 figures: 0 moved; 1 long tables left out"
+tells "3 tables, 8 figures: 0 moved; 1 long tables left out"
 sed -i 's/^| one | 1.0 | 21/| one | 1.2 | 21/; s/| 5 | 100 |/| 5 | 98 |/' source/docs/measurements/page.md
 figures 1 page
 tells "docs/measurements/page.md:4: one: 1.2 is now 1.04"
@@ -50,11 +68,15 @@ sed -i 's/^| two.*/| two | 3 | | |/' source/docs/measurements/page.md
 figures 1
 tells "two: 1 figures, the commands print 3"
 figures 0 --list
-tells "page: 3 tables with their commands, 1 of them long; 1 without"
+tells "measurements/page: 4 tables with their commands, 1 of them long; 1 with a reason; 1 without"
+figures 1 --missing
+[ "$(cat out)" = "docs/measurements/page.md:41: a table of figures without a comment \`<!-- figures ...\`, with its command or the reason why it has none (bench/docs_figures.py)" ] ||
+    fail "not the table without a comment: $(cat out)"
 figures 2 none
 grep -q "'none' is neither" err || fail "an unknown page: $(cat err)"
 # The comments of docs are read, and stand above tables.
 python3 -B "$SOURCE/bench/docs_figures.py" build --list >out || fail "docs are not read"
 tells "prior: 2 tables with their commands, 0 of them long"
-[ "$(cat "$SOURCE"/docs/measurements/*.md | grep -c '^<!-- figures')" = "$(awk '{ n += $2 } END { print n }' out)" ] || fail "a comment without a table: $(cat out)"
+stand=$(cat "$SOURCE"/docs/*/*.md | grep -c '^<!-- figures')
+[ "$stand" = "$(awk '{ n += $2 + $11 } END { print n }' out)" ] || fail "a comment without a table: $stand stand in docs: $(cat out)"
 finish

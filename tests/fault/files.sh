@@ -171,7 +171,7 @@ each_read() {
     echo "reads $((n - 1)): rarebit $command"
 }
 
-# ---- checkpoints: the fit goes on without, and they outlive a model that cannot be written ----
+# ---- checkpoints: the fit continues without, and they outlive a model that cannot be written ----
 
 mkdir "$work/cp"
 command="fit rfn -q $work/in/x.tsv -k 2 --iterations 3 --seed 1 --checkpoint $work/cp/c.h5 \
@@ -190,7 +190,7 @@ while :; do
     [ -z "$(ls -A cp)" ] || complain "left behind: $(ls -A cp)"
     [ -s name ] || break
     [ ! -s stderr ] || one_sentence
-    [ ! -s stderr ] || grep -q 'no checkpoint after iteration 2: .*; the fit goes on' stderr ||
+    [ ! -s stderr ] || grep -q 'no checkpoint after iteration 2: .*; the fit continues' stderr ||
         complain "no such warning"
     n=$((n + 1))
 done

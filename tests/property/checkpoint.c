@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include "nets/one_layer.h"
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* Expectation truncation by the processor's engine and by the plain reference: whole fits, with
  * annealing, cut, learned sigma and priors, agree in all that they report (1e-9). */
+#include "et_plain_engine.h"
 #include "fixture.h"
-
-#include "base/base.h"
 
 #include <stdio.h>
 
@@ -38,7 +37,7 @@ static void draw(const struct shape *c, bool max, bool signs, double *y) {
     }
 }
 
-static rb_error fit(rb_context *ctx, const char *engine, const char *method,
+static rb_error fit(rb_context *ctx, const rb_engine *engine, const char *method,
                     const rb_et_options *options, rb_source *source, rb_model **model) {
     rb_fit_options how = fixture_fit(15, RB_FLOAT64);
     how.seed = 3;
@@ -106,7 +105,7 @@ static void engines_agree(void **state) {
                 snprintf(what, sizeof what, "%s, shape %d, variant %d", methods[m], (int)s,
                          variant);
                 assert_ok(ctx, fit(ctx, NULL, methods[m], &options, source, &fast));
-                assert_ok(ctx, fit(ctx, "reference", methods[m], &options, source, &plain));
+                assert_ok(ctx, fit(ctx, &et_plain_engine, methods[m], &options, source, &plain));
                 compare(fast, plain, what);
                 rb_model_free(fast);
                 rb_model_free(plain);
@@ -136,7 +135,7 @@ static void engines_agree_over_groups(void **state) {
     options.candidates = 3;
     options.temperature = "1:1";
     assert_ok(ctx, fit(ctx, NULL, "nmf-et", &options, source, &fast));
-    assert_ok(ctx, fit(ctx, "reference", "nmf-et", &options, source, &plain));
+    assert_ok(ctx, fit(ctx, &et_plain_engine, "nmf-et", &options, source, &plain));
     compare(fast, plain, "groups");
     rb_model_free(fast);
     rb_model_free(plain);
@@ -164,7 +163,7 @@ static void reference_refuses(void **state) {
         options.count = kind == 1 ? 2 : 0;
         options.selection = kind == 2 ? RB_ET_SELECT_COSINE : RB_ET_SELECT_AUTO;
         options.max_active_limit = kind == 3 ? 5 : 0;
-        assert_int_equal(fit(ctx, "reference", "mca", &options, source, &model),
+        assert_int_equal(fit(ctx, &et_plain_engine, "mca", &options, source, &model),
                          RB_ERROR_UNSUPPORTED);
         assert_null(model);
     }

@@ -126,11 +126,8 @@ static void traces_change_no_bit(void **state) {
     rb_context_free(ctx);
 }
 
-static rb_error note_evidence(void *user, int64_t sample, double evidence, int64_t count,
-                              const int64_t *causes) {
-    (void)count;
-    (void)causes;
-    ((double *)user)[sample] = evidence;
+static rb_error note_evidence(void *user, const rb_state *state) {
+    ((double *)user)[state->sample] = state->log_evidence;
     return RB_OK;
 }
 
@@ -158,7 +155,7 @@ static void free_energy_is_of_samples_in_use(void **state) {
         rb_model *whole = fit_until(ctx, m, false, source, ITERATIONS);
         rb_model *part = fit_until(ctx, m, false, source, ITERATIONS - 1);
         assert_close(metric(whole, 3, "free_energy"), objective(whole, 3) - log_mass(), 1e-12);
-        assert_ok(ctx, rb_et_map(ctx, part, source, note_evidence, evidence));
+        assert_ok(ctx, rb_states(ctx, part, source, note_evidence, evidence));
         qsort(evidence, N, sizeof *evidence, descending);
         int used = (int)metric(whole, ITERATIONS - 1, "samples_used");
         assert_in_range(used, N / 2, N - 1);
@@ -177,7 +174,7 @@ static void free_energy_is_of_samples_in_use(void **state) {
 }
 
 static void note_warning(rb_log_level level, const char *message, void *user) {
-    *(int *)user += level == RB_LOG_WARNING && strstr(message, "never reached the end temperature");
+    *(int *)user += level == RB_LOG_WARNING && strstr(message, "before the end temperature");
 }
 
 /* A fit that is stopped before it is cold says so, and does not take the place of a restart that is

@@ -151,8 +151,8 @@ static void clipping_is_said(void **state) {
         int candidates, max_active;
         const char *warning;
     } cases[] = {
-        {9, 3, "`candidates` is 9, but there are 6 units: all are looked at"},
-        {4, 5, "`max-active` is 5, but there are 4 candidates: at most so many are active"},
+        {9, 3, "`candidates` is 9, but there are only 6 units; all are used"},
+        {4, 5, "`max-active` is 5, but there are only 4 candidates; at most so many are active"},
         {6, 6, ""},
         {2, 3, ""}}; /* 3 is the default */
     rb_context *ctx = fixture_context();

@@ -1,6 +1,7 @@
 /* What is told of a fit to samples is a mean over them, by any method: twice the data, the same
  * figure. */
 #include "fixture.h"
+#include <rarebit/deep.h>
 
 enum { N = 40, M = 6 };
 

@@ -31,7 +31,7 @@ static void fit(fitted *f, int64_t seed) {
     rb_biclusters_options o;
     rb_rfn_options rfn;
     rb_fit_options options;
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.dataset = "D4";
     o.seed = seed;
     rb_rfn_options_default(&rfn);
@@ -62,7 +62,7 @@ static void clear(fitted *f) {
 static rb_modules *find(fitted *f, rb_source *source, const char *rule) {
     rb_modules_options options;
     rb_modules *modules;
-    rb_modules_options_default(&options);
+    fixture_default(rb_modules_group(), &options);
     options.rule = rule;
     assert_int_equal(rb_modules_find(f->ctx, f->model, source,
                                      fixture_of(rb_modules_group(), &options), &modules),

@@ -7,7 +7,7 @@
 static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **matrix) {
     rb_biclusters_options data;
     rb_source *source;
-    rb_biclusters_options_default(&data);
+    fixture_default(rb_biclusters_group(), &data);
     data.dataset = dataset;
     assert_ok(ctx,
               rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), matrix, NULL));
@@ -160,7 +160,7 @@ static void refuses_the_rest(void **state) {
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "take `estep=cyclic`"));
+    assert_non_null(strstr(rb_context_error(ctx), "use `estep=cyclic`"));
     rfn = cyclic(5);
     rfn.sparse_loadings = 1.5;
     assert_int_equal(

@@ -312,7 +312,7 @@ static void refusals(void **state) {
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
         RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "noise full"));
+    assert_non_null(strstr(rb_context_error(ctx), "full noise"));
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "linca", NULL, &fit, NULL), source, NULL, &model),
         RB_ERROR_ARGUMENT);

@@ -21,7 +21,7 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int prec
 static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, int64_t seed) {
     rb_biclusters_options options;
     rb_matrix *matrix;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.generator = generator;
     options.dataset = dataset ? dataset : options.dataset;
     options.seed = seed;

@@ -1,6 +1,7 @@
 /* Whole fits by the fast engine of the newton E-step and by the plain one, which share neither
  * posterior nor products: the same models, on dense and sparse data, in both types. */
 #include "fixture.h"
+#include "rfn_plain_engine.h"
 
 #include <string.h>
 
@@ -137,7 +138,7 @@ static void free_data(struct data *d) {
     free(d->stored);
 }
 
-static rb_model *fit_by(rb_context *ctx, const char *engine, const struct fit_case *c,
+static rb_model *fit_by(rb_context *ctx, const rb_engine *engine, const struct fit_case *c,
                         rb_source *source) {
     rb_rfn_options options = fixture_rfn(c->units, c->normalize);
     rb_fit_options fit =
@@ -191,7 +192,7 @@ static void engines_agree(void **state) {
         struct data data;
         make_data(ctx, &cases[i], &data);
         rb_model *fast = fit_by(ctx, NULL, &cases[i], data.source);
-        rb_model *plain = fit_by(ctx, "reference", &cases[i], data.source);
+        rb_model *plain = fit_by(ctx, &rfn_plain_engine.engine, &cases[i], data.source);
         assert_same(&cases[i], fast, plain);
         const double *dead = rb_model_array(fast, "dead", NULL, NULL);
         for (int64_t j = 0; j < cases[i].units; j++)
@@ -214,13 +215,13 @@ static void reference_refuses(void **state) {
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
     rb_model *model;
     options.dropout = 0.1;
-    ctx->engine = "reference";
+    ctx->engine = &rfn_plain_engine.engine;
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), data.source, NULL, &model),
         RB_ERROR_UNSUPPORTED);
     assert_null(model);
     assert_non_null(strstr(rb_context_error(ctx), "dropout"));
-    ctx->engine = "cpu";
+    ctx->engine = NULL;
     assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), data.source, NULL,
                           &model));
     rb_model_free(model);

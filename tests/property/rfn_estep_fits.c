@@ -7,7 +7,7 @@ enum { N = 90, M = 40, UNITS = 30, ITERATIONS = 12 };
 static rb_source *make_source(rb_context *ctx, rb_matrix **matrix) {
     rb_biclusters_options options;
     rb_source *source;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.samples = N;
     options.features = M;
     assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), matrix,

@@ -81,7 +81,7 @@ static void codes_are_exact(void **state) {
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
     rb_biclusters_options data;
-    rb_biclusters_options_default(&data);
+    fixture_default(rb_biclusters_group(), &data);
     data.dataset = "D4";
     data.rest_sd = 0.5;
     data.samples = N;

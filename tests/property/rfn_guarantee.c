@@ -25,7 +25,7 @@ static int falls(const rb_model *model, double tolerance) {
 
 static rb_matrix *data_set(rb_context *ctx, const char *name) {
     rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.dataset = name;
     rb_matrix *matrix;
     assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), &matrix,

@@ -420,14 +420,14 @@ static void refusals(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"batch-size=20", "a fit in batches needs all values of a sample"},
-        {"noise=full", "noise full needs all values of a sample"},
-        {"dropout=0.1", "`dropout` and `input-noise` need all values of a sample"},
+        {"batch-size=20", "a fit in batches cannot have missing"},
+        {"noise=full", "full noise cannot have missing values; use"},
+        {"dropout=0.1", "cannot have missing values; leave these options"},
         {"input-noise=masking input-noise-level=0.1", "`dropout` and `input-noise`"},
-        {"activation=tanh", "the activation is rectify"},
-        {"activation-threshold=0.1", "the activation is rectify"},
-        {"estep=cascade", "estep is cyclic, gradient or newton"},
-        {"estep=rosen", "estep is cyclic, gradient or newton"},
+        {"activation=tanh", "with missing values the activation must be"},
+        {"activation-threshold=0.1", "with missing values the activation must be"},
+        {"estep=cascade", "must be cyclic, gradient or newton; choose"},
+        {"estep=rosen", "must be cyclic, gradient or newton; choose"},
         {"missing=refuse", "is missing (NaN)"},
     };
     rb_context *ctx = fixture_context();

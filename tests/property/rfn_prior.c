@@ -1,5 +1,6 @@
 /* A prior N(xi, M) with xi != 0 and M != I: the guarantee, exact codes, warm starts, refusals. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <unistd.h>

@@ -22,7 +22,7 @@ static void take_warning(rb_log_level level, const char *message, void *user) {
 static void begin_with(struct setting *s, const char *data, int64_t samples, int64_t units) {
     *s = (struct setting){.ctx = fixture_context()};
     rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.dataset = data;
     options.samples = samples;
     rb_context_on_log(s->ctx, take_warning, s);
@@ -138,7 +138,7 @@ static void no_unit_dies_for_it(void **state) {
     rb_model *model = fit(&s, &e);
     assert_true(e.dead_units <= 2);
     if (!(e.sparseness > 0.6 && e.sparseness < 0.95)) fail_msg("sparseness %g", e.sparseness);
-    warned(&s, "not 0.990 as wanted");
+    warned(&s, "instead of the 0.990 asked for");
     rb_model_free(model);
     end(&s);
 }
@@ -156,7 +156,7 @@ static void codes_stay_the_best(void **state) {
         rb_model *model = fit(&s, &e);
         double *codes = fixture_codes(s.ctx, model, s.source);
         assert_true(e.certificate > 0 && e.sparseness < 0.85);
-        warned(&s, "would not be the best for their parameters");
+        warned(&s, "sparser codes would not be optimal for");
         for (int64_t j = 0; j < units[u]; j++) {
             double square = 0;
             for (int64_t i = 0; i < 100; i++)
@@ -177,8 +177,8 @@ static void target_out_of_reach(void **state) {
     begin(&s, "D1", 20);
     s.rfn.target_sparseness = 0.1;
     rb_model_free(fit(&s, &e));
-    warned(&s, "not 0.100 as wanted");
-    warned(&s, "fewer need a `prior-mean` above 0");
+    warned(&s, "instead of the 0.100 asked for");
+    warned(&s, "a lower share needs a");
     end(&s);
 }
 
@@ -233,12 +233,12 @@ static void refused(void **state) {
     struct setting s;
     begin(&s, "D1", 5);
     s.rfn.prior_mean.value = 1;
-    assert_refused(&s, "adapted from one number for all units, not above 0");
+    assert_refused(&s, "for all units, at most 0; give");
     s.rfn.prior_mean.value = 0;
     s.rfn.estep = RB_RFN_ESTEP_NEWTON;
     assert_refused(&s, "`newton-iterations` is 500");
     s.rfn.newton_iterations = 0;
-    assert_refused(&s, "take another `estep`");
+    assert_refused(&s, "choose another `estep` than newton");
     s.rfn.steer_iterations = 0;
     s.rfn.target_sparseness = 0.5;
     assert_refused(&s, "give `steer-iterations`");

@@ -1,6 +1,7 @@
 /* Several blocks of several tasks each: a fit is the same bits for any number of threads and
  * wherever the data lie, and so are the codes and metrics of its model. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <hdf5.h>
 #include <stdio.h>

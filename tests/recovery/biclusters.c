@@ -1,5 +1,6 @@
 /* Planted biclusters are found again, over many seeds. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ static double score(rb_context *ctx, const rb_matrix *matrix, const rb_modules *
     rb_match match = {.size = sizeof match};
     rb_fit_options fit = fixture_fit(300, RB_FLOAT32);
     rb_modules_options rule;
-    rb_modules_options_default(&rule);
+    fixture_default(rb_modules_group(), &rule);
     fit.seed = seed;
     fit.restarts = 3;
     rule.rule = "fabia";
@@ -56,7 +57,7 @@ static double mean_score(const rb_biclusters_options *options, const rb_rfn_opti
 static void fabia_generator(void **state) {
     (void)state;
     rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.generator = RB_GENERATOR_FABIA;
     options.noise = 1;
     rb_rfn_options rfn;
@@ -73,7 +74,7 @@ static void fabia_generator(void **state) {
 static void sparse_loadings(void **state) {
     (void)state;
     rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
+    fixture_default(rb_biclusters_group(), &options);
     options.generator = RB_GENERATOR_FABIA;
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);

@@ -1,6 +1,7 @@
 /* What public functions make of a type that is none, and of pointers that their headers let be
  * NULL. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <unistd.h>
 

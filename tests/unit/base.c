@@ -1,5 +1,6 @@
 /* src/base: options, random numbers, threads, memory, messages. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <float.h>
 #include <stdatomic.h>

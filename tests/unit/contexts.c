@@ -1,6 +1,8 @@
 /* Two contexts in two threads, each with two threads of its own, do all that a program does with
  * them at the same time: the same bits, and no race (the gate builds it with ThreadSanitizer). */
 #include "fixture.h"
+#include <rarebit/deep.h>
+#include <rarebit/io.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -349,8 +349,8 @@ static void repeated_names(void **state) {
     rb_context_on_log(ctx, note_log, NULL);
     logged[0] = '\0';
     rb_preprocess *p = fit(ctx, NULL, source);
-    assert_non_null(strstr(logged, "2 of 4 feature names stand more than once ('A' for one)"));
-    assert_non_null(strstr(logged, "3 of 6 sample names stand more than once ('s' for one)"));
+    assert_non_null(strstr(logged, "2 of 4 feature names are not unique ('A' for one)"));
+    assert_non_null(strstr(logged, "3 of 6 sample names are not unique ('s' for one)"));
     logged[0] = '\0';
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_string_equal(logged, "");
@@ -361,7 +361,7 @@ static void repeated_names(void **state) {
     assert_ok(ctx, rb_matrix_set_feature_names(ctx, other, turned, M));
     assert_ok(ctx, rb_source_from_matrix(ctx, other, &source));
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
-    assert_non_null(strstr(logged, "1 features have names that stand more than once"));
+    assert_non_null(strstr(logged, "1 feature names are not unique"));
     rb_feed_free(feed);
     rb_preprocess_free(p);
     rb_source_free(source);
@@ -419,9 +419,9 @@ static void values_that_do_not_fit(void **state) {
         bool log1p;
         double value;
         const char *message;
-    } cases[] = {{10, false, -0.5, "is below 0: totals cannot take it"},
-                 {10, true, -2, "is below 0: totals cannot take it"},
-                 {0, true, -1, "is at most -1: log1p cannot take it"},
+    } cases[] = {{10, false, -0.5, "is below 0, which `totals` does not"},
+                 {10, true, -2, "is below 0, which `totals` does not"},
+                 {0, true, -1, "is at most -1, which `log1p`"},
                  {10, false, INFINITY, "is infinite"}};
     rb_context *ctx = fixture_context();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

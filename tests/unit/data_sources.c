@@ -261,7 +261,7 @@ static void wrong_rows_of_a_callback_are_refused(void **state) {
         rb_source *source = callback_source(wrong[i], true);
         assert_int_equal(rb_source_read_into(*state, source, RB_FLOAT64, got, M, 1),
                          RB_ERROR_FORMAT);
-        assert_non_null(strstr(rb_context_error(*state), "samples 1 to 7: "));
+        assert_non_null(strstr(rb_context_error(*state), "samples 0 to 6 (counted from 0): "));
         rb_source_free(source);
     }
 }
@@ -283,7 +283,7 @@ static void a_callback_s_message_stays(void **state) {
         assert_int_equal(rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL), source,
                                 NULL, &model),
                          RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(g.ctx), "the data source gave RB_ERROR_DATA"));
+        assert_non_null(strstr(rb_context_error(g.ctx), "the data source returned RB_ERROR_DATA"));
         rb_source_free(source);
     }
 }

@@ -1,6 +1,7 @@
 /* rb_context_stop: whatever reads samples ends before its next block, and a fit with the last
  * iteration that is whole. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* The stopping rules: each compared with what history and parameters say. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* pca: orthonormal directions of largest variance, by every solver and from every form of data. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <rarebit/rerun.h>
 

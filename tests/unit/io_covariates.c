@@ -180,15 +180,17 @@ static void labels_as_groups(void **state) {
     static const char *const class_of[] = {"T", "", "S"};
     rb_source *source = source_of(3, true);
     rb_covariates *table;
+    rb_classes classes = {.size = sizeof classes};
     put_file("sample\tclass\nc\tS\na\tT\n");
+    assert_ok(ctx, rb_classes_read(ctx, path, source, &classes));
     assert_ok(ctx, rb_covariates_new(ctx, 3, &table));
-    assert_ok(ctx, rb_covariates_add_labels(ctx, table, "class", path, source));
+    assert_ok(ctx, rb_covariates_add_classes(ctx, table, "class", &classes));
     assert_groups(table, 0, "class", class_of);
     rb_covariates_free(table);
     assert_ok(ctx, rb_covariates_new(ctx, 4, &table));
-    assert_int_equal(rb_covariates_add_labels(ctx, table, "class", path, source),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_covariates_add_classes(ctx, table, "class", &classes), RB_ERROR_ARGUMENT);
     rb_covariates_free(table);
+    rb_classes_clear(&classes);
     rb_source_free(source);
 }
 
@@ -201,15 +203,17 @@ static void wrong_tables(void **state) {
         rb_error error;
         const char *message;
     } cases[] = {
-        {"", NULL, RB_ERROR_FORMAT, "is no table of covariates"},
-        {"sample\tage\n", NULL, RB_ERROR_FORMAT, "is no table of covariates"},
-        {"a\nb\nc\n", NULL, RB_ERROR_FORMAT, "is no table of covariates"},
-        {"sample\tage\na\t1\nb\n", NULL, RB_ERROR_FORMAT, "row 3: the row has 1 fields"},
+        {"", NULL, RB_ERROR_FORMAT, "is empty"},
+        {"sample\tage\n", NULL, RB_ERROR_DATA, "has none of the samples of the data"},
+        {"a\nb\nc\n", NULL, RB_ERROR_DATA, "has no column that can be tested"},
+        {"sample\tage\na\t1\nb\n", NULL, RB_ERROR_FORMAT, "row 3: the row has 1 field, but row 1"},
         {"sample\tage\na\t1\nb\t2\t3\n", NULL, RB_ERROR_FORMAT, "row 3: the row has 3 fields"},
         {"sample,age\na,\"1\"2\n", NULL, RB_ERROR_FORMAT, "row 2, column 2: "},
-        {"sample\tage\nx\t1\ny\t2\n", NULL, RB_ERROR_DATA, "the first of the covariates 'x'"},
-        {"sample\tage\na\t1\nb\t2\na\t3\n", NULL, RB_ERROR_DATA, "has sample 'a' twice"},
-        {"sample\tage\na\t1\nb\tinf\n", NULL, RB_ERROR_DATA, "'inf', which is infinite"},
+        {"sample\tage\nx\t1\ny\t2\n", NULL, RB_ERROR_DATA, "its own first is 'x'"},
+        {"sample\tage\na\t1\nb\t2\na\t3\n", NULL, RB_ERROR_DATA,
+         "row 4, column 2: sample 'a' has '3' in column 'age', but '1' before"},
+        {"sample\tage\na\t1\nb\tinf\n", NULL, RB_ERROR_DATA,
+         "row 3, column 2: 'inf' of 'age' is infinite"},
         {"sample\tid\na\tp\nb\tq\n", NULL, RB_ERROR_DATA, "has no column that can be tested"},
         {"sample\tage\na\t1\nb\t2\n", "age,batch", RB_ERROR_ARGUMENT, "'batch'"},
         {"sample\tage\na\t1\nb\t2\n", "ag", RB_ERROR_ARGUMENT, "'ag'"},
@@ -227,9 +231,9 @@ static void wrong_tables(void **state) {
     assert_int_equal(rb_covariates_read(ctx, "/not/there.tsv", NULL, source, &table),
                      RB_ERROR_FILE);
     assert_int_equal(rb_covariates_read(ctx, "obs:age", NULL, source, &table), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "the data are in none"));
+    assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
     assert_int_equal(rb_covariates_read(ctx, ANNDATA, NULL, source, &table), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "name columns of its observations"));
+    assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
     assert_int_equal(rb_covariates_read(ctx, ANNDATA ":score,nothing", NULL, source, &table),
                      RB_ERROR_DATA);
     rb_source_free(source);

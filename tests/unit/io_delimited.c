@@ -86,7 +86,7 @@ static void tables_are_understood(void **state) {
 static void options_overrule_the_guess(void **state) {
     (void)state;
     rb_read_options o;
-    rb_read_options_default(&o);
+    fixture_default(rb_read_group(), &o);
     o.header = RB_READ_YES;
     expect(&(struct example){"1,2\n3,4\n", 1, 2, {3, 4}, NULL, "1|2"}, &o);
     o.row_names = RB_READ_YES;
@@ -101,7 +101,7 @@ static void options_overrule_the_guess(void **state) {
 static void transposing_swaps_values_and_names(void **state) {
     (void)state;
     rb_read_options o;
-    rb_read_options_default(&o);
+    fixture_default(rb_read_group(), &o);
     o.transpose = true;
     expect(
         &(struct example){"id,a,b,c\nx,1,2,3\ny,4,5,6\n", 3, 2, {1, 4, 2, 5, 3, 6}, "a|b|c", "x|y"},
@@ -111,7 +111,7 @@ static void transposing_swaps_values_and_names(void **state) {
 static void words_for_missing_values(void **state) {
     (void)state;
     rb_read_options o;
-    rb_read_options_default(&o);
+    fixture_default(rb_read_group(), &o);
     o.missing_words = "n/d,-999,.";
     expect(
         &(struct example){

@@ -10,7 +10,7 @@
 static rb_error read_file(rb_context *ctx, const char *path, const char *dataset,
                           rb_matrix **matrix) {
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.dataset = dataset;
     return rb_format_hdf5.read(ctx, path, &options, matrix);
 }
@@ -286,7 +286,7 @@ static void test_streams(void **state) {
         rb_read_options options;
         char path[512];
         rb_matrix *whole = read_good(ctx, streams[s].name, streams[s].dataset);
-        rb_read_options_default(&options);
+        fixture_default(rb_read_group(), &options);
         options.dataset = streams[s].dataset;
         snprintf(path, sizeof path, "%s%s", HDF5_DATA, streams[s].name);
         assert_int_equal(rb_format_hdf5.open(ctx, path, &options, &source), RB_OK);
@@ -384,7 +384,7 @@ static void test_expansion(void **state) {
     rb_matrix *matrix;
     rb_source *source;
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.dataset = "X";
     put_zeros(path, 600, 10);
     assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source), RB_OK);
@@ -523,7 +523,7 @@ static void test_unpacked(void **state) {
         char path[512];
         rb_source *source;
         rb_read_options options;
-        rb_read_options_default(&options);
+        fixture_default(rb_read_group(), &options);
         options.dataset = sets[i].dataset;
         snprintf(path, sizeof path, "%s%s", HDF5_DATA, sets[i].file);
         assert_int_equal(rb_open(*state, path, fixture_of(rb_read_group(), &options), &source),

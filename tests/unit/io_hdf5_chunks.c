@@ -11,7 +11,7 @@ static rb_context *ctx;
 
 static rb_error read_whole(const char *path, rb_matrix **matrix) {
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.dataset = "X";
     return rb_read(ctx, path, fixture_of(rb_read_group(), &options), matrix);
 }
@@ -57,7 +57,7 @@ static void assert_refused(const char *path) {
     rb_matrix *m, view;
     rb_source *source;
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.dataset = "X";
     assert_int_equal(read_whole(path, &m), RB_ERROR_FORMAT);
     assert_null(m);

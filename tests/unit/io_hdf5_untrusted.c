@@ -13,7 +13,7 @@ static rb_context *ctx;
 static rb_error read_all(const char *path, const char *dataset) {
     rb_read_options options;
     rb_matrix *matrix;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.dataset = dataset;
     rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix);
     assert_int_equal(err == RB_OK, matrix != NULL);

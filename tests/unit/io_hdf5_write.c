@@ -318,7 +318,7 @@ static void test_copies(void **state) {
     }
     ctx->allocations_left = -1;
     rb_read_options layer;
-    rb_read_options_default(&layer);
+    fixture_default(rb_read_group(), &layer);
     layer.dataset = "layers/counts";
     rb_matrix *wanted, *found;
     assert_int_equal(

@@ -128,8 +128,7 @@ static void scores_and_roles(void **state) {
         json_t *root = json_load_file(path, 0, NULL);
         const json_t *second = json_array_get(json_object_get(root, "modules"), 1);
         assert_true(json_number_value(json_object_get(second, "score")) == 0.25);
-        assert_int_equal(json_is_true(json_object_get(second, "background")), background);
-        assert_int_equal(json_is_true(json_object_get(second, "other_side")), !background);
+        assert_string_equal(json_string_value(json_object_get(second, "role")), roles[background]);
         json_decref(root);
         rb_modules_free(modules);
     }

@@ -85,7 +85,7 @@ static void all_types_and_byte_orders(void **state) {
         describe(header, sizeof header, type, true, "(3, 2)"); /* the transpose */
         put_npy("a.npy", 1, header, bytes, count);
         rb_read_options options;
-        rb_read_options_default(&options);
+        fixture_default(rb_read_group(), &options);
         options.transpose = true;
         m = read_with("a.npy", &options);
         assert_values(m, 2, 3, wanted);
@@ -158,7 +158,7 @@ static void put_doubles(const char *path, int n, bool aligned) {
 static void check_blocks(const char *path, int64_t step, bool transpose) {
     rb_source *source;
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.transpose = transpose;
     rb_matrix *m = read_with(path, &options), block;
     rb_error err = rb_npy_stream(ctx, path, transpose, &source);

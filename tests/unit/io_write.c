@@ -295,7 +295,7 @@ static void what_is_no_data_file_is_refused(void **state) {
     refuse("/dev/null", RB_ERROR_FILE, "/dev/null|no regular file");
     refuse(".", RB_ERROR_FORMAT, "folder|matrix.mtx");
     rb_read_options options;
-    rb_read_options_default(&options);
+    fixture_default(rb_read_group(), &options);
     options.header = 7;
     refuse_with("a", &options, RB_ERROR_ARGUMENT, "header");
 }
@@ -317,7 +317,7 @@ static void structs_of_another_size_are_refused(void **state) {
     assert_size(rb_describe(ctx, NULL, &description));
     assert_size(rb_denoise(ctx, NULL, "a.png", NULL, "b.png", &denoising));
     assert_size(rb_modules_match(ctx, NULL, NULL, &match));
-    assert_size(rb_modules_enrichment(ctx, NULL, NULL, NULL, "a", &enrichment));
+    assert_size(rb_modules_enrichment(ctx, NULL, NULL, &enrichment));
     assert_int_equal(files_here(), 0);
 }
 

@@ -2,6 +2,7 @@
  * program are after each call as they were before it, and the bits do not depend on them. */
 #include "fixture.h"
 #include "skip.h"
+#include <rarebit/io.h>
 
 #include "linalg/linalg.h"
 

@@ -2,6 +2,7 @@
 #include "et/fit.h"
 #include "fixture.h"
 #include "skip.h"
+#include <rarebit/io.h>
 
 #include "modules/modules.h"
 #include "plot/plot.h"
@@ -140,7 +141,7 @@ static void files_have_points(void **state) {
     assert_string_equal(rb_model_attribute(model, "eta"), "0.5");
     rb_modules *modules;
     rb_modules_options options;
-    rb_modules_options_default(&options);
+    fixture_default(rb_modules_group(), &options);
     assert_ok(ctx, rb_modules_find(ctx, model, source, fixture_of(rb_modules_group(), &options),
                                    &modules));
     assert_true(rb_modules_count(modules) > 0);

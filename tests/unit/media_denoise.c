@@ -2,7 +2,7 @@
 #include "../options.h"
 #include "io/io.h"
 
-#include <rarebit/denoise.h>
+#include "media/media.h"
 #include <rarebit/rfn.h>
 
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static rb_source *all_patches(int64_t height, int64_t width, const char *scale) 
     char size[32];
     rb_patches_options o;
     rb_source *source;
-    rb_patches_options_default(&o);
+    fixture_default(rb_patches_group(), &o);
     snprintf(size, sizeof size, "%lldx%lld", (long long)height, (long long)width);
     o.size = size;
     o.scale = scale;

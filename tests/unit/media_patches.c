@@ -2,11 +2,11 @@
 #include "../options.h"
 #include "io_test.h"
 
-#include <rarebit/patches.h>
+#include "media/media.h"
 
 static rb_patches_options options_of(const char *size, int64_t count) {
     rb_patches_options o;
-    rb_patches_options_default(&o);
+    fixture_default(rb_patches_group(), &o);
     o.size = size;
     o.count = count;
     return o;
@@ -32,7 +32,7 @@ static const char grey[] = "P2 4 3 255\n1 2 3 4\n11 12 13 14\n21 22 23 24\n";
 static void defaults_are_pinned(void **state) {
     (void)state;
     rb_patches_options o;
-    rb_patches_options_default(&o);
+    fixture_default(rb_patches_group(), &o);
     assert_string_equal(o.size, "10x10");
     assert_int_equal(o.count, 40000);
     assert_null(o.scale);

@@ -2,7 +2,7 @@
 #include "../options.h"
 #include "io_test.h"
 
-#include <rarebit/segments.h>
+#include "media/media.h"
 
 #include <sndfile.h>
 
@@ -36,7 +36,7 @@ static rb_matrix *cut(const char *path, const rb_segments_options *options) {
 
 static rb_segments_options options_of(const char *length, const char *step) {
     rb_segments_options o;
-    rb_segments_options_default(&o);
+    fixture_default(rb_segments_group(), &o);
     o.length = length;
     o.step = step;
     return o;
@@ -45,7 +45,7 @@ static rb_segments_options options_of(const char *length, const char *step) {
 static void defaults_are_pinned(void **state) {
     (void)state;
     rb_segments_options o;
-    rb_segments_options_default(&o);
+    fixture_default(rb_segments_group(), &o);
     assert_string_equal(o.length, "12.5ms");
     assert_string_equal(o.step, "1");
     assert_true(o.peak == 0);

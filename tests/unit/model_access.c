@@ -1,6 +1,8 @@
 /* Models from other programs: codes in memory of the caller's, coders, models as bytes, callbacks
  * that stop, and a process that forks. */
 #include "fixture.h"
+#include <rarebit/deep.h>
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -134,7 +134,7 @@ static void samples_with_all_units(void **state) {
     set_loadings(model, own, 1);
     rb_evaluation e = evaluate(&s, model);
     assert_true(e.codes.full >= 20);
-    says(&s, "nine in ten units active");
+    says(&s, "of the samples nine in ten units");
     rb_model_free(model);
     end(&s);
 }

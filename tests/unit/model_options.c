@@ -1,5 +1,7 @@
 /* The options handle: every option of every method by name, presets, needs, texts, row sizes. */
 #include "../fixture.h"
+#include <rarebit/deep.h>
+#include <rarebit/io.h>
 
 enum { N = 60, M = 8 };
 
@@ -41,7 +43,7 @@ static void every_option_of_every_method(void **state) {
                 assert_true(atof(value) == atof(text));
             } else if (row.kind != RB_OPTION_VALUES && row.kind != RB_OPTION_SECONDS) {
                 assert_string_equal(text, value);
-                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is no number");
+                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is not a number");
             }
         }
         assert_true(count > 15);
@@ -70,6 +72,7 @@ static void wrong_names_and_values(void **state) {
     refuses(ctx, rb_options_set_number(ctx, options, "sigma", NAN), "`sigma` is 'nan'");
     refuses(ctx, rb_options_set_matrix(ctx, options, "sigma", NULL), "cannot be a matrix");
     refuses(ctx, rb_options_set_all(ctx, options, "units=%d sigma", 3), "`sigma` is ''");
+    refuses(ctx, rb_options_set_all(ctx, options, "units=3 =5 sigma=1"), "there is no option ''");
     assert_false(rb_options_is_set(options, "sigma"));
     assert_int_equal(rb_options_get(options, "units", text, sizeof text), 1);
     assert_string_equal(text, "3");
@@ -178,12 +181,11 @@ static void idle_and_contradictory_options(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"accept=any", "`accept` is given, but does nothing without `estep=cascade`; leave it out"},
+        {"accept=any", "`accept` does nothing without `estep=cascade`; leave it out"},
         {"accept=any preset=sparse", "nothing without `estep=cascade`"},
         {"dropout-place=after", "nothing without `dropout`;"},
         {"activation-slope=0.1 activation=tanh", "nothing without `activation=leaky`"},
-        {"checkpoint-every=5",
-         "`checkpoint-every` is given, but does nothing without `checkpoint`;"},
+        {"checkpoint-every=5", "`checkpoint-every` does nothing without `checkpoint`;"},
         {"prior-mean=values.npy", "`prior-mean` is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -198,7 +200,7 @@ static void idle_and_contradictory_options(void **state) {
     assert_ok(ctx, rb_options_check(ctx, options, NULL));
     rb_options_free(options);
     assert_ok(ctx, rb_options_new(ctx, NULL, &options));
-    refuses(ctx, rb_options_check(ctx, options, NULL), "options are those of no method");
+    refuses(ctx, rb_options_check(ctx, options, NULL), "the options belong to no method");
     rb_options_free(options);
 }
 
@@ -209,7 +211,8 @@ static void a_start_from_a_model(void **state) {
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 scale=sd"));
     refuses(ctx, rb_options_check(ctx, options, start), "`scale` cannot be given with a model");
     assert_ok(ctx, rb_options_set_all(ctx, options, "scale=none psi-init=3"));
-    refuses(ctx, rb_options_check(ctx, options, start), "`psi-init` is '3', but is not used");
+    refuses(ctx, rb_options_check(ctx, options, start),
+            "`psi-init` is '3', but a fit that starts from a model");
     rb_options_free(options);
     rb_model *model = fit(ctx, "units=3 iterations=5 preset=paper", start); /* but for the start */
     assert_string_equal(rb_model_attribute(model, "psi-init"), "0");

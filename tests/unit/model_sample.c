@@ -1,6 +1,7 @@
 /* Samples drawn from models have the distribution that the model says, on the scale of the data:
  * moments of many, frequencies of causes; the same bits for any number of threads. */
 #include "factors_test.h"
+#include <rarebit/deep.h>
 
 #include <rarebit/sample.h>
 
@@ -563,8 +564,8 @@ static void refused(void **state) {
         const char *method, *options, *words;
     } cases[] = {{"ica", "", "not how they are distributed"},
                  {"dae", "", "not a distribution"},
-                 {"fa-jeffreys", "", "is no distribution"},
-                 {"pca", "steps=10", "pca draws without one"}};
+                 {"fa-jeffreys", "", "is improper"},
+                 {"pca", "steps=10", "pca, which draws without a chain"}};
     double rows[100 * M];
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         rb_model *model = compare_fit(p->ctx, cases[t].method, "units=3", p->source);

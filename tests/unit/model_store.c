@@ -436,7 +436,7 @@ static void test_damage_is_named(void **state) {
         const char *words;
     } cases[] = {{newer, "made by a newer version of rarebit; update"},
                  {other_format, "no model of rarebit"},
-                 {other_method, "method 'unheard', which this program does not have"},
+                 {other_method, "method 'unheard', which this program lacks"},
                  {other_precision, "'float16'"},
                  {more_features, "wrong length"},
                  {negative_features, "impossible"},

@@ -60,6 +60,50 @@ static rb_modules *every_second(int64_t units, int64_t n) {
     return modules;
 }
 
+/* The unit that marks a class. */
+typedef struct class_unit {
+    int64_t class_size, unit, overlap;
+    double auc;
+} class_unit;
+
+static rb_error find_units(const rb_labels *labels, const rb_modules *modules,
+                           const rb_matrix *codes, rb_group_auc *rows, class_unit *best) {
+    int64_t units[4], n = codes->n_features;
+    rb_error err = rb_class_aucs(ctx, labels, codes, rows, units);
+    err = err ? err : rb_class_overlaps(ctx, labels, modules, n, rows);
+    for (int64_t c = 0; c < labels->classes->count && !err; c++) {
+        const rb_group_auc *row = rows + c * n + (units[c] < 0 ? 0 : units[c]);
+        best[c] =
+            (class_unit){row->group_size, units[c], units[c] < 0 ? -1 : row->overlap, row->auc};
+    }
+    return err;
+}
+
+/* By codes of units x labelled samples; the others have some that must not count. */
+static rb_error class_units(const rb_labels *labels, const rb_modules *modules, int64_t units,
+                            const float *codes, class_unit *best) {
+    int64_t n = labels->n_samples, at = 0, left = ctx->allocations_left;
+    float *values = calloc((size_t)(n * units), sizeof *values);
+    rb_group_auc *rows = calloc((size_t)(4 * units), sizeof *rows);
+    rb_matrix *matrix;
+    assert_non_null(values);
+    assert_non_null(rows);
+    for (int64_t i = 0; i < n; i++) {
+        bool labelled = labels->class_of[i] >= 0;
+        for (int64_t u = 0; u < units; u++)
+            values[i * units + u] = labelled ? codes[u * labels->n_labelled + at] : -9;
+        at += labelled;
+    }
+    ctx->allocations_left = -1;
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT32, n, units, values, units, 1, &matrix), RB_OK);
+    ctx->allocations_left = left;
+    rb_error err = find_units(labels, modules, matrix, rows, best);
+    rb_matrix_free(matrix);
+    free(rows);
+    free(values);
+    return err;
+}
+
 /* Codes of few different values, so that most are equal to others; with and without signs. */
 static void best_units_by_all_pairs(void **state) {
     (void)state;
@@ -79,9 +123,9 @@ static void best_units_by_all_pairs(void **state) {
             }
         }
         rb_labels labels = labels_of(class_of, N, CLASSES);
-        rb_class_unit best[CLASSES];
+        class_unit best[CLASSES];
         rb_modules *modules = every_second(UNITS, N);
-        assert_int_equal(rb_class_units(ctx, &labels, modules, UNITS, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, UNITS, codes, best), RB_OK);
         rb_modules_free(modules);
         for (int64_t c = 0; c < CLASSES; c++) {
             double largest = -1;
@@ -108,27 +152,26 @@ static void samples_without_a_class(void **state) {
     (void)state;
     const int64_t class_of[] = {0, -1, 1, 0, -1, 1}, alone[] = {0, -1, 0, 0, -1, 0};
     const float codes[] = {3, 1, 2, 1};
-    rb_class_unit best[2];
+    class_unit best[2];
     rb_labels labels = labels_of(class_of, 6, 2);
     rb_modules *modules = every_second(1, 6), *none = every_second(0, 6);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_true(best[0].unit == 0 && best[0].auc == 1 && best[0].overlap == 1);
     assert_true(best[1].unit == 0 && best[1].auc == 0 && best[1].overlap == 1); /* lowest */
     assert_int_equal(best[1].class_size, 2);
-    assert_string_equal(best[1].class_name, "1");
     rb_labels_clear(&labels);
     labels = labels_of(class_of, 6, 2);
-    assert_int_equal(rb_class_units(ctx, &labels, none, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, none, 1, codes, best), RB_OK);
     assert_int_equal(best[0].overlap, -1); /* the unit has no module */
     rb_labels_clear(&labels);
     labels = labels_of(alone, 6, 1);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_true(best[0].unit == -1 && isnan(best[0].auc) && best[0].overlap == -1);
     assert_int_equal(best[0].class_size, 4);
     rb_labels_clear(&labels);
     modules->list[0].samples[0].index = 6;
     labels = labels_of(class_of, 6, 2);
-    assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_ERROR_DATA);
+    assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_ERROR_DATA);
     rb_labels_clear(&labels);
     rb_modules_free(none);
     rb_modules_free(modules);
@@ -140,7 +183,7 @@ static void overlaps_of_both_sides(void **state) {
     const int64_t class_of[] = {0, 0, 1, 1, 0, 1};
     const float codes[] = {3, 2, -3, -2, -1, 1};
     for (int swapped = 0; swapped < 2; swapped++) {
-        rb_class_unit best[2];
+        class_unit best[2];
         rb_modules *modules = every_second(2, 6);
         rb_labels labels = labels_of(class_of, 6, 2);
         for (int r = 0; r < 2; r++) {
@@ -151,12 +194,12 @@ static void overlaps_of_both_sides(void **state) {
             m->samples[0] = (rb_member){negative ? 2 : 0, negative ? -1 : 1};
             m->samples[1] = (rb_member){negative ? 4 : 5, negative ? -1 : 1};
         }
-        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
         assert_true(best[0].auc > 0.5 && best[0].overlap == 1); /* sample 0, not 4 */
         assert_true(best[1].auc < 0.5 && best[1].overlap == 1); /* sample 2, not 5 */
         modules->list[swapped].samples[0].index = 1;
         modules->list[swapped].samples[1].index = 4;
-        assert_int_equal(rb_class_units(ctx, &labels, modules, 1, codes, best), RB_OK);
+        assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
         assert_int_equal(best[0].overlap, 2);
         rb_labels_clear(&labels);
         rb_modules_free(modules);
@@ -220,8 +263,8 @@ static void a_rare_class_is_found(void **state) {
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, SAMPLES / 2, drawn, others_in_module) <
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, RARE, drawn, rare_in_module));
     rb_labels labels = labels_of(class_of, SAMPLES, 3);
-    rb_class_unit best[3];
-    assert_int_equal(rb_class_units(ctx, &labels, modules, RARE_UNITS, by_unit, best), RB_OK);
+    class_unit best[3];
+    assert_int_equal(class_units(&labels, modules, RARE_UNITS, by_unit, best), RB_OK);
     assert_int_equal(best[1].unit, 1);
     assert_true(best[1].auc == 1);
     assert_int_equal(best[1].overlap, RARE);
@@ -233,14 +276,14 @@ static void no_memory(void **state) {
     (void)state;
     const int64_t class_of[] = {0, 1};
     const float codes[] = {1, 0};
-    rb_class_unit best[2];
+    class_unit best[2];
     rb_labels labels = labels_of(class_of, 2, 2);
     rb_modules *modules = every_second(1, 2);
     rb_error err = RB_ERROR_MEMORY;
     int64_t n = 0;
     for (; err; n++) {
         ctx->allocations_left = n;
-        err = rb_class_units(ctx, &labels, modules, 1, codes, best);
+        err = class_units(&labels, modules, 1, codes, best);
     }
     ctx->allocations_left = -1;
     assert_true(n > 3);

@@ -10,6 +10,7 @@
 #include "../options.h"
 #include "modules/modules.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void note_log(rb_log_level level, const char *message, void *told) {
 static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_t best) {
     rb_modules_options options;
     rb_modules *modules;
-    rb_modules_options_default(&options);
+    fixture_default(rb_modules_group(), &options);
     options.rule = rule;
     options.best = best;
     rb_modules_input input = input_of(e);
@@ -254,17 +255,18 @@ static void background_comes_last(void **state) {
     rb_context *ctx = new_context();
     example e;
     make_sides(&e, 1);
-    for (int64_t i = 0; i < N; i++) {
-        e.codes[i * L] = i < 8 ? 1 : 0;
-        e.codes[i * L + 1] = i < 8 ? 0 : 9 + 0.01 * (double)i;
-    }
-    for (int promised = 0; promised < 2; promised++) {
+    for (int trial = 0; trial < 4; trial++) {
+        bool promised = trial / 2, weak = trial % 2;
         rb_modules *modules;
         rb_modules_input input = input_of(&e);
+        for (int64_t i = 0; i < N; i++) {
+            e.codes[i * L] = i < 8 ? 1 : 0;
+            e.codes[i * L + 1] = i < 8 ? 0 : (weak ? 0.01 : 9) * (1 + 0.001 * (double)i);
+        }
         input.sparse_codes = promised;
         assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
         assert_int_equal(rb_modules_count(modules), 2);
-        assert_int_equal(rb_modules_get(modules, 0)->unit, promised ? 0 : 1);
+        assert_int_equal(rb_modules_get(modules, 0)->unit, promised || weak ? 0 : 1);
         assert_false(rb_modules_background(modules, 0));
         assert_int_equal(rb_modules_background(modules, 1), promised);
         assert_int_equal(rb_modules_called(modules), promised ? 1 : 2);
@@ -397,15 +399,25 @@ static void information_of_fabia(void **state) {
     rb_context_free(ctx);
 }
 
+static void count_dead(rb_log_level level, const char *message, void *dead) {
+    int64_t units;
+    (void)level;
+    if (strstr(message, " no sample"))
+        assert_int_equal(sscanf(message, "%" SCNd64 " of %" SCNd64, (int64_t *)dead, &units), 2);
+}
+
 /* Largest information first, as defined; --best keeps the first ones unchanged; dead units have
  * none. */
 static void ranked_by_information(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     example e;
+    int64_t dead = 0;
     make_example(&e, 2, false);
+    rb_context_on_log(ctx, count_dead, &dead);
     rb_modules *all = extract(ctx, &e, "nonzero", 0), *best = extract(ctx, &e, "nonzero", 2);
     assert_int_equal(rb_modules_count(best), 2);
+    assert_int_equal(dead, 1);
     for (int64_t r = 0; r < L - 1; r++) {
         const rb_module *m = rb_modules_get(all, r);
         double expected = information_of(&e, m->unit);

@@ -28,7 +28,7 @@ static rb_source *source;
 static int set_up(void **state) {
     (void)state;
     rb_bars_options bars;
-    rb_bars_options_default(&bars);
+    fixture_default(rb_bars_group(), &bars);
     bars.plan.n_samples = SAMPLES;
     bars.plan.noise_sd = 0;
     return rb_context_new(&ctx) ||
@@ -271,29 +271,6 @@ static void modules_of_sparse_loadings(void **state) {
     }
 }
 
-/* The codes for best units: those of the samples with a class, unit after unit. */
-static void codes_of_labelled_samples(void **state) {
-    (void)state;
-    static reference r;
-    static int64_t class_of[SAMPLES];
-    rb_model *model = fit_causes(RB_ET_GAUSSIAN, NULL);
-    float *codes;
-    rb_labels labels = {.n_samples = SAMPLES, .class_of = class_of};
-    for (int64_t i = 0; i < SAMPLES; i++) {
-        class_of[i] = i % 3 == 1 ? -1 : i % 3;
-        labels.n_labelled += class_of[i] >= 0;
-    }
-    check(rb_encode(ctx, model, source, keep_codes, &r));
-    check(rb_labelled_codes(ctx, model, source, &labels, &codes));
-    for (int64_t u = 0; u < UNITS; u++) {
-        for (int64_t i = 0, at = 0; i < SAMPLES; i++)
-            if (class_of[i] >= 0)
-                assert_true(codes[u * labels.n_labelled + at++] == (float)r.codes[i][u]);
-    }
-    rb_free(codes);
-    rb_model_free(model);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_of_causes),
@@ -303,7 +280,6 @@ int main(void) {
         cmocka_unit_test(names_of_arrays_say_nothing),
         cmocka_unit_test(arrays_without_values),
         cmocka_unit_test(modules_of_sparse_loadings),
-        cmocka_unit_test(codes_of_labelled_samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

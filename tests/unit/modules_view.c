@@ -1,6 +1,7 @@
 /* What a view shows: the preprocessed values of its samples and features, standardised over all
  * samples; and the checksum and classes of a source. */
 #include "fixture.h"
+#include <rarebit/io.h>
 
 #include <rarebit/view.h>
 

@@ -1,6 +1,7 @@
 /* Layers as numbers: what they compute by hand is what the model says, written and read back they
  * are the same, and numbers that do not fit are refused. */
 #include "fixture.h"
+#include <rarebit/deep.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 #include "fixture.h"
 
 #include "base/base.h"
+#include <rarebit/deep.h>
+#include <rarebit/io.h>
 
 enum { N = 240, VALID = 80, M = 8, CLASSES = 3 };
 

@@ -66,7 +66,7 @@ static int set_up(void **state) {
     rb_fit_options fit;
     rb_fit_options_default(&fit);
     fit.iterations = 40;
-    rb_plot_options_default(&options);
+    fixture_default(rb_plot_group(), &options);
     return fclose(file) || make_data() || rb_source_from_matrix(ctx, matrix, &source) ||
            rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &model) ||
            rb_modules_find(ctx, model, source, NULL, &modules);

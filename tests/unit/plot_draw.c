@@ -27,7 +27,7 @@ static int set_up(void **state) {
     if (!mkdtemp(folder) || rb_context_create(&ctx) != RB_OK) return 1;
     snprintf(png_path, sizeof png_path, "%s/a.png", folder);
     snprintf(svg_path, sizeof svg_path, "%s/a.svg", folder);
-    rb_plot_options_default(&options);
+    fixture_default(rb_plot_group(), &options);
     return 0;
 }
 

@@ -17,7 +17,7 @@ static int set_up(void **state) {
     (void)state;
     strcpy(path, "/tmp/rarebit-picture-XXXXXX.png");
     int file = mkstemps(path, 4);
-    rb_plot_options_default(&options);
+    fixture_default(rb_plot_group(), &options);
     options.width = RB_PAGE_WIDTH;
     return file < 0 || close(file) || rb_context_create(&ctx);
 }

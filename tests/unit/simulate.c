@@ -23,7 +23,7 @@ static rb_context *new_context(void) {
 static void defaults_are_pinned(void **state) {
     (void)state;
     rb_biclusters_options o;
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     assert_int_equal(o.generator, RB_GENERATOR_RFN);
     assert_string_equal(o.dataset, "D1");
     assert_true(o.rest_sd == 0.01 && o.noise < 0);
@@ -37,7 +37,7 @@ static void truth_is_what_was_planted(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     rb_biclusters_options o;
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.dataset = "D7";
     o.seed = 5;
     o.rest_sd = 0.5;
@@ -82,7 +82,7 @@ static void sizes_and_noise(void **state) {
     assert_int_equal(rb_matrix_samples(matrix), 100);
     assert_int_equal(rb_matrix_features(matrix), 100);
     rb_matrix_free(matrix);
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.generator = RB_GENERATOR_FABIA;
     assert_int_equal(
         rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, NULL), RB_OK);
@@ -133,7 +133,7 @@ static void patterns(void **state) {
         rb_matrix *matrix;
         rb_modules *truth;
         int64_t twice = 0;
-        rb_biclusters_options_default(&o);
+        fixture_default(rb_biclusters_group(), &o);
         o.generator = generator;
         o.noise = 0;
         assert_int_equal(
@@ -164,7 +164,7 @@ static void few_samples_for_patterns(void **state) {
     rb_biclusters_options o;
     rb_matrix *matrix;
     rb_modules *truth;
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.generator = RB_GENERATOR_PATTERNS;
     o.samples = 3;
     o.features = 4;
@@ -186,7 +186,7 @@ static void wrong_options(void **state) {
     rb_matrix *matrix;
     rb_modules *truth;
     for (int d = 0; d < 6; d++) {
-        rb_biclusters_options_default(&o);
+        fixture_default(rb_biclusters_group(), &o);
         o.dataset = datasets[d];
         assert_int_equal(
             rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
@@ -195,7 +195,7 @@ static void wrong_options(void **state) {
         assert_null(truth);
         assert_non_null(strstr(rb_context_error(ctx), "D1, D2, ... or D9"));
     }
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.samples = -1;
     assert_int_equal(
         rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
@@ -208,7 +208,7 @@ static void no_memory(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     rb_biclusters_options o;
-    rb_biclusters_options_default(&o);
+    fixture_default(rb_biclusters_group(), &o);
     o.samples = o.features = 10;
     for (int with_truth = 0; with_truth < 2; with_truth++) {
         rb_error err = RB_ERROR_MEMORY;

@@ -8,7 +8,7 @@
 static void defaults_are_pinned(void **state) {
     (void)state;
     rb_bars_options o;
-    rb_bars_options_default(&o);
+    fixture_default(rb_bars_group(), &o);
     assert_int_equal(o.style, RB_BARS_LINEAR);
     assert_int_equal(o.plan.size, 5);
     assert_int_equal(o.plan.width, 1);
@@ -68,16 +68,16 @@ static void wrong_options(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     rb_bars_options o;
-    rb_bars_options_default(&o);
+    fixture_default(rb_bars_group(), &o);
     o.plan.width = 6;
     refuse(ctx, &o, "`width` is 6, but must be at most the size of the picture, 5");
     o.plan.width = 2;
     o.bars = 10;
     refuse(ctx, &o, "`bars` is 10, but a picture of 5 x 5 pixels has 8 bars of width 2");
-    rb_bars_options_default(&o);
+    fixture_default(rb_bars_group(), &o);
     o.plan.probability = 1.5;
     refuse(ctx, &o, "`probability` is '1.5'");
-    rb_bars_options_default(&o);
+    fixture_default(rb_bars_group(), &o);
     o.plan.noise_sd = -1;
     refuse(ctx, &o, "`noise` is '-1'");
     o.plan.noise_sd = NAN;

@@ -1,6 +1,7 @@
 /* The consensus of models: by hand-made ones, and by fits. */
 #include "fixture.h"
 #include "study/study.h"
+#include <rarebit/io.h>
 
 #include <pthread.h>
 #include <rarebit/consensus.h>

@@ -4,6 +4,7 @@
 #include "study/study.h"
 
 #include <rarebit/consensus.h>
+#include <rarebit/io.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 

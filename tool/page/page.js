@@ -19,7 +19,11 @@ function ofLog(log10) {
   const power = Math.floor(log10);
   return `${(10 ** (log10 - power)).toFixed(1)}e${power}`;
 }
-const ofLogs = (label, name, tip) => ({ label, tip, number: true, up: true, value: (row) => row[name], show: (row) => ofLog(row[name]), save: (row) => ofLog(row[name]) });
+/* Names and meanings of columns are those of every table of rarebit. */
+const sentence = (text) => (text.length > 1 ? text[0].toUpperCase() + text.slice(1) : text);
+const of = (table, key, more) => ({ label: sentence(D.columns[table][key][0]), tip: sentence(D.columns[table][key][1]), number: true, value: (row) => row[key], ...more });
+const ofLogs = (table, key, name) => of(table, key, { up: true, value: (row) => row[name], show: (row) => ofLog(row[name]), save: (row) => ofLog(row[name]) });
+const chances = (table) => [ofLogs(table, "p_value", "log10_p_value"), ofLogs(table, "fdr", "log10_fdr")];
 const column = (k) => D.names.columns[k] ?? k;
 const cell = { samples: (i) => D.names.samples[i] ?? String(i), features: (k) => D.names.features[k] ?? String(column(k)) };
 const sampleName = (i) => D.names.samples[i] ?? "sample " + i;
@@ -97,9 +101,11 @@ const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", t
 
 /* ---- what is known of each module ---- */
 
-const modules = D.modules, called = modules.filter((m) => !m.background), moduleOf = new Map();
+const modules = D.modules, called = modules.filter((m) => m.role !== "background"), moduleOf = new Map();
 modules.forEach((m, rank) => {
   m.rank = rank;
+  m.background = m.role === "background";
+  m.other_side = m.role === "other side";
   m.name = m.unit + (m.other_side ? "-" : "");
   if (!m.other_side || !moduleOf.has(m.unit)) moduleOf.set(m.unit, m);
   m.class = D.classes?.modules[rank];
@@ -169,15 +175,9 @@ function summary() {
 function overview() {
   const has = (name) => modules.some((m) => m[name] !== undefined);
   const columns = [unitColumn,
-    { label: "Samples", value: (m) => m.n_samples, number: true, tip: "Samples in which the unit is active, by the rule" },
-    { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
-    { label: "Score", value: (m) => m.score, number: true, tip: "What modules are ranked by, in nats: the information, or with the rule test the smaller of that of samples and of features" },
-    { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
-    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit, each by how similar its unit is" },
-    has("p_family") && { label: "p", value: (m) => m.p_family, number: true, up: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
-    has("fdr") && { label: "FDR", value: (m) => m.fdr, number: true, up: true, tip: "False discovery rate at which the module counts as real" },
-    D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
-      tip: "The class that is most enriched, and how many of its samples are in the module; none where p is above 0.05 or the AUC is not above 0.5" },
+    of("modules", "n_samples"), of("modules", "n_features"), of("modules", "score"), of("modules", "information"),
+    has("stability") && of("modules", "stability"), has("p_family") && of("modules", "p_family", { up: true }), has("fdr") && of("modules", "fdr", { up: true }),
+    D.classes && of("classes", "class", { label: "Best class", number: false, value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.class_size}` : "–") }),
     D.sets && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
       tip: "The gene set of smallest false discovery rate, in brackets" },
     { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module, unless their weights are negative" },
@@ -204,7 +204,7 @@ function moduleInside(m) {
   const up = signed(m, 1).length, file = "unit" + m.name, all = m.features.length === m.n_features;
   const place = m.background ? "is background: what centring leaves in the samples that are in no module. It is none, and is not counted." : `ranks ${m.rank + 1} of ${called.length} (score: ${number(m.score)} nats).`;
   const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
-  if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
+  if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.module_size} samples with a class are ${m.class.class}, a class of ${m.class.class_size} (corrected p ${ofLog(m.class.log10_p_value_adjusted)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
   if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);
   const members = (side, name) => {
@@ -267,41 +267,34 @@ function codesMap() {
 function classes() {
   part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
     table({ title: "Best unit of each class", file: "classes", rows: D.classes.units.filter((row) => row.best), columns: classColumns }),
-    table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p - b.log10_p), columns: classColumns }));
+    table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p_value - b.log10_p_value), columns: classColumns }));
 }
 const classColumns = [{ label: "Class", value: (row) => row.class, wide: true },
-  { label: "Samples", value: (row) => row.size, number: true }, unitColumn,
-  { label: "AUC", value: (row) => row.auc, number: true, tip: "Chance that a sample of the class has the larger code than one of another class; 0.5 is chance" },
-  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and classes"),
-  { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Samples of the class in the module of the unit" }];
+  of("unit_classes", "class_size"), unitColumn, of("unit_classes", "auc"), ...chances("unit_classes"), of("unit_classes", "overlap")];
 
 const questions = { up: "up", down: "down", rank: "by weight" };
 const setTable = (rows, title, file, one) => table({ title, file, rows, columns: [
   { label: "Set", value: (row) => row.set, wide: true }, ...(one ? [] : [unitColumn]),
-  { label: "Features", value: (row) => questions[row.question], tip: "Those of the module that are up, or down; or all in use, ordered by their loadings" },
-  { label: "Overlap", value: (row) => row.overlap, number: true, show: (row) => (row.question === "rank" ? `${row.set_size}` : `${row.overlap} of ${row.set_size}`), tip: "Of the set's features in use, those that are in the module" },
-  { label: "Fold", value: (row) => row.fold, number: true, tip: "Overlap over what chance would give" },
-  { label: "AUC", value: (row) => row.auc, number: true, tip: "By weight: chance that a feature of the set has the larger loading than another; 0.5 is chance" },
-  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all sets and units"),
+  { label: "Features", value: (row) => questions[row.test], tip: "Those of the module that are up, or down; or all in use, ordered by their loadings" },
+  of("feature_sets", "overlap", { show: (row) => (row.test === "rank" ? `${row.set_size}` : `${row.overlap} of ${row.set_size}`) }), of("feature_sets", "fold"), of("feature_sets", "auc"),
+  ...chances("feature_sets"),
   { label: "In both", value: (row) => row.features.map(cell.features).join(", "), wide: true }] });
 
 function sets() {
   const { file, tested, background, rows } = D.sets;
   part("sets", "Gene sets", h("p", {}, `${plural(tested, "set")} of ${file} against the features of each module, those up and those down apart, and against the loadings of each unit; the background are the ${plural(background, "feature")} in use. Of each unit the best are shown.`),
-    setTable(rows.slice().sort((a, b) => a.log10_p - b.log10_p), "Gene sets", "gene-sets"));
+    setTable(rows.slice().sort((a, b) => a.log10_p_value - b.log10_p_value), "Gene sets", "gene-sets"));
 }
 
 function covariates() {
-  const rows = D.covariates.rows.slice().sort((a, b) => (a.log10_p ?? 1) - (b.log10_p ?? 1)), percent = (row) => (row.explained === null ? "–" : `${Number((100 * row.explained).toPrecision(2))} %`);
+  const rows = D.covariates.rows.slice().sort((a, b) => (a.log10_p_value ?? 1) - (b.log10_p_value ?? 1)), percent = (row) => (row.explained === null ? "–" : `${Number((100 * row.explained).toPrecision(2))} %`);
   const most = rows.reduce((best, row) => (row.explained > (best?.explained ?? 0) ? row : best), null);
   part("covariates", "Covariates", h("p", {}, `Codes of each unit against what else is known of the samples (${D.covariates.file}): numbers by Spearman's rank correlation, groups by the test of Kruskal and Wallis.${most ? ` At most ${percent(most)} of a unit is explained: of unit ${most.unit}, by ${most.covariate}.` : ""}`),
     table({ title: "Covariates", file: "covariates", rows, columns: [
       { label: "Covariate", value: (row) => row.covariate, wide: true }, unitColumn,
-      { label: "Samples", value: (row) => row.samples, number: true, tip: "Samples with a value" },
-      { label: "Groups", value: (row) => row.groups || null, number: true },
-      { label: "Statistic", value: (row) => row.statistic, number: true, show: (row) => `${row.groups ? "H" : "ρ"} = ${number(row.statistic)}` },
-      { label: "Explained", value: (row) => row.explained, number: true, show: percent, tip: "Share of the variance of the codes that the covariate explains" },
-      ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and covariates")] }));
+      of("covariate_tests", "samples"), of("covariate_tests", "groups", { value: (row) => row.groups || null }),
+      of("covariate_tests", "value", { show: (row) => `${row.groups ? "H" : "ρ"} = ${number(row.value)}` }),
+      of("covariate_tests", "explained", { show: percent }), ...chances("covariate_tests")] }));
 }
 
 /* Curves over the numbers of units that were tried; the dashed line is what was picked. */

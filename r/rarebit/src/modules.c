@@ -29,10 +29,9 @@ static SEXP module_list(const rb_modules *modules, int64_t rank) {
     SET_VECTOR_ELT(list, 3, members(module->samples, module->n_samples));
     SET_VECTOR_ELT(list, 4, members(module->features, module->n_features));
     SET_VECTOR_ELT(list, 5, Rf_ScalarReal(rb_modules_score(modules, rank)));
+    const rb_table table = rb_modules_table(modules);
     SET_VECTOR_ELT(list, 6,
-                   text_to(rb_modules_background(modules, rank)   ? "background"
-                           : rb_modules_other_side(modules, rank) ? "other side"
-                                                                  : "module"));
+                   text_to(rb_table_value(&table, rank, rb_table_find(&table, "role")).text));
     UNPROTECT(1);
     return list;
 }

@@ -86,7 +86,7 @@ test_that("options are those of the table, with underscores or dots", {
                    arrays(fit(x, estep = "newton"))$loadings)
   expect_error(fit(x, etaa = 1), "there is no option 'etaa'")
   expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
-  expect_error(fit(x, eta_factor = 0.3), "eta_factor is given, but does nothing without eta_schedule = \"step\";")
+  expect_error(fit(x, eta_factor = 0.3), "eta_factor does nothing without eta_schedule = \"step\";")
   expect_error(fit(x, eta = c("a", "b")), "option eta")
   expect_error(rfn(x, 3, eta = 0.1, eta = 0.2))
   expect_error(fit(x, prior_mean = -1, prior.mean = 0), "option prior_mean is given twice")
@@ -135,7 +135,7 @@ test_that("covariates are taken out", {
 
 test_that("what the library says becomes warnings and messages", {
   x <- planted()
-  expect_message(suppressWarnings(rfn(x, 3, iterations = 60)), "iterations 51 to 100")
+  expect_message(suppressWarnings(rfn(x, 3, iterations = 60)), "between iterations 51 and 100")
   expect_warning(predict(fit(x), x[, 1:3]), "21 of the model's 24 features")
 })
 

@@ -2,7 +2,10 @@
  * what tests compare the engine of the processor with. Gaussian noise, complete data, few causes;
  * candidates are the best single causes. A state is a number whose digits, to the base of the
  * number of values, are those of the causes: 0, or 1 + the place of the value. */
-#include "fit.h"
+#ifndef ET_PLAIN_ENGINE_H
+#define ET_PLAIN_ENGINE_H
+
+#include "et/fit.h"
 
 #include <math.h>
 
@@ -237,7 +240,7 @@ static rb_error reference_sums(rb_context *ctx, void *engine, void *sums) {
     return RB_OK;
 }
 
-const rb_engine et_engine_reference = {
+static const rb_engine et_plain_engine = {
     .name = "reference",
     .open = reference_open,
     .close = reference_close,
@@ -245,3 +248,5 @@ const rb_engine et_engine_reference = {
     .block = reference_block,
     .sums = reference_sums,
 };
+
+#endif

@@ -1,5 +1,5 @@
 /* Trials beside the truth: points at their values, crosses where causes were not found, lines for
- * those that have values over the iterations; quality and evidences of one; what is refused. */
+ * those that have values over the iterations; quality and evidences of one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../options.h"
+#include "bench/inside/trials.h"
 #include "plot_test.h"
 
 #include <rarebit/et.h>
@@ -48,13 +48,11 @@ static struct spot find(const rb_image *image, rb_colour c) {
     return s;
 }
 
-static const rb_plot_trial finals[] = {{true, 2, 0, NULL}, {false, -4, 0, NULL}};
+static const bench_trial finals[] = {{true, 2, 0, NULL}, {false, -4, 0, NULL}};
 
-static void draw(const rb_plot_trial *trials, int64_t count, const rb_plot_example *example,
+static void draw(const bench_trial *trials, int64_t count, const bench_example *example,
                  rb_image *image) {
-    options.width = SCALE * RB_PAGE_WIDTH;
-    check(rb_plot_trials(ctx, trials, count, "value", example,
-                         fixture_of(rb_plot_group(), &options), path));
+    check(bench_draw_trials(ctx, trials, count, "value", example, SCALE * RB_PAGE_WIDTH, path));
     check(rb_picture_read(ctx, path, image));
 }
 
@@ -80,7 +78,7 @@ static void lines_of_those_that_have_them(void **state) {
         up[i] = 0.5 + i / 100.0;
         down[i] = -1;
     }
-    const rb_plot_trial trials[] = {
+    const bench_trial trials[] = {
         {true, 1, COUNT, up}, {false, -1, COUNT, down}, {true, 1, 0, NULL}};
     rb_image before, image;
     draw(finals, 2, NULL, &before);
@@ -95,7 +93,7 @@ static void lines_of_those_that_have_them(void **state) {
 
 struct bars {
     rb_matrix *samples, *fields, *states;
-    rb_source *source, *known;
+    rb_source *source;
     rb_model *model;
 };
 
@@ -107,7 +105,6 @@ static void make(struct bars *b, const char *trace) {
     check(rb_simulate_bars(ctx, how, &b->samples, &b->fields, &b->states));
     rb_options_free(how);
     check(rb_source_from_matrix(ctx, b->samples, &b->source));
-    check(rb_source_from_matrix(ctx, b->states, &b->known));
     check(rb_options_new(ctx, "mca", &how));
     check(
         rb_options_set_all(ctx, how, "units=6 sigma=1 max-active=2 iterations=20 trace=%s", trace));
@@ -117,7 +114,6 @@ static void make(struct bars *b, const char *trace) {
 
 static void drop(struct bars *b) {
     rb_model_free(b->model);
-    rb_source_free(b->known);
     rb_source_free(b->source);
     rb_matrix_free(b->states);
     rb_matrix_free(b->fields);
@@ -132,7 +128,7 @@ static void one_of_them_closer(void **state) {
         struct bars b;
         rb_image image;
         make(&b, traced == 2 ? "true" : "false");
-        rb_plot_example example = {sizeof example, b.model, b.source, b.known};
+        const bench_example example = {b.model, b.source, b.states};
         draw(finals, 2, traced ? &example : NULL, &image);
         heights[traced] = image.height;
         rb_free(image.values);
@@ -142,33 +138,16 @@ static void one_of_them_closer(void **state) {
     assert_true(heights[2] > heights[1] + SCALE * 250);
 }
 
-static void what_cannot_be_drawn(void **state) {
-    (void)state;
-    struct bars b;
-    make(&b, "false");
-    rb_plot_example example = {sizeof example, b.model, b.source, b.source};
-    assert_int_equal(rb_plot_trials(ctx, finals, 0, "value", NULL, NULL, path), RB_ERROR_DATA);
-    assert_int_equal(rb_plot_trials(ctx, finals, 2, "value", NULL, NULL, "a.jpg"),
-                     RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_plot_trials(ctx, finals, 2, "value", &example, NULL, path), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "true causes"));
-    example.size = 1;
-    assert_int_equal(rb_plot_trials(ctx, finals, 2, "value", &example, NULL, path),
-                     RB_ERROR_ARGUMENT);
-    drop(&b);
-}
-
 static void memory_may_be_refused(void **state) {
     (void)state;
     struct bars b;
     make(&b, "true");
-    rb_plot_example example = {sizeof example, b.model, b.source, b.known};
+    const bench_example example = {b.model, b.source, b.states};
     rb_error err = RB_ERROR_MEMORY;
     int refusals = 0;
     for (; err; refusals++) {
         ctx->allocations_left = refusals;
-        err = rb_plot_trials(ctx, finals, 2, "value", &example,
-                             fixture_of(rb_plot_group(), &options), path);
+        err = bench_draw_trials(ctx, finals, 2, "value", &example, RB_PAGE_WIDTH, path);
         assert_true(!err || err == RB_ERROR_MEMORY);
     }
     ctx->allocations_left = -1;
@@ -186,7 +165,6 @@ static int set_up_methods(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_beside_the_truth), cmocka_unit_test(lines_of_those_that_have_them),
-        cmocka_unit_test(one_of_them_closer), cmocka_unit_test(what_cannot_be_drawn),
-        cmocka_unit_test(memory_may_be_refused)};
+        cmocka_unit_test(one_of_them_closer), cmocka_unit_test(memory_may_be_refused)};
     return cmocka_run_group_tests(tests, set_up_methods, tear_down);
 }

@@ -1,0 +1,69 @@
+/* What a model says of data, as one document: modules and their significance, the classes, sets of
+ * features and covariates that they go with, metrics. Its tables say what each column means. */
+#ifndef RAREBIT_DOCUMENT_H
+#define RAREBIT_DOCUMENT_H
+
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
+#include <rarebit/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_document {
+    size_t size; /* sizeof(rb_document), set by the caller */
+
+    /* What is asked. All of it must outlive the document; NULL and false: not asked. */
+    const rb_model *model;
+    rb_source *source;
+    const rb_options *options; /* of modules, significance and sets; NULL: the defaults */
+    const rb_feature_sets *sets;
+    const rb_covariates *labels; /* its first covariate are the classes */
+    const rb_covariates *covariates;
+    bool with_codes, with_metrics; /* the latter also warn of units that follow the level */
+
+    /* What is found. */
+    rb_modules *modules;
+    bool complete; /* false: `part` was given, and other parts are missing; nothing else is there */
+    rb_set_tests set_tests;
+    rb_enrichment classes; /* of each module */
+    rb_group_aucs aucs;    /* of each unit and class */
+    rb_covariate_tests covariate_tests;
+    rb_metrics *metrics;
+    rb_matrix *codes; /* samples x units */
+    void *values;     /* of the codes */
+} rb_document;
+
+/* Finds what is asked, in the order of the fields. The samples are encoded once: their codes are
+ * kept while the document is made where they take at most 1 GiB, or where labels, covariates or
+ * with_codes need them all; else each of two passes makes them. rb_evaluate, for the metrics, makes
+ * its own.
+ *
+ * document is to be cleared with rb_document_clear, also when it was not filled. Errors are those
+ * of rb_modules_find, rb_modules_permute, rb_modules_test_sets, rb_covariates_auc,
+ * rb_covariates_test and rb_evaluate. */
+RB_API rb_error rb_document_make(rb_context *context, rb_document *document);
+RB_API void rb_document_clear(rb_document *document); /* what was asked stays */
+
+/* The class that a module goes with: the one that is most enriched, where the adjusted p-value is
+ * at most 0.05 and the codes of the unit tell it better than by chance, *auc on the side of the
+ * module. NULL: none, and NaN. */
+RB_API const char *rb_document_class(const rb_document *document, int64_t rank, double *auc);
+
+typedef enum rb_document_part {
+    RB_DOCUMENT_MODULES = 0,
+    RB_DOCUMENT_CLASSES,      /* of each module */
+    RB_DOCUMENT_BEST_UNITS,   /* of each class */
+    RB_DOCUMENT_UNIT_CLASSES, /* every unit and class */
+    RB_DOCUMENT_SETS,
+    RB_DOCUMENT_COVARIATES
+} rb_document_part;
+
+/* A part as a table, without rows where it was not asked; valid as long as the document. */
+RB_API rb_table rb_document_table(const rb_document *document, rb_document_part part);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

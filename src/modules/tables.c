@@ -1,0 +1,141 @@
+/* Values of tables, and the tables of replications. Those of a document: document_tables.c. */
+#include "modules.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* What stands in a row. */
+static rb_value stored(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const char *at = (const char *)table->rows + (size_t)row * table->row_size + column->offset;
+    rb_value v = {.kind = column->kind};
+    if (column->kind == RB_VALUE_INTEGER) {
+        memcpy(&v.integer, at, sizeof v.integer);
+    } else {
+        memcpy(&v.number, at, sizeof v.number);
+        if (column->kind == RB_VALUE_CHANCE) memcpy(&v.log10, at + sizeof v.number, sizeof v.log10);
+    }
+    return v;
+}
+
+rb_value rb_table_value(const rb_table *table, int64_t row, const rb_table_column *column) {
+    rb_value v = column->value ? column->value(table, row, column) : stored(table, row, column);
+    if ((v.kind == RB_VALUE_INTEGER && v.integer < 0) || (v.kind == RB_VALUE_TEXT && !v.text))
+        v.kind = RB_VALUE_NONE;
+    bool number =
+        v.kind == RB_VALUE_NUMBER || v.kind == RB_VALUE_SHARE || v.kind == RB_VALUE_CHANCE;
+    if (number && isnan(v.number)) v.kind = RB_VALUE_NONE;
+    return v;
+}
+
+const rb_table_column *rb_table_find(const rb_table *table, const char *key) {
+    const rb_table_column *c = table->columns;
+    while (c->key && strcmp(c->key, key) != 0)
+        c++;
+    bool there =
+        c->key && (!c->optional || (table->n_rows > 0 && rb_table_value(table, 0, c).kind));
+    return there ? c : NULL;
+}
+
+rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column *column) {
+    (void)table, (void)column;
+    return (rb_value){.kind = RB_VALUE_INTEGER, .integer = row};
+}
+
+/* ---- units of another model ---- */
+
+static rb_value of_partner(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_replication *r = table->of;
+    return r->units[row].partner < 0 ? (rb_value){0} : stored(table, row, column);
+}
+
+static rb_value of_best(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_replication *r = table->of;
+    return r->units[row].best < 0 ? (rb_value){0} : stored(table, row, column);
+}
+
+rb_table rb_replication_table(const rb_replication *r) {
+    static const rb_table_column columns[] = {
+        {"unit", "unit", NULL, "of the first model", RB_VALUE_INTEGER, .value = rb_row_number},
+        {"partner", "partner", NULL, "the unit of the second model that is assigned to it",
+         RB_VALUE_INTEGER, offsetof(rb_replicated_unit, partner)},
+        {"partner_correlation", "correlation", "%.3g", "of its loadings and the partner's",
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, partner_correlation), of_partner},
+        {"p_value", "p-value", "%.3g", "chance of as good a partner for this unit", RB_VALUE_NUMBER,
+         offsetof(rb_replicated_unit, p_value)},
+        {"p_value_family", "family-wise", "%.3g", "chance of as good a partner for any unit",
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, p_value_family)},
+        {"q_value", "q-value", "%.3g", "false discovery rate", RB_VALUE_NUMBER,
+         offsetof(rb_replicated_unit, q_value)},
+        {"best", "best", NULL, "the unit of the second model that is most similar",
+         RB_VALUE_INTEGER, offsetof(rb_replicated_unit, best)},
+        {"best_correlation", "its corr.", "%.3g", "of its loadings and those of the best",
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, best_correlation), of_best},
+        {0},
+    };
+    return (rb_table){"units", columns, r->n_units, r->units, sizeof *r->units, r};
+}
+
+static const double FOUND = 0.05;
+
+int64_t rb_replication_found(const rb_replication *r) {
+    int64_t found = 0;
+    for (int64_t j = 0; j < r->n_units; j++)
+        found += r->units[j].q_value <= FOUND && r->units[j].partner == r->units[j].best;
+    return found;
+}
+
+/* ---- units in two cohorts ---- */
+
+int64_t rb_cohorts_found(const rb_cohorts *c) {
+    int64_t both = 0;
+    for (int64_t j = 0; j < c->n_units; j++)
+        both += c->units[0][j].q_value <= FOUND && c->units[1][j].q_value <= FOUND;
+    return both;
+}
+
+static rb_value in_cohort(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_cohorts *c = table->of;
+    rb_table one = *table;
+    one.rows = c->units[column->key[strlen(column->key) - 1] == 'b'];
+    return stored(&one, row, column);
+}
+
+static rb_value alike(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_cohorts *c = table->of;
+    return (rb_value){.kind = column->kind, .number = c->correlation[row]};
+}
+
+rb_table rb_cohorts_table(const rb_cohorts *c) {
+    static const rb_table_column columns[] = {
+        {"unit", "unit", NULL, "of the model", RB_VALUE_INTEGER, .value = rb_row_number},
+        {"active_a", "active A", "%.3g", "share of the samples of the first cohort",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, active), in_cohort},
+        {"explained_a", "explained A", "%.3g", "share of the squares of its data", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, explained), in_cohort},
+        {"correlation_a", "like A", "%.3g", "of its loadings and those that fit the cohort",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, correlation), in_cohort},
+        {"p_value_a", "p A", "%.3g", "chance of as much explained by this unit", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, p_value), in_cohort},
+        {"q_value_a", "q A", "%.3g", "false discovery rate", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, q_value), in_cohort},
+        {"p_value_family_a", "family-wise A", "%.3g", "chance of as much explained by any unit",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, p_value_family), in_cohort},
+        {"active_b", "active B", "%.3g", "share of the samples of the second cohort",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, active), in_cohort},
+        {"explained_b", "explained B", "%.3g", "share of the squares of its data", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, explained), in_cohort},
+        {"correlation_b", "like B", "%.3g", "of its loadings and those that fit the cohort",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, correlation), in_cohort},
+        {"p_value_b", "p B", "%.3g", "chance of as much explained by this unit", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, p_value), in_cohort},
+        {"q_value_b", "q B", "%.3g", "false discovery rate", RB_VALUE_NUMBER,
+         offsetof(rb_cohort_unit, q_value), in_cohort},
+        {"p_value_family_b", "family-wise B", "%.3g", "chance of as much explained by any unit",
+         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, p_value_family), in_cohort},
+        {"correlation", "A like B", "%.3g", "of the loadings that fit one cohort and the other",
+         RB_VALUE_NUMBER, .value = alike},
+        {0},
+    };
+    return (rb_table){"units", columns, c->n_units, c->units[0], sizeof *c->units[0], c};
+}

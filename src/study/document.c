@@ -1,0 +1,105 @@
+/* A document of a model on data: the samples are encoded once for all that it says. */
+#include "study.h"
+
+#include <rarebit/document.h>
+
+#include <math.h>
+#include <string.h>
+
+/* The classes of modules, and how well units tell them. */
+static rb_error test_classes(rb_context *ctx, rb_document *d, const rb_matrix *codes) {
+    const rb_covariate *classes = rb_covariates_column(d->labels, 0);
+    if (!classes || classes->values)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the labels of a document must be groups");
+    rb_error err = rb_enrichment_of(ctx, d->modules, &classes->groups, &d->classes);
+    err = err ? err : rb_covariates_auc(ctx, d->labels, 0, codes, &d->aucs);
+    return err ? err : rb_covariates_overlap(ctx, d->labels, 0, d->modules, &d->aucs);
+}
+
+/* What needs all codes. */
+static rb_error test_codes(rb_context *ctx, rb_document *d, rb_encoded *kept) {
+    const rb_matrix codes = rb_encoded_codes(kept);
+    rb_error err = d->labels ? test_classes(ctx, d, &codes) : RB_OK;
+    if (!err && d->covariates)
+        err = rb_covariates_test(ctx, d->covariates, &codes, &d->covariate_tests);
+    if (err || !d->with_codes) return err;
+    err = rb_matrix_dense(ctx, codes.type, codes.n_samples, codes.n_features, codes.values,
+                          codes.row_stride, 1, &d->codes);
+    if (!err) {
+        d->values = kept->codes.data;
+        kept->codes.data = NULL;
+    }
+    return err;
+}
+
+/* The modules; what the level of the samples does is looked at on the way. */
+static rb_error find_modules(rb_context *ctx, rb_document *d, rb_encoded *kept) {
+    rb_levels levels = {0};
+    int64_t of_level;
+    rb_error err = d->with_metrics ? rb_levels_begin(ctx, d->model, &levels) : RB_OK;
+    if (levels.looks) {
+        kept->also = rb_levels_add;
+        kept->also_user = &levels;
+    }
+    err = err ? err : rb_encoded_modules(ctx, kept, d->options, &d->modules);
+    if (!err && levels.looks) rb_levels_tell(ctx, &levels, &of_level);
+    rb_error end = d->with_metrics ? rb_levels_end(&levels) : RB_OK;
+    kept->also = NULL;
+    err = err ? err : end;
+    return err ? err : rb_encoded_permute(ctx, kept, d->options, d->modules, &d->complete);
+}
+
+static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
+    bool needs_codes = d->labels || d->covariates || d->with_codes;
+    kept->most = needs_codes ? INT64_MAX : RB_KEPT_BYTES;
+    rb_error err = find_modules(ctx, d, kept);
+    if (err || !d->complete) return err;
+    if (d->sets)
+        err = rb_modules_test_sets(ctx, d->modules, d->model, d->sets, d->options, &d->set_tests);
+    if (!err && needs_codes) err = test_codes(ctx, d, kept);
+    return err || !d->with_metrics ? err : rb_evaluate(ctx, d->model, d->source, &d->metrics);
+}
+
+const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
+    const rb_enrichment_row *row = &d->classes.rows[rank];
+    const rb_module *m = rb_modules_get(d->modules, rank);
+    bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
+    double best = NAN;
+    for (int64_t g = 0; row->class_name && g < d->aucs.n_groups; g++)
+        if (strcmp(rb_covariates_group(d->labels, 0, g), row->class_name) == 0)
+            best = d->aucs.rows[g * d->aucs.n_units + m->unit].auc;
+    best = negative ? 1 - best : best;
+    bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5;
+    *auc = bears ? best : NAN;
+    return bears ? row->class_name : NULL;
+}
+
+rb_error rb_document_make(rb_context *ctx, rb_document *d) {
+    rb_error err = rb_size_check(ctx, "the document", d->size, sizeof *d);
+    if (err) return err;
+    rb_encoded kept = {.model = d->model, .source = d->source};
+    d->set_tests.size = sizeof d->set_tests;
+    d->classes.size = sizeof d->classes;
+    d->aucs.size = sizeof d->aucs;
+    d->covariate_tests.size = sizeof d->covariate_tests;
+    err = make(ctx, d, &kept);
+    rb_encoded_clear(&kept);
+    if (err) rb_document_clear(d);
+    return err;
+}
+
+void rb_document_clear(rb_document *d) {
+    rb_modules_free(d->modules);
+    rb_set_tests_clear(&d->set_tests);
+    rb_enrichment_clear(&d->classes);
+    rb_group_aucs_clear(&d->aucs);
+    rb_covariate_tests_clear(&d->covariate_tests);
+    rb_metrics_free(d->metrics);
+    rb_matrix_free(d->codes);
+    rb_free(d->values);
+    d->modules = NULL;
+    d->metrics = NULL;
+    d->codes = NULL;
+    d->values = NULL;
+    d->complete = false;
+}
