@@ -99,7 +99,7 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
 
 /* rb_modules_permute of codes that others use as well (permute.c). */
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *options,
-                         rb_modules *modules, bool *complete);
+                            rb_modules *modules, bool *complete);
 
 #pragma GCC visibility pop
 
