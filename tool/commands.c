@@ -121,15 +121,8 @@ const command *commands_find(const command_list *list, int argc, char **argv, in
 }
 
 const char *commands_library(const char *word) {
-    static const struct {
-        const char *words, *library;
-    } of[] = {
-        {"plot", "librarebit-plot (cairo)"},
-        {"stack finetune predict export import dae rbm", "librarebit-nets"},
-        {"patches segments denoise", "librarebit-media"},
-    };
-    for (size_t i = 0; word && i < sizeof of / sizeof *of; i++)
-        if (among_words(of[i].words, word)) return of[i].library;
+    for (int i = 0; word && i < TABLE_COUNT; i++)
+        if (table[i]->brings && among_words(table[i]->brings, word)) return table[i]->library;
     return NULL;
 }
 

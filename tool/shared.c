@@ -113,10 +113,11 @@ static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     char text[128];
     const rb_method *method = rb_model_table(model);
     if (!method->iterates || !method->iterates(model)) {
-        snprintf(text, sizeof text,
-                 "`estep-tolerance` is given, but does nothing for this model of %s, whose codes "
-                 "take no iterations; leave it out",
-                 method->name);
+        snprintf(
+            text, sizeof text,
+            "`estep-tolerance` does nothing for a model of %s, whose codes take no iterations; "
+            "leave it out",
+            method->name);
         return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
     }
     rb_options_get(call->options, "estep-tolerance", text, sizeof text);

@@ -75,6 +75,8 @@ typedef struct command {
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
+    /* tool/without: a library that is not built, and the words of its commands and methods. */
+    const char *library, *brings;
 } command;
 
 /* All commands; one "fit NAME" and "select NAME" for each method that the context knows. NULL: out
@@ -105,7 +107,7 @@ bool commands_family(const command_list *list, const char *word, verb *v);
 /* What the second word of a command says: the title of its method; or else the summary. */
 const char *command_title(const command *c);
 
-/* The library that a command or method of this name is of, where that is not the core; or NULL. */
+/* The library that brings a command or method of this name and is not built; or NULL. */
 const char *commands_library(const char *word);
 
 /* ---- a command line that was read (arguments.c) ---- */

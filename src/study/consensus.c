@@ -310,10 +310,11 @@ static rb_error check_beside_first(rb_context *ctx, const rb_model *const *model
     const char *name;
     for (int64_t a = 0; (name = rb_model_array_name(models[i], a)); a++) {
         if (rb_array_belongs(models[i], name) == RB_ARRAY_JOINT) {
-            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                           "model %lld of the %lld has a %s, which has no part for each unit: "
-                           "there is no consensus of such models",
-                           (long long)i + 1, (long long)count, name);
+            return rb_fail(
+                ctx, RB_ERROR_UNSUPPORTED,
+                "model %lld of the %lld has the array '%s', which has no part for each unit: "
+                "there is no consensus of such models",
+                (long long)i + 1, (long long)count, name);
         }
     }
     return RB_OK;

@@ -10,7 +10,7 @@ copies() {
 
 # 0.1 allows 25.6 kB for a file of less than 256 kB.
 bomb() {
-    breaks "would take more than 25.6 kB of memory; if you trust the file, raise --max-expansion, which is 0.1" "$@" --max-expansion 0.1 -q
+    breaks "would need more than 25.6 kB of memory; if you trust the file, raise --max-expansion, which is 0.1" "$@" --max-expansion 0.1 -q
     expect 0 "$@" -q
 }
 

@@ -148,7 +148,7 @@ expect 0 fit rfn X.npy -k 3 --estep cascade --accept any --dropout-place before 
 expect 0 fit rfn X.npy -k 3 --activation leaky --activation-slope 0.1 --dropout 0.5 \
     --dropout-place after --iterations 3 -o leaky.h5 -q
 expect 0 fit rfn X.npy -k 3 --estep newton --iterations 3 -o newton.h5 -q
-refuses "nothing for a model of the E-step newton" \
+refuses "nothing for a model of rfn" \
     encode newton.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
 expect 0 encode cascade.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
 cp xi.tsv xi.h5

@@ -9,7 +9,7 @@ need command python3
 python3 - <<'END'
 import glob, re, sys
 
-rooms = r"src/(rfn|et|factors|nets)/|src/methods\.c$"
+rooms = r"src/(rfn|et|factors|nets)/|src/methods\.c$|tool/without/"
 files = [f for p in ("src", "tool") for f in glob.glob(p + "/**/*.[ch]", recursive=True)]
 names = {n for f in files if re.match(rooms, f)
          for n in re.findall(r'const rb_method rb_method_\w+ = \{[^}]*?\.name = "([^"]+)"', open(f).read())}

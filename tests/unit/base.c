@@ -332,7 +332,7 @@ static void memory_of_a_file(void **state) {
     void *memory = rb_alloc(ctx, 1000000, 1);
     assert_non_null(memory);
     assert_null(rb_grow(ctx, memory, 1000000, 1100000, 1)); /* both would be there for a while */
-    assert_non_null(strstr(rb_context_error(ctx), "would take more than 1.28 MB"));
+    assert_non_null(strstr(rb_context_error(ctx), "would need more than 1.28 MB"));
     rb_free(memory);
     rb_reading_begin(ctx, &inner, "another");
     memory = rb_alloc(ctx, 400000, 1);

@@ -401,7 +401,7 @@ static void test_expansion(void **state) {
     rb_source_free(source);
     assert_int_equal(rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix),
                      RB_ERROR_MEMORY);
-    assert_non_null(strstr(rb_context_error(ctx), "would take more than 256 kB of memory"));
+    assert_non_null(strstr(rb_context_error(ctx), "would need more than 256 kB of memory"));
     put_zeros(path, 10, 600);
     assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source),
                      RB_ERROR_MEMORY);

@@ -360,7 +360,7 @@ static void bytes_are_checked(void **state) {
     assert_int_equal(rb_model_load_memory(f->ctx, more, size + 1, &model), RB_ERROR_FORMAT);
     more[0] = 'r';
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);
-    assert_non_null(strstr(rb_context_error(f->ctx), "no model"));
+    assert_non_null(strstr(rb_context_error(f->ctx), "not a model"));
     memcpy(more, bytes, size);
     more[8] = 4;
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);

@@ -254,7 +254,7 @@ static void refuses_what_has_no_consensus(void **state) {
     refused(ctx, models, 2, "", "the most stable one has 0.5");
     refused(ctx, models, 2, "refit=5", "without `data`");
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
-    refused(ctx, models, 2, "", "prior covariance");
+    refused(ctx, models, 2, "", "the array 'prior_covariance'");
     for (int i = 0; i < 4; i++)
         rb_model_free(models[i]);
     rb_context_free(ctx);

@@ -2,7 +2,10 @@
  * built. */
 #include "../tool.h"
 
-const command denoise_command, patches_command, segments_command; /* of no words: in no list */
+/* Of no words: in no list. */
+const command patches_command, segments_command;
+const command denoise_command = {.library = "librarebit-media",
+                                 .brings = "patches segments denoise"};
 
 const char *rb_segments_sndfile(void) {
     return "";

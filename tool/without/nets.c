@@ -2,8 +2,10 @@
  * built: then no context knows a net, and no model is one. */
 #include "../tool.h"
 
-const command stack_command, finetune_command, predict_command, export_command,
-    import_command; /* of no words: in no list */
+/* Of no words: in no list. */
+const command stack_command, predict_command, export_command, import_command;
+const command finetune_command = {.library = "librarebit-nets",
+                                  .brings = "stack finetune predict export import dae rbm"};
 
 rb_error rb_nets_use(rb_context *ctx) {
     (void)ctx;

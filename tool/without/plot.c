@@ -1,9 +1,10 @@
 /* In place of the plot commands, and of librarebit-plot, where that is not built. */
 #include "../tool.h"
 
-const command plot_history_command, plot_codes_command, plot_filters_command, plot_unit_command,
-    plot_samples_command, plot_modules_command, plot_fields_command, plot_quality_command,
-    plot_evidence_command; /* of no words: in no list */
+/* Of no words: in no list. */
+const command plot_codes_command, plot_filters_command, plot_unit_command, plot_samples_command,
+    plot_modules_command, plot_fields_command, plot_quality_command, plot_evidence_command;
+const command plot_history_command = {.library = "librarebit-plot (cairo)", .brings = "plot"};
 
 const char *rb_plot_cairo(void) {
     return "";
