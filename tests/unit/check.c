@@ -442,6 +442,9 @@ static void test_same(void **state) {
     s = look(values, N, M);
     assert_found(&s, "constant-samples", RB_SEVERITY_PROBLEM, 1);
     end(&s);
+    s = look(values, 2, M); /* of which two are enough */
+    assert_found(&s, "constant-features", RB_SEVERITY_NOTE, 2);
+    end(&s);
     free(values);
 }
 

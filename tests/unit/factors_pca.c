@@ -219,6 +219,21 @@ static void bits_are_the_same(void **state) {
     }
 }
 
+/* The variance that is left, shared out among the directions that are left. */
+static void noise_is_the_mean_of_what_is_left(void **state) {
+    struct fixture_problem *p = *state;
+    rb_model *model = fit(p->ctx, p->source, "pca", "precision=float64");
+    double left = 0, mean[M] = {0};
+    for (int e = 0; e < N * M; e++)
+        mean[e % M] += p->values[e] / N;
+    for (int e = 0; e < N * M; e++)
+        left += pow(p->values[e] - mean[e % M], 2) / N;
+    for (int j = 0; j < UNITS; j++)
+        left -= fixture_array(model, "variance")[j];
+    assert_close(fixture_array(model, "noise")[0], left / (M - UNITS), 1e-10);
+    rb_model_free(model);
+}
+
 /* log p(v) of Tipping and Bishop by the inverse and determinant of W W' + s2 I, m x m, where W W' =
  * A (D - s2) A'. */
 static void likelihood_is_that_of_the_covariance(void **state) {
@@ -384,6 +399,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(sparse_is_dense, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(bits_are_the_same, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(noise_is_the_mean_of_what_is_left, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, fixture_teardown),

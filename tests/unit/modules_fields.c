@@ -217,6 +217,26 @@ static void no_memory(void **state) {
     assert_true(n > 3);
 }
 
+/* Wilson's bounds are the rates that lie z standard errors from the share; where all or none
+ * succeed the one is that share itself, and of no trials nothing is known. */
+static void intervals_end_where_rates_do(void **state) {
+    static const double z = 1.959963984540054;
+    double low, high;
+    (void)state;
+    for (int n = 1; n < 30; n += 7) {
+        for (int s = 0; s <= n; s++) {
+            double p = (double)s / n;
+            rb_success_interval(s, n, &low, &high);
+            assert_close(n * pow(p - low, 2), z * z * low * (1 - low), 1e-12);
+            assert_close(n * pow(p - high, 2), z * z * high * (1 - high), 1e-12);
+            assert_true(s == 0 ? low == 0 : low < p);
+            assert_true(s == n ? high == 1 : high > p);
+        }
+    }
+    rb_success_interval(0, 0, &low, &high);
+    assert_true(low == 0 && high == 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_definition),
@@ -225,6 +245,7 @@ int main(void) {
         cmocka_unit_test(the_limit_scales),
         cmocka_unit_test(refusals),
         cmocka_unit_test(no_memory),
+        cmocka_unit_test(intervals_end_where_rates_do),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
