@@ -66,7 +66,7 @@ rb_error read_covariates(const invocation *call, const char *names, rb_source *s
     }
     return where && alone
                ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
-                                 "`covariates` is given, but does nothing where no effects of "
-                                 "covariates are taken out; leave it out")
+                                 "`covariates` does nothing where no effects of covariates are "
+                                 "removed; leave it out")
                : RB_OK;
 }

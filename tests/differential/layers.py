@@ -52,7 +52,7 @@ for outputs in "logistic", "linear":
         outputs + ".h5")
 run("fit", "rfn", "x.npy", "-k", "6", "--estep", "newton", "--iterations", "30", "--seed", "1", "-q", "-o", "rfn.h5")
 run("fit", "rfn", "x.npy", "-k", "6", "--estep", "cyclic", "--iterations", "30", "--seed", "1", "-q", "-o", "cyclic.h5")
-run("stack", "x.npy", "--units", "6,4", "--estep", "newton", "--centre", "median", "--iterations", "30", "--seed", "1",
+run("stack", "rfn", "x.npy", "--units", "6,4", "--estep", "newton", "--centre", "median", "--iterations", "30", "--seed", "1",
     "-q", "-o", "stack.h5")
 
 
