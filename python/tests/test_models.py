@@ -19,7 +19,7 @@ quiet = pytest.mark.filterwarnings("ignore:.*:UserWarning")
 def test_program_and_package_agree_bit_by_bit(method, made, X, program, tmp_path):
     data, model, codes = (tmp_path / name for name in ("x.npy", "m.h5", "codes.npy"))
     np.save(data, X)
-    program("fit", data, "--method", method, "-k", 3, "--iterations", 30, "--seed", 7, "--centre",
+    program("fit", method, data, "-k", 3, "--iterations", 30, "--seed", 7, "--centre",
             "none", "-o", model, "-q")
     program("encode", model, data, "-o", codes, "-q")
     here = made(3, iterations=30, random_state=7, centre="none").fit(X)
@@ -82,7 +82,7 @@ def test_files_that_are_no_models(tmp_path):
         rarebit.load(tmp_path / "m.h5")
     with pytest.raises(OSError, match="there is no such"):
         rarebit.load(tmp_path / "none.h5")
-    with pytest.raises(ValueError, match="no model"):
+    with pytest.raises(ValueError, match="not a model"):
         rarebit.Model.from_bytes(b"no model")
 
 
