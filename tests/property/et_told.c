@@ -65,7 +65,12 @@ static void metrics_are_of_the_model(void **state) {
                 assert_close(trace[e], metric(model, e / 3, names[e % 3]), 1e-12);
         }
         if (i == 1) {
-            int64_t kept, one;
+            int64_t kept, one, traced;
+            const double *quality = rb_model_array(model, "trace_quality", &kept, &traced);
+            assert_int_equal(kept, 30);
+            assert_in_range(traced, 1, N);
+            for (int64_t e = 0; e < kept * traced; e++) /* what candidates have of all */
+                assert_true(quality[e] > 0 && quality[e] < 1 + 1e-9);
             const double *at = rb_model_array(model, "trace_fields_at", &kept, &one);
             assert_int_equal(kept, 10);
             for (int k = 0; k < 10; k++) /* evenly, from the first to the last */

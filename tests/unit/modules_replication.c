@@ -276,6 +276,60 @@ static void assert_explained(rb_context *ctx, const rb_model *model, rb_source *
     free(codes);
 }
 
+/* The loadings of least squares: of each feature on all codes and a constant. */
+static void regress(rb_context *ctx, const rb_model *model, rb_source *source, const double *values,
+                    double profile[CAUSES][FEATURES]) {
+    enum { TERMS = CAUSES + 1 };
+    double *codes = fixture_codes(ctx, model, source);
+    double squares[TERMS * TERMS] = {0}, products[FEATURES * TERMS] = {0};
+    for (int i = 0; i < N; i++) {
+        double x[TERMS] = {codes[i * CAUSES], codes[i * CAUSES + 1], codes[i * CAUSES + 2], 1};
+        for (int s = 0; s < TERMS; s++) {
+            for (int t = 0; t < TERMS; t++)
+                squares[s * TERMS + t] += x[s] * x[t];
+            for (int k = 0; k < FEATURES; k++)
+                products[k * TERMS + s] += x[s] * values[i * FEATURES + k];
+        }
+    }
+    assert_true(rb_solve_small(TERMS, squares, FEATURES, products));
+    for (int j = 0; j < CAUSES; j++)
+        for (int k = 0; k < FEATURES; k++)
+            profile[j][k] = products[k * TERMS + j];
+    free(codes);
+}
+
+/* A cohort of large means, which the constant takes, since they are not those of the fit. */
+static void correlations_are_of_regressions(void **state) {
+    rb_context *ctx = *state;
+    double values[2][N * FEATURES], profile[2][CAUSES][FEATURES];
+    rb_source *sources[2];
+    rb_matrix *matrices[2];
+    for (int c = 0; c < 2; c++) {
+        fill(1 + (uint64_t)c, false, 3, values[c]);
+        for (int e = 0; c && e < N * FEATURES; e++)
+            values[c][e] += 0.1 * (e % FEATURES % 8);
+        sources[c] = fixture_source(ctx, values[c], N, FEATURES, &matrices[c]);
+    }
+    rb_model *model = fit(ctx, sources[0], CAUSES);
+    rb_cohorts r = cohorts_of(ctx, model, sources[0], sources[1], 9);
+    const double *w = fixture_array(model, "loadings");
+    for (int c = 0; c < 2; c++)
+        regress(ctx, model, sources[c], values[c], profile[c]);
+    for (int j = 0; j < CAUSES; j++) {
+        for (int c = 0; c < 2; c++)
+            assert_close(r.units[c][j].correlation,
+                         rb_correlation(FEATURES, w + j, CAUSES, profile[c][j], 1), 1e-4);
+        assert_close(r.correlation[j], rb_correlation(FEATURES, profile[0][j], 1, profile[1][j], 1),
+                     1e-4);
+    }
+    rb_cohorts_clear(&r);
+    rb_model_free(model);
+    for (int c = 0; c < 2; c++) {
+        rb_source_free(sources[c]);
+        rb_matrix_free(matrices[c]);
+    }
+}
+
 static void two_cohorts(void **state) {
     rb_context *ctx = *state;
     double train[N * FEATURES], other[N * FEATURES];
@@ -426,6 +480,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
         cmocka_unit_test_setup_teardown(names, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
+        cmocka_unit_test_setup_teardown(correlations_are_of_regressions, begin, end),
         cmocka_unit_test_setup_teardown(two_cohorts, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_cohorts, begin, end),
         cmocka_unit_test_setup_teardown(allocations, begin, end),
