@@ -96,6 +96,32 @@ static void metrics_of_iterations(void **state) {
     rb_context_free(ctx);
 }
 
+/* A single sample, which no E-step needs more than. */
+static void one_sample_is_enough(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(1, M, 3, 6);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, 1, M, &matrix);
+    rb_preprocess_options raw;
+    rb_preprocess_options_default(&raw);
+    raw.centre = RB_CENTRE_NONE;
+    for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
+        rb_rfn_options options = fixture_rfn(3, RB_RFN_NORMALIZE_NONE);
+        rb_fit_options run = fixture_fit(5, RB_FLOAT64);
+        rb_model *model;
+        options.estep = estep;
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, &raw), source, NULL,
+                              &model));
+        assert_true(*fixture_array(model, "kkt_residual") < 1e-5);
+        rb_model_free(model);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 static void memory_runs_out(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -127,6 +153,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_threads),
         cmocka_unit_test(metrics_of_iterations),
+        cmocka_unit_test(one_sample_is_enough),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
