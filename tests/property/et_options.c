@@ -123,6 +123,23 @@ static void fixed_counts_are_kept(void **state) {
     rb_context_free(ctx);
 }
 
+static void fixed_counts_have_no_prior(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 2);
+    rb_model *model;
+    rb_et_options options = usual();
+    rb_fit_options fit = fixture_fit(1, RB_FLOAT64);
+    options.count = 2;
+    options.prior = 0.3;
+    assert_int_equal(rb_fit(ctx, fixture_options(ctx, "linca", &options, &fit, NULL), data->source,
+                            NULL, &model),
+                     RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "`prior` does nothing"));
+    discard(data);
+    rb_context_free(ctx);
+}
+
 /* A settled objective ends a fit only once the end temperature is reached. */
 static void early_stops_wait_for_the_end_temperature(void **state) {
     (void)state;
@@ -295,6 +312,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priors_per_cause_are_frequencies),
         cmocka_unit_test(fixed_counts_are_kept),
+        cmocka_unit_test(fixed_counts_have_no_prior),
         cmocka_unit_test(early_stops_wait_for_the_end_temperature),
         cmocka_unit_test(warm_starts_go_on),
         cmocka_unit_test(warm_starts_are_cold),

@@ -65,7 +65,12 @@ static void metrics_are_of_the_model(void **state) {
                 assert_close(trace[e], metric(model, e / 3, names[e % 3]), 1e-12);
         }
         if (i == 1) {
-            int64_t kept, one;
+            int64_t kept, one, traced;
+            const double *quality = rb_model_array(model, "trace_quality", &kept, &traced);
+            assert_int_equal(kept, 30);
+            assert_in_range(traced, 1, N);
+            for (int64_t e = 0; e < kept * traced; e++) /* what candidates have of all */
+                assert_true(quality[e] > 0 && quality[e] < 1 + 1e-9);
             const double *at = rb_model_array(model, "trace_fields_at", &kept, &one);
             assert_int_equal(kept, 10);
             for (int k = 0; k < 10; k++) /* evenly, from the first to the last */
@@ -100,8 +105,30 @@ static void goes_on_from_a_model(void **state) {
     rb_model_free(parts);
 }
 
+/* A model with a share of values, a prior or a noise of 0 is refused. */
+static void shares_are_above_zero(void **state) {
+    const struct fixture_problem *p = *state;
+    static const char *const names[] = {"value_prior", "prior", "sigma"};
+    for (int a = 0; a < 3; a++) {
+        rb_model *model =
+                     fit(p, "linca", "units=4 exact=true values=0,1,2 iterations=2 seed=1", NULL),
+                 *next;
+        double codes[N * H];
+        assert_ok(p->ctx, rb_encode_into(p->ctx, model, p->source, RB_FLOAT64, codes, H, 1));
+        ((double *)fixture_array(model, names[a]))[0] = 0;
+        assert_int_equal(rb_encode_into(p->ctx, model, p->source, RB_FLOAT64, codes, H, 1),
+                         RB_ERROR_FORMAT);
+        assert_int_equal(compare_try(p->ctx, "linca",
+                                     "units=4 exact=true values=0,1,2 iterations=1", p->source,
+                                     model, &next),
+                         RB_ERROR_FORMAT);
+        rb_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_are_of_the_model),
+                                       cmocka_unit_test(shares_are_above_zero),
                                        cmocka_unit_test(goes_on_from_a_model)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

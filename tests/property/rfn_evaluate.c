@@ -44,9 +44,51 @@ static void float32_agrees_with_float64(void **state) {
     rb_context_free(ctx);
 }
 
+/* More features than have their rows of C at once: || C - Psi - W S W' || by its definition. */
+static void features_come_in_groups(void **state) {
+    enum { FEW = 3, WIDE = 4100 };
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(FEW, WIDE, 2, 7), squares = 0, sum = 0, precision = 1;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
+    rb_rfn_options options = fixture_rfn(1, RB_RFN_NORMALIZE_NONE);
+    rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
+    rb_model *model;
+    rb_evaluation e;
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
+    const double *w = fixture_array(model, "loadings"), *psi = fixture_array(model, "noise");
+    double *mu = fixture_codes(ctx, model, source);
+    for (int k = 0; k < WIDE; k++) {
+        precision += w[k] * w[k] / psi[k];
+        for (int i = 0; i < FEW; i++)
+            values[i * WIDE + k] -= model->preprocess->centre[k];
+    }
+    for (int i = 0; i < FEW; i++)
+        squares += mu[i] * mu[i] / FEW;
+    for (int k = 0; k < WIDE; k++) {
+        for (int b = 0; b < WIDE; b++) {
+            double rest = -w[k] * w[b] * (squares + 1 / precision) - (k == b ? psi[k] : 0);
+            for (int i = 0; i < FEW; i++)
+                rest += values[i * WIDE + k] * values[i * WIDE + b] / FEW;
+            sum += rest * rest;
+        }
+    }
+    assert_close(e.covariance_error, sqrt(sum), 1e-9);
+    free(mu);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float32_agrees_with_float64),
+        cmocka_unit_test(features_come_in_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

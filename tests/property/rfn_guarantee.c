@@ -208,6 +208,33 @@ static void codes_come_back(void **state) {
     rb_context_free(ctx);
 }
 
+/* The tolerance is a share of the largest code, also where codes are tiny beside large loadings. */
+static void tolerance_is_a_share(void **state) {
+    enum { FEW = 60, FEATURES = 12 };
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(FEW, FEATURES, 3, 4);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, FEW, FEATURES, &matrix);
+    rb_rfn_options options = fixture_rfn(6, RB_RFN_NORMALIZE_NONE);
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    options.estep_tolerance = 1e-6;
+    options.weight_init = 1e5;
+    options.eta = 0.01;
+    rb_model *model = fit(ctx, source, &options, 1, RB_FLOAT64);
+    double *codes = fixture_codes(ctx, model, source), largest = 0;
+    for (int64_t e = 0; e < FEW * 6; e++)
+        largest = fmax(largest, codes[e]);
+    assert_true(largest > 0 && largest < 1e-3);
+    assert_true(*fixture_array(model, "kkt_residual") < 1e-6);
+    free(codes);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 static void sd_is_refused(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -229,7 +256,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objective_never_falls),  cmocka_unit_test(neither_by_searched_steps),
         cmocka_unit_test(neither_on_sparse_data), cmocka_unit_test(newton_falls),
-        cmocka_unit_test(codes_come_back),        cmocka_unit_test(sd_is_refused),
+        cmocka_unit_test(codes_come_back),        cmocka_unit_test(tolerance_is_a_share),
+        cmocka_unit_test(sd_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

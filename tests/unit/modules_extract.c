@@ -571,6 +571,31 @@ static void wrong_rules(void **state) {
     rb_context_free(ctx);
 }
 
+/* A threshold that the rule does not look at is refused. */
+static void idle_thresholds(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    static const char *const rules[] = {"nonzero", "fabia", "top:2", "mass:0.5"};
+    example e;
+    make_example(&e, 1, false);
+    rb_modules_input input = input_of(&e);
+    for (int r = 0; r < 4; r++) {
+        rb_modules_options features = {rules[r], 0.5, 0.9, 0, 0.1},
+                           samples = {rules[r], 0.4, 0.7, 0, 0.1};
+        rb_modules *modules = NULL;
+        rb_error err = rb_modules_extract(ctx, &input, &features, &modules);
+        assert_int_equal(err, r < 2 ? RB_OK : RB_ERROR_ARGUMENT);
+        if (err) assert_non_null(strstr(rb_context_error(ctx), "`feature-threshold` is given"));
+        rb_modules_free(modules);
+        modules = NULL;
+        err = rb_modules_extract(ctx, &input, &samples, &modules);
+        assert_int_equal(err, r == 1 ? RB_OK : RB_ERROR_ARGUMENT);
+        if (err) assert_non_null(strstr(rb_context_error(ctx), "`sample-threshold` is given"));
+        rb_modules_free(modules);
+    }
+    rb_context_free(ctx);
+}
+
 static void no_memory(void **state) {
     (void)state;
     rb_context *ctx = new_context();
@@ -614,6 +639,7 @@ int main(void) {
         cmocka_unit_test(permuted_units),
         cmocka_unit_test(scale_of_codes_does_not_matter),
         cmocka_unit_test(wrong_rules),
+        cmocka_unit_test(idle_thresholds),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

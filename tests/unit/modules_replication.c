@@ -276,6 +276,60 @@ static void assert_explained(rb_context *ctx, const rb_model *model, rb_source *
     free(codes);
 }
 
+/* The loadings of least squares: of each feature on all codes and a constant. */
+static void regress(rb_context *ctx, const rb_model *model, rb_source *source, const double *values,
+                    double profile[CAUSES][FEATURES]) {
+    enum { TERMS = CAUSES + 1 };
+    double *codes = fixture_codes(ctx, model, source);
+    double squares[TERMS * TERMS] = {0}, products[FEATURES * TERMS] = {0};
+    for (int i = 0; i < N; i++) {
+        double x[TERMS] = {codes[i * CAUSES], codes[i * CAUSES + 1], codes[i * CAUSES + 2], 1};
+        for (int s = 0; s < TERMS; s++) {
+            for (int t = 0; t < TERMS; t++)
+                squares[s * TERMS + t] += x[s] * x[t];
+            for (int k = 0; k < FEATURES; k++)
+                products[k * TERMS + s] += x[s] * values[i * FEATURES + k];
+        }
+    }
+    assert_true(rb_solve_small(TERMS, squares, FEATURES, products));
+    for (int j = 0; j < CAUSES; j++)
+        for (int k = 0; k < FEATURES; k++)
+            profile[j][k] = products[k * TERMS + j];
+    free(codes);
+}
+
+/* A cohort of large means, which the constant takes, since they are not those of the fit. */
+static void correlations_are_of_regressions(void **state) {
+    rb_context *ctx = *state;
+    double values[2][N * FEATURES], profile[2][CAUSES][FEATURES];
+    rb_source *sources[2];
+    rb_matrix *matrices[2];
+    for (int c = 0; c < 2; c++) {
+        fill(1 + (uint64_t)c, false, 3, values[c]);
+        for (int e = 0; c && e < N * FEATURES; e++)
+            values[c][e] += 0.1 * (e % FEATURES % 8);
+        sources[c] = fixture_source(ctx, values[c], N, FEATURES, &matrices[c]);
+    }
+    rb_model *model = fit(ctx, sources[0], CAUSES);
+    rb_cohorts r = cohorts_of(ctx, model, sources[0], sources[1], 9);
+    const double *w = fixture_array(model, "loadings");
+    for (int c = 0; c < 2; c++)
+        regress(ctx, model, sources[c], values[c], profile[c]);
+    for (int j = 0; j < CAUSES; j++) {
+        for (int c = 0; c < 2; c++)
+            assert_close(r.units[c][j].correlation,
+                         rb_correlation(FEATURES, w + j, CAUSES, profile[c][j], 1), 1e-4);
+        assert_close(r.correlation[j], rb_correlation(FEATURES, profile[0][j], 1, profile[1][j], 1),
+                     1e-4);
+    }
+    rb_cohorts_clear(&r);
+    rb_model_free(model);
+    for (int c = 0; c < 2; c++) {
+        rb_source_free(sources[c]);
+        rb_matrix_free(matrices[c]);
+    }
+}
+
 static void two_cohorts(void **state) {
     rb_context *ctx = *state;
     double train[N * FEATURES], other[N * FEATURES];
@@ -356,22 +410,26 @@ static void noise_of_cohorts(void **state) {
     rb_matrix_free(matrix);
 }
 
-/* Against a count by hand. */
+/* Against a count by hand, whichever permutation comes first. */
 static void chances(void **state) {
     rb_context *ctx = *state;
     double observed[] = {3, 0.5, NAN}, permuted[] = {1, 0, 9, 2, 1, 9, 3, 0.25, 9, 0, 0.75, 9};
-    double p[3], family[3], q[3];
-    rb_chances c = {3, 4, observed, permuted, p, family, q};
-    assert_ok(ctx, rb_chances_find(ctx, &c));
-    assert_close(p[0], 2.0 / 5, 1e-15);
-    assert_close(p[1], 3.0 / 5, 1e-15);
-    assert_close(q[0], 3.0 / 5, 1e-15);
-    assert_close(q[1], 3.0 / 5, 1e-15);
-    /* Unit 0: 3 is 1.03 sd above 1.8; unit 1: 0, on its own mean. Largest of the permutations:
-     * -0.69, 1.41, 1.03, 0.71. */
-    assert_close(family[0], 3.0 / 5, 1e-15);
-    assert_close(family[1], 4.0 / 5, 1e-15);
-    assert_true(isnan(p[2]) && isnan(family[2]) && isnan(q[2]));
+    double p[3], family[3], q[3], twice[24];
+    memcpy(twice, permuted, sizeof permuted);
+    memcpy(twice + 12, permuted, sizeof permuted);
+    for (int first = 0; first < 4; first++) {
+        rb_chances c = {3, 4, observed, twice + 3 * first, p, family, q};
+        assert_ok(ctx, rb_chances_find(ctx, &c));
+        assert_close(p[0], 2.0 / 5, 1e-15);
+        assert_close(p[1], 3.0 / 5, 1e-15);
+        assert_close(q[0], 3.0 / 5, 1e-15);
+        assert_close(q[1], 3.0 / 5, 1e-15);
+        /* Unit 0: 3 is 1.03 sd above 1.8; unit 1: 0, on its own mean. Largest of the permutations:
+         * -0.69, 1.41, 1.03, 0.71. */
+        assert_close(family[0], 3.0 / 5, 1e-15);
+        assert_close(family[1], 4.0 / 5, 1e-15);
+        assert_true(isnan(p[2]) && isnan(family[2]) && isnan(q[2]));
+    }
 }
 
 /* Every allocation fails once, and nothing is left. */
@@ -426,6 +484,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
         cmocka_unit_test_setup_teardown(names, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
+        cmocka_unit_test_setup_teardown(correlations_are_of_regressions, begin, end),
         cmocka_unit_test_setup_teardown(two_cohorts, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_cohorts, begin, end),
         cmocka_unit_test_setup_teardown(allocations, begin, end),

@@ -6,6 +6,9 @@
 
 #include "nets/train.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum { N = 11, M = 6, OUT = 3 };
 
 static rb_context *ctx;
@@ -215,6 +218,40 @@ static void few_entries_give_the_same(void **state) {
         end(&p[0]);
         end(&p[1]);
     }
+}
+
+/* Units are multiplied four at a time; of fewer, nothing is read beyond their weights, which end
+ * where memory does. */
+static void few_units_are_enough(void **state) {
+    (void)state;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    int64_t starts[N + 1] = {0};
+    int32_t columns[N * M];
+    for (int e = 0; e < N * M; e++) {
+        columns[e] = e % M;
+        starts[e / M + 1] = e + 1;
+    }
+    rb_block x = {.n_samples = N,
+                  .n_features = M,
+                  .sparse = true,
+                  .csr = {N, M, starts, columns, values, RB_FLOAT64}};
+    for (int64_t units = 1; units <= 5; units++) {
+        double z[N * 5], *w = (double *)(void *)(memory + page) - units * M;
+        for (int64_t e = 0; e < units * M; e++)
+            w[e] = (double)(e % 7) - 2;
+        deep_sparse_forward(ctx, &x, NULL, (rb_dense){w, units, M, M, RB_FLOAT64},
+                            (rb_dense){z, N, units, units, RB_FLOAT64});
+        for (int64_t e = 0; e < N * units; e++) {
+            double sum = 0;
+            for (int k = 0; k < M; k++)
+                sum += values[e / units * M + k] * w[e % units * M + k];
+            assert_close(z[e], sum, 1e-12);
+        }
+    }
+    munmap(memory, 2 * page);
 }
 
 /* Dropout keeps the mean of what units give, and its share of them. */
@@ -439,6 +476,7 @@ int main(void) {
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(sparse_samples_give_the_same),
         cmocka_unit_test(few_entries_give_the_same),
+        cmocka_unit_test(few_units_are_enough),
         cmocka_unit_test(dropout_keeps_means),
         cmocka_unit_test(steps_are_as_defined),
         cmocka_unit_test(adam_corrects_by_its_steps),

@@ -384,6 +384,42 @@ static void a_net_is_a_model(void **state) {
     rb_model_free(back);
 }
 
+/* W3 W2 W1, transposed. */
+static void loadings_are_products_of_weights(void **state) {
+    (void)state;
+    rb_model *net = net_of("epochs=3 layers=5,4", NULL);
+    const double *first = fixture_array(net, "weights1"), *second = fixture_array(net, "weights2"),
+                 *third = fixture_array(net, "weights3"), *w = fixture_array(net, "loadings");
+    for (int k = 0; k < M; k++) {
+        for (int c = 0; c < CLASSES; c++) {
+            double sum = 0;
+            for (int a = 0; a < 4; a++)
+                for (int b = 0; b < 5; b++)
+                    sum += third[c * 4 + a] * second[a * 5 + b] * first[b * M + k];
+            assert_close(w[k * CLASSES + c], sum, 1e-5);
+        }
+    }
+    rb_model_free(net);
+}
+
+/* However many others are asked for with it. */
+static void outputs_are_of_each_sample(void **state) {
+    (void)state;
+    rb_model *net = net_of("epochs=3 layers=5", NULL);
+    double all[N * CLASSES], some[N * CLASSES];
+    assert_ok(ctx, rb_encode_into(ctx, net, train.labelled.source, RB_FLOAT64, all, CLASSES, 1));
+    for (int64_t count = 1; count < 36; count++) {
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, train.values, count, M, &matrix);
+        assert_ok(ctx, rb_encode_into(ctx, net, source, RB_FLOAT64, some, CLASSES, 1));
+        for (int64_t e = 0; e < count * CLASSES; e++)
+            assert_close(some[e], all[e], 1e-5);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_model_free(net);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse(rb_error error, const char *says, const char *text, const rb_labelled *data,
@@ -534,6 +570,8 @@ int main(void) {
         cmocka_unit_test(weights_of_classes_count),
         cmocka_unit_test(learns_values),
         cmocka_unit_test(scores_are_as_defined),
+        cmocka_unit_test(outputs_are_of_each_sample),
+        cmocka_unit_test(loadings_are_products_of_weights),
         cmocka_unit_test(a_net_is_a_model),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(wrong_options_are_refused),

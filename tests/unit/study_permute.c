@@ -115,6 +115,28 @@ static void what_must_hold(void **state) {
     rb_matrix_free(matrix);
 }
 
+static void note_warning(rb_log_level level, const char *message, void *warned) {
+    *(bool *)warned |= level == RB_LOG_WARNING && strstr(message, "smallest p-value");
+}
+
+/* Of fewer than 19, which cannot have p-values of 0.05. */
+static void few_permutations_are_warned_of(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = planted(1, &matrix);
+    fitted f = fit(source, "preset=paper units=4 iterations=2");
+    for (int few = 0; few < 2; few++) {
+        bool warned = false;
+        rb_context_on_log(ctx, note_warning, &warned);
+        assert_ok(ctx, permute(&f, few ? "permutations=18" : "permutations=19", NULL));
+        assert_int_equal(warned, few);
+    }
+    rb_context_on_log(ctx, NULL, NULL);
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 enum { MANY = 12, TIMES = 19 };
 
 /* The information of each unit in a permutation. */
@@ -417,6 +439,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_a_consensus_again),
         cmocka_unit_test(what_must_hold),
+        cmocka_unit_test(few_permutations_are_warned_of),
         cmocka_unit_test(chances_are_of_living_units),
         cmocka_unit_test(planted_modules_are_called),
         cmocka_unit_test(noise_is_not_called),

@@ -199,11 +199,10 @@ static bool is_preprocessing(const struct reading *r, const struct node *node) {
     static const char *const constants[] = {"selected", "fill", "zero", "least",
                                             "totals",   "one",  "axis", NULL};
     if (r->net->count > 0 || !among(node->kind, kinds)) return false;
-    bool alone = node->n_inputs < 2,
-         known = among(node->kind, (const char *const[]){"IsNaN", "Log", NULL});
+    bool known = among(node->kind, (const char *const[]){"IsNaN", "Log", NULL});
     for (int i = 0; i < node->n_inputs && i < 3; i++)
         known = known || among(node->inputs[i], constants);
-    return known && (!alone || among(node->kind, kinds));
+    return known;
 }
 
 /* "Sub" of "centre", "Div" by "scale". */
