@@ -5,7 +5,7 @@ minutes=60
 if [ "${1:-}" = --fuzz ]; then
     minutes=${2:-}
     case $minutes in
-        '' | *[!0-9]*)
+        '' | 0 | *[!0-9]*)
             echo "nightly: --fuzz is '$minutes', but must be a number of minutes" >&2
             exit 2
             ;;
@@ -66,7 +66,8 @@ mutants() {
 # Every reader for its share of the time.
 fuzz() {
     targets=$(ls fuzz/*.c | wc -l)
-    sh fuzz/run.sh $((minutes * 60 / targets))
+    seconds=$((minutes * 60 / targets))
+    sh fuzz/run.sh $((seconds > 0 ? seconds : 1))
 }
 
 long() {

@@ -47,6 +47,9 @@ static int deliver(invocation *call, comparison *c) {
     result_table rows = view_rows(&all);
     rows.key = c->table.key;
     rows.head = c->head;
+    if (!c->head)
+        return report_failure(call->ctx,
+                              rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory"));
     int status = target ? write_file(call, &rows, target) : STATUS_DONE;
     if (!status && option_flag(call, "json")) {
         json_t *json = json_incref(c->head);

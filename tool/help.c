@@ -256,8 +256,12 @@ static int run(invocation *call) {
         help_family(stdout, &v);
         return STATUS_DONE;
     }
-    report_error("there is no command '%s%s%s'; 'rarebit help' lists them", first,
-                 second ? " " : "", second ? second : "");
+    const char *library = commands_library(first);
+    if (library)
+        report_error("this rarebit was built without %s, which '%s' needs", library, first);
+    else
+        report_error("there is no command '%s%s%s'; 'rarebit help' lists them", first,
+                     second ? " " : "", second ? second : "");
     return STATUS_USAGE;
 }
 

@@ -33,8 +33,9 @@ static void add_classes(const page *p, json_t **to) {
     }
     for (size_t r = 0; r < json_array_size(units); r++) {
         const rb_group_auc *row = &d->aucs.rows[r];
-        json_t *json = json_array_get(units, r);
+        json_t *json = json_incref(json_array_get(units, r)); /* json_add may release it */
         json_add(&json, "best", json_boolean(d->aucs.best[row->group] == row->unit));
+        json_decref(json);
     }
     json_add(to, "classes",
              json_pack("{so sI so so so so}", "file", file_of(p, "labels"), "labelled",

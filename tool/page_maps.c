@@ -52,10 +52,11 @@ rb_error page_add_modules(page *p, json_t **to) {
         "unit information score p p_family fdr stability role n_samples n_features", DIGITS);
     for (int64_t r = 0; !err && r < rb_modules_count(d->modules); r++) {
         const rb_module *m = rb_modules_get(d->modules, r);
-        json_t *json = json_array_get(modules, (size_t)r);
+        json_t *json = json_incref(json_array_get(modules, (size_t)r)); /* json_add may release */
         add_members(&json, p, SAMPLES, m->samples, m->n_samples);
         add_members(&json, p, FEATURES, m->features, m->n_features);
         json_add(&json, "map", map_json(p, &maps[r]));
+        json_decref(json);
     }
     json_add(to, "rule", json_of_text(rb_modules_rule(d->modules)));
     json_add(to, "modules", modules);

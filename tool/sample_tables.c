@@ -40,10 +40,15 @@ rb_error read_sample_table(const invocation *call, const char *where, const rb_s
     }
     made->file = file;
     made->own = own;
-    *place = made;
     rb_error err = rb_annotations_read(call->ctx, where, source, &made->table);
+    if (err) {
+        free(file);
+        free(made);
+        return err;
+    }
+    *place = made;
     *table = made->table;
-    return err;
+    return RB_OK;
 }
 
 rb_error read_classes(const invocation *call, const char *where, const rb_source *source,

@@ -82,7 +82,9 @@ static char *cell_text(const table_view *view, const rb_table_column *column, in
     FILE *to = open_memstream(&text, &size);
     rb_value v = rb_table_value(&view->table, row, column);
     if (to) put_value(to, view->model, column->format, &v);
-    return to && fclose(to) == 0 ? text : NULL;
+    if (to && fclose(to) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 /* Characters of a text in UTF-8. */
@@ -123,13 +125,16 @@ void view_print(const table_view *view, const int64_t *rows, int64_t count) {
     for (const char *k = view->keys; n < MOST && next_key(&k, key);)
         columns[n++] = rb_table_find(&view->table, key);
     char **cells = calloc((size_t)((count + 1) * n) + 1, sizeof *cells);
+    bool whole = cells;
     for (int64_t i = 0; cells && i <= count; i++) {
         int64_t row = i == 0 ? -1 : rows ? rows[i - 1] : i - 1;
         for (int c = 0; c < n; c++) {
             char *text = cells[i * n + c] = cell_text(view, columns[c], row);
             widths[c] = width_of(text) > widths[c] ? width_of(text) : widths[c];
+            whole = whole && text;
         }
     }
+    if (!whole) report_error("out of memory for a table; it is not printed whole");
     for (int64_t i = 0; cells && i <= count; i++) {
         print_line(cells + i * n, columns, widths, n);
         for (int c = 0; c < n; c++)

@@ -1,5 +1,5 @@
 /* Blocks in tasks, for methods that do more with a few samples than one product: private to
- * src/compare. */
+ * src/factors. */
 #ifndef RB_COMPARE_BLOCKS_H
 #define RB_COMPARE_BLOCKS_H
 

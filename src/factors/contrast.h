@@ -1,4 +1,4 @@
-/* Contrasts of FastICA: G, its derivative g, and g'. Private to src/compare. */
+/* Contrasts of FastICA: G, its derivative g, and g'. Private to src/factors. */
 #ifndef RB_COMPARE_CONTRAST_H
 #define RB_COMPARE_CONTRAST_H
 

@@ -3,7 +3,7 @@
  *     v = W z + e,   e ~ N(0, Psi),   Psi diagonal,
  *
  * with factors that are normal, Laplacian, of Jeffreys' prior or of FABIA's. Private to
- * src/compare. */
+ * src/factors. */
 #ifndef RB_COMPARE_FACTORS_H
 #define RB_COMPARE_FACTORS_H
 

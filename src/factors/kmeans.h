@@ -1,4 +1,4 @@
-/* k-means: private to src/compare. kmeans.c has the equations. */
+/* k-means: private to src/factors. kmeans.c has the equations. */
 #ifndef RB_COMPARE_KMEANS_H
 #define RB_COMPARE_KMEANS_H
 

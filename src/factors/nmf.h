@@ -1,4 +1,4 @@
-/* Non-negative matrix factorisation: private to src/compare. nmf.c has the equations. */
+/* Non-negative matrix factorisation: private to src/factors. nmf.c has the equations. */
 #ifndef RB_COMPARE_NMF_H
 #define RB_COMPARE_NMF_H
 

@@ -1,4 +1,4 @@
-/* Non-negative least squares of many rows that share a matrix: private to src/compare.
+/* Non-negative least squares of many rows that share a matrix: private to src/factors.
  *
  * Each row x of X minimises 1/2 x'Gx - p'x over x >= 0, p being its row of P. */
 #ifndef RB_COMPARE_NNLS_H

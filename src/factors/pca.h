@@ -1,5 +1,5 @@
 /* Principal directions of the samples, for PCA itself and for what begins with it. Private to
- * src/compare. */
+ * src/factors. */
 #ifndef RB_COMPARE_PCA_H
 #define RB_COMPARE_PCA_H
 

@@ -33,6 +33,7 @@ int64_t rb_annotations_file(const char *where) {
 }
 
 const char *rb_annotations_columns(const char *where) {
+    if (!where || !*where) return NULL;
     int64_t length = rb_annotations_file(where);
     const char *columns =
         length > 0 ? where + length + (where[length] == ':') : where + sizeof own - 1;

@@ -81,5 +81,6 @@ rb_error rb_units_of_level(rb_context *ctx, const rb_model *model, rb_source *so
     if (!err && l.looks) err = rb_encoded_blocks(ctx, &kept, rb_levels_add, &l);
     if (!err) rb_levels_tell(ctx, &l, count);
     rb_error end = rb_levels_end(&l);
+    rb_encoded_clear(&kept);
     return err ? err : end;
 }

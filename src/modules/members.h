@@ -1,6 +1,6 @@
 /* Sums for the test of members, and codes found anew: private to members_*.c. */
-#ifndef RB_ANALYSIS_MEMBERS_H
-#define RB_ANALYSIS_MEMBERS_H
+#ifndef RB_MODULES_MEMBERS_H
+#define RB_MODULES_MEMBERS_H
 
 #include "modules.h"
 

@@ -5,8 +5,8 @@
  *
  * W_k is out x in. All W_k and b_k lie one after the other in a vector, as do gradients and what an
  * optimiser keeps: so that steps, copies and checkpoints know nothing of layers. */
-#ifndef RB_DEEP_NET_H
-#define RB_DEEP_NET_H
+#ifndef RB_NETS_NET_H
+#define RB_NETS_NET_H
 
 #include "nets.h"
 

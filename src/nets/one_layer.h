@@ -1,5 +1,5 @@
 /* What networks of a layer of features and one of units share: their parameters, the memory of a
- * fit, steps against a gradient, and samples as dense rows. Private to src/compare.
+ * fit, steps against a gradient, and samples as dense rows. Private to src/factors.
  *
  *   m features, l units, n samples of a batch
  *   loadings      W   m x l   from units to features

@@ -14,8 +14,8 @@
  *   history       of the last layer
  * rb_stack_layer makes the model of a layer again. Nothing else knows of this but stack_model.c.
  */
-#ifndef RB_DEEP_STACK_H
-#define RB_DEEP_STACK_H
+#ifndef RB_NETS_STACK_H
+#define RB_NETS_STACK_H
 
 #include "nets.h"
 

@@ -1,6 +1,6 @@
 /* Training of a net: options, state, steps. Private to src/deep. */
-#ifndef RB_DEEP_TRAIN_H
-#define RB_DEEP_TRAIN_H
+#ifndef RB_NETS_TRAIN_H
+#define RB_NETS_TRAIN_H
 
 #include "net.h"
 

@@ -40,7 +40,7 @@ step formatting clang-format --dry-run --Werror $sources
 step cppcheck cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr -j2 \
     --enable=warning,performance,portability --suppress=missingIncludeSystem \
     --suppress=invalidPointerCast -Iinclude -Isrc $units
-cmake -S . -B "$1" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+step "commands of the compiler" cmake -S . -B "$1" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -Wno-dev --log-level=WARNING
 step "clang without warnings" clang_warnings "$1/compile_commands.json"
 export CHECKS=
 [ "${2:-}" != quick ] || CHECKS='-clang-analyzer-*'

@@ -1,4 +1,4 @@
-/* Fits of the methods in src/compare to small data. */
+/* Fits of the methods in src/factors to small data. */
 #ifndef COMPARE_TEST_H
 #define COMPARE_TEST_H
 

@@ -262,6 +262,8 @@ static void one_sentence_for_every_use(void **state) {
 /* A column that is not there, in words with those that are; a column asked for twice. */
 static void columns_that_are_not_there(void **state) {
     (void)state;
+    assert_null(rb_annotations_columns(NULL));
+    assert_null(rb_annotations_columns(""));
     char where[sizeof path + 8];
     put_text("sample\tage\tbatch\na\t1\t2\nb\t3\t4\n");
     snprintf(where, sizeof where, "%s:x", path);
