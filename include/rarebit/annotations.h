@@ -39,8 +39,8 @@ RB_API const char *rb_annotations_columns(const char *where);
 
 /* Reads the file of `where` once; which columns are wanted is said when they are used. source: for
  * "obs:", and for columns of its own file; it must outlive the table. NULL: the data are in no
- * file. where NULL is "obs:". Free the table with rb_annotations_free. Several threads may use it at a time, each with a context of
- * its own.
+ * file. where NULL is "obs:". Free the table with rb_annotations_free. Several threads may use it
+ * at a time, each with a context of its own.
  *
  * RB_ERROR_FILE: cannot be read; RB_ERROR_FORMAT names the row of a text; RB_ERROR_ARGUMENT: the
  * data are no AnnData file. */

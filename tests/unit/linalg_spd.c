@@ -206,6 +206,27 @@ static void moments_are_taken_as_rounding_left_them(void **state) {
     rb_context_free(ctx);
 }
 
+/* An eigenvalue below 0 by a share of the diagonal is mended up to 1e-2 in float32, 1e-6 in float64. */
+static void moments_are_mended_up_to_a_share(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int wide = 0; wide < 2; wide++) {
+        rb_type type = wide ? RB_FLOAT64 : RB_FLOAT32;
+        const double shares[] = {wide ? 2e-7 : 2e-3, wide ? 1e-5 : 5e-2};
+        for (int s = 0; s < 2; s++) {
+            rb_spd *f;
+            rb_dense a = test_zeros(ctx, type, 2, 2);
+            for (int e = 0; e < 4; e++)
+                rb_dense_set(a, e / 2, e % 2, e % 3 ? 1 + shares[s] : 1);
+            assert_int_equal(rb_spd_new(ctx, type, 2, &f), RB_OK);
+            assert_int_equal(rb_spd_factor_moments(ctx, f, a), s ? RB_ERROR_NUMERIC : RB_OK);
+            rb_spd_free(f);
+            rb_dense_free(&a);
+        }
+    }
+    rb_context_free(ctx);
+}
+
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8};
@@ -254,6 +275,7 @@ int main(void) {
         cmocka_unit_test(the_determinant_is_known),
         cmocka_unit_test(indefinite_and_infinite_matrices_are_refused),
         cmocka_unit_test(moments_are_taken_as_rounding_left_them),
+        cmocka_unit_test(moments_are_mended_up_to_a_share),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(memory_that_is_out_is_an_error),
     };
