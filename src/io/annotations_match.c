@@ -223,18 +223,50 @@ static rb_error match_names(rb_matching *m) {
                    rows > 0 ? m->names[0] : "");
 }
 
+static bool is_sample(const rb_matching *m, const char *text) {
+    for (int64_t i = 0; i < m->n; i++)
+        if (strcmp(rb_source_sample_name(m->source, i), text) == 0) return true;
+    return false;
+}
+
+/* Do the first rows have a sample's name there, and none of them twice? */
+static bool has_names(const rb_matching *m, int64_t at) {
+    enum { LOOKED = 20 };
+    bool any = false;
+    for (int64_t r = 0; r < rows_of(m) && r < LOOKED; r++) {
+        const char *text = cell_at(m->table, r + m->header, at);
+        for (int64_t other = 0; other < r; other++)
+            if (strcmp(cell_at(m->table, other + m->header, at), text) == 0) return false;
+        any = any || is_sample(m, text);
+    }
+    return any;
+}
+
+/* The column of names where the first one is asked for; -1: none. */
+static int64_t find_names(const rb_matching *m) {
+    const rb_annotations *t = m->table;
+    for (int64_t at = 0; at < t->width && t->width > 1 && !t->numbers; at++)
+        if (has_names(m, at)) return at;
+    return -1;
+}
+
 rb_error rb_matching_find(rb_matching *m) {
     const rb_annotations *t = m->table;
     bool named = m->n == 0 || rb_source_sample_name(m->source, 0);
+    int64_t of_names = 0;
     m->row_of = rb_alloc(m->ctx, m->n, sizeof *m->row_of);
     if (!m->row_of) return RB_ERROR_MEMORY;
     for (int64_t c = 0; t->cells && c < m->count; c++)
         m->nameless = m->nameless || m->columns[c].at == 0;
+    if (named && m->nameless) {
+        of_names = find_names(m);
+        m->nameless = of_names < 0;
+    }
     if (!named || m->nameless) return match_positions(m);
     m->names = rb_alloc(m->ctx, rows_of(m), sizeof *m->names);
     if (!m->names) return RB_ERROR_MEMORY;
     for (int64_t r = 0; r < rows_of(m); r++)
-        m->names[r] = t->names ? t->names->text[r] : cell_at(t, r + m->header, 0);
+        m->names[r] = t->names ? t->names->text[r] : cell_at(t, r + m->header, of_names);
     return m->n > 0 && in_order(m) ? RB_OK : match_names(m);
 }
 

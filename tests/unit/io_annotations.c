@@ -124,7 +124,8 @@ static void every_spelling_for_every_use(void **state) {
     }
 }
 
-/* FILE:COLUMN: of the others nothing is asked; without names where it is the first. */
+/* FILE:COLUMN: of the others nothing is asked. Where it is the first, names are in another one, or
+ * rows are taken by position. */
 static void one_of_several_columns(void **state) {
     (void)state;
     static const char *const expected[N] = {"T", "S", "", "T"};
@@ -132,6 +133,7 @@ static void one_of_several_columns(void **state) {
         "sample\tage\tclass\tage\nd\t1\tT\tx\nb\tinf\tS\ty\na\t2\tT\tz\n",
         "age,class,age\nd,1,T,x\nb,inf,S,y\na,2,T,z\n",
         "class;age\nT;1\nS;2\n;3\nT;4\n",
+        "class\tid\tage\nT\td\t1\nS\tb\t2\nT\ta\t3\n",
     };
     char where[sizeof path + 8];
     snprintf(where, sizeof where, "%s:class", path);
