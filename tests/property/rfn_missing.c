@@ -340,6 +340,32 @@ static void nothing_missing(void **state) {
     rb_context_free(ctx);
 }
 
+/* scale^2 = variance of the codes before they are scaled + 1.01e-6, also where values are missing. */
+static void scales_are_deviations(void **state) {
+    (void)state;
+    enum { ROWS = 100, UNITS = 4 };
+    rb_context *ctx = fixture_context();
+    struct data d;
+    make_data(ctx, ROWS, 12, 0.2, &d);
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_SD);
+    rb_fit_options run = fixture_fit(20, RB_FLOAT64);
+    rb_model *model = fit(ctx, d.source, &options, &run, RB_MISSING_MODEL);
+    const double *scale = fixture_array(model, "scale");
+    double *codes = fixture_codes(ctx, model, d.source);
+    for (int j = 0; j < UNITS; j++) {
+        double mean = 0, variance = 0;
+        for (int i = 0; i < ROWS; i++)
+            mean += codes[i * UNITS + j] / ROWS;
+        for (int i = 0; i < ROWS; i++)
+            variance += pow(codes[i * UNITS + j] - mean, 2) / ROWS;
+        assert_close(scale[j] * scale[j] * (1 - variance), 1.01e-6, 1e-9);
+    }
+    free(codes);
+    rb_model_free(model);
+    free_data(&d);
+    rb_context_free(ctx);
+}
+
 static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
     const struct data *d = user;
     memcpy(rows, d->values + first * d->m, (size_t)(count * d->m) * sizeof *d->values);
@@ -475,6 +501,7 @@ int main(void) {
         cmocka_unit_test(equal_to_conditioning),
         cmocka_unit_test(covariances_of_patterns),
         cmocka_unit_test(objective_never_falls),
+        cmocka_unit_test(scales_are_deviations),
         cmocka_unit_test(nothing_missing),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(codes_of_the_fit),

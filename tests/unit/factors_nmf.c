@@ -99,6 +99,19 @@ static void the_objective_is_the_error(void **state) {
     }
 }
 
+static void types_agree(void **state) {
+    (void)state;
+    for (int w = 0; w < WAYS; w++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s units=3 iterations=60 precision=float32", ways[w]);
+        rb_model *wide = fit(ways[w], 3, 60, source),
+                 *narrow = compare_fit(ctx, "nmf", text, source);
+        assert_close(compare_last(narrow), compare_last(wide), 1e-3);
+        rb_model_free(wide);
+        rb_model_free(narrow);
+    }
+}
+
 /* Where a code is positive its derivative is 0, and at 0 it does not point down; the same for
  * loadings after a long fit. */
 static void check_stationary(bool divergence, double value, double slope, double size, double to) {
@@ -599,6 +612,7 @@ static void no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objectives_never_fall),
+        cmocka_unit_test(types_agree),
         cmocka_unit_test(the_objective_is_the_error),
         cmocka_unit_test(fits_are_stationary),
         cmocka_unit_test(a_product_is_found),

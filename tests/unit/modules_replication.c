@@ -100,6 +100,7 @@ static void chances_are_of_partners(void **state) {
     assert_true(r.units[1].best == 0 && r.units[1].best_correlation > 0.8);
     int without = r.units[1].partner < 0 ? 1 : 2, other = 3 - without;
     assert_true(r.units[without].partner == -1 && isnan(r.units[without].p_value));
+    assert_true(r.units[without].partner_correlation == 0);
     assert_true(r.units[other].partner == 1 && r.units[other].partner_correlation < 0.4);
     assert_true(r.units[other].p_value > 0.05);
     rb_replication_clear(&r);

@@ -2,6 +2,8 @@
  * when it stops, what it refuses. */
 #include "nets_test.h"
 
+#include "em/em.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -164,6 +166,53 @@ static void goes_on_from_a_checkpoint(void **state) {
                      RB_ERROR_ARGUMENT);
     assert_null(net);
     assert_non_null(strstr(rb_context_error(ctx), "rate"));
+    rb_options_free(options);
+    unlink(path);
+}
+
+static const rb_checkpoint_store *stored;
+static const char *spoilt; /* the count that is read as `wrong` */
+static int64_t wrong;
+
+static rb_error get_spoilt(rb_checkpoint_file *file, const char *name, int64_t *value) {
+    rb_error err = stored->get_integer(file, name, value);
+    if (!err && strcmp(name, spoilt) == 0) *value = wrong;
+    return err;
+}
+
+/* Three epochs of 80 samples that are held out. */
+static void impossible_counts_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t wrong;
+    } counts[] = {
+        {"epochs", 2},      {"epochs", 4},     {"steps", 0},        {"steps", 1 << 30},
+        {"best_epoch", -1}, {"best_epoch", 3}, {"best_errors", -1}, {"best_errors", VALID + 1}};
+    char path[] = "/tmp/rarebit-deep-XXXXXX", text[512];
+    int at = 3;
+    close(mkstemp(path));
+    unlink(path);
+    snprintf(text, sizeof text, "epochs=8 checkpoint=%s", path);
+    rb_context_on_progress(ctx, stop_at, &at);
+    rb_model_free(net_of(text, &valid.labelled));
+    rb_context_on_progress(ctx, NULL, NULL);
+    stored = ctx->checkpoints;
+    rb_checkpoint_store spoiling = *stored;
+    spoiling.get_integer = get_spoilt;
+    ctx->checkpoints = &spoiling;
+    rb_options *options = options_of(text);
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        rb_model *net;
+        spoilt = counts[c].name;
+        wrong = counts[c].wrong;
+        assert_int_equal(rb_finetune(ctx, options, NULL, &train.labelled, &valid.labelled, &net),
+                         RB_ERROR_FORMAT);
+        assert_non_null(strstr(rb_context_error(ctx), "a count is impossible"));
+    }
+    spoilt = "";
+    rb_model_free(net_of(text, &valid.labelled));
+    ctx->checkpoints = stored;
     rb_options_free(options);
     unlink(path);
 }
@@ -564,6 +613,7 @@ int main(void) {
         cmocka_unit_test(the_same_streamed),
         cmocka_unit_test(sparse_samples_are_the_same),
         cmocka_unit_test(goes_on_from_a_checkpoint),
+        cmocka_unit_test(impossible_counts_are_refused),
         cmocka_unit_test(may_be_stopped),
         cmocka_unit_test(the_best_net_is_kept),
         cmocka_unit_test(learns_a_planted_problem),
