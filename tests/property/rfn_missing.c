@@ -340,7 +340,7 @@ static void nothing_missing(void **state) {
     rb_context_free(ctx);
 }
 
-/* scale^2 = variance of the codes before they are scaled + 1.01e-6, also where values are missing. */
+/* scale^2 = variance of the codes before they are scaled + 1.01e-6, also with missing values. */
 static void scales_are_deviations(void **state) {
     (void)state;
     enum { ROWS = 100, UNITS = 4 };

@@ -206,7 +206,7 @@ static void moments_are_taken_as_rounding_left_them(void **state) {
     rb_context_free(ctx);
 }
 
-/* An eigenvalue below 0 by a share of the diagonal is mended up to 1e-2 in float32, 1e-6 in float64. */
+/* An eigenvalue below 0 is mended up to 1e-2 of the diagonal in float32, 1e-6 in float64. */
 static void moments_are_mended_up_to_a_share(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
