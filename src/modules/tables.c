@@ -46,7 +46,8 @@ rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column
 
 static rb_value of_partner(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_replication *r = table->of;
-    return r->units[row].partner < 0 ? (rb_value){0} : stored(table, row, column);
+    if (r->units[row].partner < 0) return (rb_value){0};
+    return stored(table, row, column);
 }
 
 static rb_value of_best(const rb_table *table, int64_t row, const rb_table_column *column) {
