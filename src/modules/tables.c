@@ -52,7 +52,8 @@ static rb_value of_partner(const rb_table *table, int64_t row, const rb_table_co
 
 static rb_value of_best(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_replication *r = table->of;
-    return r->units[row].best < 0 ? (rb_value){0} : stored(table, row, column);
+    if (r->units[row].best < 0) return (rb_value){0};
+    return stored(table, row, column);
 }
 
 rb_table rb_replication_table(const rb_replication *r) {
