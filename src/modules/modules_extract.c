@@ -443,10 +443,13 @@ static int64_t count_living(const extraction *e) {
     return living;
 }
 
-/* Enough samples, all values there, and no two units that tell the same? */
-static bool can_test(const extraction *e) {
-    return e->refit && rb_refit_freedom(e->refit, count_living(e)) > 0 &&
-           rb_refit_complete(e->refit) && !rb_refit_has_twins(e->refit);
+/* Why the rule test cannot be made; or NULL. */
+static const char *why_no_test(const extraction *e) {
+    if (has_thresholds(e->options)) return "a threshold is given";
+    if (!e->refit) return "there are few features";
+    if (rb_refit_freedom(e->refit, count_living(e)) <= 0) return "there are few samples";
+    if (!rb_refit_complete(e->refit)) return "values are missing";
+    return rb_refit_has_twins(e->refit) ? "two units have nearly the same codes" : NULL;
 }
 
 /* Why codes other than 0 say little of who belongs; or NULL. */
@@ -463,6 +466,7 @@ static const char *why_not_nonzero(const extraction *e) {
 /* The rule that suits the codes and loadings. */
 static const char *choose_rule(const extraction *e) {
     const char *rule = "nonzero", *reason = why_not_nonzero(e);
+    const char *no_test = NULL;
     bool halves = e->input->chances && !has_thresholds(e->options);
     if (e->input->probabilities) {
         rule = "active";
@@ -472,11 +476,13 @@ static const char *choose_rule(const extraction *e) {
         rule = "fabia";
         reason = "it is FABIA's own";
     } else if (reason) {
-        rule = can_test(e) ? "test" : halves ? "active" : "fabia";
+        no_test = why_no_test(e);
+        rule = !no_test ? "test" : halves ? "active" : "fabia";
     } else {
         reason = "no code is negative";
     }
-    rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
+    rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s%s%s", rule, reason, no_test ? " and " : "",
+           no_test ? no_test : "");
     return rule;
 }
 

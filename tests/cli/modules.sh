@@ -55,12 +55,12 @@ for options in "--sparse-loadings 1.5" "--preset biclustering"; do
     expect 0 modules sparse.h5 X.npy --truth truth.json --json -q
     tells '"rule": "test"'
     expect 0 modules sparse.h5 X.npy --sample-threshold 0.6 -o threshold.json
-    says "rule fabia, since the loadings are sparse"
+    says "rule fabia, since the loadings are sparse and a threshold is given"
 done
 expect 0 simulate biclusters --features 99 --seed 1 -o few.npy -q
 expect 0 fit rfn few.npy -k 4 --iterations 20 --seed 1 -o few.h5 -q
 expect 0 modules few.h5 few.npy -o few.json
-says "rule fabia, since the loadings are sparse"
+says "rule fabia, since the loadings are sparse and there are few features"
 expect 0 modules model.h5 X.npy --rule top:3 --json --best 1 -q
 refuses "most" modules model.h5 X.npy --rule most -q
 
@@ -198,5 +198,5 @@ grep -q '^[0-9]* *12 *12 .* first$' out || fail "$command: $(cat out)"
 expect 0 simulate biclusters --generator constant --samples 1000 --features 120 --seed 1 -o twins.npy -q
 expect 0 fit rfn twins.npy -k 20 --preset biclustering --iterations 100 --restarts 1 --seed 1 -o twins.h5 -q
 expect 0 modules twins.h5 twins.npy -o twins.json
-says "rule fabia, since the loadings are sparse"
+says "rule fabia, since the loadings are sparse and two units have nearly the same codes"
 finish
