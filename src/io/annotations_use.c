@@ -40,8 +40,19 @@ static rb_error refuse_measurements(const rb_matching *m, const rb_labels *label
                    (long long)labels->n_labelled);
 }
 
+/* Names, or lines whose parts no tab or comma divides. */
+static rb_error refuse_unique(const rb_matching *m, const rb_labels *labels) {
+    enum { FEW = 10 };
+    if (labels->n_labelled <= FEW || labels->classes->count < labels->n_labelled) return RB_OK;
+    return rb_fail(m->ctx, RB_ERROR_DATA,
+                   "every value of column '%s' of %s is unique, such as '%.40s'; give a column of "
+                   "classes, with tabs or commas between columns",
+                   m->columns->name, m->table->path, labels->classes->text[0]);
+}
+
 static rb_error check_classes(const rb_matching *m, const rb_labels *labels) {
     rb_error err = refuse_measurements(m, labels);
+    err = err ? err : refuse_unique(m, labels);
     if (!err && labels->n_labelled == 0)
         return rb_fail(m->ctx, RB_ERROR_DATA, "%s gives no sample a class", m->table->path);
     if (!err && labels->n_labelled < m->n) {

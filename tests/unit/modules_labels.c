@@ -206,6 +206,25 @@ static void measurements(void **state) {
     rb_source_free(source);
 }
 
+/* A list whose names and classes a blank divides gives every sample a class of its own. */
+static void unique_values(void **state) {
+    (void)state;
+    enum { MANY = 12 };
+    for (int shared = 0; shared < 2; shared++) {
+        char text[40 * MANY] = "";
+        rb_source *source = source_of(MANY, false);
+        rb_labels labels;
+        for (int i = 0; i < MANY; i++)
+            snprintf(text + strlen(text), 40, "P%02d out\n", shared && i == 0 ? 1 : i);
+        put_file(text);
+        assert_int_equal(rb_labels_read(ctx, path, source, &labels),
+                         shared ? RB_OK : RB_ERROR_DATA);
+        if (!shared) assert_non_null(strstr(rb_context_error(ctx), "is unique, such as 'P00 out'"));
+        rb_labels_clear(&labels);
+        rb_source_free(source);
+    }
+}
+
 static void what_is_wrong(void **state) {
     (void)state;
     static const struct {
@@ -306,6 +325,7 @@ int main(void) {
         cmocka_unit_test(one_of_several),
         cmocka_unit_test(measurements),
         cmocka_unit_test(what_is_wrong),
+        cmocka_unit_test(unique_values),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
