@@ -126,9 +126,29 @@ static void shares_are_above_zero(void **state) {
     }
 }
 
+static rb_error go_on(const struct fixture_problem *p, const rb_model *model, const char *values) {
+    char text[96];
+    rb_model *next;
+    snprintf(text, sizeof text, "units=4 exact=true values=%s iterations=1", values);
+    rb_error err = compare_try(p->ctx, "linca", text, p->source, model, &next);
+    if (!err) rb_model_free(next);
+    return err;
+}
+
+/* A fit goes on with the values and a prior below 1 that the model to start from has. */
+static void starts_have_the_values(void **state) {
+    const struct fixture_problem *p = *state;
+    rb_model *model = fit(p, "linca", "units=4 exact=true values=0,1,2 iterations=2 seed=1", NULL);
+    assert_int_equal(go_on(p, model, "0,1,2"), RB_OK);
+    assert_int_equal(go_on(p, model, "0,1,3"), RB_ERROR_ARGUMENT);
+    ((double *)fixture_array(model, "prior"))[0] = 1;
+    assert_int_equal(go_on(p, model, "0,1,2"), RB_ERROR_FORMAT);
+    rb_model_free(model);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_are_of_the_model),
-                                       cmocka_unit_test(shares_are_above_zero),
-                                       cmocka_unit_test(goes_on_from_a_model)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics_are_of_the_model), cmocka_unit_test(starts_have_the_values),
+        cmocka_unit_test(shares_are_above_zero), cmocka_unit_test(goes_on_from_a_model)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
