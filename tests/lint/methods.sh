@@ -27,7 +27,6 @@ def plain(text):
     """Without comments, examples and what help says."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"\.examples = \{.*?\}\},", "", text, flags=re.S)
-    text = re.sub(r"\.method_unless_named = .*", "", text)
     text = re.sub(r"\.(description|summary|arguments|purpose) =[^;]*?(?=\n    \.|\n\})", "", text, flags=re.S)
     return re.sub(r"static const rb_option \w+\[\] = \{.*?\n *\{0\},?", "", text, flags=re.S)
 
