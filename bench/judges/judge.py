@@ -1,0 +1,57 @@
+"""Asks the tool questions about sets whose answers are known: ./run judges --help"""
+import argparse
+import importlib
+import json
+import math
+import os
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it"}
+
+
+def wilson(hits, n, z=1.96):
+    """The share, and its 95 % interval."""
+    p, d = hits / n, 1 + z * z / n
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
+    middle = (p + z * z / (2 * n)) / d
+    return f"{hits:3d} of {n:3d} = {100 * p:3.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
+
+
+class Tool:
+    def __init__(self, path, options):
+        self.path, self.options = path, options
+
+    def ask(self, made, words, *more):
+        """The answer of a command as JSON, and its processor time in seconds."""
+        with tempfile.NamedTemporaryFile(suffix=".npy") as data, tempfile.TemporaryFile() as out:
+            np.save(data, made.x)
+            data.flush()
+            command = [self.path, *words, data.name, "--json", "-q", "--threads", "1", *more]
+            process = subprocess.Popen(command, stdout=out)
+            _, status, used = os.wait4(process.pid, 0)
+            if status:
+                raise SystemExit(f"failed: {' '.join(command)}")
+            out.seek(0)
+            return json.loads(out.read()), used.ru_utime + used.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run judges", description=__doc__, epilog="; ".join(
+        f"{name}: {what}" for name, what in QUESTIONS.items()))
+    parser.add_argument("tool")
+    parser.add_argument("question", choices=QUESTIONS)
+    parser.add_argument("--confirm", action="store_true", help="seeds and kinds that chose nothing")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--options", default="", help="of the command that is judged")
+    given = parser.parse_args()
+    question = importlib.import_module(given.question)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        question.judge(Tool(given.tool, given.options.split()), given.confirm, pool.map)
+
+
+if __name__ == "__main__":
+    main()
