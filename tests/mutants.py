@@ -1,24 +1,25 @@
 """Which small mistakes in the equations do the tests not see?
 
-mutants.py [--sample N] [--seed S] [FILE[:LINE]...]
+mutants.py [--sample N] [--seed S] [--after LOG] [FILE[:LINE]...]
 
 Changes one constant, comparison, sign or factor of a source file, or drops a term, and runs the
-tests nearest to it until one fails; prints every change that none sees (a survivor). Works in a
-copy of the tree in a temporary folder. Lines with text (messages, tables of options) and sizes of
-memory are left as they are, and so is a change that the compiler makes the same code of.
+tests nearest to it until one fails; prints each change and what kills it, or that none does (a
+survivor). Works in a copy of the tree in a temporary folder. Lines with text (messages, tables of
+options) and sizes of memory are left as they are, and so is a change that the compiler makes the
+same code of. A sample follows from its seed and the lines alone: where other lines change it stays.
 
 The nearest tests of src/ROOM/FILE.c, C programs of tests/ in this order, those of the same rank by
 their time: those whose name is ROOM_FILE or begins it, and those that it begins; those that call a
 function of the file; the others of the room. No more are begun after BUDGET seconds of processor.
 
 tests/mutants.txt has the survivors that need no test, each with the reason; they are not counted.
+With the LOG of an earlier run those that it says are killed count as killed, and are not judged again.
 The exit status is 1 if fewer than 90 % of the others are killed.
 """
 
 import argparse
 import hashlib
 import os
-import random
 import re
 import resource
 import shutil
@@ -114,6 +115,21 @@ def accepted():
     return found
 
 
+def killed_in(log):
+    """{(path, old, new): test} of what an earlier run printed."""
+    found, path, by, old = {}, None, None, None
+    with open(log, encoding="utf-8") as file:
+        for line in file:
+            head = re.match(r"(src/[^:]+):\d+: (?:SURVIVED|killed by (\w+)), ", line)
+            if head:
+                path, by = head[1], head[2]
+            elif line.startswith("- "):
+                old = line[2:].strip()
+            elif line.startswith("+ ") and by:
+                found[path, old, line[2:].strip()] = by
+    return found
+
+
 def sources(rooms):
     for room in rooms:
         for folder, _, files in sorted(os.walk("src/" + room)):
@@ -122,13 +138,17 @@ def sources(rooms):
                     yield os.path.join(folder, name)
 
 
-def chosen(words):
-    """The mutants of files or lines that were named, else of all rooms."""
+def chosen(words, seed):
+    """The mutants of files or lines that were named, else of all rooms, in an order for a seed."""
+    found, times = [], {}
     for word in words or sources(ROOMS):
         path, _, line = word.partition(":")
         for mutant in mutants(path):
             if not line or mutant[1] + 1 == int(line):
-                yield mutant
+                key = f"{seed} {path} {mutant[2].strip()} {mutant[3].strip()}"
+                times[key] = times.get(key, 0) + 1
+                found.append((hashlib.sha256(f"{key} {times[key]}".encode()).digest(), mutant))
+    return [mutant for _, mutant in sorted(found)]
 
 
 class Tests:
@@ -247,21 +267,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sample", type=int, default=200, help="how many (200); 0: all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (1)")
+    parser.add_argument("--after", metavar="LOG", help="what an earlier run printed: judge what it did not kill")
     parser.add_argument("files", nargs="*", metavar="FILE[:LINE]", help="of src/ (all)")
     options = parser.parse_args()
+    killed = killed_in(options.after) if options.after else {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy_tree(folder)
         os.chdir(folder)
-        subprocess.run(["cmake", "-S", ".", "-B", "build"], check=True, stdout=subprocess.DEVNULL)
-        sys.exit(0 if study(options) else 1)
+        quick = ["-G", "Ninja"] if shutil.which("ninja") else []
+        subprocess.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_C_FLAGS_RELEASE=-O2", *quick],
+                       check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+        sys.exit(0 if study(options, killed) else 1)
 
 
-def study(options):
+def study(options, before):
     known, tests = accepted(), Tests("build")
-    order = list(chosen(options.files))
-    random.Random(options.seed).shuffle(order)
     killed = survived = left_out = 0
-    for path, number, old, new in order:
+    for path, number, old, new in chosen(options.files, options.seed):
         if options.sample and killed + survived + left_out == options.sample:
             break
         with open(path, encoding="utf-8") as file:
@@ -269,18 +291,18 @@ def study(options):
         lines = text.split("\n")
         lines[number] = new
         start = time.time()
-        if (path, old.strip(), new.strip()) in known:
+        change = path, old.strip(), new.strip()
+        if change in known:
             left_out += 1
             continue
-        by = tests.judge(path, text, "\n".join(lines))
+        by = before.get(change) or tests.judge(path, text, "\n".join(lines))
         if by is None:
             continue
         killed += by != ""
         survived += by == ""
-        place = f"{path}:{number + 1}"
-        seconds = f"{time.time() - start:.0f} s"
-        print(f"{place}: killed by {by}, {seconds}" if by else
-              f"{place}: SURVIVED, {seconds}\n- {old.strip()}\n+ {new.strip()}", flush=True)  # fmt: skip
+        fate = f"killed by {by}" if by else "SURVIVED"
+        print(f"{path}:{number + 1}: {fate}, {time.time() - start:.0f} s\n"
+              f"- {old.strip()}\n+ {new.strip()}", flush=True)  # fmt: skip
     counted = killed + survived
     print(f"{killed} of {counted} killed ({100 * killed / max(counted, 1):.1f} %), "
           f"{left_out} left out by tests/mutants.txt")  # fmt: skip

@@ -2,7 +2,7 @@
 #include "et_fixture.h"
 
 enum { N = 300, CAUSES = 5, D = 2 * CAUSES, ITERATIONS = 20, ACTIVE = 2 };
-static const double prior = 0.25;
+static const double prior = 0.25, INIT_MEAN = 5, INIT_SD = 0.5;
 
 /* Cause h lights features 2 h and 2 h + 1; counts for Poisson noise. */
 static void draw(double *y, int noise) {
@@ -36,6 +36,8 @@ static rb_et_options options_of(int m) {
     options.max_active = ACTIVE;
     options.noise = models[m].noise;
     options.prior = prior;
+    options.init_mean = INIT_MEAN;
+    options.init_sd = INIT_SD;
     return options;
 }
 
@@ -91,6 +93,42 @@ static void likelihoods_are_those_of_models(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
+    rb_context_free(ctx);
+}
+
+/* The fields that a trace keeps are those of the model after as many iterations; before the first
+ * they are the ones that the fit begins with, drawn as asked for. */
+static void traced_fields_are_those_of_models(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double y[N * D], mean = 0, square = 0;
+    rb_matrix *matrix;
+    draw(y, RB_ET_GAUSSIAN);
+    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    rb_model *whole = fit_until(ctx, 0, true, source, ITERATIONS);
+    int64_t kept, wide, rows;
+    const double *at = rb_model_array(whole, "trace_fields_at", &kept, NULL);
+    const double *fields = rb_model_array(whole, "trace_fields", &rows, &wide);
+    assert_int_equal(rows, D);
+    assert_int_equal(wide, kept * CAUSES);
+    for (int64_t k = 0; k < kept; k++) {
+        if (at[k] == 0) continue;
+        rb_model *part = fit_until(ctx, 0, false, source, (int64_t)at[k]);
+        const double *w = fixture_array(part, "loadings");
+        for (int e = 0; e < D * CAUSES; e++)
+            assert_true(fields[e / CAUSES * wide + k * CAUSES + e % CAUSES] == w[e]);
+        rb_model_free(part);
+    }
+    for (int e = 0; e < D * CAUSES; e++) {
+        double w = fields[e / CAUSES * wide + e % CAUSES];
+        mean += w / (D * CAUSES);
+        square += w * w / (D * CAUSES);
+    }
+    assert_true(fabs(mean - INIT_MEAN) < 4 * INIT_SD / sqrt(D * CAUSES));
+    assert_true(fabs(sqrt(square - mean * mean) / INIT_SD - 1) < 0.4);
+    rb_model_free(whole);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
     rb_context_free(ctx);
 }
 
@@ -217,6 +255,7 @@ static void hot_fits_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(likelihoods_are_those_of_models),
+        cmocka_unit_test(traced_fields_are_those_of_models),
         cmocka_unit_test(traces_change_no_bit),
         cmocka_unit_test(free_energy_is_of_samples_in_use),
         cmocka_unit_test(hot_fits_are_told),

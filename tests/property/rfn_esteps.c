@@ -170,6 +170,39 @@ static void changes_are_differences(void **state) {
     rb_context_free(ctx);
 }
 
+/* The direction of Rosen's step: minus the gradient less its part across the sphere, and 0 where a
+ * code at 0 would be pushed below. */
+static void tangents_are_as_defined(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    int small = 0, pushed = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct problem p;
+        make(ctx, &p, seed, seed & 1, 0.5);
+        const double *codes = codes_of(&p), *direction = p.search.direction.data;
+        rfn_search_begin(ctx, &p.search);
+        rfn_try_rosen(&p.search);
+        for (int j = 0; j < L; j++) {
+            double gradient[N], across = 0;
+            for (int i = 0; i < N; i++) {
+                gradient[i] = -p.linear[j * N + i];
+                for (int k = 0; k < L; k++)
+                    gradient[i] += p.hessian[j * L + k] * codes[k * N + i];
+                across += seed & 1 ? codes[j * N + i] * gradient[i] / N : 0;
+            }
+            for (int i = 0; i < N; i++) {
+                double x = codes[j * N + i], move = across * x - gradient[i];
+                assert_close(direction[j * N + i], x == 0 ? fmax(0, move) : move, 1e-10);
+                small += x > 0 && x < 1 && move < 0;
+                pushed += x == 0 && move < 0;
+            }
+        }
+        done(&p);
+    }
+    assert_true(small > 20 && pushed > 20);
+    rb_context_free(ctx);
+}
+
 /* S9.5.1: the step of the first length beta^t that lowers O enough by eq. 199, by hand; the last is
  * one that always does. */
 static void lengths_are_searched_for(void **state) {
@@ -422,6 +455,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_rise),
         cmocka_unit_test(changes_are_differences),
+        cmocka_unit_test(tangents_are_as_defined),
         cmocka_unit_test(lengths_are_searched_for),
         cmocka_unit_test(cascade_beats_the_gradient_step),
         cmocka_unit_test(ends_agree),

@@ -1,5 +1,5 @@
 /* Outliers of a list of numbers: distances from the median in standard deviations of a normal
- * distribution, by the median of absolute ones. */
+ * distribution, by the median of absolute ones. Kinds of few numbers. */
 #include "fixture.h"
 
 #include "check/check.h"
@@ -27,7 +27,37 @@ static void distances_are_in_standard_deviations(void **state) {
     rb_context_free(ctx);
 }
 
+/* z-scores of few samples, by the standard deviation of n or of n - 1 of them. */
+static void z_scores_are_seen_by_either_deviation(void **state) {
+    (void)state;
+    enum { FEW = 6, WIDE = 9 };
+    rb_context *ctx = fixture_context();
+    for (int less = 0; less < 3; less++) {
+        double *values = fixture_values(FEW, WIDE, 2, 4);
+        for (int k = 0; k < WIDE; k++) {
+            double mean = 0, square = 0;
+            for (int i = 0; i < FEW; i++)
+                mean += values[i * WIDE + k] / FEW;
+            for (int i = 0; i < FEW; i++)
+                square += pow(values[i * WIDE + k] - mean, 2) / (FEW - less);
+            for (int i = 0; i < FEW; i++)
+                values[i * WIDE + k] = (values[i * WIDE + k] - mean) / sqrt(square);
+        }
+        rb_matrix *matrix;
+        rb_check *check;
+        rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
+        assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+        assert_string_equal(rb_check_kind(check), less < 2 ? "z-scores" : "centred");
+        rb_check_free(check);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+        free(values);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_are_in_standard_deviations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_are_in_standard_deviations),
+                                       cmocka_unit_test(z_scores_are_seen_by_either_deviation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Factor models: the likelihood never falls, both solvers reach the same one, the posterior is what
  * integrals say, and the same fit comes from streamed, sparse and threaded data. */
-#include "fixture.h"
+#include "factors_test.h"
 
 enum { N = 200, M = 12, UNITS = 2 };
 
@@ -243,6 +243,31 @@ static void any_form_of_data(void **state) {
     rb_matrix_free(rows);
 }
 
+/* A fit from noise variances below the least one begins with that: of each feature. */
+static void starts_have_the_least_noise(void **state) {
+    struct fixture_problem *p = *state;
+    rb_model *start = fit(p->ctx, p->source, "fa", "precision=float64 iterations=3"), *models[2];
+    for (int i = 0; i < 2; i++) {
+        double *noise = (double *)fixture_array(start, "noise");
+        for (int k = 0; k < M; k++) {
+            double mean = 0, square = 0;
+            for (int n = 0; n < N; n++) {
+                mean += p->values[n * M + k] / N;
+                square += p->values[n * M + k] * p->values[n * M + k] / N;
+            }
+            noise[k] = (i ? 0.5 : 0.3) * 0.6 * (square - mean * mean);
+        }
+        assert_ok(p->ctx, compare_try(p->ctx, "fa",
+                                      "solver=em precision=float64 iterations=1 "
+                                      "noise-min=0.6",
+                                      p->source, start, &models[i]));
+    }
+    assert_same(models[0], models[1], 1e-12);
+    rb_model_free(start);
+    rb_model_free(models[0]);
+    rb_model_free(models[1]);
+}
+
 /* Codes of mean square 1, the same reconstruction, the same likelihood. */
 static void codes_are_scaled(void **state) {
     struct fixture_problem *p = *state;
@@ -420,6 +445,7 @@ int main(void) {
                                        cmocka_unit_test(likelihoods_are_integrals),
                                        cmocka_unit_test(any_form_of_data),
                                        cmocka_unit_test(codes_are_scaled),
+                                       cmocka_unit_test(starts_have_the_least_noise),
                                        cmocka_unit_test(fabia_takes_its_step),
                                        cmocka_unit_test(sparse_methods_take_their_steps),
                                        cmocka_unit_test(solvers_agree_on_few_samples)};

@@ -114,6 +114,23 @@ static void objective_never_falls(void **state) {
     free(values);
 }
 
+/* A basis that was replaced by its best directions leads on to the exact ones. */
+static void restarts_lead_to_the_exact_ones(void **state) {
+    struct fixture_problem *p = *state;
+    double *values = fixture_values(400, 300, 60, 2);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, values, 400, 300, &matrix);
+    rb_model *exact = fit(p->ctx, source, "pca", "solver=exact precision=float64");
+    rb_model *random =
+        fit(p->ctx, source, "pca", "solver=randomized tolerance=0 iterations=12 precision=float64");
+    assert_same_model(exact, random, 1e-6);
+    rb_model_free(exact);
+    rb_model_free(random);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+}
+
 /* Compressed rows of the same values, most of which are 0; those of one source at a time. */
 static rb_source *sparse_source(rb_context *ctx, const double *values, int64_t n, int64_t m,
                                 rb_matrix **matrix) {
@@ -396,6 +413,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(loadings_are_orthonormal, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(solvers_agree, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(objective_never_falls, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(restarts_lead_to_the_exact_ones, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(sparse_is_dense, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(bits_are_the_same, setup, fixture_teardown),

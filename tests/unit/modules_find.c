@@ -184,6 +184,43 @@ static void modules_of_valued_causes(void **state) {
     rb_model_free(model);
 }
 
+/* By the test a cause ranks by the smaller of two: what its codes tell of the samples, and what they
+ * tell of the features that belong, sum_k 1/2 log(1 + W_kj^2 sum_i mu_ij^2 / variance_k). */
+static void tested_causes_rank_by_the_smaller_information(void **state) {
+    (void)state;
+    rb_model *model = fit_causes(RB_ET_GAUSSIAN, NULL);
+    static reference r;
+    rb_modules *modules;
+    rb_options *options;
+    double variances[FEATURES], sigma = *rb_model_array(model, "sigma", NULL, NULL);
+    const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+    int by_features = 0;
+    for (int64_t k = 0; k < FEATURES; k++)
+        variances[k] = sigma * sigma;
+    check(rb_options_new(ctx, NULL, &options));
+    check(rb_options_add(ctx, options, rb_modules_group()));
+    check(rb_options_set(ctx, options, "rule", "test"));
+    check(rb_encode(ctx, model, source, keep_codes, &r));
+    check(rb_modules_find(ctx, model, source, options, &modules));
+    assert_true(rb_modules_count(modules) > 0);
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *m = rb_modules_get(modules, rank);
+        double squares = 0, sum = 0, samples = information_of(model, &r, m->unit, variances);
+        for (int64_t i = 0; i < SAMPLES; i++)
+            squares += r.codes[i][m->unit] * r.codes[i][m->unit];
+        for (int64_t f = 0; f < m->n_features; f++) {
+            int64_t k = m->features[f].index;
+            sum += 0.5 * log1p(pow(loadings[k * UNITS + m->unit], 2) * squares / variances[k]);
+        }
+        by_features += sum < samples;
+        assert_true(fabs(rb_modules_score(modules, rank) - fmin(sum, samples)) < 1e-9 * samples);
+    }
+    assert_true(by_features > 0);
+    rb_modules_free(modules);
+    rb_options_free(options);
+    rb_model_free(model);
+}
+
 /* A method is what its table says, whatever its arrays are called. */
 static rb_error store_more(rb_context *context, void *state, rb_model *model) {
     rb_error err = rb_method_pca.store(context, state, model);
@@ -276,7 +313,7 @@ int main(void) {
         cmocka_unit_test(modules_of_causes),
         cmocka_unit_test(modules_of_valued_causes),
         cmocka_unit_test(modules_have_the_stability_of_their_units),
-        cmocka_unit_test(modules_of_valued_causes),
+        cmocka_unit_test(tested_causes_rank_by_the_smaller_information),
         cmocka_unit_test(names_of_arrays_say_nothing),
         cmocka_unit_test(arrays_without_values),
         cmocka_unit_test(modules_of_sparse_loadings),

@@ -91,6 +91,26 @@ static void a_step_goes_against_the_gradient(void **state) {
     net_fixture_end(&f);
 }
 
+/* By default the rate is 1 / (10 times the mean square of a sample), for data of any scale. */
+static void the_rate_follows_from_the_data(void **state) {
+    (void)state;
+    static const double scales[] = {0, 0.01, 1, 100};
+    for (int s = 0; s < 4; s++) {
+        double scaled[N * M], square = 0;
+        struct net_fixture f;
+        for (int e = 0; e < N * M; e++) {
+            scaled[e] = scales[s] * values[e];
+            square += scaled[e] * scaled[e] / N;
+        }
+        net_fixture_begin(ctx, &rb_method_dae, net_fixture_options(&rb_method_dae, UNITS), N, M,
+                          scaled, &f);
+        assert_ok(ctx, rb_method_dae.survey(ctx, f.fit, &f.block));
+        assert_ok(ctx, rb_method_dae.survey_end(ctx, f.fit));
+        assert_close(f.fit->eta * (s ? 10 * square : 1), 1, 1e-12);
+        net_fixture_end(&f);
+    }
+}
+
 /* As many values as asked for are 0, others in each pass, and none in the last E-step. */
 static void a_share_of_the_values_is_corrupted(void **state) {
     (void)state;
@@ -362,6 +382,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(a_step_goes_against_the_gradient),
+        cmocka_unit_test(the_rate_follows_from_the_data),
         cmocka_unit_test(a_share_of_the_values_is_corrupted),
         cmocka_unit_test(learning_lowers_the_error),
         cmocka_unit_test(codes_and_rebuilt_samples_are_as_defined),

@@ -254,6 +254,32 @@ static void few_units_are_enough(void **state) {
     munmap(memory, 2 * page);
 }
 
+/* sum_i delta_i (x_i - shift), also of deltas that are 0, 1 and -1. */
+static void gradients_of_sparse_samples_are_sums(void **state) {
+    (void)state;
+    double delta[N], shift[M], g[M];
+    int64_t starts[N + 1] = {0};
+    int32_t columns[N * M];
+    for (int e = 0; e < N * M; e++) {
+        columns[e] = e % M;
+        starts[e / M + 1] = e + 1;
+        delta[e / M] = e / M % 3 - 1;
+        shift[e % M] = 0.5 * (e % M);
+    }
+    rb_block x = {.n_samples = N,
+                  .n_features = M,
+                  .sparse = true,
+                  .csr = {N, M, starts, columns, values, RB_FLOAT64}};
+    deep_sparse_gradient(ctx, &x, shift, (rb_dense){delta, N, 1, 1, RB_FLOAT64},
+                         (rb_dense){g, 1, M, M, RB_FLOAT64});
+    for (int k = 0; k < M; k++) {
+        double sum = 0;
+        for (int i = 0; i < N; i++)
+            sum += delta[i] * (values[i * M + k] - shift[k]);
+        assert_close(g[k], sum, 1e-12);
+    }
+}
+
 /* Dropout keeps the mean of what units give, and its share of them. */
 static void dropout_keeps_means(void **state) {
     (void)state;
@@ -477,6 +503,7 @@ int main(void) {
         cmocka_unit_test(sparse_samples_give_the_same),
         cmocka_unit_test(few_entries_give_the_same),
         cmocka_unit_test(few_units_are_enough),
+        cmocka_unit_test(gradients_of_sparse_samples_are_sums),
         cmocka_unit_test(dropout_keeps_means),
         cmocka_unit_test(steps_are_as_defined),
         cmocka_unit_test(adam_corrects_by_its_steps),

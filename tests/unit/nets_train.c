@@ -180,6 +180,31 @@ static rb_error get_spoilt(rb_checkpoint_file *file, const char *name, int64_t *
     return err;
 }
 
+static int created;
+
+static rb_error create_locked(rb_context *context, const char *path, bool locked,
+                              rb_checkpoint_file **file) {
+    created += locked;
+    return stored->create(context, path, locked, file);
+}
+
+/* A training that has the lock of its checkpoint says so to who writes it. */
+static void checkpoints_are_written_under_their_lock(void **state) {
+    (void)state;
+    char path[] = "/tmp/rarebit-deep-XXXXXX", text[512];
+    close(mkstemp(path));
+    unlink(path);
+    stored = ctx->checkpoints;
+    rb_checkpoint_store watched = *stored;
+    watched.create = create_locked;
+    ctx->checkpoints = &watched;
+    snprintf(text, sizeof text, "epochs=3 checkpoint=%s checkpoint-every=1", path);
+    rb_model_free(net_of(text, &valid.labelled));
+    ctx->checkpoints = stored;
+    assert_in_range(created, 2, 4);
+    unlink(path);
+}
+
 /* Three epochs of 80 samples that are held out. */
 static void impossible_counts_are_refused(void **state) {
     (void)state;
@@ -613,6 +638,7 @@ int main(void) {
         cmocka_unit_test(the_same_streamed),
         cmocka_unit_test(sparse_samples_are_the_same),
         cmocka_unit_test(goes_on_from_a_checkpoint),
+        cmocka_unit_test(checkpoints_are_written_under_their_lock),
         cmocka_unit_test(impossible_counts_are_refused),
         cmocka_unit_test(may_be_stopped),
         cmocka_unit_test(the_best_net_is_kept),

@@ -70,6 +70,8 @@ static void keeps_what_the_runs_share(void **state) {
                           model_of(ctx, "rfn", 4, (int[]){2, 1, 0, -3}, M)};
     rb_model *model;
     rb_options *most = options_of(ctx, "stability=0.7");
+    for (int i = 0; i < 3; i++)
+        assert_ok(ctx, rb_model_set_attribute(ctx, models[i], "seed", i == 0 ? "5" : "6"));
     assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, most, &model));
     rb_options_free(most);
     assert_int_equal(rb_model_units(model), 2);
@@ -84,6 +86,7 @@ static void keeps_what_the_runs_share(void **state) {
     assert_close(value(model, "dropped_stability", 0, 0), 2.0 / 3, 1e-12);
     assert_string_equal(rb_model_attribute(model, "consensus_models"), "3");
     assert_string_equal(rb_model_attribute(model, "units"), "2");
+    assert_string_equal(rb_model_attribute(model, "seed"), "5"); /* of the first unit's model */
     rb_model_free(model);
 
     assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
