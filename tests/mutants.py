@@ -9,7 +9,7 @@ options) and sizes of memory are left as they are, and so is a change that the c
 same code of. A sample follows from its seed and the lines alone: where other lines change it stays.
 
 The nearest tests of src/ROOM/FILE.c, C programs of tests/ in this order, those of the same rank by
-their time: those whose name is ROOM_FILE or begins it, and those that it begins; those that call a
+their time (the ones that tests/CMakeLists.txt calls long last): those whose name is ROOM_FILE or begins it, and those that it begins; those that call a
 function of the file; the others of the room. No more are begun after BUDGET seconds of processor.
 
 tests/mutants.txt has the survivors that need no test, each with the reason; they are not counted.
@@ -155,6 +155,9 @@ class Tests:
     def __init__(self, build):
         self.build = build
         self.seconds = {}  # target -> time of a run that passes
+        with open("tests/CMakeLists.txt", encoding="utf-8") as file:
+            names = re.search(r"set\(LONG_TESTS ([^)]*)\)", file.read())[1].split()
+        self.long = {"test_" + name.replace("/", "_") for name in names}
         self.same = {}  # target -> machine code without any change
         self.text = {}  # target -> source
         for kind in ["unit", "property", "golden"]:
@@ -204,6 +207,10 @@ class Tests:
                 sys.exit(f"mutants: {target} fails without any change")
         return self.seconds[target]
 
+    def guess(self, target):
+        """Of the time that it takes: what has not run yet comes first, unless it is long."""
+        return self.seconds.get(target, BUDGET if target in self.long else 0)
+
     def near(self, path):
         """Lists of targets, the nearest first, of a source that is not changed now."""
         room, stem = path.split("/")[1], os.path.splitext(os.path.basename(path))[0]
@@ -229,7 +236,7 @@ class Tests:
         ranks = self.near(path)
         spent, first = 0, True
         for rank in ranks:
-            for target in sorted(rank, key=self.time):
+            for target in sorted(rank, key=self.guess):
                 if spent > BUDGET:
                     return ""
                 self.time(target)

@@ -199,6 +199,94 @@ static void equal_to_conditioning(void **state) {
     rb_context_free(ctx);
 }
 
+/* The minimum of 1/2 x'Hx - q'x over x >= 0 without the units that are dead, of all supports. */
+static void minimise(double h[L][L], const double *q, const double *dead, double best[L]) {
+    double lowest = 0;
+    memset(best, 0, L * sizeof *best);
+    for (int support = 1; support < 1 << L; support++) {
+        double part[L * L], x[L], value = 0;
+        bool feasible = true;
+        for (int j = 0; j < L; j++) {
+            bool in = support >> j & 1;
+            x[j] = in ? q[j] : 0;
+            feasible = feasible && !(in && dead[j]);
+            for (int c = 0; c < L; c++)
+                part[j * L + c] = in && support >> c & 1 ? h[j][c] : j == c;
+        }
+        solve(L, part, x);
+        for (int j = 0; j < L; j++) {
+            feasible = feasible && x[j] >= 0;
+            value -= q[j] * x[j] / 2;
+        }
+        if (feasible && value < lowest) {
+            lowest = value;
+            memcpy(best, x, sizeof x);
+        }
+    }
+}
+
+/* Codes with multipliers minimise 1/2 mu'(P_o + diag tau) mu - Q_o mu over mu >= 0, without the
+ * multipliers below 0 where that is not positive definite; dead units have none, and no say. */
+static void equal_to_the_minimum(void **state) {
+    (void)state;
+    static const double loadings[M][L] = {{1, -0.5}, {-2, 0.3}, {0.2, 4}}, noise[M] = {0.5, 1, 2};
+    static const double tau[][L] = {{0.3, 0.5}, {-6, 0.5}, {0.5, -8.5}},
+                        dead[][L] = {{0, 0}, {1, 0}, {0, 1}};
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(N, M, 2, 4);
+    rb_matrix *matrix;
+    punch(values, N, M, 0.4, 6);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_rfn_options options = fixture_rfn(L, RB_RFN_NORMALIZE_RMS);
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    rb_fit_options run = fixture_fit(2, RB_FLOAT64);
+    rb_model *model = fit(ctx, source, &options, &run, RB_MISSING_MODEL);
+    struct small s = {.covariance = {{1, 0}, {0, 1}}};
+    memcpy(s.w, loadings, sizeof loadings);
+    memcpy(s.noise, noise, sizeof noise);
+    memcpy((double *)fixture_array(model, "loadings"), loadings, sizeof loadings);
+    memcpy((double *)fixture_array(model, "noise"), noise, sizeof noise);
+    int indefinite = 0;
+    for (int c = 0; c < 9; c++) {
+        memcpy((double *)fixture_array(model, "multipliers"), tau[c / 3], sizeof *tau);
+        memcpy((double *)fixture_array(model, "dead"), dead[c % 3], sizeof *dead);
+        double *codes = fixture_codes(ctx, model, source);
+        for (int64_t i = 0; i < N; i++) {
+            const rb_preprocess *p = model->preprocess;
+            double v[M], mean[L], sigma[L][L], q[L], x[L];
+            bool lacks = false;
+            for (int k = 0; k < M; k++) {
+                v[k] = (values[i * M + k] - p->centre[k]) / p->scale[k];
+                lacks = lacks || isnan(v[k]);
+            }
+            if (!lacks) continue;
+            condition(&s, v, mean, sigma);
+            double det = sigma[0][0] * sigma[1][1] - sigma[0][1] * sigma[1][0];
+            double h[L][L] = {{sigma[1][1] / det, -sigma[0][1] / det},
+                              {-sigma[1][0] / det, sigma[0][0] / det}};
+            for (int j = 0; j < L; j++)
+                q[j] = h[j][0] * mean[0] + h[j][1] * mean[1];
+            double a = h[0][0] + tau[c / 3][0], b = h[1][1] + tau[c / 3][1];
+            bool first = !dead[c % 3][0], second = !dead[c % 3][1];
+            bool definite = (!first || a > 0) && (!second || b > 0) &&
+                            (!first || !second || a * b > h[0][1] * h[0][1]);
+            for (int j = 0; j < L; j++)
+                h[j][j] += definite ? tau[c / 3][j] : fmax(0, tau[c / 3][j]);
+            indefinite += !definite;
+            minimise(h, q, dead[c % 3], x);
+            for (int j = 0; j < L; j++)
+                assert_close(codes[i * L + j], x[j], 1e-9);
+        }
+        free(codes);
+    }
+    assert_in_range(indefinite, N / 2, 8 * N);
+    rb_model_free(model);
+    free(values);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* Covariances of patterns, and their determinants. */
 static void covariances_of_patterns(void **state) {
     (void)state;
@@ -499,6 +587,7 @@ static void needs_all(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_to_conditioning),
+        cmocka_unit_test(equal_to_the_minimum),
         cmocka_unit_test(covariances_of_patterns),
         cmocka_unit_test(objective_never_falls),
         cmocka_unit_test(scales_are_deviations),
