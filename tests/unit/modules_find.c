@@ -184,8 +184,8 @@ static void modules_of_valued_causes(void **state) {
     rb_model_free(model);
 }
 
-/* By the test a cause ranks by the smaller of two: what its codes tell of the samples, and what they
- * tell of the features that belong, sum_k 1/2 log(1 + W_kj^2 sum_i mu_ij^2 / variance_k). */
+/* By the test a cause ranks by the smaller of two: what its codes tell of the samples, and what
+ * they tell of the features that belong, sum_k 1/2 log(1 + W_kj^2 sum_i mu_ij^2 / variance_k). */
 static void tested_causes_rank_by_the_smaller_information(void **state) {
     (void)state;
     rb_model *model = fit_causes(RB_ET_GAUSSIAN, NULL);
