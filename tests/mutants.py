@@ -1,6 +1,6 @@
 """Which small mistakes in the equations do the tests not see?
 
-mutants.py [--sample N] [--seed S] [--after LOG] [FILE[:LINE]...]
+mutants.py [--sample N] [--seed S] [--jobs N] [--after LOG] [FILE[:LINE]...]
 
 Changes one constant, comparison, sign or factor of a source file, or drops a term, and runs the
 tests nearest to it until one fails; prints each change and what kills it, or that none does (a
@@ -9,24 +9,31 @@ options) and sizes of memory are left as they are, and so is a change that the c
 same code of. A sample follows from its seed and the lines alone: where other lines change it stays.
 
 The nearest tests of src/ROOM/FILE.c, C programs of tests/ in this order, those of the same rank by
-their time (the ones that tests/CMakeLists.txt calls long last): those whose name is ROOM_FILE or begins it, and those that it begins; those that call a
-function of the file; the others of the room. No more are begun after BUDGET seconds of processor.
+their time (those that tests/CMakeLists.txt calls long last): those whose name is ROOM_FILE or
+begins it, and those that it begins; those that call a function of the file; the others of the
+room. No more are begun after BUDGET seconds of processor. They are built once, and linked with the
+changed file in place of that of the library.
 
 tests/mutants.txt has the survivors that need no test, each with the reason; they are not counted.
-With the LOG of an earlier run those that it says are killed count as killed, and are not judged again.
+With the LOG of an earlier run what it says is killed counts as killed, and is not judged again.
 The exit status is 1 if fewer than 90 % of the others are killed.
 """
 
 import argparse
+import collections
 import hashlib
+import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOMS = ["rfn", "et", "factors", "modules", "check", "study", "nets"]
 BUDGET = 10  # seconds of tests for a mutant
@@ -151,14 +158,27 @@ def chosen(words, seed):
     return [mutant for _, mutant in sorted(found)]
 
 
+def includes(source, path):
+    """Does a source of the library include a file that is no header?"""
+    if path.endswith(".c") or not source.startswith("src/"):
+        return False
+    with open(source, encoding="utf-8") as file:
+        return f'"{os.path.basename(path)}"' in file.read()
+
+
 class Tests:
+    """Programs of a build, and the same with a file compiled from a changed source."""
+
     def __init__(self, build):
-        self.build = build
+        self.build = os.path.abspath(build)
         self.seconds = {}  # target -> time of a run that passes
+        self.links = {}  # target -> command
+        self.making = threading.Lock()
+        with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
+            self.compilers = [shlex.split(entry["command"]) for entry in json.load(file)]
         with open("tests/CMakeLists.txt", encoding="utf-8") as file:
             names = re.search(r"set\(LONG_TESTS ([^)]*)\)", file.read())[1].split()
         self.long = {"test_" + name.replace("/", "_") for name in names}
-        self.same = {}  # target -> machine code without any change
         self.text = {}  # target -> source
         for kind in ["unit", "property", "golden"]:
             for name in sorted(os.listdir("tests/" + kind)):
@@ -166,11 +186,33 @@ class Tests:
                     with open(f"tests/{kind}/{name}", encoding="utf-8") as file:
                         self.text[f"test_{kind}_{name[:-2]}"] = file.read()
 
-    def make(self, target):
-        return subprocess.run(["cmake", "--build", self.build, "--target", target],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0  # fmt: skip
+    def compile(self, path, text, folder):
+        """Objects of a source as `text`, or of those that include it; None: it does not compile."""
+        write(f"{folder}/{path}", text)
+        objects = []
+        for command in self.compilers:
+            source = os.path.relpath(command[-1])
+            if source != path and not includes(source, path):
+                continue
+            if source != path:
+                shutil.copy(source, f"{folder}/{source}")
+            objects.append(f"{folder}/{len(objects)}.o")
+            command = command[:command.index("-o")] + [
+                "-g0", "-iquote", os.path.dirname(os.path.abspath(source)),
+                "-o", objects[-1], "-c", f"{folder}/{source}"]  # fmt: skip
+            if subprocess.run(command, cwd=self.build, stderr=subprocess.DEVNULL).returncode:
+                return None
+        return objects
 
-    def run(self, target):
+    def link(self, target, objects, program):
+        """The test with objects in place of those of the libraries; they come first."""
+        own = f"tests/{target}"
+        command = [program if word == own else word for word in self.links[target]]
+        at = command.index("-o")
+        return subprocess.run(command[:at] + objects + command[at:], cwd=self.build,
+                              stderr=subprocess.DEVNULL).returncode == 0  # fmt: skip
+
+    def run(self, target, program):
         """Does it pass, in time? And the processor's seconds."""
         limit = int(LEAST_LIMIT + TIMES_LIMIT * self.seconds.get(target, 60))
 
@@ -178,34 +220,29 @@ class Tests:
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        try:
-            done = subprocess.run(
-                [f"{self.build}/tests/{target}"], stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                timeout=20 * limit, preexec_fn=bound,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return False, limit
-        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        return done.returncode == 0, after - before
+        process = subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, preexec_fn=bound)  # fmt: skip
+        late = threading.Timer(20 * limit, process.kill)
+        late.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        late.cancel()
+        process.returncode = status
+        return status == 0, usage.ru_utime
 
-    def machine_code(self, target):
-        bare = f"{self.build}/bare"
-        subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id",
-                        f"{self.build}/tests/{target}", bare], check=True)  # fmt: skip
-        with open(bare, "rb") as file:
-            return hashlib.sha256(file.read()).digest()
-
-    def time(self, target):
-        if target not in self.seconds:
-            passed = self.make(target)
-            if passed:
-                self.same[target] = self.machine_code(target)
-                passed, self.seconds[target] = self.run(target)
-            if not passed:
-                sys.exit(f"mutants: {target} fails without any change")
-        return self.seconds[target]
+    def prepare(self, target):
+        """Builds a test, and measures its time."""
+        with self.making:
+            if target in self.seconds:
+                return
+            done = subprocess.run(["ninja", "-C", self.build, target], stdout=subprocess.DEVNULL)
+            commands = subprocess.run(["ninja", "-C", self.build, "-t", "commands", target],
+                                      check=True, capture_output=True, text=True)  # fmt: skip
+            link = commands.stdout.rstrip().split("\n")[-1]
+            self.links[target] = shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
+            passed, seconds = self.run(target, f"{self.build}/tests/{target}")
+            if done.returncode or not passed:
+                raise RuntimeError(f"{target} fails without any change")
+            self.seconds[target] = seconds
 
     def guess(self, target):
         """Of the time that it takes: what has not run yet comes first, unless it is long."""
@@ -231,29 +268,43 @@ class Tests:
                 ranks[2].append(target)
         return ranks
 
-    def judge(self, path, old_text, new_text):
-        """The test that kills a change, "" if none does, None if it is no change."""
-        ranks = self.near(path)
-        spent, first = 0, True
-        for rank in ranks:
+    def judge(self, mutant):
+        """The test that kills a change, "" if none does, None if it is no change; and the time."""
+        path, number, _, new = mutant
+        start = time.time()
+        with open(path, encoding="utf-8") as file:
+            old_text = file.read()
+        lines = old_text.split("\n")
+        lines[number] = new
+        with tempfile.TemporaryDirectory(dir=self.build) as folder:
+            os.makedirs(f"{folder}/{os.path.dirname(path)}")
+            before = machine_code(self.compile(path, old_text, folder))
+            objects = self.compile(path, "\n".join(lines), folder)
+            if not objects or machine_code(objects) == before:
+                return None, time.time() - start
+            return self.first_to_fail(path, objects, f"{folder}/test"), time.time() - start
+
+    def first_to_fail(self, path, objects, program):
+        spent = 0
+        for rank in self.near(path):
             for target in sorted(rank, key=self.guess):
                 if spent > BUDGET:
                     return ""
-                self.time(target)
-                write(path, new_text)
-                built = self.make(target)
-                same = first and (not built or self.machine_code(target) == self.same[target])
-                passed, seconds = self.run(target) if built and not same else (True, 0)
-                write(path, old_text)
-                if same:
-                    return None
-                if not built:
-                    sys.exit(f"mutants: {target} is not built, though another test was")
-                first = False
-                if not passed:
-                    return target
-                spent += seconds
+                self.prepare(target)
+                if self.link(target, objects, program):
+                    passed, seconds = self.run(target, program)
+                    if not passed:
+                        return target
+                    spent += seconds
         return ""
+
+
+def machine_code(objects):
+    code = []
+    for name in objects:
+        with open(name, "rb") as file:
+            code.append(file.read())
+    return code
 
 
 def write(path, text):
@@ -274,42 +325,59 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sample", type=int, default=200, help="how many (200); 0: all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (1)")
-    parser.add_argument("--after", metavar="LOG", help="what an earlier run printed: judge what it did not kill")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
+    parser.add_argument("--after", metavar="LOG", help="judge what an earlier run did not kill")
     parser.add_argument("files", nargs="*", metavar="FILE[:LINE]", help="of src/ (all)")
     options = parser.parse_args()
     killed = killed_in(options.after) if options.after else {}
+    order = chosen(options.files, options.seed)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy_tree(folder)
         os.chdir(folder)
-        quick = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_C_FLAGS_RELEASE=-O2", *quick],
+        subprocess.run(["cmake", "-S", ".", "-B", "build", "-G", "Ninja",
+                        "-DCMAKE_C_FLAGS_RELEASE=-O2", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"],
                        check=True, stdout=subprocess.DEVNULL)  # fmt: skip
-        sys.exit(0 if study(options, killed) else 1)
+        known = accepted()
+        unknown = [m for m in order if change_of(m) not in known and change_of(m) not in killed]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            judged = results(pool, Tests("build").judge, unknown, 2 * options.jobs)
+            good = study(order, options.sample, known, killed, judged)
+    sys.exit(0 if good else 1)
 
 
-def study(options, before):
-    known, tests = accepted(), Tests("build")
+def results(pool, judge, mutants, ahead):
+    """Of judge, in order; so many are begun before they are asked for."""
+    waiting = collections.deque()
+    for mutant in mutants:
+        waiting.append(pool.submit(judge, mutant))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def change_of(mutant):
+    path, _, old, new = mutant
+    return path, old.strip(), new.strip()
+
+
+def study(order, sample, known, before, judged):
+    """Prints what becomes of a sample. judged: results of those that are in neither of both."""
     killed = survived = left_out = 0
-    for path, number, old, new in chosen(options.files, options.seed):
-        if options.sample and killed + survived + left_out == options.sample:
+    for mutant in order:
+        if sample and killed + survived + left_out == sample:
             break
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        lines = text.split("\n")
-        lines[number] = new
-        start = time.time()
-        change = path, old.strip(), new.strip()
+        change = path, old, new = change_of(mutant)
         if change in known:
             left_out += 1
             continue
-        by = before.get(change) or tests.judge(path, text, "\n".join(lines))
+        by, seconds = (before[change], 0) if change in before else next(judged)
         if by is None:
             continue
         killed += by != ""
         survived += by == ""
         fate = f"killed by {by}" if by else "SURVIVED"
-        print(f"{path}:{number + 1}: {fate}, {time.time() - start:.0f} s\n"
-              f"- {old.strip()}\n+ {new.strip()}", flush=True)  # fmt: skip
+        print(f"{path}:{mutant[1] + 1}: {fate}, {seconds:.0f} s\n- {old}\n+ {new}", flush=True)
     counted = killed + survived
     print(f"{killed} of {counted} killed ({100 * killed / max(counted, 1):.1f} %), "
           f"{left_out} left out by tests/mutants.txt")  # fmt: skip
