@@ -132,6 +132,38 @@ static void traced_fields_are_those_of_models(void **state) {
     rb_context_free(ctx);
 }
 
+/* Fields of non-negative models begin around what the mean of the data leaves for a cause of mean
+ * size, with a third of that as standard deviation. */
+static void fields_begin_on_the_scale_of_the_data(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int valued = 0; valued < 2; valued++) {
+        double y[N * D], mean = 0, start = 0;
+        rb_matrix *matrix;
+        draw(y, RB_ET_POISSON);
+        for (int e = 0; e < N * D; e++)
+            mean += y[e] / (N * D) / (valued ? (0.5 * 2 + 0.5 * 6) : 1);
+        rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+        rb_et_options options;
+        rb_et_options_default(&options);
+        options.units = CAUSES;
+        options.values = valued ? "0,2,6" : NULL;
+        rb_fit_options fit = how(true);
+        rb_model *model;
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), source,
+                              NULL, &model));
+        int64_t wide;
+        const double *fields = rb_model_array(model, "trace_fields", NULL, &wide);
+        for (int e = 0; e < D * CAUSES; e++)
+            start += fields[e / CAUSES * wide + e % CAUSES] / (D * CAUSES);
+        assert_true(fabs(start / mean - 1) < 4.0 / 3 / sqrt(D * CAUSES));
+        rb_model_free(model);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
 /* Looking changes nothing. Without a trace the log-likelihood is there where it costs nothing. */
 static void traces_change_no_bit(void **state) {
     (void)state;
@@ -256,6 +288,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(likelihoods_are_those_of_models),
         cmocka_unit_test(traced_fields_are_those_of_models),
+        cmocka_unit_test(fields_begin_on_the_scale_of_the_data),
         cmocka_unit_test(traces_change_no_bit),
         cmocka_unit_test(free_energy_is_of_samples_in_use),
         cmocka_unit_test(hot_fits_are_told),

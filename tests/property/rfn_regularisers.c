@@ -48,20 +48,20 @@ static void set_random(reference *r, uint64_t pass) {
     r->dropout_key = rb_random_key((rb_stream){1, RB_RANDOM_DROPOUT, 0}, pass);
 }
 
-/* The same iterations by the library and by the reference. */
-static void agree(const rb_rfn_options *options) {
+/* The same iterations by the library and by the reference, of so many samples. */
+static void agree_on(const rb_rfn_options *options, int64_t n) {
     rb_context *ctx = fixture_context();
-    double *values = fixture_values(N, M, 3, 21);
+    double *values = fixture_values(n, M, 3, 21);
     rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_source(ctx, values, n, M, &matrix);
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
     rb_model *model;
     assert_ok(ctx,
               rb_fit(ctx, fixture_options(ctx, "rfn", options, &fit, NULL), source, NULL, &model));
-    reference r = reference_new(values, N, M, options);
+    reference r = reference_new(values, n, M, options);
     for (uint64_t t = 0; t < ITERATIONS; t++) {
         set_random(&r, t);
-        reference_estep(&r, NULL, N, 0, false);
+        reference_estep(&r, NULL, n, 0, false);
         reference_mstep(&r, options->eta, options->eta);
     }
     reference_compare(&r, model, 1e-9);
@@ -69,7 +69,7 @@ static void agree(const rb_rfn_options *options) {
     /* New samples are encoded by activation and stored scale. */
     double *codes = fixture_codes(ctx, model, source), *sigma = reference_zeros(UNITS * UNITS);
     reference_sigma(&r, sigma);
-    for (int64_t e = 0; e < N * UNITS; e++) {
+    for (int64_t e = 0; e < n * UNITS; e++) {
         double code = reference_code(&r, sigma, e / UNITS, e % UNITS, true);
         assert_close(codes[e], code / r.scale[e % UNITS], 1e-8);
     }
@@ -81,6 +81,10 @@ static void agree(const rb_rfn_options *options) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
+}
+
+static void agree(const rb_rfn_options *options) {
+    agree_on(options, N);
 }
 
 static void plain(void **state) {
@@ -157,6 +161,7 @@ static void dropout(void **state) {
             options.dropout = 0.4;
             options.dropout_place = place;
             agree(&options);
+            agree_on(&options, 5 * N); /* of several tasks */
         }
     }
 }

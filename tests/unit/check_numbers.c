@@ -1,6 +1,6 @@
 /* Outliers of a list of numbers: distances from the median in standard deviations of a normal
- * distribution, by the median of absolute ones. Kinds of few numbers. */
-#include "fixture.h"
+ * distribution, by the median of absolute ones. Kinds of few numbers; a walk over some samples. */
+#include "factors_test.h"
 
 #include "check/check.h"
 
@@ -56,8 +56,49 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
     rb_context_free(ctx);
 }
 
+/* A look at some of the samples finds the same in compressed rows as in dense ones. */
+static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
+    (void)state;
+    enum { MANY = 90, WIDE = 7, SOME = 20 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(MANY, WIDE, 2, 4);
+    for (int e = 0; e < MANY * WIDE; e++)
+        values[e] = e % 3 ? round(values[e]) + 0.0 : 0;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, MANY, WIDE, &matrix);
+    struct compare_sparse sparse = compare_sparse_of(ctx, values, MANY, WIDE);
+    rb_look looks[] = {
+        {.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = MANY, .m = WIDE},
+        {.ctx = ctx, .source = sparse.source, .scratch.ctx = ctx, .n = MANY, .m = WIDE}};
+    for (int i = 0; i < 2; i++)
+        assert_ok(ctx, rb_look_walk(&looks[i], SOME));
+    assert_int_equal(looks[0].looked, SOME);
+    for (int64_t j = 0; j < SOME; j++) {
+        const double *row = values + rb_look_sample(&looks[0], j) * WIDE;
+        double sum = 0;
+        for (int k = 0; k < WIDE; k++)
+            sum += row[k] / WIDE;
+        for (int i = 0; i < 2; i++)
+            assert_close(rb_tally_mean(&looks[i].samples[j]), sum, 1e-12);
+        assert_int_equal(looks[0].samples[j].hash, looks[1].samples[j].hash);
+    }
+    for (int64_t k = 0; k < WIDE; k++)
+        assert_close(rb_tally_sd(&looks[1].features[k]), rb_tally_sd(&looks[0].features[k]), 1e-12);
+    assert_memory_equal(looks[0].part, looks[1].part, SOME * WIDE * sizeof *looks[0].part);
+    assert_int_equal(looks[0].values, looks[1].values);
+    for (int i = 0; i < 2; i++)
+        assert_ok(ctx, rb_scratch_end(&looks[i].scratch));
+    compare_sparse_free(&sparse);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_are_in_standard_deviations),
-                                       cmocka_unit_test(z_scores_are_seen_by_either_deviation)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_are_in_standard_deviations),
+        cmocka_unit_test(z_scores_are_seen_by_either_deviation),
+        cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

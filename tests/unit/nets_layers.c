@@ -31,7 +31,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static rb_model *make_net(void) {
+static rb_model *net_of(const char *units) {
     rb_options *options;
     rb_model *net;
     int64_t class_of[N];
@@ -40,12 +40,16 @@ static rb_model *make_net(void) {
     rb_labelled train = {
         .size = sizeof train, .source = source, .n_classes = OUT, .class_of = class_of};
     assert_ok(ctx, rb_finetune_options_new(ctx, &options));
-    assert_ok(ctx, rb_options_set(ctx, options, "layers", "5,4"));
+    assert_ok(ctx, rb_options_set(ctx, options, "layers", units));
     assert_ok(ctx, rb_options_set(ctx, options, "precision", "float64"));
     assert_ok(ctx, rb_options_set(ctx, options, "epochs", "3"));
     assert_ok(ctx, rb_finetune(ctx, options, NULL, &train, NULL, &net));
     rb_options_free(options);
     return net;
+}
+
+static rb_model *make_net(void) {
+    return net_of("5,4");
 }
 
 static rb_model *make_rfn(const char *estep) {
@@ -131,6 +135,39 @@ static void files_come_back(void **state) {
     }
     assert_int_equal(rb_layers_path_check(ctx, "net.h5"), RB_ERROR_ARGUMENT);
     rb_layers_free(layers);
+    rb_model_free(net);
+}
+
+/* Other programs store inputs x outputs: "transB" of the first layer becomes 0 in the file. */
+static void weights_may_be_turned_around(void **state) {
+    (void)state;
+    static char bytes[1 << 16];
+    rb_model *net = net_of("6,4"), *back;
+    rb_layers *layers, *turned;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/rarebit-layers-%ld.onnx", (long)getpid());
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    assert_ok(ctx, rb_layers_write(ctx, net, layers, path));
+    FILE *file = fopen(path, "r+b");
+    size_t count = fread(bytes, 1, sizeof bytes, file);
+    char *name = memmem(bytes, count, "transB", 6);
+    assert_non_null(name);
+    char *value = memmem(name, 16, "\x18\x01", 2); /* field 3, an integer: 1 */
+    assert_non_null(value);
+    value[1] = 0;
+    rewind(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(ctx, rb_net_read(ctx, path, net, &back));
+    assert_ok(ctx, rb_layers_new(ctx, back, NULL, &turned));
+    const double *was = rb_layers_weights(layers, 0, NULL, NULL);
+    const double *is = rb_layers_weights(turned, 0, NULL, NULL);
+    for (int e = 0; e < M * M; e++)
+        assert_true(is[e] == was[e % M * M + e / M]);
+    unlink(path);
+    rb_layers_free(layers);
+    rb_layers_free(turned);
+    rb_model_free(back);
     rb_model_free(net);
 }
 
@@ -230,6 +267,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(they_are_the_model, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maxima_are_largest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(weights_may_be_turned_around, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
