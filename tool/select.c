@@ -32,14 +32,9 @@ typedef struct answer {
 
 /* ---- the table ---- */
 
-/* "picked", "likely", or "-". */
+/* "picked": the number to fit; or "-". */
 static const char *choice_of(const rb_selection *s, int64_t row) {
-    int64_t picked, low, high;
-    int64_t units = (int64_t)rb_selection_get(s, row, "units");
-    rb_selection_choice(s, &picked, &low, &high);
-    return picked > 0 && units == picked                 ? "picked"
-           : picked > 0 && units >= low && units <= high ? "likely"
-                                                         : "-";
+    return row == rb_selection_row(s) ? "picked" : "-";
 }
 
 static bool knows_noise(const rb_selection *s) {
@@ -64,6 +59,7 @@ static void print_table(const rb_selection *s) {
         bool fixed;
     } columns[] = {
         {"units", "units", 6, 0, true},
+        {"stable", "stable", 7, 0, true},
         {"held_out", "held out", 13, 6, false},
         {"held_out_se", "+-", 10, 3, false},
         {"held_out_error", "error", 13, 5, false},
@@ -204,17 +200,17 @@ const command select_command = {
     .heading = "Fit",
     .summary = "choose the number of units",
     .description =
-        "Fits every number of units from several starts and without a part of the samples in turn, "
-        "in parallel. The table shows how well held-out samples are explained (log-likelihood, "
-        "error), how well units of different starts match, and how many units are used. A sentence "
-        "says which number is chosen and why. --permutations also counts the units beyond those of "
-        "permuted data. With --checkpoint an interrupted command resumes; --part divides the work "
-        "among machines.",
+        "Fits each number of units several times, from another start and without a part of the "
+        "samples each time. Units that recur in spite of both are stable, and a sentence says how "
+        "many there are. The table also shows how well held-out samples are explained, how well "
+        "fits match, and how many units are used. --permutations also counts the units beyond "
+        "those of permuted data. With --checkpoint an interrupted command resumes; --part divides "
+        "the work among machines.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_select_options,
     .groups = {select_output_group, json_group, rb_read_group, general_group},
     .examples = {{"Choose the number of modules of a gene table",
-                  "select METHOD genes.tsv --transpose --units 2:20 --plot select.png"},
+                  "select METHOD genes.tsv --transpose --plot select.png"},
                  {"A third of the work, on one of three machines",
                   "select METHOD X.npy --part 1/3 --checkpoint part1"},
                  {"The whole result, from the three parts",

@@ -105,7 +105,7 @@ static void choose(rb_context *ctx, const struct kind *kind, const struct wish *
     int64_t units, low, high;
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
     bench_check(ctx, rb_select_options(ctx, kind->method, &options));
-    bench_check(ctx, rb_options_set_all(ctx, options, "units=%s restarts=3 folds=4 %s seed=%lld",
+    bench_check(ctx, rb_options_set_all(ctx, options, "units=%s restarts=6 folds=3 %s seed=%lld",
                                         kind->units, kind->options, (long long)seed));
     snprintf(path, sizeof path, "%s/%s %lld", wish->keep ? wish->keep : "", kind->name,
              (long long)seed);

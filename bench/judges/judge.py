@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+import sets
+
 QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it"}
 
 
@@ -18,7 +20,7 @@ def wilson(hits, n, z=1.96):
     p, d = hits / n, 1 + z * z / n
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
     middle = (p + z * z / (2 * n)) / d
-    return f"{hits:3d} of {n:3d} = {100 * p:3.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
+    return f"{hits:3d} of {n:3d} = {100 * p:3.0f} % ({max(0, 100 * (middle - half)):.0f} to {100 * (middle + half):.0f})"
 
 
 class Tool:
@@ -45,12 +47,14 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("question", choices=QUESTIONS)
     parser.add_argument("--confirm", action="store_true", help="seeds and kinds that chose nothing")
+    parser.add_argument("--seeds", type=int, default=99, metavar="N", help="only the first N")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--options", default="", help="of the command that is judged")
     given = parser.parse_args()
+    seeds = (sets.CONFIRMATION if given.confirm else sets.DEVELOPMENT)[:given.seeds]
     question = importlib.import_module(given.question)
     with ThreadPoolExecutor(given.jobs) as pool:
-        question.judge(Tool(given.tool, given.options.split()), given.confirm, pool.map)
+        question.judge(Tool(given.tool, given.options.split()), given.confirm, seeds, pool.map)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ show evaluate model.h5 lymphoma.tsv.gz -q
 show modules model.h5 lymphoma.tsv.gz --permutations 99 -q
 show modules model.h5 lymphoma.tsv.gz --labels classes.tsv -q
 show plot codes model.h5 lymphoma.tsv.gz --labels classes.tsv --width 700 -o codes.png -q
-show select rfn lymphoma.tsv.gz --units 2:20 --restarts 5 --seed 1 -o select.tsv --plot select.png
+show select rfn lymphoma.tsv.gz --seed 1 -o select.tsv --plot select.png
 show fit rfn lymphoma.tsv.gz -k 20 --restarts 20 --consensus --seed 1 -o consensus.h5
 show modules consensus.h5 lymphoma.tsv.gz -q
 show report model.h5 lymphoma.tsv.gz --labels classes.tsv -o report.html -q
@@ -26,8 +26,7 @@ echo
 figure "variance explained" "$(evaluated model.h5 lymphoma.tsv.gz "variance explained")"
 figure "sparseness" "$(evaluated model.h5 lymphoma.tsv.gz sparseness)"
 figure "called" "$(called)"
-figure "picked" "$(awk -F '\t' '/\tpicked\t/ { print $1 }' select.tsv)"
-figure "match of 6 units" "$(awk -F '\t' '$1 == 6 { printf "%.3f", $8 }' select.tsv)"
+figure "stable" "$(awk -F '\t' '/\tpicked\t/ { print $2 }' select.tsv)"
 figure "stable units" "$("$rarebit" info consensus.h5 | sed -n 's/^units  *//p')"
 figure "rfn" "$(seeds lymphoma.tsv.gz classes.tsv -k 15)"
 peers lymphoma.tsv.gz classes.tsv 15

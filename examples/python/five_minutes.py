@@ -17,19 +17,19 @@ cells.iloc[:3, :5].round(2)
 # %% [markdown]
 # ## How many units?
 #
-# Fits of each number are measured on cells that they have not seen. Two restarts and two folds are a first
-# look; without them it is ten and five ([select.md](../../howto/select.md)).
+# Fits of 10, 15 and 20 units, each from another start and without another third of the cells: units that
+# come back are stable ([select.md](../../howto/select.md)).
 
 # %%
 start = rarebit.RFN(random_state=1, iterations=100, n_jobs=2)
-choice = rarebit.select(start, cells, range(6, 15, 2), restarts=2, folds=2)
+choice = rarebit.select(start, cells)
 print(choice)
-choice.table[["held_out", "match", "used"]].round({"held_out": 1, "match": 2})
+choice.table[["stable", "held_out", "match", "used"]].round({"held_out": 1, "match": 2, "used": 1})
 
 # %% [markdown]
 # ## A fit
 #
-# One unit more than was picked, for the background. Parameters are the options of `rarebit help fit rfn`,
+# Three units more than are stable, for what these leave. Parameters are the options of `rarebit help fit rfn`,
 # with underscores.
 
 # %%

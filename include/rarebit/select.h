@@ -1,4 +1,4 @@
-/* How many units: fits of every number in a range, measured on data that they have not seen. */
+/* How many units are stable: fits of several numbers, from other starts, of other samples. */
 #ifndef RAREBIT_SELECT_H
 #define RAREBIT_SELECT_H
 
@@ -9,9 +9,10 @@ extern "C" {
 #endif
 
 /* A handle with the options of a fit of that method (rarebit/fit.h), but these are other ones:
- *   units     the numbers to try: "2:20", "2:50:4" (every fourth), "5,10,20"
- *   restarts  fits of each number, from different starts; 10
- *   folds     parts that are held out in turn; 5; 0: nothing is held out
+ *   units     the numbers to try: "10:20:5" (every fifth, the default), "2:20", "5,10,20"
+ *   restarts  fits of each number, from different starts; 6; the next multiple of folds
+ *   folds     parts of the samples, of which each fit holds out one in turn; 3; 0: nothing is held
+ *             out
  *   permutations  data whose features are permuted, to which each number is fitted too; 0: none,
  *             else at least 19
  *   part      "3/100": only the third of 100 equal parts is done, on this machine
@@ -38,8 +39,11 @@ RB_API void rb_selection_free(rb_selection *selection); /* NULL is accepted */
 RB_API int64_t rb_selection_rows(const rb_selection *selection);
 /* Names of the columns: NULL past the last.
  *   units
- *   objective          the best of the restarts; to be maximised
- *   objective_mean     of the restarts
+ *   stable             units that recur in the fits, in a share of 0.85 at least, each counted by
+ *                      how similar its unit is (rarebit/consensus.h); but for background, and units
+ *                      of a single sample or feature; NaN for one fit
+ *   objective          the best of the fits; to be maximised
+ *   objective_mean     of the fits
  *   held_out           log-likelihood per sample, mean over samples when they were not fitted, but
  *                      for those that no number explains
  *   held_out_se        the standard error of its difference from the best row (0 there), over the
@@ -47,24 +51,27 @@ RB_API int64_t rb_selection_rows(const rb_selection *selection);
  *   held_out_error     mean squared error of the preprocessed data, of the same samples
  *   entry_error        of 5 % of their values, each predicted from the rest of its sample: squared
  *                      errors as a share of those of the mean of its feature; NaN for sparse data
- *   match              units of two restarts paired so that the correlation of their codes is
+ *   match              units of two fits paired so that the correlation of their codes is
  *                      largest: the sum over the larger number of living units, mean over pairs
  *   shared             share of units whose partner's codes correlate by more than 0.9
- *   used               living units: not 0 in all samples; mean over restarts
+ *   used               living units: not 0 in all samples; mean over fits
  *   duplicated         units whose codes and loadings are those of another one; likewise
- *   background         units that are active in more than half of the samples: what centring leaves
- *                      of sparse causes; likewise
+ *   background         units whose codes have a negative skewness: what centring leaves of sparse
+ *                      causes; likewise
  *   empty              share of samples without an active unit; likewise
  *   beyond_noise       only with permutations: units whose information is larger than that of any
- *                      unit of permuted data (family-wise error rate 0.05); mean over restarts */
+ *                      unit of permuted data (family-wise error rate 0.05); mean over fits */
 RB_API const char *rb_selection_name(const rb_selection *selection, int64_t column);
 /* NaN where there is none, or it was not measured. */
 RB_API double rb_selection_get(const rb_selection *selection, int64_t row, const char *name);
 
-/* The number that the rule picks, the range that fits the data as well, and why, in a sentence:
- * also where the rule cannot pick (then *units is 0). Valid as long as the selection. */
+/* How many units are stable, by the median over the numbers tried from half of the largest on; the
+ * smallest and the largest of these; and a sentence. *units is 0 where nothing is stable, and where
+ * one fit of each number cannot tell. Valid as long as the selection. */
 RB_API const char *rb_selection_choice(const rb_selection *selection, int64_t *units, int64_t *low,
                                        int64_t *high);
+/* The row to fit: the first of those whose fits have as many stable units; -1: there is none. */
+RB_API int64_t rb_selection_row(const rb_selection *selection);
 
 #ifdef __cplusplus
 }

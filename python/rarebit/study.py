@@ -62,13 +62,13 @@ class Selection:
     """A data frame with a row for each number of units that was tried; docs/howto/select.md has the
     columns."""
     n_components: Optional[int]
-    """The number that the rule picks; None: none."""
+    """How many units are stable; None: nothing is, or one fit of each number cannot tell."""
     low: int
-    """The smallest number that fits the data as well."""
+    """The fewest that are, over the numbers that decide."""
     high: int
-    """The largest one."""
+    """The most."""
     why: str
-    """What the rule says, in a sentence."""
+    """The same in a sentence."""
 
     def __str__(self) -> str:
         return self.why
@@ -105,16 +105,16 @@ def _table(selection: c_void_p) -> Any:
     return pandas.DataFrame(columns).astype({"units": int}).set_index("units")
 
 
-def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "2:20", *,
+def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:20:5", *,
            covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Selection:
-    """How many units: fits of every number, measured on samples that they have not seen.
+    """How many units are stable: they recur from other starts and without other samples.
 
     Parameters
     ----------
     estimator : an estimator with the parameters of the fits, but for n_components
     X, covariates : samples x features, as for `fit`
-    units : the numbers to try: a range, or "2:20", "2:50:4", "5,10,20"
-    options : restarts (10), folds (5), permutations (0), checkpoint: a file that keeps the results
+    units : the numbers to try: a range, or "10:20:5", "2:20", "5,10,20"
+    options : restarts (6), folds (3), permutations (0), checkpoint: a file that keeps the results
         of all fits, from which the same call goes on
     """
     chosen = {**_parameters(estimator), "n_components": _numbers(units), **options}

@@ -1,4 +1,4 @@
-/* How many units: what unseen samples and other starts say of each number. */
+/* How many units: what is stable, and what unseen samples say of each number. */
 #include "plot.h"
 
 #include <rarebit/select.h>
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP = 60, BOTTOM = 60, PANEL = 210, GAP = 50, N_PANELS = 4 };
+enum { TOP = 60, BOTTOM = 60, PANEL = 210, GAP = 50, N_PANELS = 5 };
 
 typedef struct panel {
     const char *label, *name, *spread; /* columns; spread NULL: none */
@@ -14,8 +14,9 @@ typedef struct panel {
 } panel;
 
 static const panel panels[N_PANELS] = {
+    {"stable units", "stable", NULL, 4},
     {"held-out log-likelihood", "held_out", "held_out_se", 0},
-    {"match over restarts", "match", NULL, 3},
+    {"match over fits", "match", NULL, 3},
     {"units that live", "used", NULL, 2},
     {"units beyond noise", "beyond_noise", NULL, 1},
 };
@@ -24,16 +25,11 @@ static double cell(const rb_selection *s, int64_t row, const char *name) {
     return name ? rb_selection_get(s, row, name) : 0;
 }
 
-/* The range that is likely and the number that was picked, behind the lines. */
+/* The number to fit, behind the lines. */
 static void draw_choice(rb_page *page, const rb_selection *s, const rb_chart *c) {
-    int64_t units, low, high;
-    rb_selection_choice(s, &units, &low, &high);
-    if (units == 0) return;
-    double end = fmin((double)high, c->across.high);
-    double from = rb_chart_x(c, (double)low), to = rb_chart_x(c, end);
-    double x = rb_chart_x(c, (double)units);
-    rb_page_fill(page, (rb_box){from - 3, c->box.y, to - from + 6, c->box.height},
-                 (rb_colour){0.93, 0.93, 0.93});
+    int64_t row = rb_selection_row(s);
+    if (row < 0) return;
+    double x = rb_chart_x(c, cell(s, row, "units"));
     rb_page_line(page, x, c->box.y, x, c->box.y + c->box.height, 1.5, (rb_colour){0.5, 0.5, 0.5});
 }
 
@@ -86,9 +82,9 @@ rb_error rb_plot_selection(rb_context *ctx, const rb_selection *s, const rb_opti
     charts[n - 1].across.label = "units";
     rb_selection_choice(s, &units, &low, &high);
     snprintf(title, sizeof title,
-             units == 0   ? "How many units: no number is picked"
-             : low < high ? "How many units: %lld, from %lld to %lld are likely"
-                          : "How many units: %lld",
+             units == 0   ? "How many units: nothing is stable"
+             : low < high ? "How many units: %lld are stable (%lld to %lld)"
+                          : "How many units: %lld stable",
              (long long)units, (long long)low, (long long)high);
     err = rb_page_open(ctx, &options, path, TOP + n * (PANEL + GAP) - GAP + BOTTOM, &page);
     if (err) return err;

@@ -58,13 +58,6 @@ const rb_option_group *rb_consensus_group(void) {
 
 /* ---- units as vectors of length 1 ---- */
 
-/* The vectors of all units, a row each. */
-typedef struct vectors {
-    rb_dense loadings, codes; /* codes of no rows: there is no source */
-    rb_unit *units;
-    int64_t count;
-} vectors;
-
 /* Codes of one model: the sample at hand goes to a column of its units' rows. */
 typedef struct taking {
     rb_dense codes;
@@ -90,7 +83,7 @@ static rb_error encode(rb_context *ctx, const rb_model *model, rb_source *source
 
 /* Adds the units of a model that have loadings, and codes that differ. */
 static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number, rb_source *source,
-                          vectors *v) {
+                          rb_unit_vectors *v) {
     int64_t m = v->loadings.cols, l = rb_model_units(model), before = v->count;
     const double *loadings;
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
@@ -114,7 +107,7 @@ static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number
 /* ---- similarities ---- */
 
 /* Of all pairs of units, as a full matrix. */
-static rb_error compare(rb_context *ctx, const vectors *v, rb_dense similarity) {
+static rb_error compare(rb_context *ctx, const rb_unit_vectors *v, rb_dense similarity) {
     rb_dense w = rb_dense_rows(v->loadings, 0, v->count), other = {0};
     rb_gemm_lower(ctx, 1, w, RB_PLAIN, w, RB_TRANSPOSED, 0, similarity);
     if (v->codes.rows > 0) {
@@ -137,7 +130,7 @@ static rb_error compare(rb_context *ctx, const vectors *v, rb_dense similarity) 
 
 /* Units that are in a cluster, and those that are left. */
 typedef struct listing {
-    const vectors *v;
+    const rb_unit_vectors *v;
     rb_dense similarity;
     double bound;      /* of similarity: units are the same */
     double *stability; /* of each unit that is left, as a medoid; IN_CLUSTER: it is not left */
@@ -219,7 +212,7 @@ static void list_clusters(listing *l, int64_t n_models, rb_clusters *clusters) {
     }
 }
 
-static rb_error cluster(rb_context *ctx, const vectors *v, int64_t n_models, double bound,
+rb_error rb_clusters_of(rb_context *ctx, const rb_unit_vectors *v, int64_t n_models, double bound,
                         rb_clusters *clusters) {
     rb_scratch scratch = {.ctx = ctx};
     listing l = {.v = v, .bound = bound};
@@ -238,7 +231,7 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
                           rb_source *source, double similarity, rb_clusters *clusters) {
     int64_t n_units = 0, m = rb_model_features(models[0]), n = source ? source->n_samples : 0;
     rb_scratch scratch = {.ctx = ctx};
-    vectors v = {0};
+    rb_unit_vectors v = {0};
     *clusters = (rb_clusters){0};
     for (int64_t i = 0; i < count; i++)
         n_units += rb_model_units(models[i]);
@@ -254,7 +247,7 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
     v.units = rb_take(&scratch, n_units, sizeof *v.units);
     for (int64_t i = 0; i < count && !scratch.err; i++)
         scratch.err = add_units(ctx, models[i], i, source, &v);
-    if (!scratch.err) scratch.err = cluster(ctx, &v, count, similarity, clusters);
+    if (!scratch.err) scratch.err = rb_clusters_of(ctx, &v, count, similarity, clusters);
     return rb_scratch_end(&scratch);
 }
 

@@ -24,6 +24,13 @@ typedef struct rb_unit {
     int64_t model, index;
 } rb_unit;
 
+/* The vectors of units, a row of length 1 each, model by model. */
+typedef struct rb_unit_vectors {
+    rb_dense loadings, codes; /* codes of no rows: only loadings are compared */
+    rb_unit *units;
+    int64_t count;
+} rb_unit_vectors;
+
 /* Units of several models that are the same one. */
 typedef struct rb_cluster {
     double stability; /* share of the models that have it, each by how similar its unit is */
@@ -45,6 +52,9 @@ rb_error rb_consensus_make(rb_context *ctx, const rb_model *const *models, int64
 /* Clusters of the living units. Cleared with rb_clusters_clear, also on failure. */
 rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_t count,
                           rb_source *source, double similarity, rb_clusters *clusters);
+/* Clusters of vectors of n_models models; cleared likewise. */
+rb_error rb_clusters_of(rb_context *ctx, const rb_unit_vectors *vectors, int64_t n_models,
+                        double similarity, rb_clusters *clusters);
 void rb_clusters_clear(rb_clusters *clusters);
 
 /* rerun.c: adds the options of a consensus as its model recorded them. */

@@ -16,23 +16,41 @@ typedef struct select_plan {
     select_options chosen;
     int64_t seed;
     int64_t *units; /* n_rows */
-    int64_t n_rows, per_row;
+    int64_t n_rows;
+    int64_t fits, per_row; /* of a number: restarts, a multiple of folds; with permutations */
     const rb_matrix *matrix, *compared; /* all samples; those whose codes are compared */
     rb_matrix *own, *compared_own;
-    int64_t *fold_of; /* per sample */
+    int64_t *fold_of; /* samples of each partition into folds; the fits go through folds in turn */
     rb_selection *selection;
 } select_plan;
 
-/* What a restart or a fold gives. Of a restart there follow codes, living units x compared samples,
- * float32, and with permutations the information of each unit, float64; of a fold the
- * log-likelihood of each sample that was held out, float64. A permutation gives the largest
- * information of its units alone, float64. */
+bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample);
+
+/* ---- one fit (select_fit.c) ---- */
+
+/* What a fit gives. There follow, see rb_select_arrays_of: the log-likelihood of each sample that
+ * was held out; of each unit whether it is background; with permutations its information; codes,
+ * units x compared samples, each of mean 0 and length 1, or 0; loadings, units x features, each of
+ * length 1, or 0. A permutation gives the largest information of its units alone, float64. */
 typedef struct select_outcome {
-    double objective, duplicates, empty, background;
-    int64_t living;
+    double objective, duplicates, empty;
+    int64_t units, living, features; /* features: 0 where the method has no loadings */
     double held_out, held_out_error, entry_error;
     int64_t held_out_samples;
 } select_outcome;
+
+typedef struct select_arrays {
+    double *held_out, *background, *information;
+    float *codes, *loadings;
+    int64_t size; /* of outcome and arrays, in bytes */
+} select_arrays;
+
+select_arrays rb_select_arrays_of(const select_plan *plan, const select_outcome *outcome);
+/* Options of a fit of so many units, without those of the tool. */
+rb_error rb_select_fit_options(rb_context *ctx, const select_plan *plan, int64_t units,
+                               rb_options **options);
+/* A job, whose user is the plan. */
+rb_error rb_select_do(rb_context *ctx, int64_t job, void *user, rb_bytes *result);
 
 /* ---- the table (select_table.c) ---- */
 
@@ -42,6 +60,7 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
 
 enum select_column {
     SELECT_UNITS,
+    SELECT_STABLE,
     SELECT_OBJECTIVE,
     SELECT_OBJECTIVE_MEAN,
     SELECT_HELD_OUT,
@@ -59,16 +78,16 @@ enum select_column {
 };
 
 struct rb_selection {
-    int64_t n_rows, folds, restarts, permutations;
+    int64_t n_rows, folds, fits, permutations;
     double *cells; /* n_rows x SELECT_COLUMNS */
     int64_t n_samples;
     double *held_out; /* n_rows x n_samples: log-likelihoods, or the mean of the sample's fold */
     bool means;       /* the latter: of a method that knows no single ones */
-    bool *left_out;   /* n_samples: do not count in the choice */
-    int64_t n_left_out, last_left_out;
-    rb_bytes *models; /* restarts: outcomes of the row at hand, with codes */
-    double *largest;  /* permutations: of the row at hand */
-    int64_t units, low, high;
+    bool *left_out;   /* n_samples: do not count in held-out figures */
+    int64_t n_left_out;
+    rb_bytes *models;              /* fits: outcomes of the row at hand */
+    double *largest;               /* permutations: of the row at hand */
+    int64_t units, low, high, row; /* row: whose fits have as many; -1: none is picked */
     char reason[512];
 };
 

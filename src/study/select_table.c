@@ -1,13 +1,18 @@
 /* The table of a selection: what all fits of a number of units say together. */
+#include "consensus.h"
 #include "select.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double FAMILY_WISE = 0.05;
+/* Stable units: docs/measurements/select.md has how these were chosen. Units are the same from this
+ * cosine on, stable from this share of the fits on, and of fewer samples or features than this a
+ * unit is an outlier. */
+static const double SAME = 0.5, STABLE = 0.85, FEW = 2, FAMILY_WISE = 0.05;
 
 static const char *const names[] = {
     [SELECT_UNITS] = "units",
+    [SELECT_STABLE] = "stable",
     [SELECT_OBJECTIVE] = "objective",
     [SELECT_OBJECTIVE_MEAN] = "objective_mean",
     [SELECT_HELD_OUT] = "held_out",
@@ -28,18 +33,22 @@ rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection
     if (!s) return RB_ERROR_MEMORY;
     s->n_rows = plan->n_rows;
     s->folds = plan->chosen.folds;
-    s->restarts = plan->chosen.restarts;
+    s->fits = plan->fits;
     s->permutations = plan->chosen.permutations;
     s->cells = rb_alloc_zero(ctx, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
     s->n_samples = plan->matrix->n_samples;
+    s->row = -1;
     s->held_out = rb_alloc_zero(ctx, s->n_rows * s->n_samples, sizeof *s->held_out);
     s->left_out = rb_alloc_zero(ctx, s->n_samples, sizeof *s->left_out);
     s->largest = rb_alloc_zero(ctx, s->permutations, sizeof *s->largest);
-    s->models = rb_alloc_zero(ctx, s->restarts, sizeof *s->models);
+    s->models = rb_alloc_zero(ctx, s->fits, sizeof *s->models);
     if (!s->cells || !s->held_out || !s->left_out || !s->largest || !s->models)
         return RB_ERROR_MEMORY;
-    for (int64_t k = 0; k < s->n_rows; k++)
-        s->cells[k * SELECT_COLUMNS + SELECT_BEYOND_NOISE] = s->permutations > 0 ? 0 : NAN;
+    for (int64_t k = 0; k < s->n_rows; k++) {
+        double *row = s->cells + k * SELECT_COLUMNS;
+        row[SELECT_BEYOND_NOISE] = s->permutations > 0 ? 0 : NAN;
+        row[SELECT_HELD_OUT_ERROR] = row[SELECT_ENTRY_ERROR] = s->folds > 0 ? 0 : NAN;
+    }
     return RB_OK;
 }
 
@@ -53,36 +62,106 @@ void rb_selection_free(rb_selection *s) {
     rb_free(s);
 }
 
-/* ---- match over restarts ---- */
+/* ---- match over fits ---- */
 
 /* Adds what the units of two models have in common: codes have mean 0 and length 1. */
-static rb_error compare(rb_context *ctx, rb_bytes one, rb_bytes other, int64_t n, double sums[2]) {
+static rb_error compare(rb_context *ctx, const select_plan *plan, rb_bytes one, rb_bytes other,
+                        double sums[2]) {
     const select_outcome *a = one.data, *b = other.data;
-    const float *x = (const float *)(a + 1), *y = (const float *)(b + 1);
-    int64_t max = a->living > b->living ? a->living : b->living;
+    const float *x = rb_select_arrays_of(plan, a).codes, *y = rb_select_arrays_of(plan, b).codes;
+    int64_t max = a->living > b->living ? a->living : b->living, n = plan->compared->n_samples;
     rb_scratch scratch = {.ctx = ctx};
-    double *gain = rb_take(&scratch, a->living * b->living, sizeof *gain);
-    int64_t *partner = rb_take(&scratch, a->living, sizeof *partner);
-    for (int64_t e = 0; !scratch.err && e < a->living * b->living; e++)
-        gain[e] = rb_dot(ctx, RB_FLOAT32, n, x + e / b->living * n, y + e % b->living * n);
-    if (!scratch.err) scratch.err = rb_assign(ctx, a->living, b->living, gain, partner);
-    for (int64_t j = 0; !scratch.err && j < a->living; j++) {
-        double r = partner[j] >= 0 ? gain[j * b->living + partner[j]] : 0;
+    double *gain = rb_take(&scratch, a->units * b->units, sizeof *gain);
+    int64_t *partner = rb_take(&scratch, a->units, sizeof *partner);
+    for (int64_t e = 0; !scratch.err && e < a->units * b->units; e++)
+        gain[e] = rb_dot(ctx, RB_FLOAT32, n, x + e / b->units * n, y + e % b->units * n);
+    if (!scratch.err) scratch.err = rb_assign(ctx, a->units, b->units, gain, partner);
+    for (int64_t j = 0; !scratch.err && max > 0 && j < a->units; j++) {
+        double r = partner[j] >= 0 ? gain[j * b->units + partner[j]] : 0;
         sums[0] += r / (double)max;
         sums[1] += (r > 0.9) / (double)max;
     }
     return rb_scratch_end(&scratch);
 }
 
-static rb_error end_restarts(rb_context *ctx, const select_plan *plan, double *row) {
+static rb_error match_fits(rb_context *ctx, const select_plan *plan, double *row) {
     const rb_selection *s = plan->selection;
     double sums[2] = {0}, pairs = 0;
     rb_error err = RB_OK;
-    for (int64_t a = 0; !err && a < s->restarts; a++)
+    for (int64_t a = 0; !err && a < s->fits; a++)
         for (int64_t b = 0; !err && b < a; b++, pairs++)
-            err = compare(ctx, s->models[a], s->models[b], plan->compared->n_samples, sums);
+            err = compare(ctx, plan, s->models[a], s->models[b], sums);
     row[SELECT_MATCH] = pairs > 0 ? sums[0] / pairs : NAN;
     row[SELECT_SHARED] = pairs > 0 ? sums[1] / pairs : NAN;
+    return err;
+}
+
+/* ---- stable units ---- */
+
+static void widen(const float *from, rb_dense to) {
+    for (int64_t i = 0; i < to.cols; i++)
+        rb_dense_set(to, 0, i, (double)from[i]);
+}
+
+/* How many numbers of a vector of length 1 are not small: 1 / sum of fourth powers. */
+static double spread_of(const float *x, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += pow((double)x[i], 4);
+    return sum > 0 ? 1 / sum : 0;
+}
+
+/* The living units of all fits of a row; by their codes alone where the method has no loadings. */
+static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
+    int64_t n = plan->compared->n_samples;
+    for (int64_t r = 0; r < plan->fits; r++) {
+        const select_outcome *o = plan->selection->models[r].data;
+        select_arrays a = rb_select_arrays_of(plan, o);
+        for (int64_t j = 0; j < o->units; j++) {
+            const float *codes = a.codes + j * n, *loadings = a.loadings + j * o->features;
+            if (spread_of(codes, n) == 0) continue;
+            if (o->features > 0 && spread_of(loadings, o->features) == 0) continue;
+            widen(o->features > 0 ? loadings : codes, rb_dense_rows(v->loadings, v->count, 1));
+            if (o->features > 0) widen(codes, rb_dense_rows(v->codes, v->count, 1));
+            v->units[v->count++] = (rb_unit){r, j};
+        }
+    }
+}
+
+/* Is a unit neither background nor an outlier? */
+static bool is_module(const select_plan *plan, rb_unit unit) {
+    const select_outcome *o = plan->selection->models[unit.model].data;
+    select_arrays a = rb_select_arrays_of(plan, o);
+    int64_t j = unit.index, n = plan->compared->n_samples, m = o->features;
+    return a.background[j] == 0 && spread_of(a.codes + j * n, n) >= FEW &&
+           (m == 0 || spread_of(a.loadings + j * m, m) >= FEW);
+}
+
+static rb_error count_stable(rb_context *ctx, const select_plan *plan, double *row) {
+    const select_outcome *first = plan->selection->models[0].data;
+    int64_t count = plan->fits * first->units, n = plan->compared->n_samples, m = first->features;
+    rb_clusters clusters = {0};
+    rb_scratch scratch = {.ctx = ctx};
+    rb_unit_vectors v = {.units = rb_take(&scratch, count, sizeof *v.units)};
+    rb_dense_take(&scratch, RB_FLOAT64, count, m > 0 ? m : n, &v.loadings);
+    if (m > 0) rb_dense_take(&scratch, RB_FLOAT64, count, n, &v.codes);
+    if (!scratch.err) {
+        take_vectors(plan, &v);
+        if (v.count > 0) scratch.err = rb_clusters_of(ctx, &v, plan->fits, SAME, &clusters);
+    }
+    for (int64_t c = 0; !scratch.err && c < clusters.count; c++) {
+        const rb_cluster *one = &clusters.list[c];
+        row[SELECT_STABLE] +=
+            one->stability >= STABLE - 1e-9 && is_module(plan, clusters.members[one->first]);
+    }
+    rb_clusters_clear(&clusters);
+    return rb_scratch_end(&scratch);
+}
+
+static rb_error end_fits(rb_context *ctx, const select_plan *plan, double *row) {
+    rb_error err = match_fits(ctx, plan, row);
+    if (plan->fits > 1) return err ? err : count_stable(ctx, plan, row);
+    row[SELECT_STABLE] = NAN;
     return err;
 }
 
@@ -90,14 +169,12 @@ static rb_error end_restarts(rb_context *ctx, const select_plan *plan, double *r
 
 /* Units whose information is larger than that of all units of enough permuted data that the chance
  * of any such unit, without structure, is at most 0.05: the family-wise rate of permute.c. */
-static double count_beyond(const rb_selection *s, const rb_bytes *model, int64_t units) {
-    const char *at = (const char *)model->data + model->size - units * (int64_t)sizeof(double);
+static double count_beyond(const rb_selection *s, const double *information, int64_t units) {
     double beyond = 0;
     for (int64_t u = 0; u < units; u++) {
-        double information, larger = 0;
-        memcpy(&information, at + u * (int64_t)sizeof information, sizeof information);
+        double larger = 0;
         for (int64_t b = 0; b < s->permutations; b++)
-            larger += s->largest[b] >= information;
+            larger += s->largest[b] >= information[u];
         beyond += 1 + larger <= FAMILY_WISE * (1 + (double)s->permutations) * (1 + 1e-12);
     }
     return beyond;
@@ -107,74 +184,74 @@ static void take_permutation(const select_plan *plan, int64_t k, int64_t b, rb_b
     rb_selection *s = plan->selection;
     double *beyond = s->cells + k * SELECT_COLUMNS + SELECT_BEYOND_NOISE;
     memcpy(&s->largest[b], result.data, sizeof s->largest[b]);
-    for (int64_t r = 0; b == s->permutations - 1 && r < s->restarts; r++)
-        *beyond += count_beyond(s, &s->models[r], plan->units[k]) / (double)s->restarts;
+    for (int64_t r = 0; b == s->permutations - 1 && r < s->fits; r++) {
+        const select_outcome *o = s->models[r].data;
+        *beyond +=
+            count_beyond(s, rb_select_arrays_of(plan, o).information, o->units) / (double)s->fits;
+    }
 }
 
 /* ---- taking results ---- */
 
-static rb_error take_restart(rb_context *ctx, const select_plan *plan, double *row, int64_t r,
-                             rb_bytes result) {
-    rb_selection *s = plan->selection;
-    const select_outcome *o = result.data;
-    double share = 1 / (double)s->restarts;
-    row[SELECT_OBJECTIVE] = r == 0 ? o->objective : fmax(row[SELECT_OBJECTIVE], o->objective);
-    row[SELECT_OBJECTIVE_MEAN] += share * o->objective;
-    row[SELECT_USED] += share * (double)o->living;
-    row[SELECT_DUPLICATED] += share * o->duplicates;
-    row[SELECT_BACKGROUND] += share * o->background;
-    row[SELECT_EMPTY] += share * o->empty;
-    s->models[r] = result;
-    return r == s->restarts - 1 ? end_restarts(ctx, plan, row) : RB_OK;
-}
-
-static int64_t samples_of(const select_plan *plan, int64_t fold) {
+static int64_t held_out_by(const select_plan *plan, int64_t fit) {
     int64_t count = 0;
     for (int64_t i = 0; i < plan->matrix->n_samples; i++)
-        count += plan->fold_of[i] == fold;
+        count += rb_select_holds_out(plan, fit, i);
     return count;
 }
 
 static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_bytes result) {
     const select_outcome *o = result.data;
-    if (which >= plan->chosen.restarts + plan->chosen.folds)
-        return result.size == (int64_t)sizeof(double);
-    int64_t codes = result.size - (int64_t)sizeof *o;
-    int64_t row = plan->compared->n_samples * (int64_t)sizeof(float);
-    int64_t fold = which - plan->chosen.restarts;
-    if (fold < 0 && plan->chosen.permutations > 0) codes -= units * (int64_t)sizeof(double);
-    if (codes < 0) return false;
-    return fold >= 0 ? o->held_out_samples == samples_of(plan, fold) &&
-                           codes == o->held_out_samples * (int64_t)sizeof(double)
-                     : o->living >= 0 && o->living <= codes && codes == o->living * row;
+    if (which >= plan->fits) return result.size == (int64_t)sizeof(double);
+    return result.size >= (int64_t)sizeof *o && o->units == units &&
+           (o->features == 0 || o->features == plan->matrix->n_features) && o->living >= 0 &&
+           o->living <= units && o->held_out_samples == held_out_by(plan, which) &&
+           result.size == rb_select_arrays_of(plan, o).size;
 }
 
-static void put_likelihood(rb_selection *s, int64_t at, double value, const select_outcome *o) {
-    s->means |= isnan(value);
-    s->held_out[at] = isnan(value) ? o->held_out : value;
+/* The mean over the fits that did not see a sample: one of each partition. */
+static void take_held_out(const select_plan *plan, int64_t k, int64_t fit,
+                          const select_outcome *o) {
+    rb_selection *s = plan->selection;
+    double *row = s->cells + k * SELECT_COLUMNS, partitions = (double)(s->fits / s->folds);
+    double share = (double)o->held_out_samples / (double)s->n_samples / partitions;
+    const double *values = rb_select_arrays_of(plan, o).held_out;
+    row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
+    row[SELECT_ENTRY_ERROR] += share * o->entry_error;
+    for (int64_t i = 0; i < s->n_samples; i++) {
+        if (!rb_select_holds_out(plan, fit, i)) continue;
+        s->means |= isnan(*values);
+        s->held_out[k * s->n_samples + i] += (isnan(*values) ? o->held_out : *values) / partitions;
+        values++;
+    }
+}
+
+static rb_error take_fit(rb_context *ctx, const select_plan *plan, int64_t k, int64_t fit,
+                         rb_bytes result) {
+    rb_selection *s = plan->selection;
+    const select_outcome *o = result.data;
+    double share = 1 / (double)s->fits, *row = s->cells + k * SELECT_COLUMNS, background = 0;
+    for (int64_t j = 0; j < o->units; j++)
+        background += rb_select_arrays_of(plan, o).background[j];
+    row[SELECT_OBJECTIVE] = fit == 0 ? o->objective : fmax(row[SELECT_OBJECTIVE], o->objective);
+    row[SELECT_OBJECTIVE_MEAN] += share * o->objective;
+    row[SELECT_USED] += share * (double)o->living;
+    row[SELECT_DUPLICATED] += share * o->duplicates;
+    row[SELECT_BACKGROUND] += share * (isnan(o->duplicates) ? NAN : background);
+    row[SELECT_EMPTY] += share * o->empty;
+    if (s->folds > 0) take_held_out(plan, k, fit, o);
+    s->models[fit] = result;
+    return fit == s->fits - 1 ? end_fits(ctx, plan, row) : RB_OK;
 }
 
 rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     const select_plan *plan = user;
-    rb_selection *s = plan->selection;
-    int64_t k = job / plan->per_row, which = job % plan->per_row, fold = which - s->restarts;
-    double *row = s->cells + k * SELECT_COLUMNS;
-    const select_outcome *o = result.data;
+    int64_t k = job / plan->per_row, which = job % plan->per_row;
     if (!is_sound(plan, plan->units[k], which, result))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint has a result that no fit gives");
-    row[SELECT_UNITS] = (double)plan->units[k];
-    if (which < s->restarts) return take_restart(ctx, plan, row, which, result);
-    if (fold >= s->folds) {
-        take_permutation(plan, k, fold - s->folds, result);
-        return RB_OK;
-    }
-    double share = (double)o->held_out_samples / (double)plan->matrix->n_samples;
-    row[SELECT_HELD_OUT] += share * o->held_out;
-    row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
-    row[SELECT_ENTRY_ERROR] += share * o->entry_error;
-    const double *likelihoods = (const double *)(o + 1);
-    for (int64_t i = 0; i < s->n_samples; i++)
-        if (plan->fold_of[i] == fold) put_likelihood(s, k * s->n_samples + i, *likelihoods++, o);
+    plan->selection->cells[k * SELECT_COLUMNS + SELECT_UNITS] = (double)plan->units[k];
+    if (which < plan->fits) return take_fit(ctx, plan, k, which, result);
+    take_permutation(plan, k, which - plan->fits, result);
     return RB_OK;
 }
 
@@ -201,4 +278,8 @@ const char *rb_selection_choice(const rb_selection *s, int64_t *units, int64_t *
     *low = s->low;
     *high = s->high;
     return s->reason;
+}
+
+int64_t rb_selection_row(const rb_selection *s) {
+    return s->row;
 }

