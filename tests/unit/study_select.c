@@ -92,6 +92,25 @@ static void gives_the_same_bits_on_any_threads(void **state) {
     rb_selection_free(three);
 }
 
+/* Units whose codes are small are units all the same. */
+static void the_scale_of_codes_does_not_matter(void **state) {
+    struct world *w = *state;
+    double match[2];
+    for (int small = 0; small < 2; small++) {
+        for (int64_t e = 0; small && e < N * M; e++)
+            w->values[e] /= 1 << 12;
+        rb_options_free(w->options);
+        assert_ok(w->ctx, rb_select_options(w->ctx, "pca", &w->options));
+        assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options,
+                                             "units=3 restarts=2 folds=3 solver=randomized"));
+        rb_selection *s = select_units(w);
+        match[small] = rb_selection_get(s, 0, "match");
+        rb_selection_free(s);
+    }
+    assert_true(match[0] > 0.3);
+    assert_close(match[1], match[0], 1e-3);
+}
+
 /* What is held out is not seen: folds of noise are explained worse the more units there are. */
 static void more_units_explain_unseen_noise_worse(void **state) {
     struct world *w = *state;
@@ -485,6 +504,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(finds_the_planted_number, setup, teardown),
         cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_scale_of_codes_does_not_matter, setup, teardown),
         cmocka_unit_test_setup_teardown(more_units_explain_unseen_noise_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(does_without_folds_or_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
