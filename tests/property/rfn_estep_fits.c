@@ -87,6 +87,7 @@ static void metrics_of_iterations(void **state) {
     assert_string_equal(rb_model_attribute(cascade, "estep_wins"), wins);
     assert_int_equal((int)metric(cascade, 0, "estep_stage"), RB_RFN_STAGE_NEWTON);
     assert_null(rb_model_attribute(cyclic, "estep_wins"));
+    assert_string_equal(rb_rfn_stage_name(RB_RFN_STAGE_NONE), "none");
     assert_null(rb_rfn_stage_name(-1));
     assert_null(rb_rfn_stage_name(RB_RFN_STAGES));
     rb_model_free(cyclic);

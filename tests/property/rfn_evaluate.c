@@ -44,6 +44,28 @@ static void float32_agrees_with_float64(void **state) {
     rb_context_free(ctx);
 }
 
+/* A model whose noise is 0 somewhere is refused. */
+static void noise_is_above_zero(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(30, M, 2, 5);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, 30, M, &matrix);
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
+    rb_model *model;
+    rb_evaluation e;
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    ((double *)fixture_array(model, "noise"))[M - 1] = 0;
+    assert_int_equal(fixture_evaluate(ctx, model, source, &e), RB_ERROR_FORMAT);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* More features than have their rows of C at once: || C - Psi - W S W' || by its definition. */
 static void features_come_in_groups(void **state) {
     enum { FEW = 3, WIDE = 4100 };
@@ -88,6 +110,7 @@ static void features_come_in_groups(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float32_agrees_with_float64),
+        cmocka_unit_test(noise_is_above_zero),
         cmocka_unit_test(features_come_in_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ static void responsibilities_are_powers(void **state) {
     for (int k = 0; k < 3; k++) {
         rb_context *ctx = fixture_context();
         if (rb_context_set_kernels(ctx, names[k]) == RB_OK) {
+            assert_string_equal(et_kernels_of(ctx)->name, names[k]);
             check(et_kernels_of(ctx), false, 2e-14);
             check(et_kernels_of(ctx), true, 1e-5);
         }
