@@ -187,9 +187,10 @@ class Tests:
                         self.text[f"test_{kind}_{name[:-2]}"] = file.read()
 
     def compile(self, path, text, folder):
-        """Objects of a source as `text`, or of those that include it; None: it does not compile."""
+        """Objects of a source as `text`, or of those that include it, and those of the libraries,
+        which are built; None: it does not compile."""
         write(f"{folder}/{path}", text)
-        objects = []
+        objects, built = [], []
         for command in self.compilers:
             source = os.path.relpath(command[-1])
             if source != path and not includes(source, path):
@@ -197,12 +198,15 @@ class Tests:
             if source != path:
                 shutil.copy(source, f"{folder}/{source}")
             objects.append(f"{folder}/{len(objects)}.o")
+            built.append(command[command.index("-o") + 1])
             command = command[:command.index("-o")] + [
-                "-g0", "-iquote", os.path.dirname(os.path.abspath(source)),
+                "-iquote", os.path.dirname(os.path.abspath(source)),
                 "-o", objects[-1], "-c", f"{folder}/{source}"]  # fmt: skip
             if subprocess.run(command, cwd=self.build, stderr=subprocess.DEVNULL).returncode:
                 return None
-        return objects
+        with self.making:
+            subprocess.run(["ninja", "-C", self.build, *built], check=True, stdout=subprocess.DEVNULL)
+        return objects, [f"{self.build}/{name}" for name in built]
 
     def link(self, target, objects, program):
         """The test with objects in place of those of the libraries; they come first."""
@@ -273,16 +277,14 @@ class Tests:
         path, number, _, new = mutant
         start = time.time()
         with open(path, encoding="utf-8") as file:
-            old_text = file.read()
-        lines = old_text.split("\n")
+            lines = file.read().split("\n")
         lines[number] = new
         with tempfile.TemporaryDirectory(dir=self.build) as folder:
             os.makedirs(f"{folder}/{os.path.dirname(path)}")
-            before = machine_code(self.compile(path, old_text, folder))
-            objects = self.compile(path, "\n".join(lines), folder)
-            if not objects or machine_code(objects) == before:
+            found = self.compile(path, "\n".join(lines), folder)
+            if not found or machine_code(found[0]) == machine_code(found[1]):
                 return None, time.time() - start
-            return self.first_to_fail(path, objects, f"{folder}/test"), time.time() - start
+            return self.first_to_fail(path, found[0], f"{folder}/test"), time.time() - start
 
     def first_to_fail(self, path, objects, program):
         spent = 0
