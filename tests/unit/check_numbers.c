@@ -56,6 +56,28 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
     rb_context_free(ctx);
 }
 
+/* A single sample has a total; its spread is 1. */
+static void one_sample_has_a_total(void **state) {
+    (void)state;
+    enum { WIDE = 30 };
+    rb_context *ctx = fixture_context();
+    double values[WIDE], total = 0;
+    for (int k = 0; k < WIDE; k++)
+        total += values[k] = k % 7;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, 1, WIDE, &matrix);
+    rb_look look = {.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = 1, .m = WIDE};
+    assert_ok(ctx, rb_look_walk(&look, 0));
+    rb_look_find_kind(&look);
+    assert_int_equal(look.kind, RB_KIND_COUNTS);
+    assert_close(look.total, total, 1e-12);
+    assert_close(look.total_spread, 1, 1e-12);
+    assert_ok(ctx, rb_scratch_end(&look.scratch));
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* A look at some of the samples finds the same in compressed rows as in dense ones. */
 static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     (void)state;
@@ -99,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_in_standard_deviations),
         cmocka_unit_test(z_scores_are_seen_by_either_deviation),
+        cmocka_unit_test(one_sample_has_a_total),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
