@@ -317,7 +317,7 @@ int answers_begin(invocation *call, const answers *a, output files[ANSWER_FILES]
             view_table(rb_document_table(&a->document, file_parts[f]), a->document.model, NULL);
         const result_table rows = view_rows(&view);
         status = table_begin(call, &files[f], target, &rows);
-        if (!status) report("%lld rows in %s", (long long)rows.rows, target);
+        if (!status) report("%lld rows in %s", (long long)rows.rows, output_shown(target));
     }
     return status ? answers_end(files, status) : STATUS_DONE;
 }

@@ -36,7 +36,7 @@ static int write_file(invocation *call, const result_table *rows, const char *ta
     rb_error err = has_suffix(target, ".json") ? name_origin(call, NULL, NULL) : RB_OK;
     int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, rows);
     status = status ? status : output_end(&out, STATUS_DONE);
-    if (!status) report("%lld units in %s", (long long)rows->rows, target);
+    if (!status) report("%lld units in %s", (long long)rows->rows, output_shown(target));
     return status;
 }
 

@@ -88,7 +88,7 @@ static int run(invocation *call) {
         rb_model_free(models[i]);
     free(models);
     status = finish_output(call, &out, err);
-    if (!status) report("model in %s", target);
+    if (!status) report("model in %s", output_shown(target));
     return status;
 }
 

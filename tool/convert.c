@@ -40,7 +40,7 @@ static int run(invocation *call) {
     int status = err ? report_failure(call->ctx, err) : write_source_whole(call, source);
     if (!status) {
         report("%lld samples x %lld features in %s", (long long)rb_source_samples(source),
-               (long long)rb_source_features(source), option_text(call, "output"));
+               (long long)rb_source_features(source), output_shown(option_text(call, "output")));
     }
     rb_source_free(source);
     return status;

@@ -30,7 +30,7 @@ static int run(invocation *call) {
     status = finish_output(call, &out, err);
     if (!status) {
         report("%lld x %lld pixels from %lld patches in %s", (long long)result.height,
-               (long long)result.width, (long long)result.patches, target);
+               (long long)result.width, (long long)result.patches, output_shown(target));
     }
     if (!status && option_text(call, "truth")) {
         report("peak signal-to-noise ratio %.2f dB, before %.2f dB", result.psnr_after,

@@ -63,7 +63,8 @@ static int write_annotated(invocation *call, const rb_model *model, rb_source *s
     pair_hold(second);
     status = pair_end(second, finish_output(call, &out, err));
     if (!status)
-        report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
+        report("%s with codes, loadings and settings added in %s", call->arguments[1],
+               output_shown(target));
     return status;
 }
 

@@ -65,7 +65,7 @@ static int write_layers(const invocation *call, const rb_model *model, const rb_
     status = finish_output(call, &out, err);
     if (!status)
         report("%lld layer%s in %s", (long long)rb_layers_count(layers),
-               rb_layers_count(layers) == 1 ? "" : "s", target);
+               rb_layers_count(layers) == 1 ? "" : "s", output_shown(target));
     return status;
 }
 

@@ -119,7 +119,7 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
             rest = rb_modules_count(f->answers.document.modules) - count;
     char text[64] = "";
     if (rest) snprintf(text, sizeof text, ", and %lld of background", (long long)rest);
-    if (!status) report("%lld modules%s in %s", (long long)count, text, target);
+    if (!status) report("%lld modules%s in %s", (long long)count, text, output_shown(target));
     return status;
 }
 

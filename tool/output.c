@@ -3,6 +3,8 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +13,10 @@
 bool output_is_stream(const char *target) {
     struct stat info;
     return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+const char *output_shown(const char *target) {
+    return strcmp(target, "-") == 0 ? "standard output" : target;
 }
 
 /* A folder of its own, and a path in it with the suffix. */
@@ -86,15 +92,34 @@ static int stdout_failed(void) {
     return STATUS_FAILED;
 }
 
+/* Opens a device or a pipe. A named pipe waits for its reader, until a signal ends that. */
+static FILE *open_stream(const char *target) {
+    struct stat info;
+    bool waits = stat(target, &info) == 0 && S_ISFIFO(info.st_mode), told = false;
+    int file = open(target, O_WRONLY | O_CLOEXEC | (waits ? O_NONBLOCK : O_TRUNC));
+    while (file < 0 && waits && errno == ENXIO && !interrupted()) {
+        if (!told) report("waiting for a program that reads %s", target);
+        told = true;
+        poll(NULL, 0, 50);
+        file = open(target, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    if (file >= 0 && waits) fcntl(file, F_SETFL, O_WRONLY);
+    return file >= 0 ? fdopen(file, "wb") : NULL;
+}
+
 static int copy_temporary(const output *out) {
     bool to_stdout = strcmp(out->target, "-") == 0;
     FILE *from = fopen(out->temporary, "rb");
-    interrupt_wrote();
-    FILE *to = to_stdout ? stdout : fopen(out->target, "wb");
+    FILE *to = to_stdout ? stdout : open_stream(out->target);
+    if (to) interrupt_wrote();
     bool good = from && to && copy_bytes(from, to);
     if (from) fclose(from);
     if (to) good = (to_stdout ? fflush(to) : fclose(to)) == 0 && good;
     if (to_stdout && ferror(stdout)) return stdout_failed();
+    if (!to && interrupted()) {
+        interrupt_tell();
+        return interrupt_status();
+    }
     if (!good) report_error("cannot write '%s': %s", out->target, strerror(errno));
     return good ? STATUS_DONE : STATUS_FAILED;
 }

@@ -59,7 +59,8 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
     int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, &table);
     status = status ? status : output_end(&out, STATUS_DONE);
     if (!status)
-        report("classes of %lld samples in %s", (long long)rb_source_samples(source), target);
+        report("classes of %lld samples in %s", (long long)rb_source_samples(source),
+               output_shown(target));
     free(c.class_of);
     free(c.probability);
     return status;

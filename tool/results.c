@@ -102,7 +102,7 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
     status = pair_end(second, status);
     if (!status) {
         report("%lld samples x %lld columns in %s", (long long)w.header.n_samples,
-               (long long)w.header.n_features, option_text(call, "output"));
+               (long long)w.header.n_features, output_shown(option_text(call, "output")));
     }
     return status;
 }

@@ -10,7 +10,8 @@ static int run(invocation *call) {
     if (!status) {
         report("%lld segments of %lld values, from %d recording%s in %s",
                (long long)rb_source_samples(source), (long long)rb_source_features(source),
-               call->n_arguments, call->n_arguments == 1 ? "" : "s", option_text(call, "output"));
+               call->n_arguments, call->n_arguments == 1 ? "" : "s",
+               output_shown(option_text(call, "output")));
     }
     rb_source_free(source);
     return status;

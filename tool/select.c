@@ -143,7 +143,7 @@ static int draw(const invocation *call, const rb_selection *s, rb_source *source
     rb_error err = name_origin(call, NULL, source);
     err = err ? err : rb_plot_selection(call->ctx, s, NULL, out.path);
     status = finish_output(call, &out, err);
-    if (!status) report("picture in %s", target);
+    if (!status) report("picture in %s", output_shown(target));
     return status;
 }
 
@@ -230,7 +230,9 @@ static int merge(invocation *call) {
     rb_error err =
         rb_journal_merge(call->ctx, call->arguments, call->n_arguments, out.path, &found, &count);
     status = finish_output(call, &out, err);
-    if (!status) report("%lld of %lld results in %s", (long long)found, (long long)count, target);
+    if (!status)
+        report("%lld of %lld results in %s", (long long)found, (long long)count,
+               output_shown(target));
     return status;
 }
 

@@ -162,6 +162,7 @@ typedef struct output {
 
 /* "-", a device or a pipe: something that no file can be renamed to. */
 bool output_is_stream(const char *target);
+const char *output_shown(const char *target); /* what messages call it */
 /* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);

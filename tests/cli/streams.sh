@@ -20,6 +20,39 @@ for streams in '>&-' '2>&-' '<&-' '<&- >&- 2>&-'; do
     expect 0 rerun second.h5 -q
 done
 
+# "-" is the standard output.
+expect 0 encode m.h5 X.npy -o -
+says "60 samples x 3 columns in standard output"
+
+# A named pipe waits for its reader; Ctrl-C ends that, and so it does where nobody ever reads.
+mkfifo fifo
+command="encode to a named pipe whose reader comes later"
+timeout 60 "$RAREBIT" encode m.h5 X.npy -o fifo >out 2>err &
+pid=$!
+for _ in $(seq 100); do
+    grep -q "waiting for a program that reads fifo" err && break
+    sleep 0.1
+done
+cat fifo >read.tsv
+wait $pid || fail "$command: exit $?: $(cat err)"
+same read.tsv whole.tsv
+for line in 'encode m.h5 X.npy -o fifo' 'fit rfn X.npy -k 3 --iterations 2 --seed 1 -o fifo'; do
+    command="$line, which nobody reads"
+    # a shell lets its background commands ignore SIGINT
+    env --default-signal=INT "$RAREBIT" $line >out 2>err &
+    pid=$!
+    for _ in $(seq 100); do
+        grep -q "waiting for a program that reads fifo" err && break
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid
+    got=$?
+    [ $got -eq 130 ] || fail "$command: exit $got: $(cat err)"
+    says "interrupted; nothing was written"
+done
+rm fifo
+
 # What does need it fails.
 command="encode to a closed stdout"
 "$RAREBIT" encode m.h5 X.npy -o - -q 2>err >&- && fail "$command: exit 0"
