@@ -18,7 +18,7 @@
  * all its rows say the same.
  *
  * Missing are empty cells, NA, N/A, NaN, null and ?. A column is groups when it is categorical or
- * holds a text, and numbers otherwise.
+ * holds a text, and numbers otherwise. Numbers with commas are refused.
  */
 #ifndef RAREBIT_ANNOTATIONS_H
 #define RAREBIT_ANNOTATIONS_H
@@ -75,17 +75,9 @@ RB_API rb_error rb_annotations_covariates(rb_context *context, const rb_annotati
 RB_API rb_error rb_annotations_bind(rb_context *context, const rb_annotations *table,
                                     const char *columns, rb_source *source);
 
-/* ---- the same for who needs a table once ---- */
-
-/* rb_annotations_read and rb_annotations_classes. */
+/* rb_annotations_read and rb_annotations_classes, for who needs a table once. */
 RB_API rb_error rb_classes_read(rb_context *context, const char *where, const rb_source *source,
                                 rb_classes *classes);
-/* rb_annotations_read and rb_annotations_covariates. */
-RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
-                                   const rb_source *source, rb_covariates **covariates);
-/* rb_annotations_read and rb_annotations_bind; columns named in `where` mean nothing. */
-RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
-                                          const char *columns);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct rb_covariates rb_covariates;
 
-/* An empty table of n_samples; free it with rb_covariates_free. Files: rb_covariates_read
+/* An empty table of n_samples; free it with rb_covariates_free. Files: rb_annotations_covariates
  * (rarebit/annotations.h). RB_ERROR_MEMORY. */
 RB_API rb_error rb_covariates_new(rb_context *context, int64_t n_samples, rb_covariates **table);
 RB_API void rb_covariates_free(rb_covariates *table); /* NULL is accepted */

@@ -20,17 +20,13 @@ RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const 
 RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
- * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
- * varm <method>, matched with the variables by name, else by position (zeros for variables not in
- * use), and under uns <method> the attributes of the model as `settings` and the model itself as
- * `model`, the bytes of rb_model_save_memory. Older results of the same names are replaced, all
- * else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or
- * variables), RB_ERROR_FILE. */
-RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
-                                  const rb_matrix *codes, const char *h5ad_in,
-                                  const char *h5ad_out);
-/* The same under a name of the caller's: obsm `key`, and varm and uns `key` without an "X_" that it
- * begins with. NULL: X_<method>. RB_ERROR_ARGUMENT for a name that cannot be one. */
+ * and writes `codes` (its observations x units, from rb_encode) as obsm `key`, the loadings as
+ * varm `key`, matched with the variables by name, else by position (zeros for variables not in
+ * use), and under uns `key` the attributes of the model as `settings` and the model itself as
+ * `model`, the bytes of rb_model_save_memory. key NULL: X_<method>; varm and uns leave out "X_".
+ * Older results of the same names are replaced, all else in the file stays. RB_ERROR_ARGUMENT (no
+ * such name can be), RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or variables),
+ * RB_ERROR_FILE. */
 RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
                                      const rb_matrix *codes, const char *key, const char *h5ad_in,
                                      const char *h5ad_out);

@@ -68,7 +68,7 @@ rb_error rb_matching_find(rb_matching *m);
 rb_error rb_matching_read(const rb_matching *m, rb_matched *column);
 void rb_matched_clear(rb_matched *column);
 bool rb_matched_is_groups(const rb_matched *column);
-/* RB_ERROR_DATA: a value of numbers is none, or infinite. */
+/* RB_ERROR_DATA: in a column of numbers a value is none, infinite, or has a comma. */
 rb_error rb_matched_check(const rb_matching *m, const rb_matched *column);
 
 #endif

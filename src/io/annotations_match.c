@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "hdf5_base.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- cells ---- */
@@ -311,14 +312,28 @@ bool rb_matched_is_groups(const rb_matched *c) {
     return c->groups || (!c->numbers && (c->categorical || c->word >= 0));
 }
 
+/* The first number with a comma, where a column holds numbers and such alone; -1: none. */
+static int64_t find_comma(const rb_matching *m, const rb_matched *c) {
+    int64_t first = -1;
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t length = (int64_t)strlen(c->text[i]);
+        if (length == 0 || isfinite(c->values[i])) continue;
+        if (!rb_decimal_comma(c->text[i], length) && !rb_thousands(c->text[i], length)) return -1;
+        first = first < 0 ? i : first;
+    }
+    return first;
+}
+
 rb_error rb_matched_check(const rb_matching *m, const rb_matched *c) {
-    int64_t i = c->word >= 0 ? c->word : c->infinite;
-    return i < 0 ? RB_OK
-                 : refuse(m, c, m->row_of[i] + m->header, RB_ERROR_DATA,
-                          "'%.80s' of '%.80s' is %s; if it names a group, say %s%s", c->text[i],
-                          c->name, i == c->word ? "no number" : "infinite",
-                          m->kinds ? c->name : "so with `covariate-groups`",
-                          m->kinds ? ":groups" : "");
+    int64_t comma = c->groups || c->categorical ? -1 : find_comma(m, c);
+    int64_t i = comma >= 0 ? comma : c->word >= 0 ? c->word : c->infinite;
+    if (i < 0 || (comma < 0 && rb_matched_is_groups(c))) return RB_OK;
+    return refuse(m, c, m->row_of[i] + m->header, RB_ERROR_DATA,
+                  "'%.80s' of '%.80s' %s; if it names a group, say %s%s", c->text[i], c->name,
+                  comma >= 0     ? "has a comma; write numbers with a decimal point and no commas"
+                  : i == c->word ? "is not a number"
+                                 : "is infinite",
+                  m->kinds ? c->name : "so with `covariate-groups`", m->kinds ? ":groups" : "");
 }
 
 /* ---- all of it ---- */

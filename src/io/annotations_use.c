@@ -141,14 +141,14 @@ static rb_error add_covariate(const rb_matching *m, rb_matched *c, rb_covariates
     int64_t i = 0;
     while (!err && i < m->n && !*c->text[i])
         i++;
+    err = err ? err : rb_matched_check(m, c);
     if (!err && i == m->n) {
         leave_out(m, c, "no sample has a value");
     } else if (!err && rb_matched_is_groups(c)) {
         err = add_groups(m, c, to);
     } else if (!err) {
         warn_of_codes(m, c);
-        err = rb_matched_check(m, c);
-        err = err ? err : rb_covariates_add_numbers(m->ctx, to, c->name, c->values);
+        err = rb_covariates_add_numbers(m->ctx, to, c->name, c->values);
     }
     rb_matched_clear(c);
     return err;
@@ -210,11 +210,11 @@ rb_error rb_annotations_covariates(rb_context *ctx, const rb_annotations *table,
 
 static rb_error bind(const rb_matching *m, rb_matched *c, rb_source *source) {
     rb_error err = rb_matching_read(m, c);
-    if (!err && rb_matched_is_groups(c)) {
-        err = rb_source_set_groups(m->ctx, source, c->name, c->text, m->n);
-    } else if (!err) {
-        err = rb_matched_check(m, c);
-        err = err ? err : rb_source_set_numbers(m->ctx, source, c->name, c->values, m->n);
+    err = err ? err : rb_matched_check(m, c);
+    if (!err) {
+        err = rb_matched_is_groups(c)
+                  ? rb_source_set_groups(m->ctx, source, c->name, c->text, m->n)
+                  : rb_source_set_numbers(m->ctx, source, c->name, c->values, m->n);
     }
     rb_matched_clear(c);
     return err;
@@ -231,7 +231,7 @@ rb_error rb_annotations_bind(rb_context *ctx, const rb_annotations *table, const
     return rb_matching_end(&m, err);
 }
 
-/* ---- the same for who needs a table once ---- */
+/* ---- classes, for who needs a table once ---- */
 
 rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
                         rb_labels *labels) {
@@ -249,27 +249,6 @@ rb_error rb_classes_read(rb_context *ctx, const char *where, const rb_source *so
     rb_error err = rb_annotations_read(ctx, where, source, &table);
     err = err ? err
               : rb_annotations_classes(ctx, table, rb_annotations_columns(where), source, classes);
-    rb_annotations_free(table);
-    return err;
-}
-
-rb_error rb_covariates_read(rb_context *ctx, const char *where, const char *groups,
-                            const rb_source *source, rb_covariates **covariates) {
-    rb_annotations *table;
-    *covariates = NULL;
-    rb_error err = rb_annotations_read(ctx, where, source, &table);
-    err = err ? err
-              : rb_annotations_covariates(ctx, table, rb_annotations_columns(where), groups, source,
-                                          covariates);
-    rb_annotations_free(table);
-    return err;
-}
-
-rb_error rb_source_read_covariates(rb_context *ctx, rb_source *source, const char *where,
-                                   const char *columns) {
-    rb_annotations *table;
-    rb_error err = rb_annotations_read(ctx, where, source, &table);
-    err = err ? err : rb_annotations_bind(ctx, table, columns, source);
     rb_annotations_free(table);
     return err;
 }

@@ -25,11 +25,6 @@ rb_error rb_model_annotate_check(rb_context *ctx, const rb_model *model, const c
     return err ? err : rb_anndata_check_new(ctx, h5ad, key);
 }
 
-rb_error rb_model_annotate(rb_context *ctx, const rb_model *model, const rb_matrix *codes,
-                           const char *h5ad_in, const char *h5ad_out) {
-    return rb_model_annotate_as(ctx, model, codes, NULL, h5ad_in, h5ad_out);
-}
-
 rb_error rb_model_annotate_as(rb_context *ctx, const rb_model *model, const rb_matrix *codes,
                               const char *key, const char *h5ad_in, const char *h5ad_out) {
     rb_anndata_results results = {model, .codes = codes, .units = rb_model_units(model)};

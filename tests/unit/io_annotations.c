@@ -42,6 +42,27 @@ static rb_source *source_of(bool named) {
 
 typedef enum use { CLASSES, COVARIATES, REGRESS, USES } use;
 
+/* Reads a table and makes covariates of its columns. */
+static rb_error read_covariates(const char *where, const char *groups, const rb_source *source,
+                                rb_covariates **covariates) {
+    rb_annotations *table;
+    *covariates = NULL;
+    rb_error err = rb_annotations_read(ctx, where, source, &table);
+    err = err ? err
+              : rb_annotations_covariates(ctx, table, rb_annotations_columns(where), groups, source,
+                                          covariates);
+    rb_annotations_free(table);
+    return err;
+}
+
+static rb_error bind_columns(rb_source *source, const char *where, const char *columns) {
+    rb_annotations *table;
+    rb_error err = rb_annotations_read(ctx, where, source, &table);
+    err = err ? err : rb_annotations_bind(ctx, table, columns, source);
+    rb_annotations_free(table);
+    return err;
+}
+
 /* What the samples have in the column, by one of the uses; *texts are N copies to be freed. */
 static rb_error use_table(use how, const char *where, const char *column, rb_source *source,
                           rb_names **texts) {
@@ -54,8 +75,8 @@ static rb_error use_table(use how, const char *where, const char *column, rb_sou
     *texts = NULL;
     snprintf(kind, sizeof kind, "%s:groups", column);
     err = how == CLASSES      ? rb_classes_read(ctx, where, source, &classes)
-          : how == COVARIATES ? rb_covariates_read(ctx, where, column, source, &table)
-                              : rb_source_read_covariates(ctx, source, where, kind);
+          : how == COVARIATES ? read_covariates(where, column, source, &table)
+                              : bind_columns(source, where, kind);
     for (int64_t i = 0; !err && i < n; i++) {
         if (how == CLASSES) {
             found[i] = classes.class_of[i] < 0 ? "" : classes.names[classes.class_of[i]];
@@ -278,10 +299,17 @@ static void columns_that_are_not_there(void **state) {
         rb_source_free(source);
     }
     rb_source *source = source_of(true);
-    assert_int_equal(rb_source_read_covariates(ctx, source, path, "age,batch,age"),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(bind_columns(source, path, "age,batch,age"), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "column 'age' is asked for twice"));
-    assert_int_equal(rb_source_read_covariates(ctx, source, NULL, "age"), RB_ERROR_ARGUMENT);
+    put_text("sample;age\na;1\nb;0,5\n");
+    for (int numbers = 0; numbers < 2; numbers++) {
+        assert_int_equal(bind_columns(source, path, numbers ? "age:numbers" : "age"),
+                         RB_ERROR_DATA);
+        assert_non_null(
+            strstr(rb_context_error(ctx), "row 3, column 2: '0,5' of 'age' has a comma"));
+    }
+    assert_ok(ctx, bind_columns(source, path, "age:groups"));
+    assert_int_equal(bind_columns(source, NULL, "age"), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
     rb_source_free(source);
 }

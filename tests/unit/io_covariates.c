@@ -39,9 +39,22 @@ static rb_source *source_of(int64_t n, bool named) {
     return source;
 }
 
+/* Reads a table and makes covariates of its columns. */
+static rb_error read_covariates(const char *where, const char *groups, const rb_source *source,
+                                rb_covariates **covariates) {
+    rb_annotations *table;
+    *covariates = NULL;
+    rb_error err = rb_annotations_read(ctx, where, source, &table);
+    err = err ? err
+              : rb_annotations_covariates(ctx, table, rb_annotations_columns(where), groups, source,
+                                          covariates);
+    rb_annotations_free(table);
+    return err;
+}
+
 static rb_covariates *read_table(const char *where, const char *groups, const rb_source *source) {
     rb_covariates *table;
-    assert_ok(ctx, rb_covariates_read(ctx, where, groups, source, &table));
+    assert_ok(ctx, read_covariates(where, groups, source, &table));
     return table;
 }
 
@@ -111,7 +124,7 @@ static void by_position(void **state) {
     assert_non_null(strstr(logs, "taken by position"));
     rb_covariates_free(table);
     put_file("id\tage\nq\t3\nr\t1\n");
-    assert_int_equal(rb_covariates_read(ctx, path, NULL, source, &none), RB_ERROR_DATA);
+    assert_int_equal(read_covariates(path, NULL, source, &none), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 2 rows for 3 samples"));
     assert_null(none);
     rb_source_free(source);
@@ -194,6 +207,19 @@ static void labels_as_groups(void **state) {
     rb_source_free(source);
 }
 
+/* What reads as a number with a comma may name a group, where that is said or others have words. */
+static void commas_of_groups(void **state) {
+    (void)state;
+    static const char *const dose[] = {"1,5", "1,5", "2"}, *const mixed[] = {"1,5", "1,5", "high"};
+    rb_source *source = source_of(3, true);
+    put_file("sample\tdose\tmixed\na\t1,5\t1,5\nb\t1,5\t1,5\nc\t2\thigh\n");
+    rb_covariates *table = read_table(path, "dose", source);
+    assert_groups(table, 0, "dose", dose);
+    assert_groups(table, 1, "mixed", mixed);
+    rb_covariates_free(table);
+    rb_source_free(source);
+}
+
 /* ---- what is wrong ---- */
 
 static void wrong_tables(void **state) {
@@ -214,6 +240,10 @@ static void wrong_tables(void **state) {
          "row 4, column 2: sample 'a' has '3' in column 'age', but '1' before"},
         {"sample\tage\na\t1\nb\tinf\n", NULL, RB_ERROR_DATA,
          "row 3, column 2: 'inf' of 'age' is infinite"},
+        {"sample\tage\na\t1\nb\t0,5\nc\t\n", NULL, RB_ERROR_DATA,
+         "row 3, column 2: '0,5' of 'age' has a comma; write numbers with a decimal point and no "
+         "commas; if it names a group, say so with `covariate-groups`"},
+        {"sample;n\na;1,234,567\nb;2\n", NULL, RB_ERROR_DATA, "'1,234,567' of 'n' has a comma"},
         {"sample\tid\na\tp\nb\tq\n", NULL, RB_ERROR_DATA, "has no column that can be tested"},
         {"sample\tage\na\t1\nb\t2\n", "age,batch", RB_ERROR_ARGUMENT, "'batch'"},
         {"sample\tage\na\t1\nb\t2\n", "ag", RB_ERROR_ARGUMENT, "'ag'"},
@@ -222,23 +252,22 @@ static void wrong_tables(void **state) {
     rb_covariates *table;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
-        rb_error err = rb_covariates_read(ctx, path, cases[c].groups, source, &table);
+        rb_error err = read_covariates(path, cases[c].groups, source, &table);
         if (err != cases[c].error || !strstr(rb_context_error(ctx), cases[c].message))
             fail_msg("case %d: %d, %s", (int)c, err, rb_context_error(ctx));
         assert_non_null(strstr(rb_context_error(ctx), path));
         assert_null(table);
     }
-    assert_int_equal(rb_covariates_read(ctx, "/not/there.tsv", NULL, source, &table),
-                     RB_ERROR_FILE);
-    assert_int_equal(rb_covariates_read(ctx, "obs:age", NULL, source, &table), RB_ERROR_ARGUMENT);
+    assert_int_equal(read_covariates("/not/there.tsv", NULL, source, &table), RB_ERROR_FILE);
+    assert_int_equal(read_covariates("obs:age", NULL, source, &table), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
-    assert_int_equal(rb_covariates_read(ctx, ANNDATA, NULL, source, &table), RB_ERROR_ARGUMENT);
+    assert_int_equal(read_covariates(ANNDATA, NULL, source, &table), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
-    assert_int_equal(rb_covariates_read(ctx, ANNDATA ":score,nothing", NULL, source, &table),
+    assert_int_equal(read_covariates(ANNDATA ":score,nothing", NULL, source, &table),
                      RB_ERROR_DATA);
     rb_source_free(source);
     source = source_of(5, false);
-    assert_int_equal(rb_covariates_read(ctx, ANNDATA ":score,nothing", NULL, source, &table),
+    assert_int_equal(read_covariates(ANNDATA ":score,nothing", NULL, source, &table),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "obs has no column 'nothing'"));
     rb_source_free(source);
@@ -285,7 +314,7 @@ static void sets_of_a_file(void **state) {
 
 static rb_error read_once(const char *where, const rb_source *source) {
     rb_covariates *table;
-    rb_error err = rb_covariates_read(ctx, where, NULL, source, &table);
+    rb_error err = read_covariates(where, NULL, source, &table);
     assert_true(!err || !table);
     rb_covariates_free(err ? NULL : table);
     return err;
@@ -338,6 +367,7 @@ int main(void) {
         cmocka_unit_test(columns_that_do_not_serve),
         cmocka_unit_test(columns_of_anndata),
         cmocka_unit_test(labels_as_groups),
+        cmocka_unit_test(commas_of_groups),
         cmocka_unit_test(wrong_tables),
         cmocka_unit_test(sets_of_a_file),
         cmocka_unit_test(no_memory),

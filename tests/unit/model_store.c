@@ -596,7 +596,7 @@ static void test_annotate(void **state) {
     double varm[4 * UNITS];
     static const double expected[4 * UNITS] = {1, 1.0 / 2, 0, 0, 1.0 / 3, 1.0 / 4, 0, 0};
     assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT32, 5, UNITS, &codes), RB_OK);
-    assert_int_equal(rb_model_annotate(ctx, model, codes, HDF5_DATA "csr.h5ad", path), RB_OK);
+    assert_int_equal(rb_model_annotate_as(ctx, model, codes, NULL, HDF5_DATA "csr.h5ad", path), RB_OK);
     assert_int_equal(rb_h5_open(ctx, path, RB_H5_SHARED, &file), RB_OK);
     assert_int_equal(rb_h5_get_values(file, "varm/test", 4 * UNITS, varm), RB_OK);
     assert_memory_equal(varm, expected, sizeof expected);
@@ -615,7 +615,7 @@ static void test_annotate(void **state) {
     rb_h5_close(file);
     unlink(path);
     codes->n_features = 1;
-    assert_int_equal(rb_model_annotate(ctx, model, codes, HDF5_DATA "csr.h5ad", path),
+    assert_int_equal(rb_model_annotate_as(ctx, model, codes, NULL, HDF5_DATA "csr.h5ad", path),
                      RB_ERROR_ARGUMENT);
     rb_matrix_free(codes);
     rb_model_free(model);
