@@ -3,9 +3,7 @@
  * the table of observations. */
 #include "hdf5_place.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool rb_h5_is_anndata(rb_h5 *file) {
@@ -21,7 +19,7 @@ static rb_error read_compound_index(rb_h5 *file, const char *table, rb_names **n
     if (!err) {
         hid_t plain = rb_h5_member_type(&data, "index");
         rb_h5_drop(plain);
-        err = rb_h5_read_texts(&data, plain >= 0 ? "index" : "_index", names);
+        err = rb_h5_read_texts(&data, plain >= 0 ? "index" : "_index", false, names);
     }
     rb_h5_data_close(&data);
     return err;

@@ -2,43 +2,17 @@
  * numbers. */
 #include "hdf5_place.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- what is stored ---- */
 
-/* Numbers with fractions as texts that read back to the same bits; NaN is "". */
-static rb_error spell_numbers(const rb_h5_data *data, const char *field, rb_names **texts) {
-    rb_context *ctx = data->file->ctx;
-    hid_t plain = H5T_NATIVE_DOUBLE, type = field ? rb_h5_member(field, plain) : H5Tcopy(plain);
-    int64_t count = data->shape[0];
-    double *values = rb_alloc(ctx, count, sizeof *values);
-    rb_name_list list = {0};
-    rb_error err = values ? rb_h5_data_read(data, 0, count, type, values) : RB_ERROR_MEMORY;
-    for (int64_t i = 0; !err && i < count; i++) {
-        char text[RB_SHORTEST];
-        int length = isnan(values[i]) ? 0 : rb_print_shortest(text, values[i]);
-        err = rb_name_list_add(ctx, &list, text, length);
-    }
-    rb_h5_drop(type);
-    rb_free(values);
-    return rb_name_list_end(ctx, err, &list, texts);
-}
-
 /* The values of a data set, or of one field of it, as texts. */
 static rb_error read_values(rb_h5 *file, const char *path, const char *field, rb_names **texts) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
-    hid_t type = err ? H5I_INVALID_HID : rb_h5_member_type(&data, field);
-    bool fractions = type >= 0 && H5Tget_class(type) == H5T_FLOAT;
-    rb_h5_drop(type);
-    if (!err && data.rank != 1)
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a list", path);
-    if (!err)
-        err =
-            fractions ? spell_numbers(&data, field, texts) : rb_h5_read_texts(&data, field, texts);
+    err = err ? err : rb_h5_read_texts(&data, field, true, texts);
     rb_h5_data_close(&data);
     return err;
 }

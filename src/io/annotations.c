@@ -135,7 +135,7 @@ static rb_error read_rows(reading *r) {
 
 static rb_error read_text(rb_context *ctx, rb_annotations *t) {
     reading r = {.ctx = ctx, .table = t};
-    rb_error err = rb_lines_open_any(ctx, t->path, &r.lines);
+    rb_error err = rb_lines_open(ctx, t->path, true, &r.lines);
     err = err ? err : read_rows(&r);
     if (!err && t->rows == 0) {
         err = rb_fail(ctx, RB_ERROR_FORMAT,

@@ -216,7 +216,7 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s has a column of names, but no column of numbers",
                        path);
     }
-    err = rb_lines_open(ctx, path, &t.lines);
+    err = rb_lines_open(ctx, path, false, &t.lines);
     err = err ? err : read_rows(ctx, &t);
     if (!err && t.n_rows == 0) {
         err = rb_fail(ctx, RB_ERROR_FORMAT,

@@ -67,7 +67,7 @@ rb_error rb_feature_sets_read(rb_context *ctx, const char *path, rb_feature_sets
     rb_buffer cells = {0};
     rb_reading reading;
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = rb_lines_open(ctx, path, &lines);
+    rb_error err = rb_lines_open(ctx, path, false, &lines);
     err = err ? err : read_lines(ctx, lines, &cells, sets);
     if (!err && sets->count == before)
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s has no set in it", path);

@@ -119,12 +119,8 @@ hid_t rb_h5_properties(hid_t kind) {
 /* The layout of new files: that of HDF5 1.8 is read by every program, that of 1.10 has checksums on
  * all that is not data. */
 static bool choose_layout(hid_t list, rb_h5_style style) {
-#if H5_VERSION_GE(1, 10, 2)
     H5F_libver_t layout = style == RB_H5_OWN ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
     return H5Pset_libver_bounds(list, layout, layout) >= 0;
-#else
-    return list >= 0 && style >= 0;
-#endif
 }
 
 /* descriptor: of the file, and taken over; or -1. */

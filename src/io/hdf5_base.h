@@ -6,6 +6,9 @@
 #include "io.h"
 
 #include <hdf5.h>
+#if !H5_VERSION_GE(1, 10, 5) /* older ones do not give chunks as they are stored */
+#error "librarebit-io needs HDF5 1.10.5 or later"
+#endif
 
 /* ---- reading and writing (hdf5_driver.c) ---- */
 
@@ -137,8 +140,10 @@ hid_t rb_h5_member(const char *name, hid_t type);
 bool rb_h5_transfer(hid_t data, const int64_t start[2], const int64_t count[2], hid_t type,
                     void *to, const void *from);
 
-/* All texts of a data set; `member` names the field of a compound type, or is NULL. */
-rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, rb_names **names);
+/* All texts of a list; whole numbers and truth values are spelt, and others where `fractions` says
+ * so. `member` names the field of a compound type, or is NULL. */
+rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, bool fractions,
+                          rb_names **names);
 
 bool rb_h5_is_group(rb_h5 *file, const char *path);
 /* Integers of an attribute, exactly count of them. */
@@ -185,6 +190,10 @@ rb_error rb_h5_encode(rb_h5 *file, const char *path, const char *type, const cha
 rb_error rb_h5_put_dict(rb_h5 *file, const char *path);
 /* Makes a group of arrays of the compound data set that an old AnnData file has there. */
 rb_error rb_h5_renew_table(rb_h5 *file, const char *path);
+/* Changes a copy of a file, which may be the same one; it appears whole or not at all. */
+typedef rb_error (*rb_h5_edit_fn)(rb_h5 *file, const void *arg);
+rb_error rb_h5_edit_copy(rb_context *ctx, const char *input, const char *output, rb_h5_edit_fn edit,
+                         const void *arg);
 /* All of an AnnData file but X. */
 rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names *features);
 

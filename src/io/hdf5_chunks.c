@@ -48,20 +48,10 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* ---- opening ---- */
 
-/* HDF5 before 1.10.5 does not give chunks as they are stored: it unpacks what it can. */
-static bool wanted(const rb_h5_filters *filters) {
-#if H5_VERSION_GE(1, 10, 5)
-    return filters->count > 0;
-#else
-    return filters->lzf || filters->unknown[0];
-#endif
-}
-
 rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list) {
     rb_h5_filters filters = rb_h5_filters_find(list);
     unsigned options = 0;
     data->packed = filters.packing;
-    if (!wanted(&filters)) return RB_OK;
     data->chunks = rb_alloc_zero(data->file->ctx, 1, sizeof *data->chunks);
     if (!data->chunks) return RB_ERROR_MEMORY;
     data->chunks->filters = filters;
@@ -123,7 +113,6 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
 
 /* ---- a chunk ---- */
 
-#if H5_VERSION_GE(1, 10, 5)
 /* Bytes of the chunk as it is stored; false when HDF5 finds none. One of 0 bytes, which cannot be,
  * is looked for second, since that looks at all chunks. */
 static bool stored_bytes(const struct request *q, hsize_t *bytes) {
@@ -140,19 +129,6 @@ static bool read_stored(const struct request *q, uint32_t *skipped, void *bytes)
     hsize_t at[2] = {(hsize_t)q->offset[0], (hsize_t)q->offset[1]};
     return H5Dread_chunk(q->data->id, H5P_DEFAULT, at, skipped, bytes) >= 0;
 }
-#else
-static bool stored_bytes(const struct request *q, hsize_t *bytes) {
-    (void)q;
-    *bytes = 1;
-    return true;
-}
-
-static bool read_stored(const struct request *q, uint32_t *skipped, void *bytes) {
-    (void)skipped, (void)bytes;
-    snprintf(q->data->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
-    return false;
-}
-#endif
 
 static rb_error damaged(const rb_h5_chunks *c, const struct request *q, int64_t got) {
     char what[96] = "cannot be unpacked";

@@ -145,7 +145,7 @@ static rb_error find_plain_names(rb_h5 *file, const char *path, int64_t count, r
     if (!rb_h5_has(file, path) || rb_h5_is_group(file, path)) return RB_OK;
     rb_error err = rb_h5_data_open(file, path, &data);
     if (!err && data.rank == 1 && data.shape[0] == count && data.kind == H5T_STRING)
-        err = rb_h5_read_texts(&data, NULL, names);
+        err = rb_h5_read_texts(&data, NULL, false, names);
     rb_h5_data_close(&data);
     return err;
 }

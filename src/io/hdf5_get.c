@@ -83,9 +83,8 @@ static rb_error not_there(const rb_h5_data *data) {
 }
 
 /* HDF5 reads on behind the end of a chunk without filters that is too short, if it keeps it in
- * memory; without that it reads the file where the chunk should be. */
-#if H5_VERSION_GE(1, 10, 5)
-/* Looks at each chunk, in quadratic time. */
+ * memory; without that it reads the file where the chunk should be. H5Dget_chunk_storage_size does
+ * not look at such chunks: this looks at each, in quadratic time. */
 static bool all_have(const rb_h5_data *data, hid_t space, hsize_t count, double bytes) {
     bool same = count <= MAX_CHUNKS;
     for (hsize_t i = 0; i < count && same; i++) {
@@ -113,12 +112,6 @@ static size_t look_at_chunks(rb_h5_data *data) {
     rb_h5_drop(space);
     return row < CACHE_BYTES ? (size_t)row : CACHE_BYTES;
 }
-#else /* HDF5 does not tell */
-static size_t look_at_chunks(rb_h5_data *data) {
-    (void)data;
-    return 0;
-}
-#endif
 
 static rb_error open_plain_chunks(rb_h5_data *data) {
     hid_t list = H5Pcreate(H5P_DATASET_ACCESS);

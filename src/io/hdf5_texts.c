@@ -1,6 +1,7 @@
 /* HDF5 in plain terms: reading texts and attributes, and the names of what is in a file. */
 #include "hdf5_base.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,36 +102,49 @@ static rb_error read_texts(const rb_h5_data *data, const char *member, rb_name_l
     return err;
 }
 
-/* Names that are whole numbers or truth values are written out. */
-static rb_error read_numbers(const rb_h5_data *data, const char *member, rb_name_list *list) {
+typedef union number {
+    int64_t whole;
+    double fraction;
+} number;
+
+/* As a text that reads back to the same bits; NaN is "". */
+static int spell(const rb_h5_data *data, bool fractions, number value, char text[RB_SHORTEST]) {
+    if (fractions) return isnan(value.fraction) ? 0 : rb_print_shortest(text, value.fraction);
+    return data->boolean ? snprintf(text, RB_SHORTEST, "%s", value.whole ? "True" : "False")
+                         : snprintf(text, RB_SHORTEST, "%lld", (long long)value.whole);
+}
+
+static rb_error read_numbers(const rb_h5_data *data, const char *member, bool fractions,
+                             rb_name_list *list) {
     rb_context *ctx = data->file->ctx;
-    hid_t whole = H5T_NATIVE_INT64, type = member ? rb_h5_member(member, whole) : H5Tcopy(whole);
-    int64_t n = data->shape[0], *values = rb_alloc(ctx, n, sizeof *values);
+    hid_t plain = fractions ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+    hid_t type = member ? rb_h5_member(member, plain) : H5Tcopy(plain);
+    int64_t n = data->shape[0];
+    number *values = rb_alloc(ctx, n, sizeof *values);
     rb_error err = !values    ? RB_ERROR_MEMORY
                    : type < 0 ? rb_h5_data_broken(data)
                               : rb_h5_data_read(data, 0, n, type, values);
     for (int64_t i = 0; !err && i < n; i++) {
-        char text[32];
-        int length = data->boolean ? snprintf(text, sizeof text, "%s", values[i] ? "True" : "False")
-                                   : snprintf(text, sizeof text, "%lld", (long long)values[i]);
-        err = rb_name_list_add(ctx, list, text, length);
+        char text[RB_SHORTEST];
+        err = rb_name_list_add(ctx, list, text, spell(data, fractions, values[i], text));
     }
     rb_free(values);
     rb_h5_drop(type);
     return err;
 }
 
-rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, rb_names **names) {
+rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, bool fractions,
+                          rb_names **names) {
     rb_name_list list = {0};
     *names = NULL;
-    if (data->rank != 1) {
-        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must hold a list of texts",
-                          data->path);
-    }
+    if (data->rank != 1)
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must be a list", data->path);
     hid_t type = rb_h5_member_type(data, member);
-    bool whole = data->boolean || (type >= 0 && H5Tget_class(type) == H5T_INTEGER);
+    H5T_class_t kind = data->boolean ? H5T_INTEGER : type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     rb_h5_drop(type);
-    rb_error err = whole ? read_numbers(data, member, &list) : read_texts(data, member, &list);
+    fractions = fractions && kind == H5T_FLOAT;
+    rb_error err = fractions || kind == H5T_INTEGER ? read_numbers(data, member, fractions, &list)
+                                                    : read_texts(data, member, &list);
     return rb_name_list_end(data->file->ctx, err, &list, names);
 }
 
@@ -138,7 +152,7 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names) {
     rb_h5_data data;
     *names = NULL;
     rb_error err = rb_h5_data_open(file, path, &data);
-    err = err ? err : rb_h5_read_texts(&data, NULL, names);
+    err = err ? err : rb_h5_read_texts(&data, NULL, false, names);
     rb_h5_data_close(&data);
     return err;
 }

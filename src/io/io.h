@@ -129,8 +129,8 @@ typedef struct rb_h5 rb_h5;
  * damaged byte can lead it astray: our own files have texts of fixed length and checksums
  * everywhere. */
 typedef enum rb_h5_style {
-    RB_H5_OWN,   /* fixed length only, also when reading; needs HDF5 1.10 or later */
-    RB_H5_SHARED /* variable length, as AnnData has it; reads both; HDF5 1.8 or later */
+    RB_H5_OWN,   /* fixed length only, also when reading; the layout of HDF5 1.10 */
+    RB_H5_SHARED /* variable length, as AnnData has it; reads both; the layout of HDF5 1.8 */
 } rb_h5_style;
 
 /* Makes a new file at `path`; messages name it `shown`, or nothing when that is "". */
@@ -186,24 +186,6 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names);
 rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text);
 rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value);
 
-/* ---- results in AnnData (anndata_write.c) ---- */
-
-typedef struct rb_anndata_results {
-    const rb_model *model;
-    const char *key;        /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
-    const rb_matrix *codes; /* observations x units */
-    const double *loadings; /* n_features x units */
-    int64_t units;
-} rb_anndata_results;
-
-/* Copies the file `input` to `output` (which may be the same) and adds the results, in place of
- * older ones of the same name. Variables that are no feature get zeros. What else is in the file
- * stays. */
-rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
-                        const rb_anndata_results *results);
-/* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
-rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key);
-
 /* ---- a column of AnnData (anndata_column.c) ---- */
 
 /* The names of the observations; RB_ERROR_FORMAT: the file is no AnnData. */
@@ -233,9 +215,8 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
 
 /* Reads lines of any length from a plain or gzip file. */
 typedef struct rb_lines rb_lines;
-rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines);
-/* The same, of a pipe or a device too: for who reads it once. */
-rb_error rb_lines_open_any(rb_context *ctx, const char *path, rb_lines **lines);
+/* any: of a pipe or a device too, for who reads it once. */
+rb_error rb_lines_open(rb_context *ctx, const char *path, bool any, rb_lines **lines);
 void rb_lines_close(rb_lines *lines);
 /* The next line without its end ("\n" or "\r\n") and a first byte order mark; *line is NULL at the
  * end. Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A

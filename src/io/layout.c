@@ -28,7 +28,7 @@ static rb_error walk(rb_context *ctx, const char *path, note_fn note, void *arg)
     rb_lines *lines;
     char *line;
     int64_t length, blank;
-    rb_error err = rb_lines_open(ctx, path, &lines);
+    rb_error err = rb_lines_open(ctx, path, false, &lines);
     for (int row = 0; !err && row < SAMPLED; row++) {
         err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
         if (err || !line) break;

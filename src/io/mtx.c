@@ -371,7 +371,7 @@ static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_option
     (void)options;
     struct mtx m = {.path = path};
     *matrix = NULL;
-    rb_error err = rb_lines_open(ctx, path, &m.lines);
+    rb_error err = rb_lines_open(ctx, path, false, &m.lines);
     err = err ? err : read_banner(ctx, &m);
     err = err ? err : read_sizes(ctx, &m);
     err = err ? err : reserve(ctx, &m);

@@ -33,6 +33,10 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
 /* Reads the text of the header; checks that the file holds as many numbers as it says. */
 rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64_t file_bytes,
                       rb_npy_header *header);
+/* Writes the header of an array in C order and the byte order of this machine, version 1.0: type is
+ * "f4" or the like. Gives how many bytes, a multiple of 64. */
+enum { RB_NPY_HEAD = 256 };
+int64_t rb_npy_head(char head[RB_NPY_HEAD], const char *type, int dimensions, const int64_t *shape);
 /* Looks at the header of a file. */
 rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header);
 /* A source that reads blocks of the file, which stays open; RB_ERROR_UNSUPPORTED where transposing

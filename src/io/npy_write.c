@@ -1,5 +1,5 @@
 /* Writing .npy, version 1.0, in C order and the byte order of this machine. */
-#include "io.h"
+#include "npy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,19 +15,33 @@ static rb_error failed(rb_context *ctx) {
     return rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
 }
 
+/* Blanks fill a header up, so that the numbers start on a line of the cache. */
+int64_t rb_npy_head(char head[RB_NPY_HEAD], const char *type, int dimensions,
+                    const int64_t *shape) {
+    char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>', sizes[100] = "";
+    int used = 0;
+    for (int d = 0; d < dimensions; d++)
+        used += snprintf(sizes + used, sizeof sizes - (size_t)used, "%lld%s", (long long)shape[d],
+                         d + 1 < dimensions ? ", "
+                         : dimensions == 1  ? ","
+                                            : "");
+    memcpy(head, "\x93NUMPY\x01", 8);
+    int length =
+        snprintf(head + 10, RB_NPY_HEAD - 10,
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }", order, type, sizes);
+    int total = (10 + length + 1 + 63) / 64 * 64;
+    memset(head + 10 + length, ' ', (size_t)(total - 10 - length));
+    head[total - 1] = '\n';
+    head[8] = (char)((total - 10) & 255);
+    head[9] = (char)((total - 10) >> 8);
+    return total;
+}
+
 static bool write_header(FILE *file, const rb_write_header *header) {
-    enum { PREFIX = 10, BYTES = 128 };
-    char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    char text[BYTES] = "\x93NUMPY\x01";
-    text[8] = BYTES - PREFIX;
-    /* Blanks up to 128 bytes, so that the numbers start on a line of the cache. */
-    int used = snprintf(text + PREFIX, BYTES - PREFIX,
-                        "{'descr': '%cf%zu', 'fortran_order': False, 'shape': (%lld, %lld), }",
-                        order, rb_type_size(header->type), (long long)header->n_samples,
-                        (long long)header->n_features);
-    memset(text + PREFIX + used, ' ', (size_t)(BYTES - PREFIX - used - 1));
-    text[BYTES - 1] = '\n';
-    return fwrite(text, sizeof text, 1, file) == 1;
+    char head[RB_NPY_HEAD];
+    int64_t bytes = rb_npy_head(head, header->type == RB_FLOAT32 ? "f4" : "f8", 2,
+                                (int64_t[]){header->n_samples, header->n_features});
+    return fwrite(head, 1, (size_t)bytes, file) == (size_t)bytes;
 }
 
 static rb_error close_npy(rb_context *ctx, void *state, bool abandon) {

@@ -104,27 +104,6 @@ rb_error rb_npz_read(rb_context *ctx, const char *path, rb_array_choice choose, 
 
 /* ---- writing ---- */
 
-enum { HEAD = 256 };
-
-/* The header of an array; how many bytes. */
-static int64_t write_head(char head[HEAD], const char *type, int dimensions, const int64_t *shape) {
-    char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>', sizes[100] = "";
-    int used = 0;
-    for (int d = 0; d < dimensions; d++)
-        used += snprintf(sizes + used, sizeof sizes - (size_t)used, "%lld,%s", (long long)shape[d],
-                         d + 1 < dimensions ? " " : "");
-    memcpy(head, "\x93NUMPY\x01", 8);
-    int length =
-        snprintf(head + 10, HEAD - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                 order, type, sizes);
-    int total = (10 + length + 1 + 63) / 64 * 64;
-    memset(head + 10 + length, ' ', (size_t)(total - 10 - length));
-    head[total - 1] = '\n';
-    head[8] = (char)((total - 10) & 255);
-    head[9] = (char)((total - 10) >> 8);
-    return total;
-}
-
 static rb_error add_entry(rb_zip_writer *zip, const char *array, const char *head, int64_t bytes,
                           rb_span data) {
     char name[RB_ZIP_NAME];
@@ -133,7 +112,7 @@ static rb_error add_entry(rb_zip_writer *zip, const char *array, const char *hea
 }
 
 rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type type) {
-    char head[HEAD];
+    char head[RB_NPY_HEAD];
     int64_t cells = 1;
     for (int d = 0; d < array->dimensions; d++)
         cells *= array->shape[d];
@@ -142,7 +121,7 @@ rb_error rb_npz_add(rb_zip_writer *zip, const rb_named_array *array, rb_type typ
     for (int64_t i = 0; i < cells; i++)
         rb_put(type, values, i, array->values[i]);
     int64_t bytes =
-        write_head(head, type == RB_FLOAT32 ? "f4" : "f8", array->dimensions, array->shape);
+        rb_npy_head(head, type == RB_FLOAT32 ? "f4" : "f8", array->dimensions, array->shape);
     rb_error err = add_entry(zip, array->name, head, bytes,
                              (rb_span){values, cells * (int64_t)rb_type_size(type)});
     rb_free(values);
@@ -175,7 +154,7 @@ static int64_t decode(const char *text, uint32_t *out, int64_t room) {
 
 rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
                           const char *const *texts) {
-    char head[HEAD], type[32];
+    char head[RB_NPY_HEAD], type[32];
     int64_t longest = 1, bytes;
     for (int64_t i = 0; i < count; i++) {
         int64_t length = decode(texts[i], NULL, 0);
@@ -187,7 +166,7 @@ rb_error rb_npz_add_texts(rb_zip_writer *zip, const char *name, int64_t count,
     for (int64_t i = 0; i < count; i++)
         decode(texts[i], values + i * longest, longest);
     snprintf(type, sizeof type, "U%lld", (long long)longest);
-    bytes = write_head(head, type, 1, &count);
+    bytes = rb_npy_head(head, type, 1, &count);
     rb_error err = add_entry(
         zip, name, head, bytes,
         (rb_span){(const unsigned char *)values, count * longest * (int64_t)sizeof *values});

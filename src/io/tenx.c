@@ -36,7 +36,7 @@ static rb_error read_names(rb_context *ctx, const char *path, int wanted, int64_
     rb_name_list list = {0};
     char *line = NULL;
     int64_t length;
-    rb_error err = rb_lines_open(ctx, path, &lines);
+    rb_error err = rb_lines_open(ctx, path, false, &lines);
     do {
         err = err ? err : rb_lines_next(ctx, lines, &line, &length);
         if (!err && line) {

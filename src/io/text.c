@@ -16,7 +16,7 @@ struct rb_lines {
     bool ended;
 };
 
-static rb_error open_lines(rb_context *ctx, const char *path, bool any, rb_lines **out) {
+rb_error rb_lines_open(rb_context *ctx, const char *path, bool any, rb_lines **out) {
     *out = NULL;
     rb_lines *lines = rb_alloc_zero(ctx, 1, sizeof *lines);
     if (!lines) return RB_ERROR_MEMORY;
@@ -33,14 +33,6 @@ static rb_error open_lines(rb_context *ctx, const char *path, bool any, rb_lines
     lines->file_bytes = rb_file_size(path);
     *out = lines;
     return RB_OK;
-}
-
-rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines) {
-    return open_lines(ctx, path, false, lines);
-}
-
-rb_error rb_lines_open_any(rb_context *ctx, const char *path, rb_lines **lines) {
-    return open_lines(ctx, path, true, lines);
 }
 
 void rb_lines_close(rb_lines *lines) {

@@ -291,7 +291,8 @@ static void tables_are_read_by_member(void **state) {
         assert_int_equal(rb_h5_data_open(file, "t", &data), RB_OK);
         for (int m = 0; m < 3; m++) {
             rb_names *names;
-            if (rb_h5_read_texts(&data, members[m], &names)) fail_msg("%s", rb_context_error(ctx));
+            if (rb_h5_read_texts(&data, members[m], false, &names))
+                fail_msg("%s", rb_context_error(ctx));
             for (int i = 0; i < TABLE; i++) {
                 char wanted[16];
                 snprintf(wanted, sizeof wanted, m == 0 ? "row %d" : "c%d", i);

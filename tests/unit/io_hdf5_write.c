@@ -143,13 +143,24 @@ static void test_write_allocation_failures(void **state) {
 
 /* Features in use: genes 2 and 0 of another data set, and one that the file does not have. */
 static const char *const used[] = {"NKG7", "CD4", "ABSENT"};
-static const double loadings[] = {1, 2, 3, 4, 5, 6};
+static double loadings[] = {1, 2, 3, 4, 5, 6};
 
-static rb_anndata_results results_of(const rb_matrix *codes, const rb_names *names) {
+typedef struct results {
+    const rb_model *model;
+    const rb_matrix *codes;
+} results;
+
+static rb_error add_results(rb_context *ctx, const char *input, const char *output,
+                            const results *r) {
+    return rb_model_annotate_as(ctx, r->model, r->codes, "X_rfn", input, output);
+}
+
+static results results_of(const rb_matrix *codes, const rb_names *names) {
     static const rb_method method = {.name = "rfn"};
     static rb_attribute settings[] = {{"eta", "0.1"}, {"seed", "7"}};
     static double centre[3], scale[3] = {1, 1, 1};
     static rb_preprocess preprocess[2]; /* without names, and with them */
+    static rb_array array = {"loadings", 3, UNITS, loadings};
     static rb_model models[2];
     rb_preprocess *p = &preprocess[names != NULL];
     rb_model *model = &models[names != NULL];
@@ -158,9 +169,13 @@ static rb_anndata_results results_of(const rb_matrix *codes, const rb_names *nam
                          .n_input = 3,
                          .centre = centre,
                          .scale = scale};
-    *model =
-        (rb_model){.method = &method, .attributes = settings, .n_attributes = 2, .preprocess = p};
-    return (rb_anndata_results){model, "X_rfn", codes, loadings, UNITS};
+    *model = (rb_model){.method = &method,
+                        .attributes = settings,
+                        .n_attributes = 2,
+                        .arrays = &array,
+                        .n_arrays = 1,
+                        .preprocess = p};
+    return (results){model, codes};
 }
 
 static rb_matrix *codes_of(rb_context *ctx, int64_t n, float first) {
@@ -207,11 +222,11 @@ static void test_add_results(void **state) {
     const char *path = temporary("added.h5ad");
     rb_names *names = rb_names_copy(ctx, used, 3);
     rb_matrix *codes = codes_of(ctx, 5, 1), *later = codes_of(ctx, 5, 100);
-    rb_anndata_results results = results_of(codes, names);
-    assert_int_equal(rb_anndata_add(ctx, HDF5_DATA "csr.h5ad", path, &results), RB_OK);
+    results wanted = results_of(codes, names);
+    assert_int_equal(add_results(ctx, HDF5_DATA "csr.h5ad", path, &wanted), RB_OK);
     assert_added(ctx, path, codes);
-    results.codes = later; /* in place, over the older results */
-    assert_int_equal(rb_anndata_add(ctx, path, path, &results), RB_OK);
+    wanted.codes = later; /* in place, over the older results */
+    assert_int_equal(add_results(ctx, path, path, &wanted), RB_OK);
     assert_added(ctx, path, later);
     unlink(path);
     rb_matrix_free(codes);
@@ -226,11 +241,11 @@ static void test_add_to_file_of_2018(void **state) {
     const char *path = temporary("added2018.h5ad");
     rb_names *names = rb_names_copy(ctx, used, 3);
     rb_matrix *codes = codes_of(ctx, 5, 1);
-    rb_anndata_results results = results_of(codes, names);
+    results wanted = results_of(codes, names);
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
         ctx->allocations_left = n;
-        err = rb_anndata_add(ctx, HDF5_DATA "old2018.h5ad", path, &results);
+        err = add_results(ctx, HDF5_DATA "old2018.h5ad", path, &wanted);
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_true(err == RB_OK || access(path, F_OK) != 0);
         assert_hdf5_closed();
@@ -255,11 +270,11 @@ static void test_add_to_file_of_2018(void **state) {
     assert_hdf5_closed();
 }
 
-static void assert_not_added(rb_context *ctx, const char *input, const rb_anndata_results *results,
+static void assert_not_added(rb_context *ctx, const char *input, const results *r,
                              rb_error code, const char *words) {
     const char *path = temporary("refused.h5ad");
     unlink(path);
-    assert_int_equal(rb_anndata_add(ctx, input, path, results), code);
+    assert_int_equal(add_results(ctx, input, path, r), code);
     if (!strstr(rb_context_error(ctx), words))
         fail_msg("the sentence is '%s'", rb_context_error(ctx));
     assert_int_not_equal(access(path, F_OK), 0);
@@ -271,8 +286,8 @@ static void test_add_is_refused(void **state) {
     rb_matrix *codes = codes_of(ctx, 5, 1), *few = codes_of(ctx, 4, 1);
     static const char *const others[] = {"x", "y", "z"};
     rb_names *names = rb_names_copy(ctx, others, 3);
-    rb_anndata_results unnamed = results_of(codes, NULL), short_of = results_of(few, names),
-                       foreign = results_of(codes, names);
+    results unnamed = results_of(codes, NULL), short_of = results_of(few, names),
+            foreign = results_of(codes, names);
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &unnamed, RB_ERROR_DATA, "4 variables");
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &short_of, RB_ERROR_DATA, "5 observations");
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &foreign, RB_ERROR_DATA, "none of the features");
@@ -288,11 +303,11 @@ static void test_add_allocation_failures(void **state) {
     const char *path = temporary("failing-add.h5ad");
     rb_names *names = rb_names_copy(ctx, used, 3);
     rb_matrix *codes = codes_of(ctx, 5, 1);
-    rb_anndata_results results = results_of(codes, names);
+    results wanted = results_of(codes, names);
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
         ctx->allocations_left = n;
-        err = rb_anndata_add(ctx, HDF5_DATA "csr.h5ad", path, &results);
+        err = add_results(ctx, HDF5_DATA "csr.h5ad", path, &wanted);
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_true(err == RB_OK || access(path, F_OK) != 0);
         assert_hdf5_closed();
