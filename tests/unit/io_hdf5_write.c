@@ -270,8 +270,8 @@ static void test_add_to_file_of_2018(void **state) {
     assert_hdf5_closed();
 }
 
-static void assert_not_added(rb_context *ctx, const char *input, const results *r,
-                             rb_error code, const char *words) {
+static void assert_not_added(rb_context *ctx, const char *input, const results *r, rb_error code,
+                             const char *words) {
     const char *path = temporary("refused.h5ad");
     unlink(path);
     assert_int_equal(add_results(ctx, input, path, r), code);

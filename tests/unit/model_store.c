@@ -596,7 +596,8 @@ static void test_annotate(void **state) {
     double varm[4 * UNITS];
     static const double expected[4 * UNITS] = {1, 1.0 / 2, 0, 0, 1.0 / 3, 1.0 / 4, 0, 0};
     assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT32, 5, UNITS, &codes), RB_OK);
-    assert_int_equal(rb_model_annotate_as(ctx, model, codes, NULL, HDF5_DATA "csr.h5ad", path), RB_OK);
+    assert_int_equal(rb_model_annotate_as(ctx, model, codes, NULL, HDF5_DATA "csr.h5ad", path),
+                     RB_OK);
     assert_int_equal(rb_h5_open(ctx, path, RB_H5_SHARED, &file), RB_OK);
     assert_int_equal(rb_h5_get_values(file, "varm/test", 4 * UNITS, varm), RB_OK);
     assert_memory_equal(varm, expected, sizeof expected);
