@@ -1,5 +1,5 @@
 /* `./run select [SETS] [CASE]`: does rb_select find how many causes were planted? Both generators
- * of biclusters and bars, each with three noises, from fewer starts than it takes by default.
+ * of biclusters and bars, each with three noises.
  *
  *     --first SEED   of the first set
  *     --keep FOLDER  results of all fits: the same command goes on from them, with any rule

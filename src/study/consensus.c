@@ -73,7 +73,12 @@ static rb_error take_codes(void *user, int64_t first, const rb_matrix *samples) 
     return RB_OK;
 }
 
-static rb_error encode(rb_context *ctx, const rb_model *model, rb_source *source, rb_dense codes) {
+int64_t rb_units_samples(int64_t n_samples) {
+    return n_samples < MAX_SAMPLES ? n_samples : MAX_SAMPLES;
+}
+
+rb_error rb_units_encode(rb_context *ctx, const rb_model *model, rb_source *source,
+                         rb_dense codes) {
     int64_t n = source->n_samples;
     bool all = n <= MAX_SAMPLES;
     taking t = {.codes = codes};
@@ -87,7 +92,8 @@ static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number
     int64_t m = v->loadings.cols, l = rb_model_units(model), before = v->count;
     const double *loadings;
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
-    if (!err && source) err = encode(ctx, model, source, rb_dense_rows(v->codes, before, l));
+    if (!err && source)
+        err = rb_units_encode(ctx, model, source, rb_dense_rows(v->codes, before, l));
     for (int64_t j = 0; !err && j < l; j++) {
         int64_t to = v->count;
         rb_dense w = rb_dense_rows(v->loadings, to, 1), z = {0};
@@ -242,8 +248,7 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
                        (long long)count, (long long)n_units, MAX_UNITS);
     }
     rb_dense_take(&scratch, RB_FLOAT64, n_units, m, &v.loadings);
-    if (source)
-        rb_dense_take(&scratch, RB_FLOAT64, n_units, n < MAX_SAMPLES ? n : MAX_SAMPLES, &v.codes);
+    if (source) rb_dense_take(&scratch, RB_FLOAT64, n_units, rb_units_samples(n), &v.codes);
     v.units = rb_take(&scratch, n_units, sizeof *v.units);
     for (int64_t i = 0; i < count && !scratch.err; i++)
         scratch.err = add_units(ctx, models[i], i, source, &v);
@@ -318,6 +323,7 @@ static rb_error warn_of_same(rb_context *ctx, const rb_model *const *models, int
     uint32_t *checksums = rb_alloc(ctx, count, sizeof *checksums);
     if (!checksums) return RB_ERROR_MEMORY;
     int64_t first = 0, second = 0, others = 0;
+    char more[64] = "";
     for (int64_t i = 0; i < count; i++) {
         checksums[i] = rb_model_checksum(models[i]);
         int64_t j = 0;
@@ -330,15 +336,12 @@ static rb_error warn_of_same(rb_context *ctx, const rb_model *const *models, int
             first = j, second = i;
     }
     rb_free(checksums);
-    if (others > 0) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "models %lld and %lld are the same, counted from 1, and so are %lld more: units are "
-               "stable by that alone",
-               (long long)first + 1, (long long)second + 1, (long long)others);
-    } else if (second > 0) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "models %lld and %lld are the same, counted from 1: units are stable by that alone",
-               (long long)first + 1, (long long)second + 1);
+    if (others > 0) snprintf(more, sizeof more, ", and so are %lld more", (long long)others);
+    if (second > 0) {
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "models %lld and %lld are the same, counted from 1%s: units are stable by that alone",
+            (long long)first + 1, (long long)second + 1, more);
     }
     return RB_OK;
 }

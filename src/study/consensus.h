@@ -52,13 +52,20 @@ rb_error rb_consensus_make(rb_context *ctx, const rb_model *const *models, int64
 /* Clusters of the living units. Cleared with rb_clusters_clear, also on failure. */
 rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_t count,
                           rb_source *source, double similarity, rb_clusters *clusters);
+/* Of so many samples codes are compared: all, or 4096 spread over them; and these, a row a unit. */
+int64_t rb_units_samples(int64_t n_samples);
+rb_error rb_units_encode(rb_context *ctx, const rb_model *model, rb_source *source, rb_dense codes);
 /* Clusters of vectors of n_models models; cleared likewise. */
 rb_error rb_clusters_of(rb_context *ctx, const rb_unit_vectors *vectors, int64_t n_models,
                         double similarity, rb_clusters *clusters);
 void rb_clusters_clear(rb_clusters *clusters);
 
-/* rerun.c: adds the options of a consensus as its model recorded them. */
-rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options);
+/* rerun.c: the options of a fit as its model recorded them; no preset changes what is set. Values
+ * are those that a function gives, none for NULL; *options also after a failure. */
+typedef const char *(*rb_value_again_fn)(const rb_model *model, const rb_option *row);
+rb_error rb_options_recall(rb_context *ctx, const rb_model *model, rb_value_again_fn value_of,
+                           rb_options **options);
+int64_t rb_recorded_whole(const rb_model *model, const char *name, int64_t fallback);
 /* consensus_model.c: the model of the first `kept` clusters, not fitted again. */
 rb_error rb_consensus_merge(rb_context *ctx, const rb_model *const *models, int64_t count,
                             const rb_clusters *clusters, int64_t kept, bool mean,

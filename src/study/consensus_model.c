@@ -57,12 +57,6 @@ static rb_error take_mean(const merging *m, const char *name, int64_t rows, int6
     return err;
 }
 
-static bool is(const char *name, const char *const *among) {
-    while (*among && strcmp(name, *among) != 0)
-        among++;
-    return *among;
-}
-
 /* What the method does not tell is left out. */
 static rb_error take_array(const merging *m, const rb_model *base, const char *name) {
     int64_t rows, columns, l = rb_model_units(base);
@@ -83,7 +77,7 @@ static rb_error copy_attributes(const merging *m, const rb_model *base) {
     rb_error err = RB_OK;
     for (int64_t i = 0; i < base->n_attributes && !err; i++) {
         const rb_attribute *a = &base->attributes[i];
-        if (!is(a->name, of_one_fit))
+        if (!rb_among(of_one_fit, a->name))
             err = rb_model_set_attribute(m->ctx, m->merged, a->name, a->value);
     }
     snprintf(units, sizeof units, "%lld", (long long)m->kept);
@@ -149,7 +143,7 @@ static bool goes_on(const rb_method *method, const char *name) {
                                          "eta-factor",
                                          NULL};
     const char *const *start = method->start_options;
-    return !is(name, others) && !(start && is(name, start));
+    return !rb_among(others, name) && !(start && rb_among(start, name));
 }
 
 static rb_error set_rows(rb_context *ctx, const rb_model *model, const rb_option *row,

@@ -27,17 +27,15 @@ static rb_error add_rows(rb_context *ctx, sparse_rows *to, int64_t first, const 
     return RB_OK;
 }
 
-/* Makes a matrix of the rows, of that shape, or frees them. */
-static rb_error end_sparse(rb_context *ctx, rb_error err, sparse_rows *all, const rb_matrix *like,
-                           rb_matrix **matrix) {
+/* Makes a matrix of the rows, or frees them. */
+static rb_error end_sparse(rb_context *ctx, rb_error err, sparse_rows *all, rb_type type, int64_t n,
+                           int64_t m, rb_matrix **matrix) {
     if (!err && !all->columns) {
         all->columns = rb_alloc(ctx, 0, sizeof *all->columns);
-        all->values = rb_alloc(ctx, 0, rb_type_size(like->type));
+        all->values = rb_alloc(ctx, 0, rb_type_size(type));
     }
-    if (!err) {
-        return rb_matrix_own_csr(ctx, like->type, like->n_samples, like->n_features, all->starts,
-                                 all->columns, all->values, matrix);
-    }
+    if (!err)
+        return rb_matrix_own_csr(ctx, type, n, m, all->starts, all->columns, all->values, matrix);
     rb_free(all->starts);
     rb_free(all->columns);
     rb_free(all->values);
@@ -54,10 +52,7 @@ static rb_error load_sparse(rb_context *ctx, rb_source *source, rb_matrix **matr
         err = rb_source_read(ctx, source, first, n - first < SAMPLES ? n - first : SAMPLES, &view);
         err = err ? err : add_rows(ctx, &all, first, &view);
     }
-    return end_sparse(
-        ctx, err, &all,
-        &(rb_matrix){.n_samples = n, .n_features = source->n_features, .type = source->type},
-        matrix);
+    return end_sparse(ctx, err, &all, source->type, n, source->n_features, matrix);
 }
 
 static rb_error take_sparse(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
@@ -68,10 +63,7 @@ static rb_error take_sparse(rb_context *ctx, const rb_matrix *matrix, const int6
         rb_matrix view = rb_matrix_part(matrix, samples[i], 1);
         err = add_rows(ctx, &all, i, &view);
     }
-    return end_sparse(
-        ctx, err, &all,
-        &(rb_matrix){.n_samples = count, .n_features = matrix->n_features, .type = matrix->type},
-        taken);
+    return end_sparse(ctx, err, &all, matrix->type, count, matrix->n_features, taken);
 }
 
 rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,

@@ -14,8 +14,7 @@
  *
  * What is permuted are the values after what looks at whole samples (totals, log1p, centring), of
  * the features in use: these steps would undo each other else. Means, variances, and which
- * features are
- * selected, are the same for every permutation.
+ * features are selected, are the same for every permutation.
  */
 #include "consensus.h"
 
@@ -89,8 +88,7 @@ typedef struct study {
     int64_t units;         /* of a fit; of a consensus those that were not kept have nothing */
     int64_t width;         /* of a row of `null`: units that a permutation may have */
     double *null;          /* permutations x width: the information of each */
-    double *largest;       /* of each permutation; ascending */
-    struct living *living; /* units of all permutations, descending */
+    struct living *largest, *living; /* of each permutation, and all, descending */
     int64_t n_living;
 } study;
 
@@ -188,24 +186,18 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, 
 
 static rb_error measure(rb_context *ctx, const study *s, rb_source *source, rb_bytes *result) {
     rb_model *refitted = NULL;
-    double *information = NULL;
-    rb_error err = !s->fit        ? RB_OK
+    double *information = rb_alloc_zero(ctx, s->width, sizeof *information);
+    *result = (rb_bytes){information, s->width * (int64_t)sizeof *information};
+    rb_error err = !information   ? RB_ERROR_MEMORY
+                   : !s->fit      ? RB_OK
                    : s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
                                   : rb_fit(ctx, s->fit, source, NULL, &refitted);
     bool nothing = s->consensus && err == RB_ERROR_DATA; /* no unit that is stable enough */
-    if (nothing) err = RB_OK;
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
-    if (!err) {
-        information = rb_alloc_zero(ctx, s->width, sizeof *information);
-        if (!information) err = RB_ERROR_MEMORY;
-        if (!err && !nothing)
-            err = rb_unit_information(ctx, refitted ? refitted : s->model, source, information);
-    }
+    if (!err) err = rb_unit_information(ctx, refitted ? refitted : s->model, source, information);
     rb_model_free(refitted);
-    if (err) rb_free(information);
-    if (!err) *result = (rb_bytes){information, s->width * (int64_t)sizeof *information};
-    return err;
+    return nothing ? RB_OK : err;
 }
 
 static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
@@ -353,7 +345,8 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
 }
 
 /* What permuted data need no more, or cannot have twice. */
-static const char *value_again(const rb_model *model, const char *name) {
+static const char *value_again(const rb_model *model, const rb_option *row) {
+    const char *name = row->name;
     if (strcmp(name, "regress") == 0) return NULL;
     static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
     return rb_among(done, name)                  ? "0"
@@ -362,31 +355,10 @@ static const char *value_again(const rb_model *model, const char *name) {
                                                  : rb_model_attribute(model, name);
 }
 
-/* All options of the fit, as the model recorded them: no preset changes what is set. */
-static rb_error repeat_options(rb_context *ctx, const rb_model *model, rb_options **options) {
-    const rb_option *row;
-    rb_error err = rb_options_new(ctx, model->method->name, options);
-    for (int t = 0; (row = rb_recorded_rows(model->method, t)) != NULL; t++) {
-        for (; !err && row->name; row++) {
-            const char *value = value_again(model, row->name);
-            bool there = rb_options_get(*options, row->name, NULL, 0) >= 0;
-            if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
-        }
-    }
-    if (!err && rb_model_attribute(model, "consensus_models"))
-        err = rb_consensus_recall(ctx, model, *options);
-    if (!err) rb_options_unset_idle(*options);
-    return err;
-}
-
-static int64_t whole_of(const rb_model *model, const char *name) {
-    const char *text = rb_model_attribute(model, name);
-    return text ? strtoll(text, NULL, 10) : 0;
-}
-
 /* A consensus may have fewer units than its fits, or more, up to those of all of them. */
 static rb_error count_units(rb_context *ctx, study *s) {
-    int64_t asked = whole_of(s->model, "units"), fits = whole_of(s->model, "consensus_models");
+    int64_t asked = rb_recorded_whole(s->model, "units", 0),
+            fits = rb_recorded_whole(s->model, "consensus_models", 0);
     s->units = asked > s->units ? asked : s->units;
     if (!rb_multiply(s->units, fits, &s->width))
         return rb_fail(ctx, RB_ERROR_MEMORY, "there are too many units to be kept");
@@ -395,23 +367,17 @@ static rb_error count_units(rb_context *ctx, study *s) {
 
 /* ---- p-values ---- */
 
-/* How many of the ascending values are at least x. */
-static int64_t count_from(const double *values, int64_t count, double x) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (values[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return count - low;
-}
-
 static int descending(const void *a, const void *b) {
     const struct living *x = a, *y = b;
     if (x->information != y->information) return x->information < y->information ? 1 : -1;
     return (x->share > y->share) - (x->share < y->share);
+}
+
+/* Sorts, and adds up the shares. */
+static void order(struct living *list, int64_t count) {
+    qsort(list, (size_t)count, sizeof *list, descending);
+    for (int64_t u = 1; u < count; u++)
+        list[u].share += list[u - 1].share;
 }
 
 /* Of the null only order statistics are used. */
@@ -420,39 +386,37 @@ static void sort_null(study *s) {
     for (int64_t i = 0; i < b; i++) {
         const double *row = s->null + i * s->width;
         int64_t first = s->n_living;
-        s->largest[i] = 0;
+        s->largest[i] = (struct living){0, 1};
         for (int64_t u = 0; u < s->width; u++) {
-            s->largest[i] = fmax(s->largest[i], row[u]);
+            s->largest[i].information = fmax(s->largest[i].information, row[u]);
             if (row[u] > 0) s->living[s->n_living++].information = row[u];
         }
         for (int64_t u = first; u < s->n_living; u++)
             s->living[u].share = 1 / (double)(s->n_living - first);
     }
-    rb_sort_numbers(s->largest, b);
-    qsort(s->living, (size_t)s->n_living, sizeof *s->living, descending);
-    for (int64_t u = 1; u < s->n_living; u++)
-        s->living[u].share += s->living[u - 1].share;
+    order(s->largest, b);
+    order(s->living, s->n_living);
 }
 
-/* The sum over permutations of the share of living units with at least that information. */
-static double shares_from(const study *s, double information) {
-    int64_t low = 0, high = s->n_living;
+/* The sum of the shares of those with at least that information. */
+static double shares_from(const struct living *list, int64_t count, double information) {
+    int64_t low = 0, high = count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (s->living[middle].information >= information)
+        if (list[middle].information >= information)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 ? s->living[low - 1].share : 0;
+    return low > 0 ? list[low - 1].share : 0;
 }
 
 static rb_significance judge(const study *s, double information) {
     double b = (double)s->options.permutations;
-    double larger = (double)count_from(s->largest, s->options.permutations, information);
+    double larger = shares_from(s->largest, s->options.permutations, information);
+    double share = shares_from(s->living, s->n_living, information);
     double p_family = (1 + larger) / (1 + b);
-    return (rb_significance){.p = fmin((1 + shares_from(s, information)) / (1 + b), p_family),
-                             .p_family = p_family};
+    return (rb_significance){.p = fmin((1 + share) / (1 + b), p_family), .p_family = p_family};
 }
 
 /* The false discovery rate is over all living units, also those that `best` left out. */
@@ -616,7 +580,7 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
     if (!err && s.options.null == NULL_REFIT) {
         err = check_model(ctx, model);
         err = err ? err : check_data(ctx, model, source);
-        err = err ? err : repeat_options(ctx, model, &s.fit);
+        err = err ? err : rb_options_recall(ctx, model, value_again, &s.fit);
         s.consensus = rb_model_attribute(model, "consensus_models");
         if (!err && s.consensus) err = count_units(ctx, &s);
     }

@@ -20,14 +20,16 @@ static bool is_warm(const rb_model *model) {
     return rb_model_attribute(model, "start_checksum") != NULL && !is_consensus(model);
 }
 
-/* Is an option not to be set again? A fit that starts from a model takes its preprocessing, and
- * refuses what would be ignored. */
-static bool left_out(const rb_model *model, const rb_option *row, const char *value) {
-    bool warm = is_warm(model);
-    if (!*value || strcmp(row->name, "max-time") == 0) return true;
-    if (warm && rb_rows_find(rb_preprocess_group.rows, row->name))
-        return strcmp(row->name, "missing") != 0 || strcmp(value, "omit") != 0;
-    return warm && rb_among(model->method->start_options, row->name);
+/* What is set again: a fit that starts from a model takes its preprocessing, and refuses what would
+ * be ignored. */
+static const char *value_again(const rb_model *model, const rb_option *row) {
+    const char *value = rb_model_attribute(model, row->name);
+    if (!value || strcmp(row->name, "max-time") == 0) return NULL;
+    if (!is_warm(model)) return value;
+    bool left_out = rb_rows_find(rb_preprocess_group.rows, row->name)
+                        ? strcmp(row->name, "missing") != 0 || strcmp(value, "omit") != 0
+                        : rb_among(model->method->start_options, row->name);
+    return left_out ? NULL : value;
 }
 
 /* Did the clock or the program end the fit? */
@@ -35,12 +37,16 @@ static bool was_cut(const rb_model *model) {
     return model->status == RB_STATUS_TIME || model->status == RB_STATUS_STOPPED;
 }
 
-static int64_t best_restart(const rb_model *model) {
-    const char *restart = rb_model_attribute(model, "best_restart");
-    return restart ? strtoll(restart, NULL, 10) : 0;
+int64_t rb_recorded_whole(const rb_model *model, const char *name, int64_t fallback) {
+    const char *text = rb_model_attribute(model, name);
+    return text ? strtoll(text, NULL, 10) : fallback;
 }
 
-rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options *options) {
+static int64_t best_restart(const rb_model *model) {
+    return rb_recorded_whole(model, "best_restart", 0);
+}
+
+static rb_error recall_consensus(rb_context *ctx, const rb_model *model, rb_options *options) {
     const rb_option_group *group = rb_consensus_group();
     rb_error err = rb_options_add(ctx, options, group);
     for (const rb_option *row = group->rows; row->name && !err; row++) {
@@ -52,30 +58,32 @@ rb_error rb_consensus_recall(rb_context *ctx, const rb_model *model, rb_options 
     return err;
 }
 
-rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **out) {
-    rb_options *options = NULL;
+rb_error rb_options_recall(rb_context *ctx, const rb_model *model, rb_value_again_fn value_of,
+                           rb_options **options) {
     const rb_option *row;
-    rb_error err = rb_options_new(ctx, model->method->name, &options);
+    *options = NULL;
+    rb_error err = rb_options_new(ctx, model->method->name, options);
     for (int t = 0; (row = rb_recorded_rows(model->method, t)) != NULL; t++) {
         for (; !err && row->name; row++) {
-            const char *value = rb_model_attribute(model, row->name);
-            bool there = rb_options_get(options, row->name, NULL, 0) >= 0;
-            if (there && value && !left_out(model, row, value))
-                err = rb_options_set(ctx, options, row->name, value);
+            const char *value = value_of(model, row);
+            bool there = rb_options_get(*options, row->name, NULL, 0) >= 0;
+            if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
         }
     }
-    if (!err && is_consensus(model)) err = rb_consensus_recall(ctx, model, options);
+    if (!err && is_consensus(model)) err = recall_consensus(ctx, model, *options);
+    if (!err) rb_options_unset_idle(*options);
+    return err;
+}
+
+rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **options) {
+    rb_error err = rb_options_recall(ctx, model, value_again, options);
     /* Restarts after the best one were not whole, or not better. */
     if (!err && was_cut(model) && !is_consensus(model))
-        err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
-    if (err) {
-        rb_fail_prefix(ctx, "the options of the model cannot be set: ");
-        rb_options_free(options);
-        options = NULL;
-    } else {
-        rb_options_unset_idle(options);
-    }
-    *out = options;
+        err = rb_options_set_integer(ctx, *options, "restarts", best_restart(model) + 1);
+    if (!err) return RB_OK;
+    rb_fail_prefix(ctx, "the options of the model cannot be set: ");
+    rb_options_free(*options);
+    *options = NULL;
     return err;
 }
 
@@ -93,8 +101,7 @@ static rb_error check_sum(rb_context *ctx, const rb_model *model, const char *at
 }
 
 static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *source) {
-    const char *samples = rb_model_attribute(model, "data_samples");
-    int64_t n = samples ? strtoll(samples, NULL, 10) : source->n_samples;
+    int64_t n = rb_recorded_whole(model, "data_samples", source->n_samples);
     int64_t m = model->preprocess->n_input;
     if (n != source->n_samples || (m != source->n_features && !is_warm(model))) {
         return rb_fail(ctx, RB_ERROR_DATA,

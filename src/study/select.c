@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum { FEWEST = 19 }; /* permutations whose smallest p-value is 0.05 */
-enum { SAMPLES_COMPARED = 2000 };
 
 static const rb_option table[] = {
     {"units", 'k', RB_OPTION_TEXT, offsetof(select_options, units), "10:20:5", 0, 0, NULL,
@@ -53,48 +52,48 @@ rb_error rb_select_options(rb_context *ctx, const char *method, rb_options **opt
 
 /* ---- the numbers to try ---- */
 
-static rb_error not_units(rb_context *ctx, const char *text) {
-    return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "`units` is '%s', but must be numbers above 0 like 2:20, 2:50:4 or 5,10,20",
-                   text);
-}
-
 enum { MAX_NUMBERS = 100000 };
 
-/* "2:20" or "2:50:4"; 0: it is none. */
-static int64_t parse_range(const char *text, int64_t *units) {
-    long long low, high, step = 1;
-    int used = 0, used_by_step = 0;
-    int64_t count = 0;
-    int found = sscanf(text, "%lld:%lld%n:%lld%n", &low, &high, &used, &step, &used_by_step);
-    bool whole = found >= 2 && !text[found == 3 ? used_by_step : used];
-    if (!whole || low < 1 || high < low || step < 1 || (high - low) / step >= MAX_NUMBERS) return 0;
-    for (long long k = low; k <= high; k += step)
-        units[count++] = k;
-    return count;
+static bool take_mark(const char **text, char mark) {
+    bool there = **text == mark;
+    *text += there;
+    return there;
 }
 
-/* "5,10,20"; 0: it is none. */
-static int64_t parse_list(const char *text, int64_t *units) {
+static bool take_number(const char **text, long long *value) {
+    int used;
+    if (sscanf(*text, "%lld%n", value, &used) != 1) return false;
+    *text += used;
+    return true;
+}
+
+/* "2:20", "2:50:4", "5,10,20", and lists of ranges; 0: it is none. */
+static int64_t parse(const char *text, int64_t *units) {
     int64_t count = 0;
-    for (bool more = true; more; text++) {
-        long long one;
-        int used;
-        if (count == MAX_NUMBERS || sscanf(text, "%lld%n", &one, &used) != 1 || one < 1) return 0;
-        units[count++] = one;
-        text += used;
-        more = *text == ',';
-        if (*text && !more) return 0;
-    }
-    return count;
+    do {
+        long long low, high, step = 1;
+        if (!take_number(&text, &low)) return 0;
+        high = low;
+        if (take_mark(&text, ':') && !take_number(&text, &high)) return 0;
+        if (take_mark(&text, ':') && !take_number(&text, &step)) return 0;
+        if (low < 1 || high < low || step < 1 || (high - low) / step >= MAX_NUMBERS - count)
+            return 0;
+        for (long long k = low; k <= high; k += step)
+            units[count++] = k;
+    } while (take_mark(&text, ','));
+    return *text ? 0 : count;
 }
 
 /* Ascending and each once; freed by rb_free. */
 static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, int64_t *count) {
     *units = rb_alloc(ctx, MAX_NUMBERS, sizeof **units);
     if (!*units) return RB_ERROR_MEMORY;
-    *count = strchr(text, ':') ? parse_range(text, *units) : parse_list(text, *units);
-    if (*count == 0) return not_units(ctx, text);
+    *count = parse(text, *units);
+    if (*count == 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`units` is '%s', but must be numbers above 0 like 2:20, 2:50:4 or 5,10,20",
+                       text);
+    }
     rb_sort_integers(*units, *count);
     int64_t kept = 1;
     for (int64_t i = 1; i < *count; i++)
@@ -104,11 +103,6 @@ static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, 
 }
 
 /* ---- the plan ---- */
-
-/* So many fits, or the next multiple of the folds. */
-static int64_t whole_partitions(int64_t restarts, int64_t folds) {
-    return folds > 0 ? (restarts + folds - 1) / folds * folds : restarts;
-}
 
 /* Each sample gets a fold in each partition; all folds have as many, but for one. */
 static rb_error draw_folds(rb_context *ctx, select_plan *plan) {
@@ -136,28 +130,6 @@ bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample) {
     return folds > 0 && plan->fold_of[fit / folds * n + sample] == fit % folds;
 }
 
-/* All samples, or so many spread over them. */
-static rb_error choose_compared(rb_context *ctx, select_plan *plan) {
-    int64_t n = plan->matrix->n_samples, samples[SAMPLES_COMPARED];
-    plan->compared = plan->matrix;
-    if (n <= SAMPLES_COMPARED) return RB_OK;
-    for (int64_t i = 0; i < SAMPLES_COMPARED; i++)
-        samples[i] = i * n / SAMPLES_COMPARED;
-    rb_error err = rb_study_rows(ctx, plan->matrix, samples, SAMPLES_COMPARED, &plan->compared_own);
-    plan->compared = plan->compared_own;
-    return err;
-}
-
-static rb_error check_plan(rb_context *ctx, const select_plan *plan) {
-    int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
-    if (folds == 1 || folds > n) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`folds` is %lld, but must be 0 or from 2 to the %lld samples",
-                       (long long)folds, (long long)n);
-    }
-    return RB_OK;
-}
-
 static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
     char totals[32] = "";
     long long permutations = plan->chosen.permutations;
@@ -179,7 +151,6 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
 
 /* The options that matter here, without those of the tool. */
 static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
-    int64_t any = 1;
     rb_options *fit = NULL;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -190,8 +161,7 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
     err = err ? err : rb_options_take(ctx, plan->options, &group, &plan->chosen);
     err = err ? err : check_permutations(ctx, plan);
     err = err ? err : parse_units(ctx, plan->chosen.units, &plan->units, &plan->n_rows);
-    if (!err && plan->n_rows > 0) any = plan->units[0];
-    err = err ? err : rb_select_fit_options(ctx, plan, any, &fit);
+    err = err ? err : rb_select_fit_options(ctx, plan, plan->units[0], &fit);
     err = err ? err : rb_options_check(ctx, fit, NULL);
     rb_options_free(fit);
     return err;
@@ -202,14 +172,19 @@ static rb_error make_plan(rb_context *ctx, const rb_options *options, rb_source 
     char seed[32];
     rb_error err = take_options(ctx, options, plan);
     err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
-    err = err ? err : check_plan(ctx, plan);
     if (err) return err;
+    int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
+    if (folds == 1 || folds > n) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`folds` is %lld, but must be 0 or from 2 to the %lld samples",
+                       (long long)folds, (long long)n);
+    }
     rb_options_get(plan->options, "seed", seed, sizeof seed);
     plan->seed = strtoll(seed, NULL, 10);
-    plan->fits = whole_partitions(plan->chosen.restarts, plan->chosen.folds);
+    plan->fits = plan->chosen.restarts;
+    if (folds > 0) plan->fits = (plan->fits + folds - 1) / folds * folds;
     plan->per_row = plan->fits + plan->chosen.permutations;
-    err = draw_folds(ctx, plan);
-    return err ? err : choose_compared(ctx, plan);
+    return draw_folds(ctx, plan);
 }
 
 static void plan_clear(select_plan *plan) {
@@ -217,7 +192,6 @@ static void plan_clear(select_plan *plan) {
     rb_free(plan->units);
     rb_free(plan->fold_of);
     rb_matrix_free(plan->own);
-    rb_matrix_free(plan->compared_own);
 }
 
 /* ---- all of it ---- */

@@ -18,8 +18,8 @@ typedef struct select_plan {
     int64_t *units; /* n_rows */
     int64_t n_rows;
     int64_t fits, per_row; /* of a number: restarts, a multiple of folds; with permutations */
-    const rb_matrix *matrix, *compared; /* all samples; those whose codes are compared */
-    rb_matrix *own, *compared_own;
+    const rb_matrix *matrix;
+    rb_matrix *own;
     int64_t *fold_of; /* samples of each partition into folds; the fits go through folds in turn */
     rb_selection *selection;
 } select_plan;
@@ -31,7 +31,7 @@ bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample);
 /* What a fit gives. There follow, see rb_select_arrays_of: the log-likelihood of each sample that
  * was held out; of each unit whether it is background; with permutations its information; codes,
  * units x compared samples, each of mean 0 and length 1, or 0; loadings, units x features, each of
- * length 1, or 0. A permutation gives the largest information of its units alone, float64. */
+ * length 1, or 0. A permutation gives the information of its units alone, float64. */
 typedef struct select_outcome {
     double objective, duplicates, empty;
     int64_t units, living, features; /* features: 0 where the method has no loadings */

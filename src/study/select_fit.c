@@ -1,4 +1,5 @@
 /* One fit of a selection, without the samples that it holds out, and what it says of them. */
+#include "consensus.h"
 #include "select.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ select_arrays rb_select_arrays_of(const select_plan *plan, const select_outcome 
     a.background = a.held_out + o->held_out_samples;
     a.information = a.background + o->units;
     a.codes = (float *)(a.information + (plan->chosen.permutations > 0 ? o->units : 0));
-    a.loadings = a.codes + o->units * plan->compared->n_samples;
+    a.loadings = a.codes + o->units * rb_units_samples(plan->matrix->n_samples);
     a.size = (const char *)(a.loadings + o->units * o->features) - (const char *)o;
     return a;
 }
@@ -79,27 +80,27 @@ static bool normalise(const double *from, int64_t count, int64_t stride, double 
 }
 
 /* Codes of the samples that are compared. Background is skewed below 0: modules_extract.c. */
-static rb_error take_codes(rb_context *ctx, const select_plan *plan, const rb_model *model,
+static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                            select_outcome *o, select_arrays to) {
-    int64_t n = plan->compared->n_samples;
-    rb_scratch scratch = {.ctx = ctx};
-    rb_source source;
-    rb_source_of_matrix(plan->compared, &source);
-    double *codes = rb_take(&scratch, o->units * n, sizeof *codes);
-    if (!scratch.err) scratch.err = rb_encode_into(ctx, model, &source, RB_FLOAT64, codes, 1, n);
+    int64_t n = rb_units_samples(source->n_samples);
     bool sparse = model->method->sparser;
-    for (int64_t e = 0; !scratch.err && e < o->units * n; e++)
-        sparse = sparse && codes[e] >= 0;
-    for (int64_t j = 0; !scratch.err && j < o->units; j++) {
+    rb_dense codes = {0};
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, o->units, n, &codes);
+    err = err ? err : rb_units_encode(ctx, model, source, codes);
+    for (int64_t e = 0; !err && e < o->units * n; e++)
+        sparse = sparse && rb_dense_get(codes, e / n, e % n) >= 0;
+    for (int64_t j = 0; !err && j < o->units; j++) {
+        const double *row = rb_dense_row(codes, j);
         double sum = 0, cubes = 0;
         for (int64_t i = 0; i < n; i++)
-            sum += codes[j * n + i];
-        o->living += normalise(codes + j * n, n, 1, sum / (double)n, NULL, to.codes + j * n);
+            sum += row[i];
+        o->living += normalise(row, n, 1, sum / (double)n, NULL, to.codes + j * n);
         for (int64_t i = 0; i < n; i++)
-            cubes += pow(to.codes[j * n + i], 3);
+            cubes += pow((double)to.codes[j * n + i], 3);
         to.background[j] = sparse && cubes < 0;
     }
-    return rb_scratch_end(&scratch);
+    rb_dense_free(&codes);
+    return err;
 }
 
 /* Loadings of the features of the data, of which each fit may have selected others. */
@@ -122,18 +123,17 @@ static rb_error describe_units(rb_context *ctx, const select_plan *plan, const r
     if (!o) return RB_ERROR_MEMORY;
     *o = shape;
     select_arrays to = rb_select_arrays_of(plan, o);
-    rb_source all, compared;
+    rb_source source;
     rb_code_check check = {0};
-    rb_source_of_matrix(plan->matrix, &all);
-    rb_source_of_matrix(plan->compared, &compared);
-    rb_error err = take_codes(ctx, plan, model, o, to);
+    rb_source_of_matrix(plan->matrix, &source);
+    rb_error err = take_codes(ctx, model, &source, o, to);
     if (o->features > 0) take_loadings(plan, model, loadings, to.loadings);
-    err = err ? err : rb_model_check(ctx, model, &compared, &check);
+    err = err ? err : rb_model_check(ctx, model, &source, &check);
     rb_model_history(model, rb_model_iterations(model) - 1, &o->objective, NULL, NULL);
     o->duplicates = check.samples ? (double)check.duplicates : NAN;
     o->empty = check.samples ? (double)check.empty / (double)check.samples : NAN;
     if (!err && plan->chosen.permutations > 0)
-        err = rb_unit_information(ctx, model, &all, to.information);
+        err = rb_unit_information(ctx, model, &source, to.information);
     return err;
 }
 
@@ -247,24 +247,20 @@ static rb_error do_permutation(rb_context *ctx, const select_plan *plan, int64_t
     rb_matrix *permuted = NULL, *seen = NULL;
     rb_model *model = NULL;
     rb_source source;
-    rb_scratch scratch = {.ctx = ctx};
-    double *information = rb_take(&scratch, units, sizeof *information);
-    double *largest = rb_alloc_zero(ctx, 1, sizeof *largest);
-    *result = (rb_bytes){largest, sizeof *largest};
-    rb_error err = largest ? scratch.err : RB_ERROR_MEMORY;
+    int64_t fit = permutation % plan->fits;
+    *result =
+        (rb_bytes){rb_alloc_zero(ctx, units, sizeof(double)), units * (int64_t)sizeof(double)};
+    rb_error err = result->data ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : rb_study_permute(ctx, plan->matrix, plan->seed, permutation, &permuted);
-    err = err ? err : fit_part(ctx, plan, permuted, units, permutation % plan->fits, &seen, &model);
+    err = err ? err : fit_part(ctx, plan, permuted, units, fit, &seen, &model);
     if (!err) {
         rb_source_of_matrix(permuted, &source);
-        err = rb_unit_information(ctx, model, &source, information);
+        err = rb_unit_information(ctx, model, &source, result->data);
     }
-    for (int64_t u = 0; !err && u < units; u++)
-        *largest = fmax(*largest, information[u]);
     rb_model_free(model);
     rb_matrix_free(seen);
     rb_matrix_free(permuted);
-    rb_error end = rb_scratch_end(&scratch);
-    return err ? err : end;
+    return err;
 }
 
 rb_error rb_select_do(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {

@@ -81,15 +81,11 @@ static double error_of(const rb_selection *s, int64_t a, int64_t b) {
     return sqrt(squares / n / fmax(known - 1, 1));
 }
 
-static double behind(const rb_selection *s, int64_t k, int64_t best) {
-    return row_of(s, best)[SELECT_HELD_OUT] - row_of(s, k)[SELECT_HELD_OUT];
-}
-
 static void compare_rows(const rb_selection *s) {
     int64_t best = 0;
     for (int64_t k = 0; k < s->n_rows; k++) {
         row_of(s, k)[SELECT_HELD_OUT] = mean_of(s, k);
-        if (behind(s, best, k) > 0) best = k;
+        if (row_of(s, k)[SELECT_HELD_OUT] > row_of(s, best)[SELECT_HELD_OUT]) best = k;
     }
     for (int64_t k = 0; k < s->n_rows; k++)
         row_of(s, k)[SELECT_HELD_OUT_SE] = error_of(s, k, best);
@@ -157,15 +153,11 @@ static void say_left_out(rb_selection *s) {
     say(s, ", which no number explains");
 }
 
-static void forget_likelihoods(rb_selection *s) {
-    for (int64_t k = 0; k < s->n_rows; k++)
-        row_of(s, k)[SELECT_HELD_OUT] = row_of(s, k)[SELECT_HELD_OUT_SE] = NAN;
-}
-
 rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
     rb_error err = RB_OK;
     if (s->folds == 0 || isnan(mean_of(s, 0))) {
-        forget_likelihoods(s);
+        for (int64_t k = 0; k < s->n_rows; k++)
+            row_of(s, k)[SELECT_HELD_OUT] = row_of(s, k)[SELECT_HELD_OUT_SE] = NAN;
     } else {
         err = s->means ? RB_OK : leave_out(ctx, s);
         compare_rows(s);

@@ -69,7 +69,8 @@ static rb_error compare(rb_context *ctx, const select_plan *plan, rb_bytes one, 
                         double sums[2]) {
     const select_outcome *a = one.data, *b = other.data;
     const float *x = rb_select_arrays_of(plan, a).codes, *y = rb_select_arrays_of(plan, b).codes;
-    int64_t max = a->living > b->living ? a->living : b->living, n = plan->compared->n_samples;
+    int64_t max = a->living > b->living ? a->living : b->living,
+            n = rb_units_samples(plan->matrix->n_samples);
     rb_scratch scratch = {.ctx = ctx};
     double *gain = rb_take(&scratch, a->units * b->units, sizeof *gain);
     int64_t *partner = rb_take(&scratch, a->units, sizeof *partner);
@@ -113,7 +114,7 @@ static double spread_of(const float *x, int64_t count) {
 
 /* The living units of all fits of a row; by their codes alone where the method has no loadings. */
 static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
-    int64_t n = plan->compared->n_samples;
+    int64_t n = rb_units_samples(plan->matrix->n_samples);
     for (int64_t r = 0; r < plan->fits; r++) {
         const select_outcome *o = plan->selection->models[r].data;
         select_arrays a = rb_select_arrays_of(plan, o);
@@ -132,14 +133,15 @@ static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
 static bool is_module(const select_plan *plan, rb_unit unit) {
     const select_outcome *o = plan->selection->models[unit.model].data;
     select_arrays a = rb_select_arrays_of(plan, o);
-    int64_t j = unit.index, n = plan->compared->n_samples, m = o->features;
+    int64_t j = unit.index, n = rb_units_samples(plan->matrix->n_samples), m = o->features;
     return a.background[j] == 0 && spread_of(a.codes + j * n, n) >= FEW &&
            (m == 0 || spread_of(a.loadings + j * m, m) >= FEW);
 }
 
 static rb_error count_stable(rb_context *ctx, const select_plan *plan, double *row) {
     const select_outcome *first = plan->selection->models[0].data;
-    int64_t count = plan->fits * first->units, n = plan->compared->n_samples, m = first->features;
+    int64_t count = plan->fits * first->units, n = rb_units_samples(plan->matrix->n_samples),
+            m = first->features;
     rb_clusters clusters = {0};
     rb_scratch scratch = {.ctx = ctx};
     rb_unit_vectors v = {.units = rb_take(&scratch, count, sizeof *v.units)};
@@ -183,7 +185,8 @@ static double count_beyond(const rb_selection *s, const double *information, int
 static void take_permutation(const select_plan *plan, int64_t k, int64_t b, rb_bytes result) {
     rb_selection *s = plan->selection;
     double *beyond = s->cells + k * SELECT_COLUMNS + SELECT_BEYOND_NOISE;
-    memcpy(&s->largest[b], result.data, sizeof s->largest[b]);
+    for (int64_t u = 0; u < plan->units[k]; u++)
+        s->largest[b] = fmax(u > 0 ? s->largest[b] : 0, ((const double *)result.data)[u]);
     for (int64_t r = 0; b == s->permutations - 1 && r < s->fits; r++) {
         const select_outcome *o = s->models[r].data;
         *beyond +=
@@ -202,7 +205,7 @@ static int64_t held_out_by(const select_plan *plan, int64_t fit) {
 
 static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_bytes result) {
     const select_outcome *o = result.data;
-    if (which >= plan->fits) return result.size == (int64_t)sizeof(double);
+    if (which >= plan->fits) return result.size == units * (int64_t)sizeof(double);
     return result.size >= (int64_t)sizeof *o && o->units == units &&
            (o->features == 0 || o->features == plan->matrix->n_features) && o->living >= 0 &&
            o->living <= units && o->held_out_samples == held_out_by(plan, which) &&

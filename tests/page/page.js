@@ -207,7 +207,7 @@ async function answers(browser) {
   const covariates = await page.locator("#covariates ~ .table tbody tr").first().innerText();
   check(/^lymphoid\tunit 1\t700\t2\tH = /.test(covariates), "the first covariate: " + covariates);
   check(/At most \d+ % of a unit is explained: of unit 3, by lymphoid/.test(await page.locator("#covariates ~ p").first().innerText()), "what covariates explain");
-  check(/Fits of 3 numbers of units .*: (the rule picks \d|the rule could pick none)/.test(await page.locator("#select ~ p").first().innerText()), "what select says");
+  check(/Fits of 3 numbers of units .*: (\d+ units? stable in fits of \d|the rule could pick none)/.test(await page.locator("#select ~ p").first().innerText()), "what select says");
   check((await page.locator("#select ~ .two svg").count()) >= 8, "curves of select");
   const consensus = await open(browser, "consensus");
   check(/Every module is in at least [6-9][0-9] % of the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");

@@ -355,7 +355,7 @@ static void counts_what_recurs(void **state) {
     struct world *w = *state;
     int64_t units[] = {5};
     select_plan plan = {.units = units, .n_rows = 1, .fits = 3, .per_row = 3};
-    plan.matrix = plan.compared = w->matrix;
+    plan.matrix = w->matrix;
     assert_ok(w->ctx, rb_selection_new(w->ctx, &plan, &plan.selection));
     for (int64_t fit = 0; fit < 3; fit++)
         take_made(w, &plan, fit);
