@@ -248,7 +248,7 @@ void answers_print(const invocation *call, const answers *a) {
     const rb_document *d = &a->document;
     void (*const print[ANSWER_FILES])(const answers *, int64_t *) = {print_sets, print_classes,
                                                                      print_covariates};
-    const bool there[ANSWER_FILES] = {a->sets, a->labels, a->covariates};
+    const bool there[ANSWER_FILES] = {a->sets, d->aucs.n_groups > 0, a->covariates};
     const int64_t most[ANSWER_FILES] = {d->set_tests.n_rows, d->classes.n_rows,
                                         d->covariate_tests.n_rows};
     for (int f = 0, printed = 0; f < ANSWER_FILES; f++) {

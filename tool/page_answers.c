@@ -110,7 +110,7 @@ static void add_columns(const page *p, json_t **to) {
 
 void page_add_answers(const page *p, json_t **to) {
     add_columns(p, to);
-    if (p->answers.labels) add_classes(p, to);
+    if (p->answers.document.aucs.n_groups > 0) add_classes(p, to);
     if (p->answers.sets) add_sets(p, to);
     if (p->answers.covariates) add_covariates(p, to);
 }

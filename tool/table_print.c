@@ -53,6 +53,14 @@ static void put_chance(FILE *to, const char *format, const rb_value *v) {
         fprintf(to, format, v->number);
 }
 
+/* A number that is 0 as it is shown has no sign: -0.04 by "%.1f". */
+static void put_number(FILE *to, const char *format, double number) {
+    char text[64];
+    snprintf(text, sizeof text, format, number);
+    bool zero = strspn(text, "-0.") == strlen(text);
+    fputs(zero && *text == '-' ? text + 1 : text, to);
+}
+
 static void put_value(FILE *to, const rb_model *model, const char *format, const rb_value *v) {
     if (*v->shown)
         fputs(v->shown, to);
@@ -63,7 +71,7 @@ static void put_value(FILE *to, const rb_model *model, const char *format, const
     else if (v->kind == RB_VALUE_SHARE)
         fprintf(to, "%.1f", 100 * v->number);
     else if (v->kind == RB_VALUE_NUMBER)
-        fprintf(to, format, v->number);
+        put_number(to, format, v->number);
     else if (v->kind == RB_VALUE_CHANCE)
         put_chance(to, format, v);
     else if (v->kind == RB_VALUE_FEATURES)

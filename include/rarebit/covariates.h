@@ -81,19 +81,19 @@ typedef struct rb_group_auc {
     int64_t unit, group;
     int64_t group_size;
     double auc; /* the probability that of a sample of the group and one of another the first has
-                   the larger code; equal codes count half. NaN: there is only one group */
+                   the larger code; equal codes count half */
     double p_value, log10_p_value; /* Mann and Whitney's, two-sided (docs/howto/enrichment.md) */
     double fdr, log10_fdr;         /* Benjamini and Hochberg's over all rows */
     int64_t overlap; /* rb_covariates_overlap; -1: it was not asked, or the unit has no module */
 } rb_group_auc;
 
 typedef struct rb_group_aucs {
-    size_t size;        /* sizeof(rb_group_aucs), set by the caller */
-    rb_group_auc *rows; /* n_units of the first group, of the second one, ... */
-    int64_t n_groups, n_units;
-    int64_t n_samples; /* with a group */
-    int64_t *best;     /* n_groups: the unit of largest AUC; where codes have signs, of the AUC
-                          farthest from 1/2; -1: there is only one group */
+    size_t size;               /* sizeof(rb_group_aucs), set by the caller */
+    rb_group_auc *rows;        /* n_units of the first group, of the second one, ... */
+    int64_t n_groups, n_units; /* 0 groups where there are fewer than two: nothing to compare */
+    int64_t n_samples;         /* with a group */
+    int64_t *best; /* n_groups: the unit of largest AUC; where codes have signs, of the AUC
+                          farthest from 1/2 */
 } rb_group_aucs;
 
 /* Every unit against every group of one covariate. aucs begins as {.size = sizeof aucs} and is to

@@ -118,7 +118,7 @@ typedef struct rb_enrichment_row {
 
 typedef struct rb_enrichment {
     size_t size;             /* sizeof(rb_enrichment), set by the caller */
-    rb_enrichment_row *rows; /* one a module, in their order */
+    rb_enrichment_row *rows; /* one per module, in their order; none where there is one class */
     int64_t n_rows;
     int64_t n_labelled; /* samples of the source with a class */
     int64_t n_classes;

@@ -21,9 +21,11 @@ RB_API const rb_option_group *rb_replication_group(void);
 /* A unit of the first model and those of the second that are like it. Correlations are of loadings
  * over the features that both models have. */
 typedef struct rb_replicated_unit {
-    int64_t partner; /* by the assignment of the largest sum of correlations; -1: none is left */
+    int64_t
+        partner; /* by the assignment of the largest sum of correlations; -1: none is left, or the
+                        unit is dead */
     double partner_correlation; /* 0 without a partner */
-    int64_t best;               /* of the largest correlation; -1: the unit has no loadings */
+    int64_t best;               /* living unit of the largest correlation; -1: the unit is dead */
     double best_correlation;
     /* The chance that the partner's correlation is as large with the features of the second model
      * permuted, and partners assigned anew: of this unit; of any unit (family-wise); and the false

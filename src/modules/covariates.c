@@ -144,6 +144,24 @@ rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, r
     return RB_ERROR_MEMORY;
 }
 
+void rb_labels_clear(rb_labels *labels) {
+    rb_free(labels->class_of);
+    rb_names_free(labels->classes);
+    *labels = (rb_labels){0};
+}
+
+bool rb_labels_differ(rb_context *ctx, const rb_labels *labels) {
+    int64_t count = labels->classes->count;
+    if (count == 1) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "all %lld labelled samples are of one class, '%.60s': there is nothing to test",
+               (long long)labels->n_labelled, labels->classes->text[0]);
+    } else if (count == 0) {
+        rb_log(ctx, RB_LOG_WARNING, "no sample has a class: there is nothing to test");
+    }
+    return count > 1;
+}
+
 void rb_classes_clear(rb_classes *classes) {
     rb_free(classes->class_of);
     rb_names_free(classes->text);

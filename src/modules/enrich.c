@@ -93,7 +93,7 @@ static rb_enrichment_row best_row(const comparison *c, const rb_module *m, int64
 }
 
 rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples) {
-    for (int64_t r = 0; r < modules->count; r++) {
+    for (int64_t r = 0; r < modules->tested; r++) {
         const rb_module *m = &modules->list[r];
         for (int64_t d = 0; d < m->n_samples; d++) {
             if (m->samples[d].index < 0 || m->samples[d].index >= n_samples) {
@@ -113,7 +113,7 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     int64_t n_classes = labels->classes->count;
     rb_scratch scratch = {.ctx = ctx};
     comparison c = {.labels = labels,
-                    .log_tests = log((double)n_classes * fmax(1, (double)modules->count))};
+                    .log_tests = log((double)n_classes * fmax(1, (double)modules->tested))};
     c.log_factorial = rb_take(&scratch, labels->n_labelled + 1, sizeof *c.log_factorial);
     c.class_size = rb_take(&scratch, n_classes, sizeof *c.class_size);
     c.overlap = rb_take(&scratch, n_classes, sizeof *c.overlap);
@@ -132,13 +132,13 @@ rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_l
                           rb_enrichment *e) {
     rb_labels own = *labels; /* what rows point into stays */
     rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
-    if (err) return err;
+    e->n_labelled = labels->n_labelled;
+    e->n_classes = labels->classes->count;
+    if (err || !rb_labels_differ(ctx, labels)) return err;
     own.classes = rb_names_copy(ctx, (const char **)labels->classes->text, labels->classes->count);
     e->text = own.classes;
     err = own.classes ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
     e->n_rows = modules->count;
-    e->n_labelled = labels->n_labelled;
-    e->n_classes = labels->classes->count;
     if (err) rb_enrichment_clear(e);
     return err;
 }
@@ -157,10 +157,4 @@ void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
     rb_names_free(e->text);
     *e = (rb_enrichment){.size = e->size};
-}
-
-void rb_labels_clear(rb_labels *labels) {
-    rb_free(labels->class_of);
-    rb_names_free(labels->classes);
-    *labels = (rb_labels){0};
 }

@@ -156,7 +156,6 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
         match->recovery = mean_largest(jaccard, truth->count, n_found, n_found, 1);
         match->relevance = mean_largest(jaccard, n_found, 1, truth->count, n_found);
         err = pair(ctx, jaccard, n_found, match);
-        f->count = found->count;
     }
     rb_modules_free(f);
     rb_modules_free(t);

@@ -13,13 +13,13 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
         *out = NULL;
         return RB_ERROR_MEMORY;
     }
-    **out = (rb_modules){.list = list, .notes = notes, .count = count};
+    **out = (rb_modules){.list = list, .notes = notes, .count = count, .tested = count};
     return RB_OK;
 }
 
 void rb_modules_free(rb_modules *modules) {
     if (!modules) return;
-    for (int64_t r = 0; r < modules->count; r++) {
+    for (int64_t r = 0; r < modules->tested; r++) {
         rb_free(modules->list[r].samples);
         rb_free(modules->list[r].features);
     }
@@ -32,8 +32,9 @@ void rb_modules_free(rb_modules *modules) {
 }
 
 void rb_modules_remove(rb_modules *modules, int64_t rank) {
-    size_t after = (size_t)(--modules->count - rank);
+    size_t after = (size_t)(--modules->tested - rank);
     rb_significance *significance = modules->significance;
+    modules->count -= rank < modules->count;
     rb_free(modules->list[rank].samples);
     rb_free(modules->list[rank].features);
     memmove(modules->list + rank, modules->list + rank + 1, after * sizeof *modules->list);

@@ -30,7 +30,10 @@ struct rb_modules {
     rb_module *list;
     rb_module_note *notes; /* one per module; NULL: nothing is known */
     int64_t count;
-    char *rule;                    /* by which members were found; NULL: read from a file */
+    int64_t
+        tested; /* list and notes have so many: those behind `count` are not shown, since `best` is
+                       less, but belong to the family of every test */
+    char *rule; /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
     rb_significance *significance; /* one per module, or NULL */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
@@ -39,7 +42,7 @@ struct rb_modules {
 /* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 
-/* Takes a module out. */
+/* Takes a module out, of those that are tested. */
 void rb_modules_remove(rb_modules *modules, int64_t rank);
 
 /* How many there are without background, which comes last. */
@@ -227,6 +230,8 @@ typedef struct rb_labels {
 /* The classes of n samples by name, "" for none. On failure there is nothing to clear. */
 rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
+/* Are there classes to compare? A warning says where there is one alone, or none. */
+bool rb_labels_differ(rb_context *ctx, const rb_labels *labels);
 
 /* rb_modules_enrichment of labels. */
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
@@ -237,16 +242,6 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
 
 /* Counts a module's samples by class; how many have one. */
 int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
-
-/* Every unit against every class, by codes of samples x units: rows are classes x units, with
- * natural logarithms of p-values in place of the decimal ones, and best the unit of each class. The
- * caller has memory for both. */
-rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix *codes,
-                       rb_group_auc *rows, int64_t *best);
-/* The overlaps of such rows: samples of the class in the module of the unit; where both sides of a
- * unit are modules in that of the side that the AUC tells. */
-rb_error rb_class_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
-                           int64_t n_units, rb_group_auc *rows);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */

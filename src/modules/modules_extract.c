@@ -27,15 +27,14 @@
  *
  * 1. One pass over the codes: |mu_j|^2 and the information of every unit. Both, and the threshold
  * of the weight rule, are the same for (z, l) as for (mu, W), so rms need not be known before.
- * 2. Units are ranked by information, the first are kept; a unit whose codes are all 0 has no
- * module. The test knows the features F of a unit beforehand, and has what its codes tell of their
+ * 2. Units are ranked by information; a unit whose codes are all 0 has no module. The test knows the features F of a unit beforehand, and has what its codes tell of their
  * loadings, too, as samples and features change places,
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
  * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
  * nearly all samples have, such as that of the features' means, may have much information without a
  * single feature of its own. It takes one more pass. Of this a side has its share of
  * sum_i |z_ij|^3. Background comes last.
- * 3. A second pass collects the members of the units that are kept. Memory is O(l + members) and
+ * 3. A second pass collects the members; tests need those of modules that are not shown, too. Memory is O(l + members) and
  * the codes, where they are kept (model/encoded.c). `mass` keeps every non-zero code until it can
  * cut, `top` at most twice what it asks.
  */
@@ -240,12 +239,11 @@ static int64_t read_units(const extraction *e, reading *readings) {
     return count;
 }
 
-/* Empty modules, those that rank first. */
-static rb_error choose_modules(extraction *e) {
+/* Empty modules, ranked. */
+static rb_error rank_modules(extraction *e) {
     e->readings = rb_alloc(e->ctx, 2 * e->living, sizeof *e->readings);
     if (!e->readings) return RB_ERROR_MEMORY;
-    int64_t best = e->options->best, count = read_units(e, e->readings);
-    count = best > 0 && best < count ? best : count;
+    int64_t count = read_units(e, e->readings);
     rb_error err = rb_modules_new(e->ctx, count, &e->modules);
     for (int64_t r = 0; r < count && !err; r++) {
         const unit *u = &e->units[e->readings[r].rank];
@@ -419,6 +417,8 @@ static rb_error gather(extraction *e) {
     for (int64_t r = e->modules->count - 1; r >= 0 && !err; r--)
         if (e->modules->notes[r].other_side && e->modules->list[r].n_samples == 0)
             rb_modules_remove(e->modules, r);
+    if (e->options->best > 0 && e->options->best < e->modules->count)
+        e->modules->count = e->options->best;
     rb_free(e->rolls);
     return err;
 }
@@ -533,7 +533,7 @@ static rb_error extract(extraction *e) {
         err = check_freedom(e);
         err = err ? err : test_units(e);
     }
-    err = err ? err : choose_modules(e);
+    err = err ? err : rank_modules(e);
     if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);
     return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;

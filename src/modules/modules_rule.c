@@ -20,7 +20,7 @@ static const rb_option table[] = {
      "0.7", DBL_MIN, DBL_MAX, NULL, "T",
      "nonzero, fabia and active: divisor of the weight threshold of features; larger admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
-     "keep the N modules that rank first (0: all)"},
+     "show the N modules that rank first (0: all); tests are corrected for all of them"},
     {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
      "P",
      "test: false discovery rate of a module's features, and error probability of its samples"},

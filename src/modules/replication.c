@@ -124,10 +124,12 @@ typedef struct comparison {
     rb_scratch arrays;
 } comparison;
 
+/* Dead units have none: they are in no sample, and are not compared. */
 static rb_error take_loadings(rb_context *ctx, comparison *c, int which) {
     const rb_model *model = c->models[which];
     const double *values, *scale = model->preprocess->scale;
-    int64_t m = rb_model_features(model), units = rb_model_units(model);
+    int64_t m = rb_model_features(model), units = rb_model_units(model), told = 0;
+    const double *dead = rb_model_array(model, "dead", &told, NULL);
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, -1, &values);
     if (err) return err;
     rb_dense *to = &c->loadings[which];
@@ -136,7 +138,8 @@ static rb_error take_loadings(rb_context *ctx, comparison *c, int which) {
     for (int64_t p = 0; p < to->rows; p++) {
         int64_t k = c->features.of[which][p];
         for (int64_t j = 0; j < units; j++)
-            rb_dense_set(*to, p, j, values[k * units + j] * (c->to_data ? scale[k] : 1));
+            if (j >= told || dead[j] == 0)
+                rb_dense_set(*to, p, j, values[k * units + j] * (c->to_data ? scale[k] : 1));
     }
     for (int64_t j = 0; j < units; j++)
         rb_normalise(to->rows, (double *)to->data + j, to->ld, true);
@@ -167,19 +170,21 @@ static double worth(const comparison *c, double correlation) {
     return c->no_signs ? fabs(correlation) : correlation;
 }
 
-/* The unit of the second model that is most like unit j. */
-static int64_t find_best(const comparison *c, const double *correlations, int64_t j) {
-    int64_t others = c->loadings[1].cols, best = 0;
-    const double *row = correlations + j * others;
-    for (int64_t o = 1; o < others; o++)
-        if (worth(c, row[o]) > worth(c, row[best])) best = o;
-    return best;
-}
-
 static bool is_zero(rb_dense a, int64_t j) {
     for (int64_t k = 0; k < a.rows; k++)
         if (rb_dense_get(a, k, j) != 0) return false;
     return true;
+}
+
+/* The living unit of the second model that is most like unit j; -1: there is none. */
+static int64_t find_best(const comparison *c, const double *correlations, int64_t j) {
+    int64_t others = c->loadings[1].cols, best = -1;
+    const double *row = correlations + j * others;
+    for (int64_t o = 0; o < others; o++) {
+        bool better = best < 0 || worth(c, row[o]) > worth(c, row[best]);
+        if (better && !is_zero(c->loadings[1], o)) best = o;
+    }
+    return best;
 }
 
 static void shuffle(uint64_t seed, int64_t permutation, int64_t count, int64_t *order) {
@@ -229,12 +234,12 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
     rb_error err = rb_assign(ctx, a.cols, b.cols, c->gains, partner);
     for (int64_t j = 0; !err && j < a.cols; j++) {
         bool there = !is_zero(a, j);
-        int64_t best = find_best(c, correlations, j), other = there ? partner[j] : -1;
+        int64_t best = there ? find_best(c, correlations, j) : -1, other = there ? partner[j] : -1;
         bool paired = other >= 0 && !is_zero(b, other);
         units[j].partner = paired ? other : -1;
         units[j].partner_correlation = paired ? correlations[j * b.cols + other] : 0;
-        units[j].best = there ? best : -1;
-        units[j].best_correlation = there ? correlations[j * b.cols + best] : 0;
+        units[j].best = best;
+        units[j].best_correlation = best >= 0 ? correlations[j * b.cols + best] : 0;
         observed[j] = paired ? worth(c, units[j].partner_correlation) : NAN;
     }
     return err;

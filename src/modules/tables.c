@@ -25,6 +25,7 @@ rb_value rb_table_value(const rb_table *table, int64_t row, const rb_table_colum
     bool number =
         v.kind == RB_VALUE_NUMBER || v.kind == RB_VALUE_SHARE || v.kind == RB_VALUE_CHANCE;
     if (number && isnan(v.number)) v.kind = RB_VALUE_NONE;
+    v.number += 0.0; /* -0 becomes 0 */
     return v;
 }
 

@@ -12,7 +12,8 @@ static rb_error test_classes(rb_context *ctx, rb_document *d, const rb_matrix *c
     if (!classes || classes->values)
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the labels of a document must be groups");
     rb_error err = rb_enrichment_of(ctx, d->modules, &classes->groups, &d->classes);
-    err = err ? err : rb_covariates_auc(ctx, d->labels, 0, codes, &d->aucs);
+    if (err || d->classes.n_classes < 2) return err;
+    err = rb_covariates_auc(ctx, d->labels, 0, codes, &d->aucs);
     return err ? err : rb_covariates_overlap(ctx, d->labels, 0, d->modules, &d->aucs);
 }
 
@@ -61,6 +62,8 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
 }
 
 const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
+    *auc = NAN;
+    if (rank >= d->classes.n_rows) return NULL;
     const rb_enrichment_row *row = &d->classes.rows[rank];
     const rb_module *m = rb_modules_get(d->modules, rank);
     bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
@@ -70,7 +73,7 @@ const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
             best = d->aucs.rows[g * d->aucs.n_units + m->unit].auc;
     best = negative ? 1 - best : best;
     bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5;
-    *auc = bears ? best : NAN;
+    if (bears) *auc = best;
     return bears ? row->class_name : NULL;
 }
 

@@ -430,8 +430,8 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *information,
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
         log_p[u] = information[u] > 0 ? log(judge(s, information[u]).p) : NAN;
     if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, 0, log_fdr);
-    rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->count, sizeof *list);
-    for (int64_t r = 0; list && r < modules->count; r++) {
+    rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->tested, sizeof *list);
+    for (int64_t r = 0; list && r < modules->tested; r++) {
         list[r] = judge(s, modules->list[r].information);
         list[r].fdr = exp(log_fdr[modules->list[r].unit]);
     }
@@ -480,8 +480,8 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
     int64_t before = rb_modules_called(modules);
     bool family = options->error_rate == BY_FAMILY;
-    for (int64_t r = modules->count - 1; r >= 0; r--)
-        if (r >= before || !is_significant(options, modules->significance[r]))
+    for (int64_t r = modules->tested - 1; r >= 0; r--)
+        if (modules->notes[r].background || !is_significant(options, modules->significance[r]))
             rb_modules_remove(modules, r);
     rb_log(ctx, RB_LOG_INFO, "%lld of %lld modules have a %s of at most %g",
            (long long)modules->count, (long long)before,

@@ -60,6 +60,17 @@ same once.tsv sets.tsv
 expect 0 modules m.h5 x.tsv --gmt sets.gmt,other.gmt,again.gmt --gmt-output twice.tsv
 says "4 of 6 sets tested"
 
+# `--best` shows fewer modules, but the family of the tests is the same: so are their rows.
+expect 0 modules m.h5 x.tsv --best 1 --gmt sets.gmt --gmt-output best.tsv -q
+awk -F '\t' 'NR == 1 || $1 == 0' sets.tsv >first.tsv
+same best.tsv first.tsv
+expect 0 modules m.h5 x.tsv --labels labels.tsv --json -q
+sed -n 's/.*"classes": \[\({[^}]*}\).*/\1/p' out >first.json
+expect 0 modules m.h5 x.tsv --best 1 --labels labels.tsv --json -q
+sed -n 's/.*"classes": \[\({[^}]*}\).*/\1/p' out >best.json
+[ -s best.json ] && [ "$(grep -o '"class":' best.json | wc -l)" = 1 ] || fail "$command: $(cat out)"
+same best.json first.json
+
 # Names that do not match are told; none at all is an error.
 sed 's/g\([0-9]\)/ENSG\1/g' sets.gmt >ids.gmt
 breaks "no name in the sets is one of the model's 80 features: the first feature is 'g1', the first name in the sets 'ENSG1'" \
@@ -85,6 +96,22 @@ silent
 [ "$(wc -l <classes.tsv)" = 5 ] || fail "not two units x two classes: $(cat classes.tsv)"
 expect 0 modules m.h5 x.tsv --labels labels.tsv --json -q
 tells '"unit_classes": [{"unit": 0, "class": "B", "class_size": 40, "auc": '
+
+# One class alone has nothing to be told from: that is said, and nothing is tested or listed.
+awk 'BEGIN { OFS = "\t" } NR > 1 { $2 = "T" } 1' labels.tsv >one.tsv
+expect 0 modules m.h5 x.tsv --labels one.tsv
+says "warning: all 60 labelled samples are of one class, 'T': there is nothing to test"
+[ ! -s out ] || fail "$command lists: $(cat out)"
+expect 0 modules m.h5 x.tsv --labels one.tsv --json -q
+tells '"labelled_samples": 60, "classes": [], "best_units": [], "unit_classes": []'
+expect 0 report m.h5 x.tsv --labels one.tsv -o one.html -q
+! grep -q '"classes": *{"file"' one.html || fail "the page lists classes"
+# What is shown as 0 has no sign: with this class the logarithm of a p-value is -0.04.
+awk 'BEGIN { OFS = "\t" } NR > 1 { i = NR - 1; $2 = i <= 3 || (i > 20 && i <= 31) ? "T" : "B" } 1' labels.tsv >weak.tsv
+expect 0 modules m.h5 x.tsv --labels weak.tsv --json -q
+tells '"log10_p_value_adjusted": -0.039'
+expect 0 modules m.h5 x.tsv --labels weak.tsv -q
+! grep -q -e '-0\.0 ' out || fail "0 has a sign: $(cat out)"
 
 # Covariates: numbers, groups, and numbers that are groups.
 expect 0 modules m.h5 x.tsv --covariates covariates.tsv

@@ -82,6 +82,29 @@ static void planted(void **state) {
     rb_model_free(second);
 }
 
+/* A dead unit keeps loadings, but is in no sample: it is not tested, and nobody's partner or best. */
+static void dead_units(void **state) {
+    rb_context *ctx = *state;
+    double a[M * UNITS];
+    draw(1, M * UNITS, a);
+    rb_model *first = model_of(ctx, M, UNITS, a, NULL), *second = model_of(ctx, M, UNITS, a, NULL);
+    rb_model_add_array(ctx, first, "dead", UNITS, 1)[1] = 1;
+    rb_model_add_array(ctx, second, "dead", UNITS, 1)[3] = 1;
+    rb_replication r = compare(ctx, first, second, 199);
+    for (int j = 0; j < UNITS; j++) {
+        bool tested = j != 1 && r.units[j].partner == j;
+        assert_int_equal(tested, j != 1 && j != 3);
+        assert_int_equal(isnan(r.units[j].p_value), j == 1 || r.units[j].partner < 0);
+        assert_true(r.units[j].partner != 3 && r.units[j].best != 3);
+    }
+    assert_int_equal(r.units[1].best, -1);
+    assert_int_equal(r.units[1].partner, -1);
+    assert_int_equal(rb_replication_found(&r), UNITS - 2);
+    rb_replication_clear(&r);
+    rb_model_free(first);
+    rb_model_free(second);
+}
+
 /* Two units of the first model are like one of the second: the p-value is that of the partner,
  * which the second of them has no like in. A third one is left without a partner, and without p. */
 static void chances_are_of_partners(void **state) {
@@ -482,6 +505,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(chances, begin, end),
         cmocka_unit_test_setup_teardown(planted, begin, end),
+        cmocka_unit_test_setup_teardown(dead_units, begin, end),
         cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
         cmocka_unit_test_setup_teardown(names, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
