@@ -18,16 +18,16 @@ static rb_error advise_units(const rb_look *look, rb_check *check) {
     int64_t few = look->n / 5, most = few < MAX_UNITS ? few : MAX_UNITS;
     int64_t found = look->above_chance, k = (5 * found + 3) / 4;
     most = most < MIN_UNITS ? MIN_UNITS : most;
-    const char *bound = k < MIN_UNITS       ? ", and 2 at least"
+    const char *bound = k < MIN_UNITS       ? ", and at least 2"
                         : k <= most         ? ""
-                        : most == MAX_UNITS ? ", but 40 at most"
-                                            : ", but at most one for five samples";
+                        : most == MAX_UNITS ? ", and at most 40"
+                                            : ", and at most one for every five samples";
     k = k < MIN_UNITS ? MIN_UNITS : k > most ? most : k;
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)k);
     return rb_check_add(look->ctx, check, "units", text,
                         "a start: a quarter more than the principal components above chance, "
-                        "%lld%s; units that are not needed die",
+                        "%lld%s; surplus units are removed",
                         (long long)found, bound);
 }
 
@@ -44,18 +44,18 @@ static rb_error advise_values(const rb_look *look, rb_check *check) {
     if (!err && look->log1p) {
         err = rb_check_add(look->ctx, check, "log1p", "true",
                            look->kind == RB_KIND_INTENSITIES
-                               ? "the values are no logarithms, and span orders of magnitude"
-                               : "of counts the logarithm has a variance that depends little on "
-                                 "the mean");
+                               ? "the values are not logarithms and span orders of magnitude"
+                               : "the variance of log counts depends little on their mean");
     }
     if (!err && rb_look_shares_level(look) && !look->source->sparse) {
         err = rb_check_add(look->ctx, check, "centre-samples", "median",
-                           "the level that all features of a sample share is no cause");
+                           "a level that all features of a sample share is not a cause");
     }
     if (!err && look->m > MANY_FEATURES && look->log1p) {
         snprintf(text, sizeof text, "%d", KEPT_FEATURES);
-        err = rb_check_add(look->ctx, check, "top-variance", text,
-                           "of %lld features most vary little, and cost time", (long long)look->m);
+        err =
+            rb_check_add(look->ctx, check, "top-variance", text,
+                         "most of the %lld features vary little but cost time", (long long)look->m);
     }
     if (!err && look->sd_spread > wide_scale) {
         err = rb_check_add(look->ctx, check, "scale", "sd",
@@ -84,9 +84,9 @@ static rb_error advise_missing(const rb_look *look, bool binary, rb_check *check
                         binary ? "omit"
                         : many ? "model"
                                : "mean",
-                        binary ? "values that are missing are left out"
-                        : many ? "many values are missing: the model integrates them out"
-                               : "values that are missing become the mean of their feature");
+                        binary ? "missing values are left out"
+                        : many ? "many values are missing: the model integrates over them"
+                               : "missing values become the mean of their feature");
 }
 
 rb_error rb_check_advise(const rb_look *look, rb_check *check) {
@@ -99,7 +99,6 @@ rb_error rb_check_advise(const rb_look *look, rb_check *check) {
     rb_error err = check->method_reason ? advise_units(look, check) : RB_ERROR_MEMORY;
     err = err ? err : advise_values(look, check);
     if (!err && look->missing > 0) err = advise_missing(look, binary, check);
-    if (!err)
-        err = rb_check_add(look->ctx, check, "seed", "1", "the same numbers when it is run again");
+    if (!err) err = rb_check_add(look->ctx, check, "seed", "1", "the same numbers in every run");
     return err;
 }

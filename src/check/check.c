@@ -12,9 +12,7 @@ typedef struct check_options {
 const rb_option_group *rb_check_group(void) {
     static const rb_option table[] = {
         {"samples", 0, RB_OPTION_INTEGER, 0, "0", 0, 9e18, NULL, "N",
-         "look at this many samples, spread over all; 0: at all, but at no more than have a "
-         "billion "
-         "values"},
+         "examine this many samples, spread over the file; 0: all, up to a billion values"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Check", table, sizeof(check_options)};

@@ -45,17 +45,17 @@ static const char *feature(const rb_look *look, int64_t k, char *text) {
 static rb_error say_kind(const speaker *s) {
     const rb_look *look = s->look;
     static const char *const words[] = {
-        [RB_KIND_NONE] = "no value at all",
+        [RB_KIND_NONE] = "no values",
         [RB_KIND_COUNTS] = "counts: whole numbers",
-        [RB_KIND_SCALED] = "counts that were scaled per sample (as CPM or TPM), no logarithms",
+        [RB_KIND_SCALED] = "counts scaled per sample (as CPM or TPM), not logarithms",
         [RB_KIND_LOG_COUNTS] = "logarithms of 1 + counts, scaled per sample",
-        [RB_KIND_LOG] = "not below 0, on a scale like that of logarithms",
+        [RB_KIND_LOG] = "non-negative, on a scale like that of logarithms",
         [RB_KIND_INTENSITIES] =
-            "not below 0 and of wide range, no logarithms: intensities or amounts",
+            "non-negative with a wide range, not logarithms: intensities or amounts",
         [RB_KIND_MEASURES] =
-            "not below 0, and of different size by feature: in units of their own?",
-        [RB_KIND_PIXELS] = "grey values of pictures",
-        [RB_KIND_BINARY] = "0 and 1 alone",
+            "non-negative, with a size that differs by feature: different units of measurement?",
+        [RB_KIND_PIXELS] = "grey values of images",
+        [RB_KIND_BINARY] = "only 0 and 1",
         [RB_KIND_FRACTIONS] = "fractions, between 0 and 1",
         [RB_KIND_Z] = "z-scores: each feature has mean 0 and standard deviation 1",
         [RB_KIND_STANDARDISED] =
@@ -75,8 +75,8 @@ static rb_error say_looked(const speaker *s) {
     const rb_look *look = s->look;
     if (look->looked == look->n) return RB_OK;
     return rb_check_find(s->ctx, s->check, "looked-at", RB_SEVERITY_NOTE, (double)look->looked,
-                         "the data are large: %lld of %lld samples were looked at, in %lld "
-                         "stretches spread over the file; numbers are of these",
+                         "the data are large: %lld of %lld samples were examined, in %lld "
+                         "stretches spread over the file; numbers refer to these",
                          (long long)look->looked, (long long)look->n, (long long)look->stretches);
 }
 
@@ -87,40 +87,39 @@ static rb_error say_unusable(const speaker *s) {
         const char *name = rb_source_sample_name(look->source, look->infinite_sample);
         return rb_check_find(s->ctx, s->check, "infinite", RB_SEVERITY_PROBLEM,
                              (double)look->infinite,
-                             "%lld value%s infinite, the first in %s, %s: a fit refuses them; was "
-                             "a 0 divided by, or "
-                             "its logarithm taken?",
+                             "%lld value%s infinite, the first in %s, %s: a fit refuses them; look "
+                             "for a division by 0 or a logarithm of 0",
                              (long long)look->infinite, look->infinite == 1 ? " is" : "s are",
                              quote(name, "sample", look->infinite_sample, who),
                              feature(look, look->infinite_feature, which));
     }
     if (look->values > 0 && look->range_lost) {
-        return rb_check_find(s->ctx, s->check, "range", RB_SEVERITY_PROBLEM, look->high.value,
-                             "values from %.3g to %.3g cannot be computed with: multiply all of "
-                             "them by one number",
-                             look->low.value, look->high.value);
+        return rb_check_find(
+            s->ctx, s->check, "range", RB_SEVERITY_PROBLEM, look->high.value,
+            "values from %.3g to %.3g are too large or too small to compute with: rescale them",
+            look->low.value, look->high.value);
     }
     if (look->values > 0) return RB_OK;
     return rb_check_find(s->ctx, s->check, "empty", RB_SEVERITY_PROBLEM, 0,
-                         "there is not one value in %lld samples x %lld features",
-                         (long long)look->n, (long long)look->m);
+                         "there are no values in %lld samples x %lld features", (long long)look->n,
+                         (long long)look->m);
 }
 
 static rb_error say_orientation(const speaker *s) {
     const rb_look *look = s->look;
     const rb_naming *row = &look->row, *column = &look->column;
     if (look->across) {
-        return rb_check_find(
-            s->ctx, s->check, "orientation", RB_SEVERITY_PROBLEM, (double)row->genes,
-            "rows are named like genes ('%.60s'), columns are not: the table lies across, and rows "
-            "would be taken for samples",
-            row->example);
+        return rb_check_find(s->ctx, s->check, "orientation", RB_SEVERITY_PROBLEM,
+                             (double)row->genes,
+                             "rows are named like genes ('%.60s'), columns are not: the table is "
+                             "transposed, and rows would be taken for samples",
+                             row->example);
     }
     if (look->may_be_across) {
         return rb_check_find(
             s->ctx, s->check, "orientation", RB_SEVERITY_NOTE, look->row_share,
-            "rows differ more in their level than columns (%.2g against %.2g of the variance), and "
-            "are more: are they features? Rows are taken for samples",
+            "rows differ more in level than columns (%.2g against %.2g of the variance) and are "
+            "more numerous: are they features? Rows are taken for samples",
             look->row_share, look->column_share);
     }
     if (column->are_genes && !row->are_genes) {
@@ -129,18 +128,18 @@ static rb_error say_orientation(const speaker *s) {
             "rows are samples: columns are named like genes ('%.60s')", column->example);
     }
     return rb_check_find(s->ctx, s->check, "orientation", RB_SEVERITY_FINE, NAN,
-                         "rows are taken for samples; nothing speaks against it");
+                         "rows are taken for samples; nothing suggests otherwise");
 }
 
 static rb_error say_names_of(const speaker *s, const rb_naming *naming, const char *what,
                              const char *name) {
     if (!naming->there) {
         return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, NAN,
-                             "%ss have no names; results will count them from 0", what);
+                             "%ss have no names; results count them from 0", what);
     }
     if (naming->repeated > 0) {
         return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->repeated,
-                             "%lld name%s of %ss stand%s more than once, such as '%.60s': they "
+                             "%lld name%s of %ss occur%s more than once, such as '%.60s': they "
                              "cannot be told apart by name later",
                              (long long)naming->repeated, plural(naming->repeated), what,
                              naming->repeated == 1 ? "s" : "", naming->repeated_example);
@@ -150,8 +149,8 @@ static rb_error say_names_of(const speaker *s, const rb_naming *naming, const ch
                              "%lld %s%s no name", (long long)naming->empty, what,
                              naming->empty == 1 ? " has" : "s have");
     }
-    return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, 0,
-                         "%ss have names, each of them once", what);
+    return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, 0, "%ss have unique names",
+                         what);
 }
 
 static rb_error say_names(const speaker *s) {
@@ -164,20 +163,20 @@ static rb_error say_names(const speaker *s) {
 static rb_error say_features(const speaker *s) {
     if (s->look->m != 1) return RB_OK;
     return rb_check_find(s->ctx, s->check, "few-features", RB_SEVERITY_PROBLEM, 1,
-                         "1 feature is there: hidden causes are what features have in common");
+                         "there is only 1 feature: hidden causes are what features have in common");
 }
 
 static rb_error say_size(const speaker *s) {
     int64_t n = s->look->n;
     bool picture = s->look->kind == RB_KIND_PIXELS;
     if (n < SOME) {
-        return rb_check_find(
-            s->ctx, s->check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
-            (double)n, "%lld sample%s: %s", (long long)n, n == 1 ? " is there" : "s are few",
-            n == 1 && picture ? "a picture is one; cut it into patches"
-            : n < FEW         ? "hidden causes cannot be told from chance"
-                              : "only strong causes that several of them share can be found, "
-                                "and seeds will differ");
+        return rb_check_find(s->ctx, s->check, "few-samples",
+                             n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)n,
+                             "%lld sample%s: %s", (long long)n, n == 1 ? " is there" : "s are few",
+                             n == 1 && picture ? "an image is one sample; cut it into patches"
+                             : n < FEW         ? "hidden causes cannot be told from chance"
+                                       : "only strong causes shared by several of them can be "
+                                         "found, and seeds will differ");
     }
     return rb_check_find(s->ctx, s->check, "few-samples", RB_SEVERITY_FINE, (double)n,
                          "%lld samples are enough to begin with", (long long)n);
@@ -212,19 +211,19 @@ static rb_error say_missing(const speaker *s) {
     double share = (double)look->missing / (double)(look->missing + look->values);
     rb_error err = rb_check_find(
         s->ctx, s->check, "missing", share > missing_much ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
-        share, "%.3g %% of the values are missing: of %s %.3g %%, of %s %.3g %%", 100 * share,
-        feature(look, k, which), missing_percent(&look->features[k]), sample(look, j, who),
-        missing_percent(&look->samples[j]));
+        share, "%.3g %% of the values are missing; most in %s (%.3g %%) and %s (%.3g %%)",
+        100 * share, feature(look, k, which), missing_percent(&look->features[k]),
+        sample(look, j, who), missing_percent(&look->samples[j]));
     if (!err && lost_features > 0) {
         err = rb_check_find(
             s->ctx, s->check, "features-without-values", RB_SEVERITY_PROBLEM, (double)lost_features,
-            "%lld feature%s no value at all, such as %s: leave them out of the file",
+            "%lld feature%s no values, such as %s: remove them from the file",
             (long long)lost_features, lost_features == 1 ? " has" : "s have", which);
     }
     if (!err && lost_samples > 0) {
         err = rb_check_find(s->ctx, s->check, "samples-without-values", RB_SEVERITY_PROBLEM,
                             (double)lost_samples,
-                            "%lld sample%s no value at all, such as %s: leave them out of the file",
+                            "%lld sample%s no values, such as %s: remove them from the file",
                             (long long)lost_samples, lost_samples == 1 ? " has" : "s have", who);
     }
     return err;
@@ -247,8 +246,8 @@ static rb_error say_stand_ins(const speaker *s) {
                                                               : NULL;
     if (!e) return RB_OK;
     return rb_check_find(s->ctx, s->check, "stand-in", RB_SEVERITY_PROBLEM, e->value,
-                         "%lld value%s %g, and all others are far from it: it seems to stand for a "
-                         "missing value; the option missing-words says so of text",
+                         "%lld value%s %g, far from all others: it seems to mark missing values; "
+                         "for text files name it with `missing-words`",
                          (long long)e->count, e->count == 1 ? " is" : "s are", e->value);
 }
 
@@ -276,19 +275,19 @@ static rb_error say_constant(const speaker *s) {
     constants r = find_constant(look->samples, look->looked);
     rb_error err = RB_OK;
     if (f.count > 0 && look->looked > 1) {
-        err = rb_check_find(
-            s->ctx, s->check, "constant-features",
-            f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)f.count,
-            "%lld of %lld features %s the same in all samples, such as %s (%lld are "
-            "0 throughout): they tell nothing, and cost time",
-            (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
-            feature(look, f.first, text), (long long)f.zero);
+        err = rb_check_find(s->ctx, s->check, "constant-features",
+                            f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
+                            (double)f.count,
+                            "%lld of %lld features %s the same in all samples, such as %s (%lld "
+                            "are 0 throughout): they carry no information but cost time",
+                            (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
+                            feature(look, f.first, text), (long long)f.zero);
     }
     if (!err && r.count > 0 && look->m > 1) {
         err = rb_check_find(s->ctx, s->check, "constant-samples", RB_SEVERITY_PROBLEM,
                             (double)r.count,
                             "%lld sample%s one value throughout, such as %s (%lld are 0 "
-                            "throughout): empty, or not measured; leave them out",
+                            "throughout): empty or not measured; leave them out",
                             (long long)r.count, r.count == 1 ? " has" : "s have",
                             sample(look, r.first, text), (long long)r.zero);
     }
@@ -302,8 +301,8 @@ static rb_error say_same(const speaker *s) {
     if (look->same_samples > 0) {
         err = rb_check_find(
             s->ctx, s->check, "duplicate-samples", RB_SEVERITY_PROBLEM, (double)look->same_samples,
-            "%lld sample%s the same values as another one, such as %s and %s: a cause of their own "
-            "would be found for them, and held-out samples would not be new; keep one of each",
+            "%lld sample%s the same values as another one, such as %s and %s: a fit would find a "
+            "cause for them, and held-out samples would not be new; keep one of each",
             (long long)look->same_samples, look->same_samples == 1 ? " has" : "s have",
             sample(look, look->same[0], one), sample(look, look->same[1], other));
     } else { /* of constant ones something else is said */
@@ -325,8 +324,7 @@ static rb_error say_same(const speaker *s) {
     if (!err && look->same_features > 0) {
         err = rb_check_find(
             s->ctx, s->check, "duplicate-features", RB_SEVERITY_NOTE, (double)look->same_features,
-            "%lld feature%s the same values as another one, such as %s and %s: they "
-            "count double",
+            "%lld feature%s the same values as another one, such as %s and %s: they count twice",
             (long long)look->same_features, look->same_features == 1 ? " has" : "s have",
             feature(look, look->same_feature[0], one), feature(look, look->same_feature[1], other));
     }
@@ -391,10 +389,10 @@ static rb_error say_scales(const speaker *s) {
         err = rb_check_find(
             s->ctx, s->check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
             look->total_spread,
-            "samples have %.6g counts in the median; nine tenths of them lie within a factor of "
-            "%.3g%s",
+            "the median total of a sample is %.6g counts; 90 %% of the samples lie within a factor "
+            "of %.3g%s",
             look->total, look->total_spread,
-            look->totals ? ": without equal totals the depth would be the first cause found" : "");
+            look->totals ? ": unless totals are made equal, depth is the first cause found" : "");
     }
     if (!err && look->sd_spread > 0) {
         bool wide = look->sd_spread > wide_scale;
@@ -402,12 +400,12 @@ static rb_error say_scales(const speaker *s) {
                             look->sd_spread,
                             "standard deviations of features%s lie within a factor of %.3g%s",
                             look->log1p ? ", of logarithms," : "", look->sd_spread,
-                            wide ? ": of different units of measurement?" : "");
+                            wide ? ": different units of measurement?" : "");
     }
     if (!err && look->kurtosis > heavy) {
         err = rb_check_find(s->ctx, s->check, "tails", RB_SEVERITY_NOTE, look->kurtosis,
-                            "features have heavy tails (kurtosis %.3g in excess in the median): a "
-                            "few large values decide; are these logarithms?",
+                            "features have heavy tails (median excess kurtosis %.3g): a few large "
+                            "values dominate; should they be logarithms?",
                             look->kurtosis);
     }
     return err;
@@ -420,13 +418,12 @@ static rb_error say_break(const speaker *s) {
     char last[WHO], next[WHO];
     if (look->break_at < 0) {
         return rb_check_find(s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
-                             "nothing changes at one place in the order of the samples");
+                             "the order of the samples has no break");
     }
     return rb_check_find(
         s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
         "samples up to %s differ from those from %s on (%.2g of the variance of principal "
-        "component "
-        "%d): a file sorted by class, or two batches? A batch would be found as a cause",
+        "component %d): sorted by class, or two batches? A batch would be found as a cause",
         sample(look, look->part_samples[look->break_at - 1], last),
         sample(look, look->part_samples[look->break_at], next), look->break_share,
         look->break_component + 1);
@@ -440,13 +437,12 @@ static rb_error say_groups(const speaker *s) {
     for (int64_t g = 0; g < look->n_groups && g < RB_CHECK_SHOWN; g++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", g ? ", " : "",
                                  look->groups[g]);
-    return rb_check_find(
-        s->ctx, s->check, "name-groups", RB_SEVERITY_NOTE, look->group_share,
-        "names %s with %lld groups (%s%s) that differ (%.2g of the variance of principal component "
-        "%d): classes, or batches?",
-        look->group_where, (long long)look->n_groups, list,
-        look->n_groups > RB_CHECK_SHOWN ? ", ..." : "", look->group_share,
-        look->group_component + 1);
+    return rb_check_find(s->ctx, s->check, "name-groups", RB_SEVERITY_NOTE, look->group_share,
+                         "names %s with %lld groups (%s%s) that differ (%.2g of the variance of "
+                         "principal component %d): classes or batches?",
+                         look->group_where, (long long)look->n_groups, list,
+                         look->n_groups > RB_CHECK_SHOWN ? ", ..." : "", look->group_share,
+                         look->group_component + 1);
 }
 
 static rb_error say_components(const speaker *s) {
@@ -454,14 +450,14 @@ static rb_error say_components(const speaker *s) {
     if (look->n_components == 0) return RB_OK;
     if (look->above_chance == 0) {
         return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_PROBLEM, 0,
-                             "no principal component is larger than in data whose features are "
-                             "permuted: what features share, if anything, is hidden in noise");
+                             "no principal component is larger than in data with permuted "
+                             "features: what features share, if anything, is hidden in noise");
     }
     bool all = look->above_chance == RB_CHECK_COMPONENTS;
     return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_FINE,
                          (double)look->above_chance,
-                         "%lld%s principal component%s larger than in data whose features are "
-                         "permuted; the first has %.3g %% of the variance",
+                         "%lld%s principal component%s larger than in data with permuted features; "
+                         "the first explains %.3g %% of the variance",
                          (long long)look->above_chance, all ? " or more" : "",
                          look->above_chance == 1 ? " is" : "s are", 100 * look->components[0]);
 }
@@ -471,18 +467,17 @@ static rb_error say_level(const speaker *s) {
     if (look->above_chance == 0) return RB_OK;
     if (!rb_look_shares_level(look)) {
         return rb_check_find(s->ctx, s->check, "sample-level", RB_SEVERITY_FINE,
-                             look->level_correlation, "no direction that all features share leads");
+                             look->level_correlation, "no level that all features share dominates");
     }
-    return rb_check_find(s->ctx, s->check, "sample-level", RB_SEVERITY_PROBLEM,
-                         look->level_correlation,
-                         "the first principal component is the level of the samples (correlation "
-                         "%.2g with their means; %.3g %% of the features rise together), with %.3g "
-                         "%% of the variance: brightness, depth or a plate effect would be found "
-                         "as a cause; %s",
-                         look->level_correlation, 100 * look->level_sign, 100 * look->components[0],
-                         look->source->sparse ? "convert the data to a dense format, then set "
-                                                "`centre-samples` to median"
-                                              : "set `centre-samples` to median");
+    return rb_check_find(
+        s->ctx, s->check, "sample-level", RB_SEVERITY_PROBLEM, look->level_correlation,
+        "the first principal component is the level of the samples (correlation %.2g with their "
+        "means; %.3g %% of the features rise together), with %.3g %% of the variance: a fit would "
+        "find brightness, depth or a plate effect as a cause; %s",
+        look->level_correlation, 100 * look->level_sign, 100 * look->components[0],
+        look->source->sparse ? "convert the data to a dense format, then set "
+                               "`centre-samples` to median"
+                             : "set `centre-samples` to median");
 }
 
 rb_error rb_check_say(const rb_look *look, rb_check *check) {

@@ -13,10 +13,9 @@
 static const rb_option biclusters_table[] = {
     {"generator", 0, RB_OPTION_CHOICE, offsetof(rb_biclusters_options, generator), "rfn", 0, 0,
      "rfn|fabia|constant|shift|scale|plaid", "NAME",
-     "whose data: the RFN paper's D1-D9, FABIA's, or what comparisons of biclustering methods "
-     "plant"},
+     "generator: the RFN paper's D1-D9, FABIA's, or those of biclustering comparisons"},
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_biclusters_options, dataset), "D1", 0, 0, NULL,
-     "D1..D9", "rfn: which data set; it fixes how many biclusters are large, and the noise",
+     "D1..D9", "rfn: data set; sets the number of large biclusters and the noise",
      .needs = "generator=rfn"},
     {"rest-sd", 0, RB_OPTION_NUMBER, offsetof(rb_biclusters_options, rest_sd), "0.01", 0, DBL_MAX,
      NULL, "SD", "rfn: standard deviation outside of a bicluster: 0.01 (set I) or 0.5 (set II)",
@@ -76,8 +75,8 @@ static rb_error check_finite(rb_context *ctx, const rb_matrix *matrix) {
         for (int64_t k = 0; k < matrix->n_features; k++) {
             if (isfinite(rb_matrix_at(matrix, i, k))) continue;
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "the value of sample %lld, feature %lld would not be finite: noise and "
-                           "sizes are too large for numbers",
+                           "the value of sample %lld, feature %lld would not be finite: noise or "
+                           "sizes are too large",
                            (long long)i, (long long)k);
         }
     }
@@ -113,15 +112,15 @@ static const rb_option cells_table[] = {
      NULL, "M", "number of genes"},
     {"types", 0, RB_OPTION_TEXT, offsetof(rb_cells_options, types), "0.5,0.3,0.15,0.04,0.01", 0, 0,
      NULL, "SHARES",
-     "shares of the types of cells, by commas; the first type has what the others leave"},
+     "shares of the cell types, separated by commas; the first type takes the rest"},
     {"counts", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, counts), "5000", DBL_MIN, 1e9, NULL,
-     "N", "counts of a cell, on average"},
+     "N", "mean counts per cell"},
     {"de-probability", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, probability), "0.1", 0, 1,
-     NULL, "P", "how likely a gene differs between a type and the others"},
+     NULL, "P", "probability that a gene differs between a type and the others"},
     {"de-location", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, location), "0.1", -20, 20, NULL,
-     "MEAN", "mean of the logarithm of the factor by which it differs"},
+     "MEAN", "mean of the log factor by which it differs"},
     {"de-scale", 0, RB_OPTION_NUMBER, offsetof(rb_cells_options, scale), "0.4", 0, 20, NULL, "SD",
-     "standard deviation of that logarithm"},
+     "standard deviation of that log factor"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_cells_options, seed), "1", 0, DBL_MAX, NULL, "N",
      "seed of the random numbers"},
     {0},
@@ -161,11 +160,10 @@ rb_error rb_simulate_cells(rb_context *ctx, const rb_options *given, rb_matrix *
                           .scale = o.scale,
                           .seed = (uint64_t)o.seed};
     if (!read_shares(o.types, &plan))
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`types` is '%s', but must be shares of at most %d types, each above 0 and at "
-            "most 1, by commas: 0.5,0.4,0.1",
-            o.types ? o.types : "", RB_CELL_TYPES_MAX);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`types` is '%s', but must be shares of at most %d types, each above 0 and "
+                       "at most 1, separated by commas: 0.5,0.4,0.1",
+                       o.types ? o.types : "", RB_CELL_TYPES_MAX);
     err = rb_generate_cells(ctx, &plan, matrix, &planted);
     give_modules(planted, truth);
     return err;
@@ -181,17 +179,17 @@ static const rb_option bars_table[] = {
      "where bars cross: their sum, or the largest value; signed: the sum, every second bar "
      "negative"},
     {"size", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.size), "5", 1, LARGEST_SIZE, NULL,
-     "PIXELS", "height and width of the pictures"},
+     "PIXELS", "height and width of the images"},
     {"width", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.width), "1", 1, LARGEST_SIZE,
      NULL, "PIXELS", "width of a bar; from 2 on, neighbouring bars overlap"},
     {"bars", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, bars), "0", 0, 2 * LARGEST_SIZE, NULL,
-     "N", "number of bars, to be sure: 2 (size - width + 1), or 0 for whatever that is"},
+     "N", "number of bars, as a check: 2 (size - width + 1); 0: no check"},
     {"heights", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.heights), "1", 1, 1000, NULL,
-     "N", "a bar in a sample has 1, 2, ... or N times --value, all as likely"},
+     "N", "a bar in a sample has 1, 2, ... or N times --value, equally likely"},
     {"value", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.value), "10", DBL_MIN, DBL_MAX,
      NULL, "VALUE", "pixels of a bar; the others are 0"},
     {"probability", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.probability), "0.2", 0, 1,
-     NULL, "P", "how likely each bar is in a sample"},
+     NULL, "P", "probability of each bar in a sample"},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.noise_sd), "2", 0, DBL_MAX, NULL,
      "SD", "standard deviation of the noise of each pixel"},
     {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.n_samples), "500", 1,
@@ -211,13 +209,13 @@ static rb_error complete_plan(rb_context *ctx, rb_bars_options *options) {
     rb_bars_plan *plan = &options->plan;
     if (plan->width > plan->size) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`width` is %lld, but must be at most the size of the picture, %lld",
+                       "`width` is %lld, but must be at most the size of the image, %lld",
                        (long long)plan->width, (long long)plan->size);
     }
     int64_t bars = rb_bars_count(plan->size, plan->width);
     if (options->bars && options->bars != bars) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`bars` is %lld, but a picture of %lld x %lld pixels has %lld bars of width "
+                       "`bars` is %lld, but an image of %lld x %lld pixels has %lld bars of width "
                        "%lld: 2 (size - width + 1)",
                        (long long)options->bars, (long long)plan->size, (long long)plan->size,
                        (long long)bars, (long long)plan->width);

@@ -50,7 +50,7 @@ refuses "probability" simulate bars --probability 2 -o Y.npy
 refuses "style" simulate bars --style round -o Y.npy
 refuses "standard output" simulate bars -o - --truth -
 for what in "bars --noise" "bars --value" "biclusters --noise"; do
-    refuses "would not be finite: noise and sizes are too large" simulate $what 1.7e308 -o large.npy
+    refuses "would not be finite: noise or sizes are too large" simulate $what 1.7e308 -o large.npy
 done
 [ ! -e large.npy ] || fail "a file was written all the same"
 refuses "-o FILE is missing" simulate bars

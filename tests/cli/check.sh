@@ -68,7 +68,7 @@ expect 0 check counts.tsv --strict
 # One feature, and samples that are all constant: no fit is printed, and nothing is said that is not so.
 awk 'BEGIN { print "a"; for (i = 0; i < 50; i++) print i * 7 % 50 / 3 }' >column.csv
 expect 0 check column.csv
-tells "1 feature is there"
+tells "There is only 1 feature"
 grep -q "rarebit fit" out && fail "$command: a fit of one feature: $(cat out)"
 awk 'BEGIN { print "a,b,c"; for (i = 0; i < 50; i++) print "1.5,1.5,1.5" }' >constant.csv
 expect 0 check constant.csv
@@ -84,7 +84,7 @@ printf 'a;b;c\n' >holes.csv
 awk 'BEGIN { srand(1); for (i = 0; i < 60; i++)
     print (i % 9 ? rand() : -999) ";" rand() ";" rand() }' >>holes.csv
 expect 0 check holes.csv
-tells "it seems to stand for a"
+tells "it seems to mark missing values"
 runs holes.csv --missing-words=-999
 tells "of the values are missing"
 fits "--missing-words=-999"
@@ -96,7 +96,7 @@ fits "fit nmf-et"
 expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
 runs X.npy
 runs X.npy --samples 50
-tells "50 of 100 samples were looked at"
+tells "50 of 100 samples were examined"
 expect 0 convert X.npy -o model.h5 -q
 cp model.h5 kept.h5
 expect 0 check model.h5

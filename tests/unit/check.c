@@ -343,7 +343,7 @@ static void test_missing(void **state) {
         values[i * M + 5] = NAN;
     seen s = look(values, N, M);
     assert_found(&s, "missing", RB_SEVERITY_NOTE, 0.5 / M);
-    assert_non_null(strstr(find(&s, "missing")->sentence, "feature 5 (from 0) 50 %"));
+    assert_non_null(strstr(find(&s, "missing")->sentence, "feature 5 (from 0) (50 %)"));
     assert_advice(&s, "missing", "mean");
     end(&s);
     for (int64_t i = 0; i < N; i++)

@@ -70,10 +70,10 @@ static void wrong_options(void **state) {
     rb_bars_options o;
     fixture_default(rb_bars_group(), &o);
     o.plan.width = 6;
-    refuse(ctx, &o, "`width` is 6, but must be at most the size of the picture, 5");
+    refuse(ctx, &o, "`width` is 6, but must be at most the size of the image, 5");
     o.plan.width = 2;
     o.bars = 10;
-    refuse(ctx, &o, "`bars` is 10, but a picture of 5 x 5 pixels has 8 bars of width 2");
+    refuse(ctx, &o, "`bars` is 10, but an image of 5 x 5 pixels has 8 bars of width 2");
     fixture_default(rb_bars_group(), &o);
     o.plan.probability = 1.5;
     refuse(ctx, &o, "`probability` is '1.5'");
