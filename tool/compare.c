@@ -87,8 +87,7 @@ static int refuse_data_options(const invocation *call) {
     for (int g = 0; g < 3; g++) {
         for (const rb_option *row = groups[g]()->rows; row->name; row++) {
             if (option_was_given(call, row->name)) {
-                report_error("--%s is given, but does nothing for two models; leave it out",
-                             row->name);
+                report_error("--%s does nothing with two models; leave it out", row->name);
                 return STATUS_USAGE;
             }
         }

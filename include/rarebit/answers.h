@@ -24,6 +24,15 @@ typedef struct rb_metric_plot {
     const char *(*kind)(int number); /* values are kinds, and have names; NULL: they are numbers */
 } rb_metric_plot;
 
+/* What a traced fit keeps of its iterations, for plots: arrays of its model, by name. */
+typedef struct rb_trace_arrays {
+    const char *fields;        /* features x (kept * units): loadings before some M-steps */
+    const char *fields_at;     /* kept: of which iterations, from 0 */
+    const char *quality;       /* iterations x samples, which are evenly spread: the share of a
+                                  sample's evidence that is in the states looked at */
+    const char *quality_needs; /* "fit again with `trace`" */
+} rb_trace_arrays;
+
 /* What the parts of a model's array belong to, for models that are put together from units of
  * others. One of all units where a shape does not have a part for each. */
 typedef enum rb_array_of {

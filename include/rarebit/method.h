@@ -238,6 +238,7 @@ typedef struct rb_method {
     /* The layer of a net that a model becomes. NULL: none. */
     rb_error (*layer)(rb_context *context, const rb_model *model, rb_method_layer *layer);
     bool rectifies; /* that layer gives the model's codes, or what they are solved for from */
+    const rb_trace_arrays *traces; /* NULL: a traced fit keeps metrics alone */
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

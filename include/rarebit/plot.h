@@ -75,13 +75,13 @@ RB_API rb_error rb_plot_samples(rb_context *context, const rb_model *model, rb_s
 /*   codes   prior, or data: drawn from the codes of the samples that are shown */
 RB_API const rb_option_group *rb_plot_samples_group(void);
 
-/* Fields of a fit over time (trace_fields of rarebit/et.h): a row of images for each of some
+/* Fields of a traced fit over time: a row of images for each of some
  * iterations, whose numbers (from 1) are at the left; without a trace the final fields alone, which
- * a log message says. RB_ERROR_DATA for a model of another family. */
+ * a log message says. RB_ERROR_DATA for a method that keeps no fields (rb_trace_arrays). */
 RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
                                const rb_options *options, const char *path);
 
-/* Q of the traced samples over the iterations (trace_quality), one line each: the share of a
+/* Q of the traced samples over the iterations, one line each: the share of a
  * sample's evidence that is in the states looked at. RB_ERROR_DATA for a model without them. */
 RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
                                 const rb_options *options, const char *path);

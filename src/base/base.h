@@ -232,6 +232,8 @@ double rb_draw_uniform(rb_draws *draws);
 double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
+/* 0 .. count - 1 in random order (Fisher and Yates). */
+void rb_draw_order(rb_draws *draws, int64_t count, int64_t *order);
 
 /* ---- order (sort.c) ---- */
 

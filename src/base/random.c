@@ -83,3 +83,13 @@ double rb_draw_normal(rb_draws *draws) {
 int64_t rb_draw_integer(rb_draws *draws, int64_t low, int64_t high) {
     return low + (int64_t)(rb_draw_uniform(draws) * (double)(high - low + 1));
 }
+
+void rb_draw_order(rb_draws *draws, int64_t count, int64_t *order) {
+    for (int64_t i = 0; i < count; i++)
+        order[i] = i;
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t other = rb_draw_integer(draws, 0, i), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}

@@ -35,16 +35,10 @@ static int64_t pool_samples(const rb_source *from) {
     return from->at_random ? MAX_ORDERED : from->sparse ? POOL_SPARSE_SAMPLES : dense;
 }
 
-/* Fisher and Yates; draws from `first` on. */
+/* Draws from `first` on. */
 static void permute(struct shuffle *s, uint64_t first, int64_t count, int64_t *order) {
     s->draws.next = first;
-    for (int64_t i = 0; i < count; i++)
-        order[i] = i;
-    for (int64_t i = count - 1; i > 0; i--) {
-        int64_t other = rb_draw_integer(&s->draws, 0, i), kept = order[i];
-        order[i] = order[other];
-        order[other] = kept;
-    }
+    rb_draw_order(&s->draws, count, order);
 }
 
 static int64_t first_of_pool(const struct shuffle *s) {

@@ -64,7 +64,8 @@ static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate,      \
     .draw = et_draw, .emit = et_emit, .active_above = et_active_above, .noise = et_noise,          \
-    .plots = et_plots, .valued = et_has_values, .arrays = arrays, .states = et_states
+    .plots = et_plots, .traces = &et_traces, .valued = et_has_values, .arrays = arrays,            \
+    .states = et_states
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -57,6 +57,14 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     return err ? err : et_store_values(ctx, model, "trace_fields_at", t->kept, 1, at);
 }
 
+const rb_trace_arrays et_traces = {
+    .fields = "trace_fields",
+    .fields_at = "trace_fields_at",
+    .quality = "trace_quality",
+    .quality_needs = "fit again with `trace`, and with at most 20 units",
+};
+_Static_assert(RB_ET_MAX_EXACT == 20, "as the text above says");
+
 /* ---- metrics ---- */
 
 const char *const et_metric_names[] = {

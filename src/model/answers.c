@@ -67,6 +67,10 @@ const rb_metric_plot *rb_metric_plots(const rb_model *model) {
     return plots ? plots : objectives;
 }
 
+const rb_trace_arrays *rb_traces(const rb_model *model) {
+    return ANSWER(model->method, traces);
+}
+
 rb_error rb_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
                    void *user) {
     if (ANSWER(model->method, states)) return model->method->states(ctx, model, source, fn, user);

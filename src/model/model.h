@@ -244,6 +244,7 @@ bool rb_tells_noise(const rb_model *model);         /* has the function `noise` 
 /* What an array of that name belongs to; 0: its method does not say. */
 rb_array_of rb_array_belongs(const rb_model *model, const char *name);
 const rb_metric_plot *rb_metric_plots(const rb_model *model); /* without a label at the end */
+const rb_trace_arrays *rb_traces(const rb_model *model);      /* or NULL */
 bool rb_method_has_layer(const rb_method *method);
 bool rb_method_rectifies(const rb_method *method);
 /* The first method that is advised for such data; NULL: none is. */

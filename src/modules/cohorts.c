@@ -124,7 +124,7 @@ static rb_error open_work(rb_context *ctx, const rb_model *model, int64_t n, wor
     w->block_samples = samples < n ? samples : n;
     w->probabilities = rb_has_causes(model);
     w->halfway = rb_active_above(model);
-    if (units == 0) return rb_fail(ctx, RB_ERROR_DATA, "a model without units has none to compare");
+    if (units == 0) return rb_fail(ctx, RB_ERROR_DATA, "the model has no units to compare");
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, units, &w->loadings);
     err = err ? err : rb_blas_need_memory(ctx, 0);
     err = err ? err : rb_method_coder_new(ctx, model, w->block_samples, &w->coder);
@@ -161,8 +161,8 @@ static rb_error look_at(rb_context *ctx, cohort *c) {
             double value = rb_dense_get(c->values, i, k);
             if (isnan(value)) {
                 return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                               "values of sample %lld (counted from 0) are missing, and cohorts "
-                               "are compared by all of theirs; fill them first",
+                               "values of sample %lld (counted from 0) are missing; cohorts are "
+                               "compared by all values: fill them first",
                                (long long)i);
             }
             c->squares += value * value;
@@ -180,7 +180,7 @@ static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *s
     rb_feed *feed = NULL;
     *c = (cohort){.n = n, .arrays.ctx = ctx};
     if (n < 2)
-        return rb_fail(ctx, RB_ERROR_DATA, "a cohort needs 2 samples at least, but one has %lld",
+        return rb_fail(ctx, RB_ERROR_DATA, "a cohort needs at least 2 samples, but one has %lld",
                        (long long)n);
     rb_scratch *arrays = &c->arrays;
     rb_dense_take(arrays, model->type, n, m, &c->values);
@@ -217,13 +217,7 @@ static void permute_feature(void *arg, int64_t k, int worker) {
     const cohort *c = t->c;
     int64_t *order = c->orders + worker * c->n;
     rb_draws draws = {t->stream, (uint64_t)k << 32};
-    for (int64_t i = 0; i < c->n; i++)
-        order[i] = i;
-    for (int64_t i = c->n - 1; i > 0; i--) {
-        int64_t other = rb_draw_integer(&draws, 0, i), kept = order[i];
-        order[i] = order[other];
-        order[other] = kept;
-    }
+    rb_draw_order(&draws, c->n, order);
     for (int64_t i = 0; i < c->n; i++)
         rb_dense_set(c->permuted, i, k, rb_dense_get(c->values, order[i], k));
 }
@@ -282,27 +276,6 @@ static double correlate(const work *w, const double *x, const double *y, const c
 
 /* ---- the whole ---- */
 
-static rb_error find_chances(rb_context *ctx, const cohort *c, int64_t count, int64_t permutations,
-                             rb_cohort_unit *units) {
-    double *three = rb_alloc_zero(ctx, 3 * count, sizeof *three);
-    if (!three) return RB_ERROR_MEMORY;
-    rb_chances chances = {.units = count,
-                          .permutations = permutations,
-                          .observed = c->observed,
-                          .permuted = c->explained,
-                          .p = three,
-                          .family = three + count,
-                          .q = three + 2 * count};
-    rb_error err = rb_chances_find(ctx, &chances);
-    for (int64_t j = 0; !err && j < count; j++) {
-        units[j].p_value = chances.p[j];
-        units[j].p_value_family = chances.family[j];
-        units[j].q_value = chances.q[j];
-    }
-    rb_free(three);
-    return err;
-}
-
 static rb_error examine(work *w, cohort *c, int which, const rb_replication_options *options,
                         rb_cohort_unit *units) {
     double *memory = rb_alloc(w->ctx, 2 * w->m, sizeof *memory);
@@ -317,7 +290,9 @@ static rb_error examine(work *w, cohort *c, int which, const rb_replication_opti
     }
     rb_free(memory);
     err = err ? err : permute(w, c, which, options);
-    return err ? err : find_chances(w->ctx, c, w->units, options->permutations, units);
+    const rb_chances chances = {options->permutations, c->observed, c->explained};
+    const rb_chance_rows rows = {&units->p_value, sizeof *units, w->units};
+    return err ? err : rb_chances_find(w->ctx, &chances, &rows);
 }
 
 static rb_error compare(work *w, cohort cohorts[2], const rb_replication_options *options,
@@ -351,8 +326,8 @@ rb_error rb_compare_cohorts(rb_context *ctx, const rb_model *model, rb_source *f
     *to = (rb_cohorts){.size = sizeof *to};
     err = rb_options_take(ctx, options, rb_replication_group(), &chosen);
     if (!err && chosen.signs != RB_SIGNS_AUTO) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "`signs` is given, but does nothing for two cohorts; leave it out");
+        err =
+            rb_fail(ctx, RB_ERROR_ARGUMENT, "`signs` does nothing with two cohorts; leave it out");
     }
     for (int i = 0; !err && i < 2; i++)
         err = load_cohort(ctx, model, sources[i], chosen.permutations, &cohorts[i]);

@@ -126,7 +126,7 @@ static rb_error check_groups(rb_context *ctx, const rb_covariates *table, int64_
     const rb_covariate *c = rb_covariates_column(table, covariate);
     if (c && !c->values) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT, "covariate %lld is %s", (long long)covariate,
-                   c ? "numbers, and not groups" : "not there");
+                   c ? "numbers, not groups" : "not there");
 }
 
 rb_error rb_covariates_auc(rb_context *ctx, const rb_covariates *table, int64_t covariate,

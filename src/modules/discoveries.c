@@ -30,40 +30,26 @@ static ordered *sort(rb_context *ctx, const double *p, int64_t count, int64_t *t
     return order;
 }
 
-rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
-                            double *log_fdr) {
-    int64_t there;
-    ordered *order = sort(ctx, log_p, count, &there);
-    if (!order) return RB_ERROR_MEMORY;
-    double least = 0, all = log((double)(tests > there ? tests : there));
-    for (int64_t i = 0; i < count; i++)
-        log_fdr[i] = NAN;
-    for (int64_t i = there - 1; i >= 0; i--) {
-        least = fmin(least, order[i].p + all - log((double)(i + 1)));
-        log_fdr[order[i].index] = least;
-    }
-    rb_free(order);
-    return RB_OK;
-}
-
-rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr) {
+rb_error rb_false_discovery(rb_context *ctx, const double *p, bool logarithms, int64_t count,
+                            int64_t tests, double *fdr) {
     int64_t there;
     ordered *order = sort(ctx, p, count, &there);
     if (!order) return RB_ERROR_MEMORY;
-    double least = 1;
+    double least = logarithms ? 0 : 1, all = (double)(tests > there ? tests : there);
     for (int64_t i = 0; i < count; i++)
         fdr[i] = NAN;
     for (int64_t i = there - 1; i >= 0; i--) {
-        least = fmin(least, order[i].p * (double)there / (double)(i + 1));
+        double place = (double)(i + 1);
+        least =
+            fmin(least, logarithms ? order[i].p + log(all) - log(place) : order[i].p * all / place);
         fdr[order[i].index] = least;
     }
     rb_free(order);
     return RB_OK;
 }
 
-/* Where the numbers of a row stand: p, its logarithm, the rate, its logarithm. */
-static double *numbers_of(const rb_chance_rows *rows, int64_t i) {
-    return (double *)(void *)((char *)rows->first + (size_t)i * rows->size);
+double *rb_chance_row(const rb_chance_rows *rows, int64_t row) {
+    return (double *)(void *)((char *)rows->first + (size_t)row * rows->size);
 }
 
 rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t tests) {
@@ -71,10 +57,11 @@ rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t 
     double *log_p = rb_take(&scratch, rows->count, sizeof *log_p);
     double *log_fdr = rb_take(&scratch, rows->count, sizeof *log_fdr);
     for (int64_t i = 0; i < rows->count && !scratch.err; i++)
-        log_p[i] = numbers_of(rows, i)[1];
-    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, rows->count, tests, log_fdr);
+        log_p[i] = rb_chance_row(rows, i)[1];
+    if (!scratch.err)
+        scratch.err = rb_false_discovery(ctx, log_p, true, rows->count, tests, log_fdr);
     for (int64_t i = 0; i < rows->count && !scratch.err; i++) {
-        double *row = numbers_of(rows, i);
+        double *row = rb_chance_row(rows, i);
         row[0] = exp(log_p[i]);
         row[1] = log_p[i] / log(10);
         row[2] = exp(log_fdr[i]);

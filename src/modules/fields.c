@@ -25,11 +25,10 @@ typedef struct nearest {
 static rb_error check_shapes(rb_context *ctx, int64_t n_features, int64_t n_units,
                              const rb_matrix *truth) {
     if (truth->n_features != n_features) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "the truth has %lld features, but the fields of the units have %lld: it must "
-            "be causes x features",
-            (long long)truth->n_features, (long long)n_features);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the truth has %lld features, but the fields of the units have %lld; give "
+                       "causes x features",
+                       (long long)truth->n_features, (long long)n_features);
     }
     if (truth->n_samples < 1 || n_units < 1 || n_features < 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -65,10 +64,8 @@ static rb_error find_largest(rb_context *ctx, const rb_matrix *truth, double *la
             *largest = fmax(*largest, fabs(value));
         }
     }
-    if (*largest == 0) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "the truth is 0 throughout: there is no cause to be found");
-    }
+    if (*largest == 0)
+        return rb_fail(ctx, RB_ERROR_DATA, "the truth is 0 throughout: it has no causes to find");
     return RB_OK;
 }
 

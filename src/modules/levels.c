@@ -50,7 +50,7 @@ void rb_levels_tell(rb_context *ctx, const rb_levels *l, int64_t *count) {
     if (*count > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of %lld units follow%s the level of the samples (correlation above %g with "
-               "their means): fit with `centre-samples` set to median to take it out",
+               "their means): fit with `centre-samples` set to median to remove it",
                (long long)*count, (long long)l->n_units, *count == 1 ? "s" : "", follows);
     }
 }

@@ -109,7 +109,7 @@ static rb_error check_members(rb_context *ctx, int64_t rank, const rb_member *me
         if (members[d].index >= size) {
             return rb_fail(ctx, RB_ERROR_DATA,
                            "module %lld of the truth holds %s %lld, but the data have %lld, "
-                           "counted from 0: it is the truth of other data",
+                           "counted from 0; give the truth of these data",
                            (long long)rank, what, (long long)members[d].index, (long long)size);
         }
     }

@@ -291,8 +291,8 @@ static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const str
             rest -= rb_dense_get(t->loadings, k, j) * rb_dense_get(t->products, k, j);
         if (!isfinite(rest)) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "the rule test needs every value, but of feature %lld (counted from %d) "
-                           "some are missing; choose another `rule`",
+                           "the rule test needs every value, but feature %lld (counted from %d) "
+                           "has missing ones; choose another `rule`",
                            (long long)rb_nth(ctx, k), ctx->first);
         }
         variances[k] = fmax(rest, 0) / t->freedom;
@@ -336,7 +336,7 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_u
     }
     err = err ? err : rb_parallel_or_stop(ctx, count, test_unit, &t);
     for (int64_t j = 0; !err && j < count; j++) {
-        err = rb_false_discovery(ctx, t.log_p + j * features, features, features, log_fdr);
+        err = rb_false_discovery(ctx, t.log_p + j * features, true, features, features, log_fdr);
         for (int64_t k = 0; !err && k < features; k++)
             note_feature(&t, k, j, log_fdr[k], out);
     }

@@ -189,18 +189,6 @@ int64_t rb_assign_size(int64_t rows, int64_t columns);
 void rb_assign_in(void *memory, int64_t rows, int64_t columns, const double *gain,
                   int64_t *column_of);
 
-/* ---- chances against permutations (chances.c) ---- */
-
-/* Values of units in the data, NaN for one that has none, and in permuted data: the larger the
- * rarer. */
-typedef struct rb_chances {
-    int64_t units, permutations;
-    const double *observed; /* units */
-    const double *permuted; /* permutations x units */
-    double *p, *family, *q; /* units: becomes NaN where nothing was observed */
-} rb_chances;
-rb_error rb_chances_find(rb_context *ctx, const rb_chances *chances);
-
 typedef enum rb_signs { RB_SIGNS_KEEP = 0, RB_SIGNS_IGNORE, RB_SIGNS_AUTO } rb_signs;
 
 typedef struct rb_replication_options {
@@ -295,23 +283,34 @@ double rb_ranking_auc(const rb_ranking *ranking, int64_t size, double sum);
 double rb_ranking_groups(const rb_ranking *ranking, int64_t n_groups, const double *rank_sums,
                          const double *counts, double *log_p);
 
-/* ---- many tests (discoveries.c) ---- */
+/* ---- many tests (discoveries.c, chances.c) ---- */
 
-/* Logarithms of p-values to those of false discovery rates, for a family of `tests`; those that
- * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
-rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
-                            double *log_fdr);
-/* Rows that hold a p-value, its logarithm, the false discovery rate and its logarithm, one behind
- * the other. */
+/* The false discovery rates of p-values, or the logarithms of both, for a family of `tests`; those
+ * that are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
+rb_error rb_false_discovery(rb_context *ctx, const double *p, bool logarithms, int64_t count,
+                            int64_t tests, double *fdr);
+
+/* Rows that hold what tests say, as numbers one behind the other. */
 typedef struct rb_chance_rows {
-    double *first; /* the p-value of the first row */
-    size_t size;   /* of a row */
+    double *first; /* number of the first row */
+    size_t size;   /* of a row, in bytes */
     int64_t count;
 } rb_chance_rows;
-/* From natural logarithms of p-values to all four, with decimal logarithms. */
+double *rb_chance_row(const rb_chance_rows *rows, int64_t row);
+/* The p-value, its decimal logarithm, the false discovery rate and its logarithm of each row, from
+ * the natural logarithms of p-values that are second in it. */
 rb_error rb_chances_adjust(rb_context *ctx, const rb_chance_rows *rows, int64_t tests);
-/* The same of p-values themselves, all of which are there or NaN. */
-rb_error rb_false_discovery_rates(rb_context *ctx, const double *p, int64_t count, double *fdr);
+
+/* Values of units in the data, NaN for one that has none, and in permuted data: the larger the
+ * rarer. */
+typedef struct rb_chances {
+    int64_t permutations;
+    const double *observed; /* one per row */
+    const double *permuted; /* permutations x rows */
+} rb_chances;
+/* The p-value, the family-wise one and the false discovery rate of each row; NaN where nothing was
+ * observed. */
+rb_error rb_chances_find(rb_context *ctx, const rb_chances *chances, const rb_chance_rows *rows);
 
 /* ---- sets of features (sets.c, sets_match.c) ---- */
 

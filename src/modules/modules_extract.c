@@ -27,16 +27,17 @@
  *
  * 1. One pass over the codes: |mu_j|^2 and the information of every unit. Both, and the threshold
  * of the weight rule, are the same for (z, l) as for (mu, W), so rms need not be known before.
- * 2. Units are ranked by information; a unit whose codes are all 0 has no module. The test knows the features F of a unit beforehand, and has what its codes tell of their
- * loadings, too, as samples and features change places,
+ * 2. Units are ranked by information; a unit whose codes are all 0 has no module. The test knows
+ * the features F of a unit beforehand, and has what its codes tell of their loadings, too, as
+ * samples and features change places,
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
  * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
  * nearly all samples have, such as that of the features' means, may have much information without a
  * single feature of its own. It takes one more pass. Of this a side has its share of
  * sum_i |z_ij|^3. Background comes last.
- * 3. A second pass collects the members; tests need those of modules that are not shown, too. Memory is O(l + members) and
- * the codes, where they are kept (model/encoded.c). `mass` keeps every non-zero code until it can
- * cut, `top` at most twice what it asks.
+ * 3. A second pass collects the members; tests need those of modules that are not shown, too.
+ * Memory is O(l + members) and the codes, where they are kept (model/encoded.c). `mass` keeps every
+ * non-zero code until it can cut, `top` at most twice what it asks.
  */
 #include "modules.h"
 
@@ -506,9 +507,8 @@ static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, co
     const char *idle = err ? NULL : idle_option(options, rule, &instead);
     if (idle) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "`%s` is given, but does nothing with the rule %s; leave it out, or give "
-                      "`rule=%s`",
-                      idle, text, instead);
+                      "`%s` does nothing with the rule %s; leave it out, or give `rule=%s`", idle,
+                      text, instead);
     }
     return err;
 }
@@ -546,8 +546,8 @@ static rb_error check_rule(extraction *e) {
     bool chances = e->input->probabilities || e->input->chances;
     if (!err && text && e->rule.kind == RB_RULE_ACTIVE && !chances) {
         err = rb_fail(e->ctx, RB_ERROR_ARGUMENT,
-                      "rule 'active' is for models of binary causes or units, whose codes are "
-                      "probabilities; choose nonzero, fabia, test, top:N or mass:F");
+                      "rule 'active' needs codes that are probabilities, of binary causes or "
+                      "units; choose nonzero, fabia, test, top:N or mass:F");
     }
     return err;
 }

@@ -16,15 +16,13 @@
 const rb_option_group *rb_replication_group(void) {
     static const rb_option table[] = {
         {"permutations", 0, RB_OPTION_INTEGER, offsetof(rb_replication_options, permutations),
-         "1000", 1, 1e9, NULL, "N",
-         "how many permutations the chances are counted in: the smallest is 1 / (N + 1)",
+         "1000", 1, 1e9, NULL, "N", "number of permutations; the smallest p-value is 1 / (N + 1)",
          RB_OPTION_COMMON},
         {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_replication_options, seed), "1", 0, 9e18, NULL,
          "N", "of the permutations"},
         {"signs", 0, RB_OPTION_CHOICE, offsetof(rb_replication_options, signs), "auto", 0, 0,
          "keep|ignore|auto", "HOW",
-         "whether a unit with all its loadings reversed is the same one (auto: where codes have "
-         "signs)"},
+         "keep or ignore the signs of correlations; auto ignores them where codes have signs"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Replication", table,
@@ -68,11 +66,10 @@ static rb_error share_columns(rb_context *ctx, const rb_model *a, const rb_model
     if (of_a != of_b) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "the models are of data with %lld and %lld features, and not both have "
-                       "names to match them by",
+                       "names; fit data with feature names",
                        (long long)of_a, (long long)of_b);
     }
-    rb_log(ctx, RB_LOG_INFO,
-           "features are matched by their columns, since not both models have names");
+    rb_log(ctx, RB_LOG_INFO, "features are matched by column, since not both models have names");
     for (int64_t k = 0, l = 0; k < rb_model_features(a) && l < rb_model_features(b);) {
         int64_t here = rb_model_feature_index(a, k), there = rb_model_feature_index(b, l);
         if (here == there) {
@@ -93,14 +90,14 @@ static rb_error share(rb_context *ctx, const rb_model *a, const rb_model *b, sha
         s->by_name ? share_names(ctx, names[0], names[1], s) : share_columns(ctx, a, b, s);
     if (!err && s->count < LEAST) {
         err = rb_fail(ctx, RB_ERROR_DATA,
-                      "the models have %lld features in common, but at least %d are needed: are "
-                      "they of the same kind of data?",
+                      "the models share %lld features, but at least %d are needed: are they of the "
+                      "same kind of data?",
                       (long long)s->count, LEAST);
     }
     int64_t most =
         rb_model_features(a) > rb_model_features(b) ? rb_model_features(a) : rb_model_features(b);
     if (!err && s->count < most) {
-        rb_log(ctx, RB_LOG_INFO, "the models have %lld features in common, of %lld and %lld",
+        rb_log(ctx, RB_LOG_INFO, "the models share %lld features, of %lld and %lld",
                (long long)s->count, (long long)rb_model_features(a),
                (long long)rb_model_features(b));
     }
@@ -187,25 +184,15 @@ static int64_t find_best(const comparison *c, const double *correlations, int64_
     return best;
 }
 
-static void shuffle(uint64_t seed, int64_t permutation, int64_t count, int64_t *order) {
-    rb_draws draws = {{seed, RB_RANDOM_REPLICATE, (uint32_t)permutation}, 0};
-    for (int64_t k = 0; k < count; k++)
-        order[k] = k;
-    for (int64_t k = count - 1; k > 0; k--) {
-        int64_t other = rb_draw_integer(&draws, 0, k), kept = order[k];
-        order[k] = order[other];
-        order[other] = kept;
-    }
-}
-
 static void permute_task(void *arg, int64_t permutation, int worker) {
     const comparison *c = arg;
     rb_dense a = c->loadings[0], b = c->loadings[1];
     int64_t *order = c->orders + worker * b.rows;
+    rb_draws draws = {{(uint64_t)c->options.seed, RB_RANDOM_REPLICATE, (uint32_t)permutation}, 0};
     double *memory = c->memory + worker * (b.rows + a.cols) * b.cols;
     rb_dense permuted = {memory, b.rows, b.cols, b.cols, RB_FLOAT64};
     rb_dense products = {memory + b.rows * b.cols, a.cols, b.cols, b.cols, RB_FLOAT64};
-    shuffle((uint64_t)c->options.seed, permutation, b.rows, order);
+    rb_draw_order(&draws, b.rows, order);
     for (int64_t k = 0; k < b.rows; k++)
         memcpy(rb_dense_row(permuted, k), rb_dense_row(b, order[k]),
                (size_t)b.cols * sizeof(double));
@@ -245,27 +232,6 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
     return err;
 }
 
-/* Of each unit, into an array of three rows. */
-static rb_error find_chances(rb_context *ctx, const comparison *c, const double *observed,
-                             double *three, rb_replicated_unit *units) {
-    int64_t count = c->loadings[0].cols;
-    rb_chances chances = {.units = count,
-                          .permutations = c->options.permutations,
-                          .observed = observed,
-                          .permuted = c->permuted,
-                          .p = three,
-                          .family = three + count,
-                          .q = three + 2 * count};
-    rb_error err = rb_parallel_or_stop(ctx, c->options.permutations, permute_task, (void *)c);
-    err = err ? err : rb_chances_find(ctx, &chances);
-    for (int64_t j = 0; !err && j < count; j++) {
-        units[j].p_value = chances.p[j];
-        units[j].p_value_family = chances.family[j];
-        units[j].q_value = chances.q[j];
-    }
-    return err;
-}
-
 static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     rb_scratch *arrays = &c->arrays;
     for (int i = 0; i < 2; i++)
@@ -278,7 +244,7 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     if (err) return err;
     int64_t m = c->features.count, units = c->loadings[0].cols, others = c->loadings[1].cols;
     if (units == 0 || others == 0)
-        return rb_fail(ctx, RB_ERROR_DATA, "a model without units has none to compare");
+        return rb_fail(ctx, RB_ERROR_DATA, "the model has no units to compare");
     size_t wide = (size_t)others * sizeof(double);
     int64_t threads = rb_context_threads(ctx);
     c->gains = rb_take(arrays, units, wide);
@@ -288,7 +254,6 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     c->assigning = rb_take(arrays, threads, (size_t)rb_assign_size(units, others));
     c->memory = rb_take(arrays, threads * (m + units), wide);
     double *observed = rb_take(arrays, units, sizeof *observed);
-    double *three = rb_take(arrays, units, 3 * sizeof *three);
     to->units = arrays->err ? NULL : rb_alloc_zero(ctx, units, sizeof *to->units);
     if (!to->units) return arrays->err ? arrays->err : RB_ERROR_MEMORY;
     to->n_units = units;
@@ -299,7 +264,10 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     to->no_signs = c->no_signs;
     err = rb_blas_need_memory(ctx, 0);
     err = err ? err : find_partners(ctx, c, observed, to->units);
-    return err ? err : find_chances(ctx, c, observed, three, to->units);
+    err = err ? err : rb_parallel_or_stop(ctx, c->options.permutations, permute_task, c);
+    const rb_chances chances = {c->options.permutations, observed, c->permuted};
+    const rb_chance_rows rows = {&to->units->p_value, sizeof *to->units, units};
+    return err ? err : rb_chances_find(ctx, &chances, &rows);
 }
 
 rb_error rb_compare_models(rb_context *ctx, const rb_model *first, const rb_model *second,

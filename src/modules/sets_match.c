@@ -152,8 +152,7 @@ rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_
         text[k] = rb_model_feature_name(model, k);
         if (!text[k]) {
             err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                          "the model has no names of features, by which those of a set are found; "
-                          "fit data that have names");
+                          "the model has no feature names, which sets need; fit data with names");
         }
     }
     const rb_names names = {m.n, (char **)text};

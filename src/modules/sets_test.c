@@ -19,9 +19,9 @@
 const rb_option_group *rb_sets_group(void) {
     static const rb_option table[] = {
         {"gmt-min", 0, RB_OPTION_INTEGER, offsetof(rb_sets_options, min), "5", 1, INT32_MAX, NULL,
-         "N", "leave out sets of fewer features in use"},
+         "N", "leave out sets with fewer features in use"},
         {"gmt-max", 0, RB_OPTION_INTEGER, offsetof(rb_sets_options, max), "500", 1, INT32_MAX, NULL,
-         "N", "leave out sets of more features in use"},
+         "N", "leave out sets with more features in use"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Feature sets", table,
@@ -165,45 +165,37 @@ static int by_p_value(const void *a, const void *b) {
     return (x->set > y->set) - (x->set < y->set);
 }
 
-/* From natural logarithms of p-values to what a row says. */
-static rb_error adjust(testing *t, bool ranks, int64_t tests) {
-    rb_set_test *rows = t->out->rows;
-    int64_t count = 0, n_rows = t->out->n_rows;
-    rb_scratch scratch = {.ctx = t->ctx};
-    double *log_p = rb_take(&scratch, n_rows, sizeof *log_p);
-    double *log_fdr = rb_take(&scratch, n_rows, sizeof *log_fdr);
-    for (int64_t i = 0; i < n_rows && !scratch.err; i++)
-        if ((rows[i].question == RB_SET_RANK) == ranks) log_p[count++] = rows[i].log10_p_value;
-    if (!scratch.err) scratch.err = rb_false_discovery(t->ctx, log_p, count, tests, log_fdr);
-    for (int64_t i = n_rows - 1; i >= 0 && !scratch.err; i--) {
-        if ((rows[i].question == RB_SET_RANK) != ranks) continue;
-        rows[i].fdr = exp(log_fdr[--count]);
-        rows[i].log10_fdr = log_fdr[count] / log(10);
-        rows[i].p_value = exp(log_p[count]);
-        rows[i].log10_p_value = log_p[count] / log(10);
-    }
-    return rb_scratch_end(&scratch);
+static int by_family(const void *a, const void *b) {
+    const rb_set_test *x = a, *y = b;
+    return (x->question == RB_SET_RANK) - (y->question == RB_SET_RANK);
 }
 
 /* The rows are the result's from here on; their features, which lie in the order of the rows with
  * an overlap, no longer move. */
 static rb_error finish(testing *t) {
     rb_set_tests *out = t->out;
+    int64_t count = out->n_rows, overlaps = 0, at = 0;
     out->rows = t->rows.data;
     out->features = t->features.data;
     t->rows = t->features = (rb_buffer){0};
-    for (int64_t i = 0, at = 0; i < out->n_rows; i++) {
+    for (int64_t i = 0; i < count; i++) {
         if (out->rows[i].question == RB_SET_RANK) continue;
         out->rows[i].features = out->features + at;
         at += out->rows[i].overlap;
+        overlaps++;
     }
-    rb_error err = adjust(t, false, out->n_overlap_tests);
-    err = err ? err : adjust(t, true, out->n_rank_tests);
-    if (!err && out->n_rows > 0)
-        qsort(out->rows, (size_t)out->n_rows, sizeof *out->rows, by_p_value);
+    if (count == 0) return RB_OK;
+    qsort(out->rows, (size_t)count, sizeof *out->rows, by_family);
+    rb_chance_rows family = {&out->rows->p_value, sizeof *out->rows, overlaps};
+    rb_error err = rb_chances_adjust(t->ctx, &family, out->n_overlap_tests);
+    family.first = rb_chance_row(&family, overlaps);
+    family.count = count - overlaps;
+    err = err ? err : rb_chances_adjust(t->ctx, &family, out->n_rank_tests);
+    if (err) return err;
+    qsort(out->rows, (size_t)count, sizeof *out->rows, by_p_value);
     while (out->n_rows > 0 && out->rows[out->n_rows - 1].module >= t->modules->count)
         out->n_rows--;
-    return err;
+    return RB_OK;
 }
 
 static rb_error test_all(testing *t) {
@@ -226,8 +218,8 @@ static rb_error check_modules(const testing *t) {
             fits = m->features[d].index >= 0 && m->features[d].index < t->n;
         if (!fits) {
             return rb_fail(t->ctx, RB_ERROR_DATA,
-                           "module %lld has a unit or a feature that the model does not have: it "
-                           "is one of another model",
+                           "module %lld has a unit or a feature that the model does not have; give "
+                           "modules of this model",
                            (long long)r);
         }
     }
@@ -268,7 +260,7 @@ rb_error rb_modules_test_sets(rb_context *ctx, const rb_modules *modules, const 
     err = rb_options_take(ctx, given, rb_sets_group(), &options);
     if (!err && options.min > options.max) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "`gmt-min` is %lld, and must be at most `gmt-max`, %lld",
+                      "`gmt-min` is %lld, but must be at most `gmt-max`, %lld",
                       (long long)options.min, (long long)options.max);
     }
     err = err ? err : rb_sets_match(ctx, model, sets, &options, &members);

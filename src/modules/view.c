@@ -18,14 +18,16 @@ static rb_error check(rb_context *ctx, const rb_model *model, rb_source *source,
     for (int64_t i = 0; i < view->n_samples && !err; i++) {
         int64_t before = i ? view->samples[i - 1] : -1, sample = view->samples[i];
         if (sample <= before || sample >= samples) {
-            err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                          "sample %lld of a view of %lld samples comes after sample %lld",
-                          (long long)sample, (long long)samples, (long long)before);
+            err = rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "sample %lld of a view of %lld samples follows sample %lld: they must ascend",
+                (long long)sample, (long long)samples, (long long)before);
         }
     }
     for (int64_t k = 0; k < view->n_features && !err; k++) {
         if (view->features[k] < 0 || view->features[k] >= features) {
-            err = rb_fail(ctx, RB_ERROR_ARGUMENT, "a view has feature %lld of %lld",
+            err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                          "a view asks for feature %lld, but the model has %lld",
                           (long long)view->features[k], (long long)features);
         }
     }

@@ -145,8 +145,7 @@ void rb_spread(double *places, int64_t count, double gap, double low, double hig
 
 typedef struct rb_axis {
     const char *label; /* NULL: none */
-    double low, high;  /* logarithms to base 10 where it is logarithmic */
-    bool log;
+    double low, high;
     const char *const *names; /* of 0, 1, ...: instead of ticks; NULL: ticks */
     int n_names;
 } rb_axis;
@@ -163,7 +162,6 @@ rb_axis rb_axis_counting(const char *label, int64_t count);
 void rb_axis_cover(rb_axis *axis, double value);
 /* Adds a share of the range at both ends; false when it covers nothing. */
 bool rb_axis_pad(rb_axis *axis, double share);
-bool rb_axis_shows(const rb_axis *axis, double value);
 double rb_chart_x(const rb_chart *chart, double value);
 double rb_chart_y(const rb_chart *chart, double value);
 void rb_chart_axes(rb_page *page, const rb_chart *chart);
@@ -270,9 +268,6 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
  * and not black. */
 void rb_filters_cell(rb_page *page, const rb_filters_plot *p, int64_t unit, bool middle,
                      double *values, rb_box box);
-
-/* RB_ERROR_DATA for models of methods without causes. */
-rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *plot,
                          const rb_plot_options *options, const char *path);

@@ -78,32 +78,28 @@ rb_axis rb_axis_counting(const char *label, int64_t count) {
     return (rb_axis){.label = label, .low = 1, .high = (double)(count > 1 ? count : 2)};
 }
 
-bool rb_axis_shows(const rb_axis *axis, double value) {
-    return isfinite(value) && (!axis->log || value > 0);
-}
-
 void rb_axis_cover(rb_axis *axis, double value) {
-    if (rb_axis_shows(axis, value)) {
-        axis->low = fmin(axis->low, axis->log ? log10(value) : value);
-        axis->high = fmax(axis->high, axis->log ? log10(value) : value);
+    if (isfinite(value)) {
+        axis->low = fmin(axis->low, value);
+        axis->high = fmax(axis->high, value);
     }
 }
 
 bool rb_axis_pad(rb_axis *axis, double share) {
     if (axis->low > axis->high) {
-        axis->low = axis->log ? 0 : -1e-6;
-        axis->high = axis->log ? 1 : 1e-6;
+        axis->low = -1e-6;
+        axis->high = 1e-6;
         return false;
     }
-    double range = axis->high - axis->low, margin = share * range;
-    margin = axis->log ? margin + 0.02 : range > 0 ? margin : fmax(0.05 * fabs(axis->low), 1e-6);
+    double range = axis->high - axis->low;
+    double margin = range > 0 ? share * range : fmax(0.05 * fabs(axis->low), 1e-6);
     axis->low -= margin;
     axis->high += margin;
     return true;
 }
 
 static double share_of(const rb_axis *axis, double value) {
-    return ((axis->log ? log10(value) : value) - axis->low) / (axis->high - axis->low);
+    return (value - axis->low) / (axis->high - axis->low);
 }
 
 double rb_chart_x(const rb_chart *c, double value) {
@@ -114,49 +110,29 @@ double rb_chart_y(const rb_chart *c, double value) {
     return c->box.y + c->box.height * (1 - share_of(&c->up, value));
 }
 
-/* A line through the chart, but for a stroke below it where the axis across counts. */
-static void draw_tick(rb_page *page, const rb_chart *c, bool up, double value, double width,
-                      const char *text) {
+/* A line through the chart, or a stroke below it. */
+static void draw_tick(rb_page *page, const rb_chart *c, bool up, double value, const char *text) {
     double right = c->box.x + c->box.width, bottom = c->box.y + c->box.height;
     if (up) {
         double y = rb_chart_y(c, value);
-        rb_page_line(page, c->box.x, y, right, y, width, faint);
+        rb_page_line(page, c->box.x, y, right, y, 0.6, faint);
         rb_page_text(page, RB_TEXT_TICK, c->box.x - 8, y, 1, 0, text);
     } else {
         double x = rb_chart_x(c, value);
-        rb_page_line(page, x, c->across.log ? c->box.y : bottom + 4, x, bottom, width,
-                     c->across.log ? faint : ink);
+        rb_page_line(page, x, bottom + 4, x, bottom, 0.6, ink);
         rb_page_text(page, RB_TEXT_TICK, x, bottom + 13, 0.5, 0, text);
-    }
-}
-
-/* At 1, 2 and 5 times powers of ten; numbers at the powers, and at all where the axis has few. */
-static void draw_log_ticks(rb_page *page, const rb_chart *c, bool up) {
-    const rb_axis *axis = up ? &c->up : &c->across;
-    const double steps[] = {1, 2, 5};
-    for (int power = (int)floor(axis->low); power <= (int)floor(axis->high); power++) {
-        for (int s = 0; s < 3; s++) {
-            char text[32] = "";
-            double value = steps[s] * pow(10, power), share = share_of(axis, value);
-            if (s == 0 || axis->high - axis->low < 2.5) rb_print(text, sizeof text, "%.9g", value);
-            if (share >= 0 && share <= 1) draw_tick(page, c, up, value, s == 0 ? 0.8 : 0.4, text);
-        }
     }
 }
 
 static void draw_ticks(rb_page *page, const rb_chart *c, bool up) {
     const rb_axis *axis = up ? &c->up : &c->across;
     rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, up ? 7 : 9, !up);
-    if (axis->log) {
-        draw_log_ticks(page, c, up);
-        return;
-    }
     for (int i = 0; i < axis->n_names; i++)
-        draw_tick(page, c, up, i, 0.6, axis->names[i]);
+        draw_tick(page, c, up, i, axis->names[i]);
     for (int i = 0; i < ticks.count && !axis->names; i++) {
         char text[32];
         rb_tick_text(&ticks, i, text, sizeof text);
-        draw_tick(page, c, up, rb_tick_value(&ticks, i), 0.6, text);
+        draw_tick(page, c, up, rb_tick_value(&ticks, i), text);
     }
 }
 
@@ -195,7 +171,7 @@ void rb_chart_line(rb_page *page, const rb_chart *c, const double *x, const doub
     use_pen(page, pen);
     for (int64_t i = 0; i < count; i++) {
         double at = x ? x[i] : (double)i + 1;
-        if (rb_axis_shows(&c->across, at) && rb_axis_shows(&c->up, y[i])) {
+        if (isfinite(at) && isfinite(y[i])) {
             double to_x = rb_chart_x(c, at), to_y = rb_chart_y(c, y[i]);
             if (!pen_down) cairo_move_to(page->cairo, to_x, to_y);
             cairo_line_to(page->cairo, to_x, to_y);
@@ -210,7 +186,7 @@ void rb_chart_line(rb_page *page, const rb_chart *c, const double *x, const doub
 
 void rb_chart_dot(rb_page *page, const rb_chart *c, double x, double y, double radius,
                   rb_colour colour) {
-    if (rb_axis_shows(&c->across, x) && rb_axis_shows(&c->up, y)) {
+    if (isfinite(x) && isfinite(y)) {
         rb_page_colour(page, colour);
         cairo_arc(page->cairo, rb_chart_x(c, x), rb_chart_y(c, y), radius, 0, 6.283185307179586);
         cairo_fill(page->cairo);

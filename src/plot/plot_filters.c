@@ -187,14 +187,14 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
         if (side * side == n_input)
             snprintf(hint, sizeof hint, ", perhaps %lldx%lld", (long long)side, (long long)side);
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "filters need the shape of an image%s: the model has %lld features", hint,
-                       (long long)n_input);
+                       "filters need `shape`, the shape of an image%s: the model has %lld features",
+                       hint, (long long)n_input);
     }
     int count = rb_parse_shape(options->shape, sizes, 3);
     if (count < 1 || (sizes[2] != 1 && sizes[2] != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`shape` is '%s', but must be rows x columns, such as 28x28, with 1 or 3 "
-                       "channels, such as 32x32x3, or one length, such as 200, for curves",
+                       "`shape` is '%s', but must be rows x columns (28x28), perhaps x 1 or 3 "
+                       "channels (32x32x3), or one length for curves (200)",
                        options->shape);
     }
     p->curves = count == 1;
@@ -204,7 +204,7 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
     if (!rb_multiply(p->height, p->width, &product) ||
         !rb_multiply(product, p->channels, &product) || product != n_input) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "shape %s does not multiply to the %lld features of the model",
+                       "`shape` %s does not multiply to the %lld features of the model",
                        options->shape, (long long)n_input);
     }
     return RB_OK;
@@ -217,8 +217,8 @@ typedef struct filters_options {
 const rb_option_group *rb_plot_filters_group(void) {
     static const rb_option rows[] = {
         {"best", 0, RB_OPTION_INTEGER, offsetof(filters_options, best), "0", 0, 1e9, NULL, "N",
-         "draw only the N units whose loadings have the largest sum of squares, the largest first "
-         "(0: all, in their order)"},
+         "draw the N units with the largest sum of squared loadings, largest first (0: all, in "
+         "their order)"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Units", rows,
@@ -280,7 +280,7 @@ rb_error rb_plot_answers(rb_context *ctx, const rb_model *model, const double *s
     if (err) return err;
     p.loadings = rb_model_array(model, "loadings", &p.n_features, &p.units);
     if (!p.loadings) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of method '%s' has no loadings to draw",
                        rb_model_method(model));
     }
     err = rb_filters_shape(ctx, &options, model, &p);
@@ -310,40 +310,4 @@ rb_error rb_plot_answers(rb_context *ctx, const rb_model *model, const double *s
 rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     return rb_plot_answers(ctx, model, NULL, given, path);
-}
-
-/* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
-static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_plot *p,
-                            double **numbers) {
-    int64_t kept = 0;
-    const double *at = rb_model_array(model, "trace_fields_at", &kept, NULL);
-    p->loadings = rb_model_array(model, "loadings", &p->n_features, &p->units);
-    p->title = "Final fields";
-    if (!at) {
-        rb_log(ctx, RB_LOG_INFO,
-               "the fit kept no trace: the final fields alone are drawn; those of "
-               "earlier iterations need 'fit --trace'");
-        return RB_OK;
-    }
-    p->across = p->units;
-    p->title = "Fields before the M-step; columns: units, rows: iterations";
-    p->rows = *numbers = rb_alloc(ctx, kept, sizeof **numbers);
-    for (int64_t k = 0; *numbers && k < kept; k++)
-        (*numbers)[k] = at[k] + 1; /* iterations are counted from 1 for readers */
-    if (!*numbers || !rb_multiply(kept, p->across, &p->units)) return RB_ERROR_MEMORY;
-    return rb_model_need_array(ctx, model, "trace_fields", p->n_features, p->units, &p->loadings);
-}
-
-rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
-                        const char *path) {
-    rb_plot_options options;
-    rb_filters_plot p = {0};
-    double *numbers = NULL;
-    rb_error err = rb_page_check(ctx, given, &options, path);
-    err = err ? err : rb_need_causes(ctx, model);
-    err = err ? err : find_fields(ctx, model, &p, &numbers);
-    err = err ? err : rb_filters_shape(ctx, &options, model, &p);
-    err = err ? err : rb_draw_filters(ctx, &p, &options, path);
-    rb_free(numbers);
-    return err;
 }

@@ -181,8 +181,8 @@ static rb_error claim(gathering *g, int64_t rank, int which) {
         int64_t index = members[i].index;
         if (index < 0 || index >= a->total) {
             return rb_fail(g->ctx, RB_ERROR_DATA,
-                           "the module of unit %lld has %s %lld, but the data has only %lld: are "
-                           "these the modules of this data?",
+                           "the module of unit %lld has %s %lld, but the data have only %lld; give "
+                           "the modules of these data",
                            (long long)rb_modules_get(g->modules, rank)->unit,
                            which == SAMPLES ? "sample" : "feature", (long long)index,
                            (long long)a->total);
@@ -238,7 +238,7 @@ static bool can_show(gathering *g, int64_t rank) {
         const char *side = rb_modules_other_side(g->modules, rank) ? "-" : "";
         snprintf(g->note + used, sizeof g->note - used, "%sunit %lld%s: %s",
                  used ? "; " : "not shown: ", (long long)m->unit, side, why);
-        rb_log(g->ctx, RB_LOG_WARNING, "unit %lld%s is not in the picture: %s", (long long)m->unit,
+        rb_log(g->ctx, RB_LOG_WARNING, "unit %lld%s is not in the plot: %s", (long long)m->unit,
                side, why);
     }
     return !why;
@@ -384,7 +384,7 @@ static void standardise(gathering *g) {
 static rb_error collect_values(gathering *g, rb_feed *feed) {
     int64_t cells, total = g->axes[SAMPLES].total;
     if (!rb_multiply(g->plot.rows, g->plot.columns, &cells))
-        return rb_fail(g->ctx, RB_ERROR_MEMORY, "the picture of the modules is too large");
+        return rb_fail(g->ctx, RB_ERROR_MEMORY, "the plot of the modules is too large");
     g->plot.values = rb_take(&g->scratch, cells, sizeof *g->plot.values);
     g->sum = rb_take(&g->scratch, g->plot.rows, sizeof *g->sum);
     g->square = rb_take(&g->scratch, g->plot.rows, sizeof *g->square);

@@ -11,15 +11,15 @@
 
 static const rb_option table[] = {
     {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
-     "filters: rows x columns (x channels) of a feature vector seen as an image, or its length: "
-     "then each is a curve"},
+     "filters: draw features as an image of rows x columns (x channels), or as a curve of this "
+     "length"},
     {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 600, 8000, NULL,
-     "PIXELS", "width of the picture; the height follows"},
+     "PIXELS", "width of the plot; the height follows"},
     {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
-     "title of the picture"},
+     "title of the plot"},
     {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "LABELS",
-     "codes, unit and modules: show the classes; a TSV with a header, then sample name and class, "
-     "or of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
+     "codes, unit and modules: show classes; a TSV with a header, of sample name and class or of "
+     "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
     {0},
 };
 
@@ -36,8 +36,8 @@ static bool ends_with(const char *path, const char *suffix) {
 
 rb_error rb_plot_check(rb_context *ctx, const char *path) {
     if (!ends_with(path, ".png") && !ends_with(path, ".svg")) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the name of a picture must end in .png or .svg: '%s'", path);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the name of a plot must end in .png or .svg: '%s'",
+                       path);
     }
     return RB_OK;
 }
@@ -52,7 +52,7 @@ rb_error rb_page_check(rb_context *ctx, const rb_options *given, rb_plot_options
 static rb_error check_status(const rb_page *page, cairo_status_t status) {
     if (status == CAIRO_STATUS_SUCCESS) return RB_OK;
     if (status == CAIRO_STATUS_NO_MEMORY) {
-        return rb_fail(page->ctx, RB_ERROR_MEMORY, "there is no memory to draw %s",
+        return rb_fail(page->ctx, RB_ERROR_MEMORY, "not enough memory to draw %s",
                        page->staged->final_path);
     }
     return rb_fail(page->ctx, RB_ERROR_FILE, "cannot write %s: %s", page->staged->final_path,

@@ -136,10 +136,10 @@ static rb_error find_count(rb_context *ctx, const rb_options *given, rb_source *
     bool asked = given && rb_options_is_set(given, "count");
     *count = asked ? rb_sample_count(given, NULL) : SHOWN;
     *count = *count < n ? *count : n;
-    if (*count < 1) return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to show");
+    if (*count < 1) return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to draw");
     return *count <= MOST
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_ARGUMENT, "`count` is %lld, but a picture shows at most %d",
+               : rb_fail(ctx, RB_ERROR_ARGUMENT, "`count` is %lld, but a plot shows at most %d",
                          (long long)*count, (int)MOST);
 }
 

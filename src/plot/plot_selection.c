@@ -78,7 +78,9 @@ rb_error rb_plot_selection(rb_context *ctx, const rb_selection *s, const rb_opti
         shown[n] = p;
         n += find_range(s, &panels[p], &charts[n]);
     }
-    if (n == 0) return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to plot: no number was tried");
+    if (n == 0)
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "there is nothing to plot: no number of units was tried");
     charts[n - 1].across.label = "units";
     rb_selection_choice(s, &units, &low, &high);
     snprintf(title, sizeof title,

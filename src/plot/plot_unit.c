@@ -19,9 +19,9 @@ typedef struct unit_options {
 const rb_option_group *rb_plot_unit_group(void) {
     static const rb_option rows[] = {
         {"unit", 0, RB_OPTION_INTEGER, offsetof(unit_options, unit), "0", 0, INT32_MAX, NULL, "U",
-         "the unit to show, counted from 0; must be given"},
+         "the unit to draw, counted from 0; required"},
         {"features", 0, RB_OPTION_INTEGER, offsetof(unit_options, features), "10", 1, 60, NULL, "N",
-         "its features of largest loading (by size) that are shown"},
+         "number of features to show, those with the largest absolute loadings"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Unit", rows, sizeof(unit_options)};
@@ -259,7 +259,7 @@ static rb_error choose_features(unit_plot *p, const rb_model *model, const doubl
     p->rows = count + 1;
     return count ? RB_OK
                  : rb_fail(p->ctx, RB_ERROR_DATA,
-                           "unit %lld has no loading besides 0: it has no features to show",
+                           "unit %lld has only loadings of 0: there are no features to draw",
                            (long long)p->unit);
 }
 
@@ -271,19 +271,17 @@ static rb_error find_unit(rb_context *ctx, const rb_model *model, const rb_optio
     if (err) return err;
     *loadings = rb_model_array(model, "loadings", &n_features, &units);
     if (!*loadings || n_features != rb_model_features(model) || units != rb_model_units(model)) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a model of %s has no loadings of each feature to show",
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of method '%s' has no loadings to draw",
                        rb_model_method(model));
     }
     if (!given || !rb_options_is_set(given, "unit")) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "option unit must say which of the %lld units to show, counted from 0",
-                       (long long)units);
+                       "set `unit` to one of the %lld units, counted from 0", (long long)units);
     }
     return options->unit < units
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "option unit is %lld, but the model has %lld units, counted from 0",
+                         "`unit` is %lld, but the model has %lld units, counted from 0",
                          (long long)options->unit, (long long)units);
 }
 

@@ -429,7 +429,7 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *information,
     if (!scratch.err) sort_null(s);
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
         log_p[u] = information[u] > 0 ? log(judge(s, information[u]).p) : NAN;
-    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, s->units, 0, log_fdr);
+    if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, true, s->units, 0, log_fdr);
     rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->tested, sizeof *list);
     for (int64_t r = 0; list && r < modules->tested; r++) {
         list[r] = judge(s, modules->list[r].information);

@@ -57,9 +57,9 @@ expect 0 compare three.h5 two.h5 -o three.tsv -q
 awk -F'\t' 'NR > 1 && $2 == "NA" { without++; if ($4 != "NA") bad++ }
     END { exit !(without == 1 && !bad) }' three.tsv || fail "a unit without a partner has a p: $(cat three.tsv)"
 expect 2 compare one.h5 two.h5 --transpose
-says "--transpose is given, but does nothing for two models"
+says "--transpose does nothing with two models"
 expect 2 compare one.h5 one.tsv two.tsv --signs ignore
-says "--signs is given, but does nothing for two cohorts"
+says "--signs does nothing with two cohorts"
 expect 2 compare one.h5 two.h5 -o units.png
 says "its suffix must be .tsv or .json"
 expect 2 compare one.h5 two.h5 -o two.h5

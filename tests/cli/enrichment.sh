@@ -85,7 +85,7 @@ breaks "labels.txt, row 1: the line has one column" modules m.h5 x.tsv --gmt lab
 breaks "cannot read not-there.gmt" modules m.h5 x.tsv --gmt sets.gmt,not-there.gmt -q
 expect 0 convert x.tsv -o x.npy -q
 expect 0 fit rfn x.npy -k 2 --seed 1 --iterations 5 -o nameless.h5 -q
-breaks "the model has no names of features" modules nameless.h5 x.npy --gmt sets.gmt -q
+breaks "the model has no feature names" modules nameless.h5 x.npy --gmt sets.gmt -q
 
 # Classes: the table per module has the AUC, and every unit and class is in the file.
 expect 0 modules m.h5 x.tsv --labels labels.tsv
@@ -165,7 +165,7 @@ refuses "'e.csv': its suffix must say the format: .tsv or .json" modules m.h5 x.
 refuses "would overwrite 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
 refuses "would overwrite 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
 refuses "would write to the same file" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.tsv -o e.tsv
-refuses "--gmt-min is 6, and must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
+refuses "--gmt-min is 6, but must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
 refuses "x.npy is no AnnData file, and has no columns of observations; give a table that has them" modules m.h5 x.npy --gmt sets.gmt \
     --gmt-output e.tsv --covariates obs:louvain -q
 [ ! -e e.tsv ] && [ ! -e e.csv ] || fail "e.tsv or e.csv was written"

@@ -95,11 +95,11 @@ for picture in "fields --shape 5x5" quality; do
 done
 # Without a trace the final fields are drawn, which is said; the quality is known of traced fits alone.
 expect 0 plot fields m.h5 --shape 5x5 -o final.png
-says "the final fields alone are drawn"
+says "only the final fields are drawn"
 [ -s final.png ] || fail "no picture of the final fields"
 breaks "fit again with --trace, and with at most 20 units" plot quality m.h5 -o none.png
 expect 0 fit rfn Y.npy -k 2 --iterations 2 -o rectified.h5 -q
-breaks "'plot filters' draws the loadings of a model of method 'rfn'" \
+breaks "fits of method 'rfn' keep no fields of their iterations" \
     plot fields rectified.h5 --shape 5x5 -o none.png
 refuses "has no option --shape" plot quality traced.h5 --shape 5x5 -o none.png
 refuses "has no option --labels" plot fields traced.h5 --shape 5x5 --labels l.tsv -o none.png

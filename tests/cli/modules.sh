@@ -40,7 +40,7 @@ expect 0 modules model.h5 X.npy --rule test --threads 3 -o three.tsv -q
 same one.tsv three.tsv
 expect 0 modules model.h5 X.npy --rule test --level 0.01 -o strict.tsv -q
 [ "$(wc -l <strict.tsv)" -lt "$(wc -l <one.tsv)" ] || fail "a smaller level admits as much"
-refuses "rule 'active' is for models of binary causes" modules model.h5 X.npy --rule active -q
+refuses "rule 'active' needs codes that are probabilities" modules model.h5 X.npy --rule active -q
 # The rule follows the model: sparse loadings take the test, also through the preset; a threshold the
 # rule that has it, and so do few features.
 for options in "--sparse-loadings 1.5" "--preset biclustering"; do

@@ -15,7 +15,8 @@ names = {n for f in files if re.match(rooms, f)
          for n in re.findall(r'const rb_method rb_method_\w+ = \{[^}]*?\.name = "([^"]+)"', open(f).read())}
 assert {"rfn", "nmf-et", "kmeans", "rbm", "stack"} <= names, names
 # Of these no other method has any.
-arrays = {"prior_covariance", "noise_covariance", "multipliers", "slab_mean", "value_prior", "visible_bias"}
+arrays = {"prior_covariance", "noise_covariance", "multipliers", "slab_mean", "value_prior", "visible_bias",
+          "trace_fields", "trace_fields_at", "trace_quality"}
 words = "|".join(sorted((re.escape(n) for n in names - {"net", "stack"}), key=len, reverse=True))
 functions = "|".join(sorted({n.replace("-", "_") for n in names - {"net", "stack"}} | {"et"}))
 # A generator and a rule for members that are called as the methods of their papers, and what follows from them.
@@ -39,6 +40,8 @@ for f in files:
     for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):
         if literal in arrays or re.search(rf"(?<![\w-])({words})(?![\w-])", literal):
             wrong.append(f'{f}: "{literal}"')
+    for word in re.findall(rf"\bRB_(?:{functions.upper()})_[A-Z]\w*|rarebit/(?:{functions})\.h", text):
+        wrong.append(f"{f}: {word}")
     for word in re.findall(rf"\brb_(?:method_)?(?:{functions})_[a-z]\w*|\brb_method_(?:{functions})\b", text):
         wrong.append(f"{f}: {word}")
     for word in re.findall(r'strcmp\([^;]*"((?:net|stack|newton))"', text):

@@ -339,7 +339,8 @@ static void active_rule(void **state) {
         e.codes[i] = fmin(e.codes[i] / 4, 1);
     rb_modules_input input = input_of(&e);
     assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "rule 'active' is for models of binary causes"));
+    assert_non_null(
+        strstr(rb_context_error(ctx), "rule 'active' needs codes that are probabilities"));
     input.probabilities = true;
     assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_OK);
     for (int64_t r = 0; r < rb_modules_count(modules); r++) {
@@ -585,12 +586,16 @@ static void idle_thresholds(void **state) {
         rb_modules *modules = NULL;
         rb_error err = rb_modules_extract(ctx, &input, &features, &modules);
         assert_int_equal(err, r < 2 ? RB_OK : RB_ERROR_ARGUMENT);
-        if (err) assert_non_null(strstr(rb_context_error(ctx), "`feature-threshold` is given"));
+        if (err)
+            assert_non_null(
+                strstr(rb_context_error(ctx), "`feature-threshold` does nothing with the rule"));
         rb_modules_free(modules);
         modules = NULL;
         err = rb_modules_extract(ctx, &input, &samples, &modules);
         assert_int_equal(err, r == 1 ? RB_OK : RB_ERROR_ARGUMENT);
-        if (err) assert_non_null(strstr(rb_context_error(ctx), "`sample-threshold` is given"));
+        if (err)
+            assert_non_null(
+                strstr(rb_context_error(ctx), "`sample-threshold` does nothing with the rule"));
         rb_modules_free(modules);
     }
     rb_context_free(ctx);

@@ -567,7 +567,7 @@ static void what_cannot_be_tested(void **state) {
     e.n_samples = N;
     e.values[5 * M + 9] = NAN;
     assert_int_equal(extract(&e, 0.1, &modules), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "of feature 9 (counted from 0)"));
+    assert_non_null(strstr(rb_context_error(ctx), "but feature 9 (counted from 0) has missing"));
     assert_int_equal(extract(&e, 0, &modules), RB_ERROR_ARGUMENT);
     assert_int_equal(extract(&e, 0.6, &modules), RB_ERROR_ARGUMENT);
 }

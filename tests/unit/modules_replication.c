@@ -82,7 +82,7 @@ static void planted(void **state) {
     rb_model_free(second);
 }
 
-/* A dead unit keeps loadings, but is in no sample: it is not tested, and nobody's partner or best. */
+/* A dead unit keeps loadings, but is in no sample: it is not tested, and no unit's partner. */
 static void dead_units(void **state) {
     rb_context *ctx = *state;
     double a[M * UNITS];
@@ -438,21 +438,23 @@ static void noise_of_cohorts(void **state) {
 static void chances(void **state) {
     rb_context *ctx = *state;
     double observed[] = {3, 0.5, NAN}, permuted[] = {1, 0, 9, 2, 1, 9, 3, 0.25, 9, 0, 0.75, 9};
-    double p[3], family[3], q[3], twice[24];
+    double rows[3][3], twice[24]; /* p, family-wise, q */
+    const rb_chance_rows to = {rows[0], sizeof rows[0], 3};
     memcpy(twice, permuted, sizeof permuted);
     memcpy(twice + 12, permuted, sizeof permuted);
     for (int first = 0; first < 4; first++) {
-        rb_chances c = {3, 4, observed, twice + 3 * first, p, family, q};
-        assert_ok(ctx, rb_chances_find(ctx, &c));
-        assert_close(p[0], 2.0 / 5, 1e-15);
-        assert_close(p[1], 3.0 / 5, 1e-15);
-        assert_close(q[0], 3.0 / 5, 1e-15);
-        assert_close(q[1], 3.0 / 5, 1e-15);
+        rb_chances c = {4, observed, twice + 3 * first};
+        assert_ok(ctx, rb_chances_find(ctx, &c, &to));
+        assert_close(rows[0][0], 2.0 / 5, 1e-15);
+        assert_close(rows[1][0], 3.0 / 5, 1e-15);
+        assert_close(rows[0][2], 3.0 / 5, 1e-15);
+        assert_close(rows[1][2], 3.0 / 5, 1e-15);
         /* Unit 0: 3 is 1.03 sd above 1.8; unit 1: 0, on its own mean. Largest of the permutations:
          * -0.69, 1.41, 1.03, 0.71. */
-        assert_close(family[0], 3.0 / 5, 1e-15);
-        assert_close(family[1], 4.0 / 5, 1e-15);
-        assert_true(isnan(p[2]) && isnan(family[2]) && isnan(q[2]));
+        assert_close(rows[0][1], 3.0 / 5, 1e-15);
+        assert_close(rows[1][1], 4.0 / 5, 1e-15);
+        for (int n = 0; n < 3; n++)
+            assert_true(isnan(rows[2][n]));
     }
 }
 

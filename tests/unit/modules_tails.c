@@ -47,11 +47,12 @@ static void rates_by_definition(void **state) {
     double log_p[7], log_fdr[7];
     for (int i = 0; i < 7; i++)
         log_p[i] = log(p[i]);
-    assert_ok(ctx, rb_false_discovery(ctx, log_p, 7, 0, log_fdr));
+    assert_ok(ctx, rb_false_discovery(ctx, log_p, true, 7, 0, log_fdr));
     for (int i = 0; i < 7; i++)
         if (!isnan(six[i])) assert_close(exp(log_fdr[i]), six[i], 1e-12);
     assert_true(isnan(log_fdr[1]));
-    assert_ok(ctx, rb_false_discovery(ctx, log_p, 7, 60, log_fdr)); /* 54 more, of p-value 1 */
+    assert_ok(ctx,
+              rb_false_discovery(ctx, log_p, true, 7, 60, log_fdr)); /* 54 more, of p-value 1 */
     assert_close(exp(log_fdr[2]), 0.03, 1e-12);
     assert_close(exp(log_fdr[0]), 0.6, 1e-12);
     assert_true(log_fdr[4] == 0);

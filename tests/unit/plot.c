@@ -178,7 +178,7 @@ static void assert_refused(plot_fn plot, const rb_plot_options *o, rb_error erro
 static void test_what_is_wrong_is_said(void **state) {
     (void)state;
     rb_plot_options o = options;
-    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "need the shape");
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "need `shape`");
     o.shape = "5x5";
     assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "12 features");
     o.shape = "3x2x2";
@@ -186,7 +186,7 @@ static void test_what_is_wrong_is_said(void **state) {
     o.shape = "13";
     assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "12 features");
     o.shape = "12x";
-    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "such as 28x28");
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "rows x columns (28x28)");
     o.labels = "/nowhere/labels.tsv";
     assert_refused(plot_codes, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
     assert_refused(plot_modules, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
@@ -200,7 +200,7 @@ static void test_modules_of_other_data_are_refused(void **state) {
     rb_module *first = (rb_module *)rb_modules_get(modules, 0);
     int64_t index = first->samples[0].index;
     first->samples[0].index = SAMPLES;
-    assert_refused(plot_modules, &options, RB_ERROR_DATA, "modules of this data");
+    assert_refused(plot_modules, &options, RB_ERROR_DATA, "the modules of these data");
     first->samples[0].index = index;
 }
 
@@ -263,13 +263,13 @@ static void test_no_module_is_left_out_in_silence(void **state) {
     assert_int_equal(
         rb_plot_modules(ctx, model, source, two, fixture_of(rb_plot_group(), &o), picture), RB_OK);
     assert_int_equal(warnings, 1);
-    assert_string_equal(last_log, "unit 2 is not in the picture: no feature passes the rule");
+    assert_string_equal(last_log, "unit 2 is not in the plot: no feature passes the rule");
     assert_true(count_class(0) > 1000 && count_class(1) < 1000);
     two->list[0].n_features = two->list[1].n_features = 1;
     assert_int_equal(
         rb_plot_modules(ctx, model, source, two, fixture_of(rb_plot_group(), &o), picture), RB_OK);
     assert_string_equal(last_log,
-                        "unit 2 is not in the picture: its features stand with other modules");
+                        "unit 2 is not in the plot: its features stand with other modules");
     rb_context_on_log(ctx, NULL, NULL);
     rb_modules_free(two);
     assert_int_equal(unlink(picture), 0);

@@ -253,9 +253,9 @@ static void assert_refused(rb_error error, const char *part) {
 
 static void what_is_wrong_is_said(void **state) {
     (void)state;
-    assert_refused(RB_ERROR_ARGUMENT, "which of the 3 units");
+    assert_refused(RB_ERROR_ARGUMENT, "set `unit` to one of the 3 units");
     set("unit", "3");
-    assert_refused(RB_ERROR_ARGUMENT, "unit is 3, but the model has 3 units, counted from 0");
+    assert_refused(RB_ERROR_ARGUMENT, "`unit` is 3, but the model has 3 units, counted from 0");
     set("unit", "2");
     set("labels", "/nowhere/labels.tsv");
     assert_refused(RB_ERROR_FILE, "/nowhere/labels.tsv");
@@ -267,7 +267,7 @@ static void what_is_wrong_is_said(void **state) {
         saved[k] = loadings[k * UNITS + 2];
         loadings[k * UNITS + 2] = 0;
     }
-    assert_refused(RB_ERROR_DATA, "unit 2 has no loading besides 0");
+    assert_refused(RB_ERROR_DATA, "unit 2 has only loadings of 0");
     for (int64_t k = 0; k < FEATURES; k++)
         loadings[k * UNITS + 2] = saved[k];
 }
