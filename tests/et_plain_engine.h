@@ -12,7 +12,7 @@
 typedef struct reference {
     et_setup setup;
     const et_pass *pass;
-    et_memory memory;
+    rb_scratch memory;
     rb_dense y, wbar; /* 1 x D, float64 */
     double *field;    /* D */
     double *q;        /* of all states: energies, then probabilities */
@@ -25,7 +25,7 @@ typedef struct reference {
 static void reference_close(void *engine) {
     reference *e = engine;
     if (e) {
-        et_memory_free(&e->memory);
+        rb_scratch_end(&e->memory);
         rb_free(e);
     }
 }
@@ -46,14 +46,15 @@ static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const
     rb_error err = RB_ERROR_MEMORY;
     if (e) {
         e->setup = s;
-        e->y = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
-        e->wbar = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
-        e->field = et_take(ctx, &e->memory, s.n_features, 1, sizeof *e->field);
+        e->memory.ctx = ctx;
+        rb_dense_take(&e->memory, RB_FLOAT64, 1, s.n_features, &e->y);
+        rb_dense_take(&e->memory, RB_FLOAT64, 1, s.n_features, &e->wbar);
+        e->field = rb_take(&e->memory, s.n_features, sizeof *e->field);
         e->states = (uint32_t)(et_all_states(s.units, &s.values) + 0.5);
         e->base = (uint32_t)s.values.count + 1;
         for (int64_t h = 0; h < s.units; h++)
             e->power[h] = h ? e->power[h - 1] * e->base : 1;
-        e->q = et_take(ctx, &e->memory, e->states, 1, sizeof *e->q);
+        e->q = rb_take(&e->memory, e->states, sizeof *e->q);
         err = e->memory.err;
     }
     if (err) reference_close(e);
@@ -233,20 +234,12 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
 }
 
 /* Nothing waits. */
-static rb_error reference_sums(rb_context *ctx, void *engine, void *sums) {
-    (void)ctx;
-    (void)engine;
-    (void)sums;
-    return RB_OK;
-}
-
 static const rb_engine et_plain_engine = {
     .name = "reference",
     .open = reference_open,
     .close = reference_close,
     .set_parameters = reference_set_parameters,
     .block = reference_block,
-    .sums = reference_sums,
 };
 
 #endif

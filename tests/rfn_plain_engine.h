@@ -269,7 +269,7 @@ static rb_error add_plainly(rb_context *ctx, const rfn_parameters *p, const rb_b
 }
 
 static const rfn_engine rfn_plain_engine = {
-    .engine = {"reference", open_engine, close_engine, set_parameters, add_block, rfn_hand_over},
+    .engine = {"reference", open_engine, close_engine, set_parameters, add_block},
     .collect = collect_plainly,
     .add = add_plainly,
 };

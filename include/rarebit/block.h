@@ -28,7 +28,8 @@ typedef struct rb_engine {
     rb_error (*set_parameters)(rb_context *context, void *engine, const void *parameters);
     /* Adds a block to the sums; they may wait in the engine until they are asked for. */
     rb_error (*block)(rb_context *context, void *engine, const struct rb_block *block, void *sums);
-    rb_error (*sums)(rb_context *context, void *engine, void *sums); /* of a group of samples */
+    /* Of a group of samples. NULL: nothing waits. */
+    rb_error (*sums)(rb_context *context, void *engine, void *sums);
     /* After a pass, when the sums are those of all samples: what the engine makes of them. NULL:
      * they are what they should be. */
     rb_error (*finish)(rb_context *context, void *engine, void *sums);

@@ -109,22 +109,20 @@ typedef struct rb_buffer {
 rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
-/* Arrays of one function or one struct, RB_SCRATCH_ARRAYS at most, freed together. `err` is why one
- * of them, and all after it, could not be had; what follows may put its own there.
+/* Arrays of one function or one struct, freed together. `err` is why one of them, and all after it,
+ * could not be had; what follows may put its own there.
  *
  *     rb_scratch scratch = {.ctx = ctx};
  *     double *sums = rb_take(&scratch, count, sizeof *sums);
  *     ...
  *     return rb_scratch_end(&scratch); */
-enum { RB_SCRATCH_ARRAYS = 16 };
 typedef struct rb_scratch {
     rb_context *ctx;
     rb_error err;
-    int count;
-    void *arrays[RB_SCRATCH_ARRAYS];
+    union rb_piece *last;
 } rb_scratch;
 void *rb_take(rb_scratch *scratch, int64_t count, size_t size); /* zeros, or NULL */
-rb_error rb_scratch_end(rb_scratch *scratch);                   /* gives err */
+rb_error rb_scratch_end(rb_scratch *scratch);                   /* gives err; may come twice */
 
 /* ---- files that expand: the limit of rb_context_set_max_expansion ---- */
 
@@ -151,6 +149,9 @@ int64_t rb_file_size(const char *path);
 bool rb_is_regular(const char *path);                 /* a file, no folder, pipe or device */
 bool rb_reading_take(rb_context *ctx, int64_t bytes); /* for rb_alloc */
 
+static inline int64_t rb_smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 /* a * b, or false when it does not fit into int64_t. Both at least 0. */
 bool rb_multiply(int64_t a, int64_t b, int64_t *product);
 

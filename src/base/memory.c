@@ -87,22 +87,33 @@ char *rb_copy_text(rb_context *ctx, const char *text) {
     return copy;
 }
 
+/* What stands before an array; as large as its alignment. */
+union rb_piece {
+    union rb_piece *before;
+    char space[ALIGNMENT];
+};
+
 void *rb_take(rb_scratch *s, int64_t count, size_t size) {
-    if (s->count == RB_SCRATCH_ARRAYS) {
-        s->err = s->err ? s->err : RB_ERROR_MEMORY;
-        return NULL;
-    }
-    void *memory = s->err ? NULL : rb_alloc_zero(s->ctx, count, size);
-    if (!memory && !s->err) {
+    int64_t bytes;
+    if (s->err) return NULL;
+    bool fits = count >= 0 && rb_multiply(count, (int64_t)size, &bytes) && bytes <= INT64_MAX / 2;
+    union rb_piece *piece = fits ? rb_alloc_zero(s->ctx, bytes + ALIGNMENT, 1)
+                                 : rb_alloc(s->ctx, count, size); /* which says so */
+    if (!piece) {
         rb_error stopped = rb_check_stop(s->ctx);
         s->err = stopped ? stopped : RB_ERROR_MEMORY;
+        return NULL;
     }
-    s->arrays[s->count++] = memory;
-    return memory;
+    piece->before = s->last;
+    s->last = piece;
+    return piece + 1;
 }
 
 rb_error rb_scratch_end(rb_scratch *s) {
-    for (int i = 0; i < s->count; i++)
-        rb_free(s->arrays[i]);
+    while (s->last) {
+        union rb_piece *piece = s->last;
+        s->last = piece->before;
+        rb_free(piece);
+    }
     return s->err;
 }

@@ -42,7 +42,7 @@ static void read_next(rb_ahead *ahead, int64_t first, int64_t count) {
     ahead->walked = again || ends;
     if (!ends || (again && !begins)) {
         ahead->first = ends ? 0 : next;
-        ahead->count = n - ahead->first < ahead->walk_count ? n - ahead->first : ahead->walk_count;
+        ahead->count = rb_smaller(n - ahead->first, ahead->walk_count);
         ahead->begun = true;
         rb_background_start(&ahead->thread, read_block, ahead);
     }

@@ -102,8 +102,8 @@ static void add_doubles(int64_t count, const double *restrict row, double *restr
 
 static void dense_task(void *arg, int64_t index, int worker) {
     const struct squares *t = arg;
-    int64_t first = index * TASK_FEATURES, left = t->block->n_features - first;
-    int64_t count = left < TASK_FEATURES ? left : TASK_FEATURES;
+    int64_t first = index * TASK_FEATURES;
+    int64_t count = rb_smaller(t->block->n_features - first, TASK_FEATURES);
     rb_dense part = rb_dense_part(t->block->dense, 0, t->block->n_samples, first, count);
     (void)worker;
     for (int64_t i = 0; i < part.rows; i++)

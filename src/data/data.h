@@ -86,6 +86,15 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
 
+/* Rows as samples; a view. */
+static inline rb_matrix rb_matrix_of(rb_dense rows) {
+    return (rb_matrix){.n_samples = rows.rows,
+                       .n_features = rows.cols,
+                       .type = rows.type,
+                       .values = rows.data,
+                       .row_stride = rows.ld,
+                       .column_stride = 1};
+}
 /* Samples first .. first + count - 1, without names; a view. */
 rb_matrix rb_matrix_part(const rb_matrix *matrix, int64_t first, int64_t count);
 

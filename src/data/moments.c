@@ -63,8 +63,7 @@ static void add_column(rb_moments *m, const rb_matrix *rows, int64_t k) {
 static void add_dense(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
     const rb_matrix *rows = t->rows;
-    int64_t first = index * TILE, left = rows->n_features - first,
-            count = left < TILE ? left : TILE;
+    int64_t first = index * TILE, count = rb_smaller(rows->n_features - first, TILE);
     double sum[TILE] = {0}, squares[TILE] = {0};
     const double *pivot = rb_row_of(rows, 0).values + first;
     (void)worker;

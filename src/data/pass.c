@@ -113,7 +113,7 @@ static void make_piece(void *arg, int64_t index, int worker) {
     struct piece *piece = &w->pieces[index];
     int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
     int64_t some = CHUNK_CELLS / (w->rows.n_features + 1) + 1;
-    end = end < w->rows.n_samples ? end : w->rows.n_samples;
+    end = rb_smaller(end, w->rows.n_samples);
     (void)worker;
     *piece = (struct piece){.bad_row = -1};
     for (int64_t i = begin; i < end && piece->bad_row < 0; i += some)
@@ -129,7 +129,7 @@ static int64_t stretch_rows(const rb_matrix *view, int64_t begin) {
     while (view->sparse && rows < left &&
            view->starts[begin + rows + 1] - view->starts[begin] <= STRETCH_CELLS)
         rows++;
-    return rows < 1 ? 1 : rows < left ? rows : left;
+    return rows < 1 ? 1 : rb_smaller(rows, left);
 }
 
 static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
@@ -177,7 +177,7 @@ rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
     rb_crc32_prepare(&w.crc);
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
-        err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
+        err = rb_source_read(ctx, source, first, rb_smaller(n - first, size), &view);
         err = err ? err : walk_view(ctx, &w, first);
     }
     rb_free(w.values.data);

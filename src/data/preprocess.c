@@ -191,7 +191,7 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     rb_pass pass = {.source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
     rb_error err = g.columns ? RB_OK : RB_ERROR_MEMORY;
     for (; !err && g.first < m; g.first += g.width) {
-        g.width = m - g.first < width ? m - g.first : width;
+        g.width = rb_smaller(m - g.first, width);
         memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
         err = rb_pass_run(ctx, &pass);
         /* Sorting all samples takes its time. */

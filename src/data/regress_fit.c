@@ -157,7 +157,7 @@ static void add_entry(const rb_regress_fit *fit, rb_regress_entry x, const rb_ro
 static void add_task(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
     int64_t begin = index * t->features, m = t->rows->n_features;
-    int64_t end = begin + t->features < m ? begin + t->features : m;
+    int64_t end = rb_smaller(begin + t->features, m);
     (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_regress_entry x[RB_COVARIATES_MAX];
@@ -299,7 +299,7 @@ static rb_error solve_all_lacking(rb_context *ctx, const struct solving *t, cons
     own.lacking = &lack;
     for (int64_t first = 0; !err && first < count; first += size) {
         lack.features = features + first;
-        lack.count = count - first < size ? count - first : size;
+        lack.count = rb_smaller(count - first, size);
         memset(lack.sums, 0, (size_t)(lack.count * cells) * sizeof *lack.sums);
         err = rb_pass_run(ctx, &pass);
         if (!err) rb_parallel(ctx, lack.count, solve_lacking, &own);

@@ -49,8 +49,8 @@ static int64_t first_of_pool(const struct shuffle *s) {
 static rb_error load_next(rb_context *ctx, struct shuffle *s) {
     s->at++;
     s->begins += s->size;
-    int64_t first = first_of_pool(s), left = s->from->n_samples - first;
-    s->size = left < s->pool_samples ? left : s->pool_samples;
+    int64_t first = first_of_pool(s);
+    s->size = rb_smaller(s->from->n_samples - first, s->pool_samples);
     permute(s, (uint64_t)(s->pools + first), s->size, s->order);
     return s->from->at_random ? RB_OK : s->from->read(s->from, ctx, first, s->size, &s->pool);
 }
@@ -151,7 +151,7 @@ static void close_shuffled(rb_source *source) {
 }
 
 rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
-    int64_t n = from->n_samples, size = pool_samples(from), max = n < size ? n : size;
+    int64_t n = from->n_samples, size = pool_samples(from), max = rb_smaller(n, size);
     struct shuffle state = {.from = from, .pool_samples = size, .pools = (n + size - 1) / size};
     rb_source like = *from;
     like.path = NULL;

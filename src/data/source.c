@@ -230,7 +230,7 @@ rb_error rb_source_read_into(rb_context *ctx, rb_source *source, rb_type type, v
     rb_error err = rb_check_type(ctx, type);
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_matrix view;
-        err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
+        err = rb_source_read(ctx, source, first, rb_smaller(n - first, size), &view);
         if (!err) rb_matrix_copy(&view, first, &to);
     }
     return err;

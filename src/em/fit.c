@@ -312,7 +312,7 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
 
 /* Before a long fit rather than after it. */
 static void remark_on_units(rb_context *ctx, const rb_run *run) {
-    int64_t n = run->problem.n_samples, m = run->problem.n_features, min = n < m ? n : m;
+    int64_t n = run->problem.n_samples, m = run->problem.n_features, min = rb_smaller(n, m);
     int64_t units = run->method->sparser ? rb_method_units(run->method, run->options) : 0;
     if (units > min) {
         rb_log(ctx, RB_LOG_INFO,

@@ -25,8 +25,7 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, i
     int64_t size = run->problem.block_samples;
     rb_error err = RB_OK;
     for (int64_t b = first; !err && b < last; b++) {
-        int64_t left = samples.count - b * size;
-        int64_t at = samples.first + b * size, count = left < size ? left : size;
+        int64_t at = samples.first + b * size, count = rb_smaller(samples.count - b * size, size);
         rb_block block = {.first = at, .n_samples = count, .n_features = run->problem.n_features};
         if (run->sums.kind == RB_PART_SURVEY || rb_method_reads(run->method, run->state))
             err = rb_feed_read(ctx, run->feed, at, count, &block);

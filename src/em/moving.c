@@ -120,12 +120,10 @@ static void one_band(void *arg, int64_t band, int worker) {
     struct pass *pass = arg;
     int64_t first = band * pass->band, end = first + pass->band;
     int64_t count = rb_kept_count(pass->array);
-    end = end < count ? end : count;
+    end = rb_smaller(end, count);
     double sum = 0;
-    for (; first < end; first += RB_MOVING_CHUNK) {
-        int64_t left = end - first;
-        one_chunk(pass, first, left < RB_MOVING_CHUNK ? left : RB_MOVING_CHUNK, &sum);
-    }
+    for (; first < end; first += RB_MOVING_CHUNK)
+        one_chunk(pass, first, rb_smaller(end - first, RB_MOVING_CHUNK), &sum);
     pass->sums[band] = sum;
 }
 

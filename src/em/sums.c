@@ -58,9 +58,10 @@ struct work {
 static void work_values(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct work *work = arg;
-    int64_t first = task * TASK_VALUES, left = work->floats.cols - first;
+    int64_t first = task * TASK_VALUES;
     work->fn(work,
-             rb_dense_part(work->floats, 0, 1, first, left < TASK_VALUES ? left : TASK_VALUES),
+             rb_dense_part(work->floats, 0, 1, first,
+                           rb_smaller(work->floats.cols - first, TASK_VALUES)),
              work->values ? work->values + first : NULL);
 }
 

@@ -8,8 +8,8 @@ void et_coder_free(void *coder) {
     et_coder *c = coder;
     if (c) {
         et_engine_free(c->engine);
-        et_memory_free(&c->memory);
-        et_memory_free(&c->results.memory);
+        rb_scratch_end(&c->memory);
+        rb_scratch_end(&c->results.memory);
         rb_free(c);
     }
 }
@@ -55,7 +55,7 @@ static rb_error renew(rb_context *ctx, et_coder *c, et_keep keep) {
     int64_t capacity = choose_capacity(&c->engine->setup, keep, c->block_samples);
     rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
-        et_memory_free(&c->results.memory);
+        rb_scratch_end(&c->results.memory);
         c->results = results;
     }
     return err;
@@ -83,11 +83,11 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
     c->block_samples = block_samples;
     err = et_setup_check(ctx, &setup, &options);
     err = err ? err : et_engine_new(ctx, &setup, &c->engine);
-    c->parameters.fields =
-        et_take_dense(ctx, &c->memory, RB_FLOAT64, setup.units, setup.n_features);
-    c->parameters.prior = et_take(ctx, &c->memory, setup.units, 1, sizeof(double));
+    c->memory.ctx = ctx;
+    rb_dense_take(&c->memory, RB_FLOAT64, setup.units, setup.n_features, &c->parameters.fields);
+    c->parameters.prior = rb_take(&c->memory, setup.units, sizeof(double));
     if (setup.values.count > 1)
-        c->parameters.shares = et_take(ctx, &c->memory, setup.items, 1, sizeof(double));
+        c->parameters.shares = rb_take(&c->memory, setup.items, sizeof(double));
     err = err ? err : c->memory.err;
     if (!err) et_start_shares(&setup.values, &c->parameters);
     err = err ? err : et_load_parameters(ctx, model, &setup.values, &c->parameters);
@@ -123,7 +123,7 @@ rb_error et_code(rb_context *ctx, et_coder *c, rb_feed *feed, const rb_block *bl
     int64_t n = block ? block->n_samples : rb_feed_samples(feed), capacity = c->results.capacity;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += capacity) {
-        int64_t count = n - first < capacity ? n - first : capacity;
+        int64_t count = rb_smaller(n - first, capacity);
         rb_block part;
         if (feed)
             err = rb_feed_read(ctx, feed, first, count, &part);
@@ -213,8 +213,8 @@ static void expect(const struct mean *m, rb_type type, const void *single) {
 static void rebuild_task(void *arg, int64_t task, int worker) {
     const struct rebuilding *r = arg;
     et_scratch *scratch = &r->engine->scratch[worker];
-    int64_t first = task * ET_TASK_SAMPLES, left = r->rows.rows - first;
-    int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
+    int64_t first = task * ET_TASK_SAMPLES;
+    int64_t count = rb_smaller(r->rows.rows - first, ET_TASK_SAMPLES);
     rb_dense rows = rb_dense_rows(scratch->y, 0, count);
     for (int64_t i = 0; i < count; i++) {
         struct mean m = {

@@ -23,7 +23,7 @@ int64_t et_critical_columns(const rb_problem *problem, const et_setup *setup,
     bool wanted = setup->model.summing == &et_sum_max && et_gaussian(&setup->model) &&
                   !o->as_printed && !(o->temperature && *o->temperature);
     int64_t most = d < CELLS / COLUMNS ? COLUMNS : d > CELLS / FEWEST ? FEWEST : CELLS / d;
-    return !wanted ? 0 : d < most ? d : most;
+    return !wanted ? 0 : rb_smaller(d, most);
 }
 
 /* G, the same for all restarts. */

@@ -24,66 +24,67 @@ const et_kernels *et_kernels_of(const rb_context *ctx) {
 
 /* ---- memory ---- */
 
-static void take_scratch(rb_context *ctx, et_engine *engine, et_scratch *s) {
+static void take_scratch(et_engine *engine, et_scratch *s) {
     const et_setup *setup = &engine->setup;
     const et_tree *tree = &engine->trees[engine->widths];
-    et_memory *m = &engine->memory;
+    rb_scratch *m = &engine->memory;
     int64_t h = setup->units, d = setup->n_features, wide = tree->items * ET_LANES;
     int64_t items = setup->items, padded = (items + ET_LANES - 1) / ET_LANES * ET_LANES;
     int64_t rows = setup->model.summing == &et_sum_linear ? tree->items : 1;
     bool enumerable = et_enumerable(h, &setup->values);
-    s->y = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
-    s->b = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
-    s->single = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, padded);
-    s->scores = et_take(ctx, m, 1, h + items, sizeof *s->scores);
-    s->few = et_take(ctx, m, h + ET_LANES, 1, sizeof *s->few);
-    s->energy = et_take(ctx, m, tree->count, ET_LANES, sizeof *s->energy);
-    if (setup->region >= 0) s->apart = et_take(ctx, m, tree->count, 1, sizeof *s->apart);
-    s->work = et_take(ctx, m, tree->inner, wide, sizeof *s->work);
-    s->gram = et_take(ctx, m, rows, wide, sizeof *s->gram);
-    s->start = et_take(ctx, m, wide, 1, sizeof *s->start);
-    s->mean = et_take(ctx, m, wide, 1, sizeof *s->mean);
-    s->pairs = et_take(ctx, m, rows, wide, sizeof *s->pairs);
-    s->vectors = et_take(ctx, m, (enumerable ? h : tree->max_active) + 1, d, sizeof *s->vectors);
+    rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, d, &s->y);
+    rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, h, &s->b);
+    rb_dense_take(m, RB_FLOAT64, ET_LANES, padded, &s->single);
+    s->scores = rb_take(m, h + items, sizeof *s->scores);
+    s->few = rb_take(m, h + ET_LANES, sizeof *s->few);
+    s->energy = rb_take(m, tree->count, (size_t)ET_LANES * sizeof *s->energy);
+    if (setup->region >= 0) s->apart = rb_take(m, tree->count, sizeof *s->apart);
+    s->work = rb_take(m, tree->inner, (size_t)wide * sizeof *s->work);
+    s->gram = rb_take(m, rows, (size_t)wide * sizeof *s->gram);
+    s->start = rb_take(m, wide, sizeof *s->start);
+    s->mean = rb_take(m, wide, sizeof *s->mean);
+    s->pairs = rb_take(m, rows, (size_t)wide * sizeof *s->pairs);
+    s->vectors =
+        rb_take(m, (enumerable ? h : tree->max_active) + 1, (size_t)d * sizeof *s->vectors);
     if (setup->missing) {
-        s->mask = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
-        s->square = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
-        s->packed = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, d);
-        s->places = et_take(ctx, m, ET_LANES, d, sizeof *s->places);
-        s->fields = et_take_dense(ctx, m, RB_FLOAT64, enumerable ? items : tree->items, d);
+        rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, d, &s->mask);
+        rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, h, &s->square);
+        rb_dense_take(m, RB_FLOAT64, ET_LANES, d, &s->packed);
+        s->places = rb_take(m, ET_LANES, (size_t)d * sizeof *s->places);
+        rb_dense_take(m, RB_FLOAT64, enumerable ? items : tree->items, d, &s->fields);
     }
 }
 
 /* One for all samples; then those for samples with more active causes than usual, one more each, up
  * to the limits. */
-static void take_trees(rb_context *ctx, et_engine *engine) {
+static void take_trees(et_engine *engine) {
     const et_setup *setup = &engine->setup;
     engine->widths = (int)(setup->widest_active - setup->max_active);
-    engine->trees = et_take(ctx, &engine->memory, engine->widths + 1, 1, sizeof *engine->trees);
+    engine->trees = rb_take(&engine->memory, engine->widths + 1, sizeof *engine->trees);
     for (int step = 0; !engine->memory.err && step <= engine->widths; step++) {
         int64_t candidates = setup->candidates + 2 * step, active = setup->max_active + step;
-        candidates = candidates < setup->max_candidates ? candidates : setup->max_candidates;
-        active = active < candidates ? active : candidates;
-        et_tree_new(ctx, &engine->memory, candidates, active, setup->values.count,
-                    &engine->trees[step]);
+        candidates = rb_smaller(candidates, setup->max_candidates);
+        active = rb_smaller(active, candidates);
+        et_tree_new(&engine->memory, candidates, active, setup->values.count, &engine->trees[step]);
     }
 }
 
 static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engine) {
     engine->setup = *setup;
     engine->kernels = et_kernels_of(ctx);
-    et_memory *m = &engine->memory;
+    rb_scratch *m = &engine->memory;
+    m->ctx = ctx;
     int64_t h = setup->units, workers = rb_context_threads(ctx);
-    take_trees(ctx, engine);
-    engine->logit = et_take(ctx, m, setup->items, 1, sizeof *engine->logit);
-    engine->square = et_take(ctx, m, h, 1, sizeof *engine->square);
-    engine->gram = et_take_dense(ctx, m, RB_FLOAT64, h, h);
+    take_trees(engine);
+    engine->logit = rb_take(m, setup->items, sizeof *engine->logit);
+    engine->square = rb_take(m, h, sizeof *engine->square);
+    rb_dense_take(m, RB_FLOAT64, h, h, &engine->gram);
     if (!et_binary(&setup->values))
-        engine->fields = et_take_dense(ctx, m, RB_FLOAT64, setup->items, setup->n_features);
-    engine->squares = et_take_dense(ctx, m, RB_FLOAT64, setup->missing ? h : 0, setup->n_features);
-    engine->scratch = et_take(ctx, m, workers, 1, sizeof *engine->scratch);
+        rb_dense_take(m, RB_FLOAT64, setup->items, setup->n_features, &engine->fields);
+    if (setup->missing) rb_dense_take(m, RB_FLOAT64, h, setup->n_features, &engine->squares);
+    engine->scratch = rb_take(m, workers, sizeof *engine->scratch);
     for (int64_t i = 0; !m->err && i < workers; i++)
-        take_scratch(ctx, engine, &engine->scratch[i]);
+        take_scratch(engine, &engine->scratch[i]);
     return m->err;
 }
 
@@ -102,7 +103,7 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) 
 
 void et_engine_free(et_engine *engine) {
     if (engine) {
-        et_memory_free(&engine->memory);
+        rb_scratch_end(&engine->memory);
         rb_free(engine);
     }
 }
@@ -112,32 +113,31 @@ rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capaci
     const et_tree *widest = &engine->trees[engine->widths];
     int64_t h = widest->candidates, items = engine->setup.items;
     rb_type type = engine->setup.type;
-    *r = (et_results){.capacity = capacity,
+    *r = (et_results){.memory = {.ctx = ctx},
+                      .capacity = capacity,
                       .max_candidates = h,
                       .max_items = widest->items,
                       .max_states = widest->count};
-    et_memory *m = &r->memory;
-    r->mean = et_take_dense(ctx, m, type, capacity, engine->setup.units);
-    r->items =
-        et_binary(&engine->setup.values) ? r->mean : et_take_dense(ctx, m, type, capacity, items);
-    r->evidence = et_take(ctx, m, capacity, 1, sizeof *r->evidence);
-    r->norm = et_take(ctx, m, capacity, 1, sizeof *r->norm);
-    r->there = et_take(ctx, m, capacity, 1, sizeof *r->there);
-    r->active = et_take(ctx, m, capacity, 1, sizeof *r->active);
-    r->energy = et_take(ctx, m, capacity, 1, sizeof *r->energy);
-    r->used = et_take(ctx, m, capacity, 1, sizeof *r->used);
-    r->width = et_take(ctx, m, capacity, 1, sizeof *r->width);
-    r->map = et_take(ctx, m, capacity, 1, sizeof *r->map);
-    r->candidates = et_take(ctx, m, capacity, r->max_items, sizeof *r->candidates);
+    rb_scratch *m = &r->memory;
+    rb_dense_take(m, type, capacity, engine->setup.units, &r->mean);
+    r->items = r->mean;
+    if (!et_binary(&engine->setup.values)) rb_dense_take(m, type, capacity, items, &r->items);
+    r->evidence = rb_take(m, capacity, sizeof *r->evidence);
+    r->norm = rb_take(m, capacity, sizeof *r->norm);
+    r->there = rb_take(m, capacity, sizeof *r->there);
+    r->active = rb_take(m, capacity, sizeof *r->active);
+    r->energy = rb_take(m, capacity, sizeof *r->energy);
+    r->used = rb_take(m, capacity, sizeof *r->used);
+    r->width = rb_take(m, capacity, sizeof *r->width);
+    r->map = rb_take(m, capacity, sizeof *r->map);
+    r->candidates = rb_take(m, capacity, (size_t)r->max_items * sizeof *r->candidates);
     if (keep == ET_KEEP_PAIRS && widest->max_active > 1) {
-        r->pairs = et_take(ctx, m, capacity, h * h, sizeof *r->pairs);
+        r->pairs = rb_take(m, capacity, (size_t)(h * h) * sizeof *r->pairs);
     } else if (keep == ET_KEEP_STATES) {
-        r->states = et_take(ctx, m, capacity, r->max_states, sizeof *r->states);
-        r->single = et_take_dense(ctx, m, type, capacity, items);
+        r->states = rb_take(m, capacity, (size_t)r->max_states * sizeof *r->states);
+        rb_dense_take(m, type, capacity, items, &r->single);
     }
-    rb_error err = m->err;
-    if (err) et_memory_free(m);
-    return err;
+    return m->err ? rb_scratch_end(m) : RB_OK;
 }
 
 /* ---- parameters ---- */

@@ -52,19 +52,6 @@ rb_error et_values_check(rb_context *ctx, const rb_et_options *options, bool non
 /* Are items the causes themselves? */
 bool et_binary(const et_values *values);
 
-/* ---- memory.c: pieces that one owner frees together ---- */
-
-typedef struct et_memory {
-    rb_error err; /* of the first piece that could not be had: then there are no more */
-    union et_piece *last;
-} et_memory;
-
-/* rows x columns zeros; NULL where there are none, or they cannot be had. */
-void *et_take(rb_context *ctx, et_memory *memory, int64_t rows, int64_t columns, size_t size);
-rb_dense et_take_dense(rb_context *ctx, et_memory *memory, rb_type type, int64_t rows,
-                       int64_t columns);
-void et_memory_free(et_memory *memory);
-
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 
 /* States of at most max_active of the candidates, each at one of so many values; when they are
@@ -74,8 +61,8 @@ double et_count_states(int64_t candidates, int64_t max_active, int64_t values);
 bool et_tree_fits(int64_t candidates, int64_t max_active, int64_t values);
 rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active, int64_t values);
 /* Of states that have been checked; useless where memory->err. */
-void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t max_active,
-                 int values, et_tree *tree);
+void et_tree_new(rb_scratch *memory, int64_t candidates, int64_t max_active, int values,
+                 et_tree *tree);
 
 /* ---- models ---- */
 
@@ -221,7 +208,7 @@ typedef struct et_scratch {
 
 typedef struct et_engine {
     et_setup setup;
-    et_memory memory;
+    rb_scratch memory;
     et_tree *trees; /* widths + 1: each with one more active cause and two more candidates */
     int widths;
     et_scratch *scratch; /* of each worker */
@@ -321,7 +308,7 @@ typedef struct et_results {
     double *states;      /* room x max_states; NULL likewise */
     rb_dense single;     /* room x V H: probability of an item alone, with `states` */
     bool *used;          /* results of samples that are not used stay zero */
-    et_memory memory;
+    rb_scratch memory;
 } et_results;
 
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,

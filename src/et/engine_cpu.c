@@ -10,8 +10,8 @@ static void cpu_close(void *engine) {
     et_cpu *cpu = engine;
     if (cpu) {
         et_engine_free(cpu->engine);
-        et_memory_free(&cpu->results.memory);
-        et_memory_free(&cpu->memory);
+        rb_scratch_end(&cpu->results.memory);
+        rb_scratch_end(&cpu->memory);
         rb_free(cpu);
     }
 }
@@ -19,15 +19,17 @@ static void cpu_close(void *engine) {
 static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
     const et_summing *summing = setup->model.summing;
     int64_t d = setup->n_features, capacity = cpu->problem.block_samples;
-    int64_t masked = setup->missing ? capacity : 0, powers = summing->prepare ? setup->items : 0;
-    et_memory *m = &cpu->memory;
-    cpu->rows = et_take_dense(ctx, m, setup->type, cpu->problem.sparse ? capacity : masked, d);
-    cpu->mask = et_take_dense(ctx, m, setup->type, masked, d);
-    cpu->part = et_take_dense(ctx, m, setup->type, setup->items, d);
-    cpu->powers = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
-    cpu->roots = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
+    int64_t powers = summing->prepare ? setup->items : 0;
+    bool copies = setup->missing || cpu->problem.sparse;
+    rb_scratch *m = &cpu->memory;
+    m->ctx = ctx;
+    if (copies) rb_dense_take(m, setup->type, capacity, d, &cpu->rows);
+    if (setup->missing) rb_dense_take(m, setup->type, capacity, d, &cpu->mask);
+    rb_dense_take(m, setup->type, setup->items, d, &cpu->part);
+    rb_dense_take(m, RB_FLOAT64, powers, d, &cpu->powers);
+    rb_dense_take(m, RB_FLOAT64, powers, d, &cpu->roots);
     if (summing->sets && et_sets_count(setup, cpu->problem.n_samples) > 0)
-        et_sets_new(ctx, setup, m, &cpu->sets);
+        et_sets_new(setup, m, &cpu->sets);
     rb_error err = m->err ? m->err : et_engine_new(ctx, setup, &cpu->engine);
     return err ? err : et_results_new(ctx, cpu->engine, capacity, summing->keep, &cpu->results);
 }
@@ -139,12 +141,6 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
     return RB_OK;
 }
 
-/* All is added as it comes. */
-static rb_error cpu_sums(rb_context *ctx, void *engine, void *sums) {
-    (void)ctx, (void)engine, (void)sums;
-    return RB_OK;
-}
-
 static rb_error cpu_finish(rb_context *ctx, void *engine, void *sums) {
     (void)ctx;
     et_cpu *cpu = engine;
@@ -159,6 +155,5 @@ const rb_engine et_engine_cpu = {
     .close = cpu_close,
     .set_parameters = cpu_set_parameters,
     .block = cpu_block,
-    .sums = cpu_sums,
     .finish = cpu_finish,
 };

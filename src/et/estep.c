@@ -76,7 +76,8 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
 
 rb_error et_group_end(rb_context *ctx, void *state) {
     et_fit *f = state;
-    return f->problem.engine->sums(ctx, f->engine, &f->sums);
+    const rb_engine *engine = f->problem.engine;
+    return engine->sums ? engine->sums(ctx, f->engine, &f->sums) : RB_OK;
 }
 
 /* What is known of all samples, before a pass over those in use. */

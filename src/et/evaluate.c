@@ -99,23 +99,23 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     int64_t size = CELLS / (d > 0 ? d : 1) / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
     struct metrics f = {.likelihoods = metrics->likelihoods};
-    et_memory memory = {0};
+    rb_scratch memory = {.ctx = ctx};
     void *coder = NULL;
-    rb_error err = et_coder_new(ctx, model, size < n ? size : n, &coder);
+    rb_error err = et_coder_new(ctx, model, rb_smaller(size, n), &coder);
     err = err ? err : et_coder_keep(ctx, coder, ET_KEEP_STATES);
     if (!err) {
         f.coder = coder;
         f.step = exact_step(&f.coder->engine->setup, n);
         size = f.coder->results.capacity;
-        f.rebuilt = et_take_dense(ctx, &memory, model->type, size, d);
-        f.given = et_take_dense(ctx, &memory, model->type, size, d);
-        f.in_map = et_take(ctx, &memory, f.coder->engine->setup.units, 1, sizeof *f.in_map);
-        f.index = et_take(ctx, &memory, size, 1, sizeof *f.index);
-        f.compared = et_take(ctx, &memory, size, 1, sizeof *f.compared);
+        rb_dense_take(&memory, model->type, size, d, &f.rebuilt);
+        rb_dense_take(&memory, model->type, size, d, &f.given);
+        f.in_map = rb_take(&memory, f.coder->engine->setup.units, sizeof *f.in_map);
+        f.index = rb_take(&memory, size, sizeof *f.index);
+        f.compared = rb_take(&memory, size, sizeof *f.compared);
         err = memory.err ? memory.err : et_code(ctx, coder, feed, NULL, add_block, &f);
     }
     if (!err) fill(&f, model, n, metrics);
     et_coder_free(coder);
-    et_memory_free(&memory);
+    rb_scratch_end(&memory);
     return err;
 }

@@ -187,11 +187,11 @@ typedef struct et_cpu {
     et_engine *engine;
     et_results results;
     const et_pass *pass;
-    et_memory memory; /* of what follows */
-    rb_dense rows;    /* block_samples x D of the type: a sparse block, or one whose missing values
+    rb_scratch memory; /* of what follows */
+    rb_dense rows;     /* block_samples x D of the type: a sparse block, or one whose missing values
                        * are 0; else empty */
-    rb_dense mask;    /* the same shape: 1 where a value is there; empty unless some are missing */
-    rb_dense part;    /* H x D of the type: the products of a block */
+    rb_dense mask;     /* the same shape: 1 where a value is there; empty unless some are missing */
+    rb_dense part;     /* H x D of the type: the products of a block */
     rb_dense powers, roots; /* V H x D, max: R = W^rho, normalised, and R^a */
     et_soft soft;           /* a = 1 - 1 / rho */
     et_sets sets;
@@ -228,7 +228,7 @@ static inline double *et_band_row(const et_band *band, rb_dense rows, int64_t ro
 
 /* How many sets of items sums are kept for; 0: for none. */
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
-void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets);
+void et_sets_new(const et_setup *setup, rb_scratch *memory, et_sets *sets);
 
 /* ---- missing.c: what linear models need besides where values are missing ---- */
 
@@ -290,6 +290,9 @@ extern const rb_trace_arrays et_traces;
 void et_metrics(const void *state, double *values);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
 
+/* method.c: samples of so many bytes in a block, of n. */
+int64_t et_samples_of(double bytes, int64_t n);
+
 static inline rb_stream et_stream(const rb_problem *problem, rb_purpose purpose) {
     return (rb_stream){(uint64_t)problem->fit->seed, purpose, (uint32_t)problem->restart};
 }
@@ -302,10 +305,8 @@ void et_critical_start(et_fit *f);
 void et_critical_add(et_fit *f, const rb_block *block);
 double et_critical_variance(const et_fit *f);
 
-/* start.c: an array of a model, copied; fields as loadings, that is transposed; and fields, sigma
- * and prior of a model into parameters of its shape. */
-rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
-                         int64_t columns, const double *values);
+/* start.c: fields as loadings, that is transposed; and fields, sigma and prior of a model into
+ * parameters of its shape. */
 rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields);
 rb_error et_load_parameters(rb_context *ctx, const rb_model *model, const et_values *values,
                             et_parameters *p);
@@ -344,7 +345,7 @@ void et_learn_shares(const et_setup *setup, bool each, const double *sums, doubl
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
 typedef struct et_coder {
-    et_memory memory; /* of the parameters */
+    rb_scratch memory; /* of the parameters */
     et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */

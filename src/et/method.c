@@ -20,13 +20,16 @@ static double sample_bytes(const rb_problem *problem, const rb_et_options *optio
 }
 
 /* Blocks of about 16 MB, in whole tasks. */
-static int64_t block_samples(const rb_problem *problem, const void *options) {
-    const double bytes = 1 << 24;
+int64_t et_samples_of(double bytes, int64_t n) {
+    const double block = 1 << 24;
     enum { MIN = ET_TASK_SAMPLES, MAX = 1 << 14 };
-    double capacity = bytes / sample_bytes(problem, options);
+    double capacity = block / bytes;
     int64_t samples = capacity > MAX ? MAX : (int64_t)capacity / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
-    samples = samples < MIN ? MIN : samples;
-    return samples < problem->n_samples ? samples : problem->n_samples;
+    return rb_smaller(samples < MIN ? MIN : samples, n);
+}
+
+static int64_t block_samples(const rb_problem *problem, const void *options) {
+    return et_samples_of(sample_bytes(problem, options), problem->n_samples);
 }
 
 static int64_t memory(const rb_problem *problem, const void *options) {

@@ -39,9 +39,8 @@ static void band_task(void *arg, int64_t index, int worker) {
     et_band band = *(const et_band *)arg;
     const et_results *r = &band.cpu->results;
     rb_dense rows = band.rows, mask = band.cpu->mask;
-    int64_t left = rows.cols - index * ET_BAND;
     band.first = index * ET_BAND;
-    band.count = left < ET_BAND ? left : ET_BAND;
+    band.count = rb_smaller(rows.cols - index * ET_BAND, ET_BAND);
     for (int64_t i = 0; i < rows.rows; i++) {
         if (!r->used[i]) continue;
         const void *row = rb_dense_row(rows, i);

@@ -24,12 +24,12 @@ int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
     return few ? (int64_t)(count + 0.5) : 0;
 }
 
-void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets) {
+void et_sets_new(const et_setup *setup, rb_scratch *memory, et_sets *sets) {
     int64_t width = setup->widest_active + 1;
     sets->max = setup->widest_active;
     sets->units = setup->units;
     sets->values = setup->values.count;
-    sets->choose = et_take(ctx, memory, setup->units + 1, width, sizeof *sets->choose);
+    sets->choose = rb_take(memory, setup->units + 1, (size_t)width * sizeof *sets->choose);
     /* C(h, k) ascend without overflow, since all sets have been counted. */
     for (int64_t i = 0; sets->choose && i < (setup->units + 1) * width; i++) {
         int64_t *c = sets->choose + i;
@@ -191,8 +191,7 @@ static void spread_set(const struct state *state, et_band *band) {
     for (band->first = 0; band->first < sums->set_weights.cols; band->first += ET_BAND) {
         const double *q = et_band_row(band, sums->set_weights, index);
         const double *qy = et_band_row(band, sums->set_products, index);
-        int64_t left = sums->set_weights.cols - band->first;
-        band->count = left < ET_BAND ? left : ET_BAND;
+        band->count = rb_smaller(sums->set_weights.cols - band->first, ET_BAND);
         for (int64_t d = 0; d < band->count; d++) {
             band->there[d] = q[d];
             band->y[d] = q[d] > 0 ? qy[d] / q[d] : 0;

@@ -7,20 +7,16 @@
 
 /* ---- parameters: the bounds of fields depend on the model ---- */
 
-static const rb_field any[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
-                                RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER},
-                               {0}};
-static const rb_field not_negative[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
-                                         RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER,
-                                         0, DBL_MAX},
-                                        {0}};
-static const rb_field positive[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
-                                     RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER,
-                                     1e-4, DBL_MAX},
-                                    {0}};
+#define FIELDS                                                                                     \
+    "fields", offsetof(et_parameters, fields), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS,          \
+        ET_FEATURES, RB_KEPT_PARAMETER
+static const rb_field any[] = {{FIELDS}, {0}};
+static const rb_field not_negative[] = {{FIELDS, 0, DBL_MAX}, {0}};
+static const rb_field positive[] = {{FIELDS, 1e-4, DBL_MAX}, {0}};
+
 static const rb_field noise_and_prior[] = {
-    {"sigma", offsetof(et_parameters, sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0,
-     RB_KEPT_POSITIVE},
+    {"sigma", offsetof(et_parameters, sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     .role = RB_KEPT_POSITIVE},
     {"prior", offsetof(et_parameters, prior), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0,
      RB_KEPT_POSITIVE, 0, 1},
     {"value_shares", offsetof(et_parameters, shares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_VALUED,
@@ -31,11 +27,11 @@ static const rb_field noise_and_prior[] = {
 /* ---- the rest ---- */
 
 static const rb_field progress[] = {
-    {"iteration", offsetof(et_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
-     RB_KEPT_MSTEPS},
-    {"samples_used", offsetof(et_progress, last_used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
+    {"iteration", offsetof(et_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER,
+     .role = RB_KEPT_MSTEPS},
+    {"samples_used", offsetof(et_progress, last_used), RB_FIELD_INLINE, RB_KEPT_INTEGER,
      .max = 1e18},
-    {"in_map", offsetof(et_progress, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS, 0},
+    {"in_map", offsetof(et_progress, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS},
     {"log_likelihood", offsetof(et_progress, log_likelihood), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0,
      0, RB_KEPT_REPORTED},
     {0},
@@ -50,37 +46,37 @@ static const rb_field trace[] = {
      ET_TRACED_FIELDS, ET_TRACED_CELLS, RB_KEPT_REPORTED},
     {"trace_fields_at", offsetof(et_trace, at), RB_FIELD_INLINE, RB_KEPT_INTEGER, ET_TRACED_FIELDS,
      0, .max = 1e9},
-    {"trace_fields_count", offsetof(et_trace, kept), RB_FIELD_INLINE, RB_KEPT_INTEGER, ET_TRACED, 0,
+    {"trace_fields_count", offsetof(et_trace, kept), RB_FIELD_INLINE, RB_KEPT_INTEGER, ET_TRACED,
      .max = ET_TRACE_FIELDS},
     {0},
 };
 
 static const rb_field survey[] = {
-    {"survey_count", offsetof(et_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"survey_sum", offsetof(et_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"survey_squares", offsetof(et_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"survey_bins", offsetof(et_survey, bins), RB_FIELD_POINTER, RB_KEPT_INTEGER, ET_BINS, 0},
-    {"survey_sums", offsetof(et_survey, sums), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED, 0},
+    {"survey_count", offsetof(et_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"survey_sum", offsetof(et_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"survey_squares", offsetof(et_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"survey_bins", offsetof(et_survey, bins), RB_FIELD_POINTER, RB_KEPT_INTEGER, ET_BINS},
+    {"survey_sums", offsetof(et_survey, sums), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED},
     {"survey_sketch", offsetof(et_survey, sketch), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED,
      ET_SKETCH},
     {0},
 };
 
 static const rb_field sums[] = {
-    {"all_evidence", offsetof(et_sums, all_evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"in_map_now", offsetof(et_sums, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS, 0,
+    {"all_evidence", offsetof(et_sums, all_evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"in_map_now", offsetof(et_sums, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS,
      .sum = RB_SUM_OR},
-    {"hits", offsetof(et_sums, hits), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED, 0},
-    {"marginals", offsetof(et_sums, marginals), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED, 0},
+    {"hits", offsetof(et_sums, hits), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED},
+    {"marginals", offsetof(et_sums, marginals), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED},
     {"quality", offsetof(et_sums, quality), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_TRACED_SAMPLES,
      0},
-    {"used", offsetof(et_sums, used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0},
-    {"values", offsetof(et_sums, values), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"squares", offsetof(et_sums, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"active", offsetof(et_sums, active), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"causes", offsetof(et_sums, causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_ITEMS, 0},
-    {"residual", offsetof(et_sums, residual), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"evidence", offsetof(et_sums, evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"used", offsetof(et_sums, used), RB_FIELD_INLINE, RB_KEPT_INTEGER},
+    {"values", offsetof(et_sums, values), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"squares", offsetof(et_sums, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"active", offsetof(et_sums, active), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"causes", offsetof(et_sums, causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_ITEMS},
+    {"residual", offsetof(et_sums, residual), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"evidence", offsetof(et_sums, evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {"products", offsetof(et_sums, products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_PRODUCTS,
      ET_FEATURES},
     {"second", offsetof(et_sums, second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
@@ -95,51 +91,42 @@ static const rb_field sums[] = {
 };
 
 static const rb_field work[] = {
-    {"ranks", offsetof(et_work, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN, 0},
-    {"sorted", offsetof(et_work, sorted), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN, 0},
-    {"mean_active", offsetof(et_work, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"ranks", offsetof(et_work, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN},
+    {"sorted", offsetof(et_work, sorted), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN},
+    {"mean_active", offsetof(et_work, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS},
     {"target", offsetof(et_work, target), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES},
     {"row", offsetof(et_work, row), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RB_DIM_ONE, ET_FEATURES},
     {"sketch", offsetof(et_work, sketch), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_SKETCHED,
      ET_SKETCH},
-    {"block_means", offsetof(et_work, means), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS, 0},
-    {"block_counts", offsetof(et_work, counts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS, 0},
+    {"block_means", offsetof(et_work, means), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS},
+    {"block_counts", offsetof(et_work, counts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_MEANS},
     {"system", offsetof(et_work, system), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {"inverse", offsetof(et_work, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {0},
 };
 
+/* What all models have, after their fields. */
+#define SHARED                                                                                     \
+    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},                           \
+        {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},                                  \
+        {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},                                        \
+        {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},                                        \
+        {RB_PART_SUMS, sums, offsetof(et_fit, sums)},                                              \
+        {RB_PART_SCRATCH, work, offsetof(et_fit, work)}, {                                         \
+        0                                                                                          \
+    }
+
 const rb_part et_parts_any[] = {
     {RB_PART_PARAMETERS, any, offsetof(et_fit, parameters)},
-    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
-    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
-    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
-    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
-    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
-    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
-    {0},
+    SHARED,
 };
-
 const rb_part et_parts_not_negative[] = {
     {RB_PART_PARAMETERS, not_negative, offsetof(et_fit, parameters)},
-    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
-    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
-    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
-    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
-    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
-    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
-    {0},
+    SHARED,
 };
-
 const rb_part et_parts_positive[] = {
     {RB_PART_PARAMETERS, positive, offsetof(et_fit, parameters)},
-    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
-    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
-    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
-    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
-    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
-    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
-    {0},
+    SHARED,
 };
 
 void et_shape(const rb_problem *problem, const void *options, rb_shape *shape) {

@@ -312,8 +312,8 @@ static void compute_task(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     const et_engine *engine = pass->engine;
     et_results *r = pass->results;
-    int64_t first = task * ET_TASK_SAMPLES, left = pass->block->n_samples - first;
-    int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
+    int64_t first = task * ET_TASK_SAMPLES;
+    int64_t count = rb_smaller(pass->block->n_samples - first, ET_TASK_SAMPLES);
     struct group g = {
         .engine = engine, .scratch = &engine->scratch[worker], .results = r, .rank = pass->rank};
     read_samples(pass, g.scratch, first, count);

@@ -25,7 +25,7 @@ static void add_cause(double join, double stay, int64_t count, double *sums) {
 /* Of causes with priors of their own: how many are active, cause after cause. */
 static double unequal_mass(const double *priors, int64_t units, int64_t max_active) {
     double chance[MAX + 1] = {1}, sum = 0;
-    int64_t max = max_active < MAX ? max_active : MAX;
+    int64_t max = rb_smaller(max_active, MAX);
     for (int64_t h = 0; h < units; h++)
         add_cause(priors[h], 1 - priors[h], max + 1, chance);
     for (int64_t k = 0; k <= max; k++)
@@ -104,7 +104,7 @@ void et_learn_shares(const et_setup *setup, bool each, const double *sums, doubl
  * of the odds that can be turned round. */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior) {
     enum { STEPS = 60 };
-    int64_t count = (max_active < MAX ? max_active : MAX) + 1;
+    int64_t count = rb_smaller(max_active, MAX) + 1;
     double change = 1;
     for (int step = 0; step < STEPS && change > 1e-13; step++) {
         change = 0;

@@ -3,10 +3,6 @@
 
 #include <math.h>
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- what posteriors need to know ---- */
 
 /* How far samples may be widened, once candidates and active causes are known. */
@@ -17,10 +13,10 @@ static void set_widths(const rb_et_options *options, et_setup *setup) {
     setup->max_candidates = setup->candidates;
     if (more <= 0 || options->exact || options->count) return;
     /* Compared before anything is multiplied: more may be huge. */
-    int64_t capacity = smaller(limit, options->units) - setup->candidates;
+    int64_t capacity = rb_smaller(limit, options->units) - setup->candidates;
     capacity = capacity > 0 ? capacity : 0;
     setup->max_candidates += more < capacity / 2 + capacity % 2 ? 2 * more : capacity;
-    setup->widest_active = smaller(options->max_active_limit, setup->max_candidates);
+    setup->widest_active = rb_smaller(options->max_active_limit, setup->max_candidates);
 }
 
 /* How candidates are chosen; the choice that is printed gives way to one that is made. */
@@ -49,11 +45,11 @@ et_setup et_setup_of(const rb_problem *problem, const rb_et_options *o) {
                       .units = o->units,
                       .items = o->units * values.count,
                       .type = problem->type,
-                      .candidates = o->exact ? o->units : smaller(wanted, o->units),
+                      .candidates = o->exact ? o->units : rb_smaller(wanted, o->units),
                       .region = o->region,
                       .fixed_count = o->count > 0,
                       .missing = problem->missing};
-    setup.max_active = o->exact && !o->count ? o->units : smaller(active, setup.candidates);
+    setup.max_active = o->exact && !o->count ? o->units : rb_smaller(active, setup.candidates);
     setup.selection = selection_of(&setup.model, o);
     setup.singletons = has_singletons(&setup.model, o);
     set_widths(o, &setup);

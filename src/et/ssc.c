@@ -8,15 +8,8 @@ static int64_t units(const void *options) {
     return ((const ssc_options *)options)->units;
 }
 
-/* Blocks of about 16 MB, in whole tasks. */
 static int64_t samples_of(int64_t features, rb_type type, const ssc_options *o, int64_t n) {
-    const double bytes = 1 << 24;
-    enum { MIN = ET_TASK_SAMPLES, MAX = 1 << 14 };
-    double each = ssc_results_bytes(o) + (double)features * (double)rb_type_size(type);
-    double capacity = bytes / each;
-    int64_t samples = capacity > MAX ? MAX : (int64_t)capacity / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
-    samples = samples < MIN ? MIN : samples;
-    return samples < n ? samples : n;
+    return et_samples_of(ssc_results_bytes(o) + (double)features * (double)rb_type_size(type), n);
 }
 
 static int64_t block_samples(const rb_problem *problem, const void *options) {
@@ -34,7 +27,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 /* ---- codes ---- */
 
 typedef struct ssc_coder {
-    et_memory memory; /* of the parameters */
+    rb_scratch memory; /* of the parameters */
     ssc_parameters parameters;
     ssc_engine *engine;
     ssc_results results;
@@ -44,36 +37,25 @@ static void coder_free(void *coder) {
     ssc_coder *c = coder;
     if (c) {
         ssc_engine_free(c->engine);
-        et_memory_free(&c->memory);
-        et_memory_free(&c->results.memory);
+        rb_scratch_end(&c->memory);
+        rb_scratch_end(&c->results.memory);
         rb_free(c);
     }
 }
 
-static rb_error load_options(rb_context *ctx, const rb_model *model, ssc_options *o) {
-    static const char *const names[] = {"candidates", "max-active", "exact"};
-    rb_rows_default(ssc_option_rows, o);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = rb_model_attribute(model, names[i]);
-        if (text && rb_rows_set(ctx, ssc_option_rows, o, names[i], text)) {
-            rb_fail_prefix(ctx, "an option in the model: ");
-            return RB_ERROR_FORMAT;
-        }
-    }
-    o->units = rb_model_units(model);
-    return RB_OK;
-}
-
 static rb_error begin(rb_context *ctx, const rb_model *model, int64_t samples, ssc_coder *c) {
+    static const char *const names[] = {"candidates", "max-active", "exact", NULL};
     ssc_options o;
     int64_t d = rb_model_features(model), h = rb_model_units(model);
-    rb_error err = load_options(ctx, model, &o);
+    rb_error err = rb_model_recorded(ctx, model, ssc_option_rows, names, &o);
+    o.units = h;
     err = err ? err : ssc_engine_new(ctx, d, model->type, &o, &c->engine);
     if (err) return err;
-    c->parameters.base.fields = et_take_dense(ctx, &c->memory, RB_FLOAT64, h, d);
-    c->parameters.base.prior = et_take(ctx, &c->memory, h, 1, sizeof(double));
-    c->parameters.mean = et_take(ctx, &c->memory, h, 1, sizeof(double));
-    c->parameters.sd = et_take(ctx, &c->memory, h, 1, sizeof(double));
+    c->memory.ctx = ctx;
+    rb_dense_take(&c->memory, RB_FLOAT64, h, d, &c->parameters.base.fields);
+    c->parameters.base.prior = rb_take(&c->memory, h, sizeof(double));
+    c->parameters.mean = rb_take(&c->memory, h, sizeof(double));
+    c->parameters.sd = rb_take(&c->memory, h, sizeof(double));
     err = c->memory.err ? c->memory.err : ssc_load_parameters(ctx, model, &c->parameters);
     samples = samples_of(d, model->type, &o, samples);
     err = err ? err : ssc_results_new(ctx, c->engine, samples, &c->results);
@@ -94,7 +76,7 @@ static rb_error encode(rb_context *ctx, void *coder, const rb_block *block, void
     int64_t h = c->engine->units, size = c->results.capacity;
     rb_dense to = {codes, block->n_samples, h, h, c->engine->type};
     for (int64_t first = 0; first < block->n_samples; first += size) {
-        int64_t left = block->n_samples - first, count = left < size ? left : size;
+        int64_t count = rb_smaller(block->n_samples - first, size);
         rb_block part = rb_block_part(block, first, count);
         rb_error err = ssc_posteriors(ctx, c->engine, &part, &c->results);
         if (err) return err;
@@ -130,12 +112,12 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     void *made = NULL;
     int64_t n = rb_feed_samples(feed);
     double sum = 0;
-    rb_error err = coder_new(ctx, model, n < SAMPLES ? n : SAMPLES, &made);
+    rb_error err = coder_new(ctx, model, rb_smaller(n, SAMPLES), &made);
     ssc_coder *c = made;
     int64_t size = err ? 1 : c->results.capacity;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
-        int64_t count = n - first < size ? n - first : size;
+        int64_t count = rb_smaller(n - first, size);
         err = rb_feed_read(ctx, feed, first, count, &block);
         err = err ? err : ssc_posteriors(ctx, c->engine, &block, &c->results);
         if (err) break;

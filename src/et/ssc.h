@@ -34,7 +34,7 @@ typedef struct ssc_engine {
     int64_t units, n_features;
     rb_type type;
     et_tree tree;
-    et_memory memory;
+    rb_scratch memory;
     const et_kernels *kernels;
     struct ssc_scratch *scratch; /* of each worker */
     /* Set by ssc_prepare. */
@@ -47,7 +47,7 @@ typedef struct ssc_engine {
 
 /* Of a block: rows of H values for each sample. */
 typedef struct ssc_results {
-    et_memory memory;
+    rb_scratch memory;
     int64_t capacity;
     rb_dense mean;            /* <s z>, of the type */
     rb_dense spikes, squares; /* <s>, <s z^2>, float64 */

@@ -56,7 +56,7 @@ enum { UNITS = 1, FEATURES, SPARSE_ROWS };
 static const rb_field parameters[] = {
     {"fields", PLACE(base.fields), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES,
      RB_KEPT_PARAMETER},
-    {"sigma", PLACE(base.sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0, RB_KEPT_POSITIVE},
+    {"sigma", PLACE(base.sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .role = RB_KEPT_POSITIVE},
     {"prior", PLACE(base.prior), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, RB_KEPT_POSITIVE, 0,
      1},
     {"slab_mean", PLACE(mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, RB_KEPT_PARAMETER},
@@ -66,32 +66,32 @@ static const rb_field parameters[] = {
 };
 
 static const rb_field progress[] = {
-    {"iteration", offsetof(ssc_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
-     RB_KEPT_MSTEPS},
-    {"log_likelihood", offsetof(ssc_progress, log_likelihood), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0,
-     0, RB_KEPT_REPORTED},
+    {"iteration", offsetof(ssc_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER,
+     .role = RB_KEPT_MSTEPS},
+    {"log_likelihood", offsetof(ssc_progress, log_likelihood), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     .role = RB_KEPT_REPORTED},
     {"largest_seen", offsetof(ssc_progress, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0,
      RB_KEPT_REPORTED},
     {0},
 };
 
 static const rb_field survey[] = {
-    {"survey_count", offsetof(ssc_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"survey_sum", offsetof(ssc_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {"survey_squares", offsetof(ssc_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_count", offsetof(ssc_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"survey_sum", offsetof(ssc_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"survey_squares", offsetof(ssc_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {0},
 };
 
 #define SUM(name, member) #name, offsetof(ssc_sums, member)
 static const rb_field sums[] = {
-    {SUM(used, base.used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0},
-    {SUM(values, base.values), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {SUM(squares, base.squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {SUM(evidence, base.evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
-    {SUM(causes, base.causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
-    {SUM(first, first), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
-    {SUM(diagonal, diagonal), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0},
-    {SUM(largest, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, 0, .sum = RB_SUM_MAX},
+    {SUM(used, base.used), RB_FIELD_INLINE, RB_KEPT_INTEGER},
+    {SUM(values, base.values), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {SUM(squares, base.squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {SUM(evidence, base.evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {SUM(causes, base.causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {SUM(first, first), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {SUM(diagonal, diagonal), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {SUM(largest, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS, .sum = RB_SUM_MAX},
     {SUM(products, base.products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES},
     {SUM(second, base.second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, UNITS},
     {0},
@@ -139,19 +139,6 @@ rb_error ssc_load_parameters(rb_context *ctx, const rb_model *model, ssc_paramet
     return err;
 }
 
-static rb_error take_parameters(rb_context *ctx, ssc_fit *f, const rb_model *from) {
-    if (rb_model_units(from) != f->options.units ||
-        rb_model_features(from) != f->problem.n_features) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from has %lld units and %lld features, but the fit has "
-                       "%lld and %lld",
-                       (long long)rb_model_units(from), (long long)rb_model_features(from),
-                       (long long)f->options.units, (long long)f->problem.n_features);
-    }
-    f->warm = true;
-    return ssc_load_parameters(ctx, from, &f->parameters);
-}
-
 static rb_error check_options(rb_context *ctx, const ssc_options *o) {
     if (o->exact && (o->candidates || o->max_active != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -178,14 +165,17 @@ rb_error ssc_start(rb_context *ctx, const rb_problem *problem, const void *optio
     err = err ? err : ssc_engine_new(ctx, problem->n_features, problem->type, o, &f->engine);
     err = err ? err : ssc_results_new(ctx, f->engine, problem->block_samples, &f->results);
     err = err ? err : rb_spd_new(ctx, RB_FLOAT64, o->units, &f->work.factor);
-    return err || !start ? err : take_parameters(ctx, f, start);
+    if (err || !start) return err;
+    f->warm = true;
+    err = rb_model_starts(ctx, start, o->units, problem->n_features);
+    return err ? err : ssc_load_parameters(ctx, start, &f->parameters);
 }
 
 void ssc_finish(void *state) {
     ssc_fit *f = state;
     if (f) {
         ssc_engine_free(f->engine);
-        et_memory_free(&f->results.memory);
+        rb_scratch_end(&f->results.memory);
         rb_spd_free(f->work.factor);
     }
 }
@@ -417,10 +407,10 @@ rb_error ssc_store(rb_context *ctx, void *state, rb_model *model) {
     const ssc_parameters *p = &f->parameters;
     int64_t units = f->options.units, features = f->problem.n_features;
     rb_error err = et_store_fields(ctx, model, "loadings", p->base.fields);
-    err = err ? err : et_store_values(ctx, model, "sigma", 1, 1, &p->base.sigma);
-    err = err ? err : et_store_values(ctx, model, "prior", units, 1, p->base.prior);
-    err = err ? err : et_store_values(ctx, model, "slab_mean", units, 1, p->mean);
-    err = err ? err : et_store_values(ctx, model, "slab_sd", units, 1, p->sd);
+    err = err ? err : rb_model_put_array(ctx, model, "sigma", rb_column(&p->base.sigma, 1));
+    err = err ? err : rb_model_put_array(ctx, model, "prior", rb_column(p->base.prior, units));
+    err = err ? err : rb_model_put_array(ctx, model, "slab_mean", rb_column(p->mean, units));
+    err = err ? err : rb_model_put_array(ctx, model, "slab_sd", rb_column(p->sd, units));
     double *noise = err ? NULL : rb_model_add_array(ctx, model, "noise", features, 1);
     double *dead = noise ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
     if (!dead) return RB_ERROR_MEMORY;
@@ -429,6 +419,7 @@ rb_error ssc_store(rb_context *ctx, void *state, rb_model *model) {
     for (int64_t h = 0; h < units; h++)
         dead[h] = !(f->progress.largest[h] > 0.5);
     double likelihood = f->progress.log_likelihood;
-    return isfinite(likelihood) ? et_store_values(ctx, model, "log_likelihood", 1, 1, &likelihood)
-                                : RB_OK;
+    return isfinite(likelihood)
+               ? rb_model_put_array(ctx, model, "log_likelihood", rb_column(&likelihood, 1))
+               : RB_OK;
 }

@@ -39,43 +39,40 @@ typedef struct ssc_scratch {
 
 /* ---- memory ---- */
 
-static void take_scratch(rb_context *ctx, ssc_engine *e, ssc_scratch *s) {
-    et_memory *m = &e->memory;
+static void take_scratch(ssc_engine *e, ssc_scratch *s) {
+    rb_scratch *m = &e->memory;
     int64_t c = e->tree.candidates;
-    s->y = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, e->n_features);
-    s->b = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, e->units);
-    s->single = et_take(ctx, m, e->units, 1, sizeof(double));
-    s->work = et_take(ctx, m, e->units, 1, sizeof(double));
-    s->few = et_take(ctx, m, e->units + ET_LANES, 1, sizeof *s->few);
-    s->energy = et_take(ctx, m, e->tree.count, 1, sizeof(double));
-    s->cross = et_take(ctx, m, c, c, sizeof(double));
-    s->shared = et_take(ctx, m, c, c, sizeof(double));
-    s->linear = et_take(ctx, m, c, 1, sizeof(double));
-    s->lone = et_take(ctx, m, c, 1, sizeof(double));
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
+    rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, e->n_features, &s->y);
+    rb_dense_take(m, RB_FLOAT64, ET_TASK_SAMPLES, e->units, &s->b);
+    s->single = rb_take(m, e->units, sizeof(double));
+    s->work = rb_take(m, e->units, sizeof(double));
+    s->few = rb_take(m, e->units + ET_LANES, sizeof *s->few);
+    s->energy = rb_take(m, e->tree.count, sizeof(double));
+    s->cross = rb_take(m, c, (size_t)c * sizeof(double));
+    s->shared = rb_take(m, c, (size_t)c * sizeof(double));
+    s->linear = rb_take(m, c, sizeof(double));
+    s->lone = rb_take(m, c, sizeof(double));
 }
 
 static int64_t candidates_of(const ssc_options *o) {
     enum { USUAL = 8 };
-    return o->exact ? o->units : smaller(o->candidates ? o->candidates : USUAL, o->units);
+    return o->exact ? o->units : rb_smaller(o->candidates ? o->candidates : USUAL, o->units);
 }
 
 static int64_t active_of(const ssc_options *o) {
-    return smaller(o->exact ? o->units : o->max_active, candidates_of(o));
+    return rb_smaller(o->exact ? o->units : o->max_active, candidates_of(o));
 }
 
 static rb_error allocate(rb_context *ctx, const ssc_options *o, ssc_engine *e) {
-    et_memory *m = &e->memory;
+    rb_scratch *m = &e->memory;
+    m->ctx = ctx;
     int64_t workers = rb_context_threads(ctx);
-    et_tree_new(ctx, m, candidates_of(o), active_of(o), 1, &e->tree);
-    e->logit = et_take(ctx, m, e->units, 1, sizeof(double));
-    e->gram = et_take_dense(ctx, m, RB_FLOAT64, e->units, e->units);
-    e->scratch = et_take(ctx, m, workers, 1, sizeof *e->scratch);
+    et_tree_new(m, candidates_of(o), active_of(o), 1, &e->tree);
+    e->logit = rb_take(m, e->units, sizeof(double));
+    rb_dense_take(m, RB_FLOAT64, e->units, e->units, &e->gram);
+    e->scratch = rb_take(m, workers, sizeof *e->scratch);
     for (int64_t i = 0; !m->err && i < workers; i++)
-        take_scratch(ctx, e, &e->scratch[i]);
+        take_scratch(e, &e->scratch[i]);
     return m->err;
 }
 
@@ -107,7 +104,7 @@ rb_error ssc_engine_new(rb_context *ctx, int64_t features, rb_type type, const s
 
 void ssc_engine_free(ssc_engine *e) {
     if (e) {
-        et_memory_free(&e->memory);
+        rb_scratch_end(&e->memory);
         rb_free(e);
     }
 }
@@ -119,15 +116,15 @@ double ssc_results_bytes(const ssc_options *o) {
 
 rb_error ssc_results_new(rb_context *ctx, const ssc_engine *e, int64_t capacity, ssc_results *r) {
     int64_t h = e->units, c = e->tree.candidates;
-    *r = (ssc_results){.capacity = capacity};
-    et_memory *m = &r->memory;
-    r->mean = et_take_dense(ctx, m, e->type, capacity, h);
-    r->spikes = et_take_dense(ctx, m, RB_FLOAT64, capacity, h);
-    r->squares = et_take_dense(ctx, m, RB_FLOAT64, capacity, h);
-    r->pairs = et_take_dense(ctx, m, RB_FLOAT64, capacity, c * c);
-    r->candidates = et_take(ctx, m, capacity, c, sizeof *r->candidates);
-    r->evidence = et_take(ctx, m, capacity, 1, sizeof(double));
-    r->norm = et_take(ctx, m, capacity, 1, sizeof(double));
+    *r = (ssc_results){.memory = {.ctx = ctx}, .capacity = capacity};
+    rb_scratch *m = &r->memory;
+    rb_dense_take(m, e->type, capacity, h, &r->mean);
+    rb_dense_take(m, RB_FLOAT64, capacity, h, &r->spikes);
+    rb_dense_take(m, RB_FLOAT64, capacity, h, &r->squares);
+    rb_dense_take(m, RB_FLOAT64, capacity, c * c, &r->pairs);
+    r->candidates = rb_take(m, capacity, (size_t)c * sizeof *r->candidates);
+    r->evidence = rb_take(m, capacity, sizeof(double));
+    r->norm = rb_take(m, capacity, sizeof(double));
     return m->err;
 }
 
@@ -356,7 +353,7 @@ static void posterior_task(void *arg, int64_t task, int worker) {
     const ssc_engine *e = pass->engine;
     ssc_scratch *s = &e->scratch[worker];
     int64_t first = task * ET_TASK_SAMPLES;
-    int64_t count = smaller(ET_TASK_SAMPLES, pass->block->n_samples - first);
+    int64_t count = rb_smaller(ET_TASK_SAMPLES, pass->block->n_samples - first);
     rb_dense y = rb_dense_rows(s->y, 0, count), b = rb_dense_rows(s->b, 0, count);
     rb_block_rows(pass->block, first, y);
     rb_gemm(1, y, RB_PLAIN, e->parameters->base.fields, RB_TRANSPOSED, 0, b);

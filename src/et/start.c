@@ -76,17 +76,10 @@ static rb_error check_values(rb_context *ctx, const et_values *wanted, const rb_
 }
 
 static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *start) {
-    if (rb_model_units(start) != f->plan.options.units ||
-        start->preprocess->n_features != f->problem.n_features) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from has %lld units and %lld features, but the fit has "
-                       "%lld and %lld",
-                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
-                       (long long)f->plan.options.units, (long long)f->problem.n_features);
-    }
-    f->warm = true;
     const et_values *values = &f->plan.setup.values;
-    rb_error err = check_values(ctx, values, start);
+    rb_error err = rb_model_starts(ctx, start, f->plan.options.units, f->problem.n_features);
+    err = err ? err : check_values(ctx, values, start);
+    f->warm = true;
     err = err ? err : et_load_parameters(ctx, start, values, &f->parameters);
     if (!err && f->plan.options.sigma > 0) f->parameters.sigma = f->plan.options.sigma;
     return err;
@@ -150,20 +143,14 @@ rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_
     return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
-rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
-                         int64_t columns, const double *values) {
-    double *to = rb_model_add_array(ctx, model, name, rows, columns);
-    if (to) memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
-    return to ? RB_OK : RB_ERROR_MEMORY;
-}
-
 /* The values besides 0, and p(s_h = v): a row for each of them, a column for all causes or each. */
 static rb_error store_value_prior(rb_context *ctx, const et_fit *f, int64_t priors,
                                   rb_model *model) {
     const et_parameters *p = &f->parameters;
     const et_values *values = &f->plan.setup.values;
     if (et_binary(values)) return RB_OK;
-    rb_error err = et_store_values(ctx, model, "values", values->count, 1, values->value);
+    rb_error err =
+        rb_model_put_array(ctx, model, "values", rb_column(values->value, values->count));
     double *to = err ? NULL : rb_model_add_array(ctx, model, "value_prior", values->count, priors);
     for (int64_t a = 0; to && a < values->count; a++)
         for (int64_t h = 0; h < priors; h++)
@@ -177,13 +164,13 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     int64_t units = p->fields.rows, priors = f->plan.options.prior_per_cause ? units : 1;
     double used = (double)f->progress.last_used, likelihood = f->progress.log_likelihood;
     rb_error err = et_store_fields(ctx, model, "loadings", p->fields);
-    err = err ? err : et_store_values(ctx, model, "sigma", 1, 1, &p->sigma);
-    err = err ? err : et_store_values(ctx, model, "prior", priors, 1, p->prior);
+    err = err ? err : rb_model_put_array(ctx, model, "sigma", rb_column(&p->sigma, 1));
+    err = err ? err : rb_model_put_array(ctx, model, "prior", rb_column(p->prior, priors));
     err = err ? err : store_value_prior(ctx, f, priors, model);
     double *dead = err ? NULL : rb_model_add_array(ctx, model, "dead", units, 1);
-    err = dead ? et_store_values(ctx, model, "used", 1, 1, &used) : RB_ERROR_MEMORY;
+    err = dead ? rb_model_put_array(ctx, model, "used", rb_column(&used, 1)) : RB_ERROR_MEMORY;
     if (!err && isfinite(likelihood)) /* in all but fits that were stopped */
-        err = et_store_values(ctx, model, "log_likelihood", 1, 1, &likelihood);
+        err = rb_model_put_array(ctx, model, "log_likelihood", rb_column(&likelihood, 1));
     if (err) return err;
     for (int64_t h = 0; h < units; h++)
         dead[h] = !f->progress.in_map[h];

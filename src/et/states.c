@@ -26,18 +26,18 @@ rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active, 
                    (long long)candidates, (long long)max_active, (int)MAX_STATES);
 }
 
-void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t max_active,
-                 int values, et_tree *tree) {
+void et_tree_new(rb_scratch *memory, int64_t candidates, int64_t max_active, int values,
+                 et_tree *tree) {
     *tree = (et_tree){.candidates = (int)candidates,
                       .max_active = (int)max_active,
                       .items = (int)candidates * values};
     tree->count = (int64_t)(et_count_states(candidates, max_active, values) + 0.5);
     tree->inner = (int64_t)(et_count_states(candidates, max_active - 1, values) + 0.5);
-    tree->last = et_take(ctx, memory, tree->count, 1, sizeof *tree->last);
-    tree->first = et_take(ctx, memory, tree->count, 1, sizeof *tree->first);
-    tree->parent = et_take(ctx, memory, tree->count, 1, sizeof *tree->parent);
-    tree->size = et_take(ctx, memory, tree->count, 1, sizeof *tree->size);
-    tree->child = et_take(ctx, memory, tree->inner, 1, sizeof *tree->child);
+    tree->last = rb_take(memory, tree->count, sizeof *tree->last);
+    tree->first = rb_take(memory, tree->count, sizeof *tree->first);
+    tree->parent = rb_take(memory, tree->count, sizeof *tree->parent);
+    tree->size = rb_take(memory, tree->count, sizeof *tree->size);
+    tree->child = rb_take(memory, tree->inner, sizeof *tree->child);
     if (memory->err) return;
     tree->last[0] = tree->parent[0] = -1;
     int64_t next = 1;

@@ -44,9 +44,10 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     int64_t done = f->progress.iteration, samples = f->shape.dims[ET_TRACED_SAMPLES];
     double at[ET_TRACE_FIELDS];
     if (!t->metrics || done == 0) return RB_OK;
-    rb_error err = et_store_values(ctx, model, "trace", done, ET_TRACE_METRICS, t->metrics);
-    if (!err && samples > 0)
-        err = et_store_values(ctx, model, "trace_quality", done, samples, t->quality);
+    rb_dense metrics = {t->metrics, done, ET_TRACE_METRICS, ET_TRACE_METRICS, RB_FLOAT64};
+    rb_dense quality = {t->quality, done, samples, samples, RB_FLOAT64};
+    rb_error err = rb_model_put_array(ctx, model, "trace", metrics);
+    if (!err && samples > 0) err = rb_model_put_array(ctx, model, "trace_quality", quality);
     if (err || t->kept == 0) return err;
     for (int64_t k = 0; k < t->kept; k++)
         at[k] = (double)t->at[k];
@@ -54,7 +55,7 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     int64_t features = f->problem.n_features, rows = t->kept * f->plan.options.units;
     rb_dense fields = {t->fields, rows, features, features, RB_FLOAT64};
     err = et_store_fields(ctx, model, "trace_fields", fields);
-    return err ? err : et_store_values(ctx, model, "trace_fields_at", t->kept, 1, at);
+    return err ? err : rb_model_put_array(ctx, model, "trace_fields_at", rb_column(at, t->kept));
 }
 
 const rb_trace_arrays et_traces = {

@@ -42,10 +42,6 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- opening ---- */
 
 rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list) {
@@ -101,7 +97,7 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
                           data->path);
     }
     int64_t capacity = rb_h5_filters_capacity(c->whole);
-    c->n_kept = larger(1, smaller((data->shape[1] - 1) / chunk[1] + 1, KEPT_BYTES / capacity));
+    c->n_kept = larger(1, rb_smaller((data->shape[1] - 1) / chunk[1] + 1, KEPT_BYTES / capacity));
     rb_free(c->kept); /* of a preparation without success */
     rb_free(c->other);
     c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
@@ -239,12 +235,12 @@ static rb_error give_fill(const struct request *q) {
 
 static rb_error read_chunk(rb_h5_chunks *c, struct request *q) {
     const int64_t *offset = q->offset, *chunk = q->data->chunk, *shape = q->data->shape;
-    int64_t end = smaller(offset[0] + chunk[0], shape[0]), asked = q->first + q->count;
+    int64_t end = rb_smaller(offset[0] + chunk[0], shape[0]), asked = q->first + q->count;
     hsize_t stored = 0;
-    struct kept *kept = &c->kept[smaller(offset[1] / chunk[1], c->n_kept - 1)];
+    struct kept *kept = &c->kept[rb_smaller(offset[1] / chunk[1], c->n_kept - 1)];
     q->row = larger(offset[0], q->first);
-    q->rows = smaller(end, asked) - q->row;
-    q->columns = smaller(chunk[1], shape[1] - offset[1]);
+    q->rows = rb_smaller(end, asked) - q->row;
+    q->columns = rb_smaller(chunk[1], shape[1] - offset[1]);
     if (kept->bytes && kept->row == offset[0] && kept->column == offset[1])
         return give(c, q, kept->bytes);
     if (!stored_bytes(q, &stored)) return give_fill(q);

@@ -59,12 +59,7 @@ rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *m) {
 }
 
 rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values) {
-    rb_matrix view = {.n_samples = values.rows,
-                      .n_features = values.cols,
-                      .type = values.type,
-                      .values = values.data,
-                      .row_stride = values.ld,
-                      .column_stride = 1};
+    const rb_matrix view = rb_matrix_of(values);
     return rb_h5_put_matrix(file, path, &view);
 }
 

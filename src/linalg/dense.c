@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
-    *out = (rb_dense){0};
-    int64_t count;
-    if (!rb_multiply(rows, cols, &count)) {
+static rb_error count_cells(rb_context *ctx, int64_t rows, int64_t cols, int64_t *count) {
+    if (!rb_multiply(rows, cols, count)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values cannot be addressed",
                        (long long)rows, (long long)cols);
     }
@@ -16,6 +14,14 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
                        "features and units",
                        (long long)rows, (long long)cols, INT32_MAX);
     }
+    return RB_OK;
+}
+
+rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
+    *out = (rb_dense){0};
+    int64_t count;
+    rb_error err = count_cells(ctx, rows, cols, &count);
+    if (err) return err;
     void *data = rb_alloc_zero(ctx, count, rb_type_size(type));
     if (!data) return RB_ERROR_MEMORY;
     *out = (rb_dense){data, rows, cols, cols, type};
@@ -23,8 +29,10 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
 }
 
 void rb_dense_take(rb_scratch *s, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
-    s->err = s->err ? s->err : rb_dense_new(s->ctx, type, rows, cols, out);
-    if (!s->err) s->arrays[s->count++] = out->data;
+    int64_t count = 0;
+    s->err = s->err ? s->err : count_cells(s->ctx, rows, cols, &count);
+    void *data = rb_take(s, count, rb_type_size(type));
+    if (data) *out = (rb_dense){data, rows, cols, cols, type};
 }
 
 void rb_dense_free(rb_dense *dense) {

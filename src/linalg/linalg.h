@@ -29,6 +29,10 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
 void rb_dense_free(rb_dense *dense);
 /* The same, freed with the scratch, whose err it sets; `out` is zeros before. */
 void rb_dense_take(rb_scratch *scratch, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
+/* Numbers that are only read as a column. */
+static inline rb_dense rb_column(const double *values, int64_t count) {
+    return (rb_dense){(void *)values, count, 1, 1, RB_FLOAT64};
+}
 /* Pointer to the start of a row. */
 static inline void *rb_dense_row(rb_dense a, int64_t row) {
     return (char *)a.data + row * a.ld * (int64_t)rb_type_size(a.type);

@@ -27,9 +27,10 @@ static rb_error restart(rb_context *ctx, struct codes *c) {
 static rb_error hold_block(rb_context *ctx, struct codes *c, int64_t index) {
     if (index == c->held) return RB_OK;
     rb_error err = c->coder.threads == rb_context_threads(ctx) ? RB_OK : restart(ctx, c);
-    int64_t first = index * c->size, left = c->samples->n_samples - first;
+    int64_t first = index * c->size;
     err = err ? err
-              : rb_coder_block(ctx, &c->coder, first, left < c->size ? left : c->size, &c->last);
+              : rb_coder_block(ctx, &c->coder, first,
+                               rb_smaller(c->samples->n_samples - first, c->size), &c->last);
     c->held = err ? -1 : index;
     return err;
 }
@@ -57,7 +58,7 @@ static rb_error give_block(rb_context *ctx, const rb_source *source, struct code
     rb_error err = hold_block(ctx, c, index);
     if (err) return err;
     int64_t begins = index * c->size, from = first > begins ? first : begins;
-    int64_t to = begins + c->last.n_samples < end ? begins + c->last.n_samples : end;
+    int64_t to = rb_smaller(begins + c->last.n_samples, end);
     memcpy((char *)c->rows.data + (size_t)(from - first) * row,
            (const char *)c->last.values + (size_t)(from - begins) * row, (size_t)(to - from) * row);
     return RB_OK;

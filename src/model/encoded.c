@@ -59,24 +59,14 @@ static rb_error walk_samples(rb_context *ctx, struct keeping *w) {
     return err;
 }
 
-/* A part of the codes that are kept. */
-static rb_matrix part_of(const rb_encoded *k, int64_t first, int64_t count) {
-    rb_dense rows = rb_dense_rows(k->codes, first, count);
-    return (rb_matrix){.n_samples = count,
-                       .n_features = rows.cols,
-                       .type = rows.type,
-                       .values = rows.data,
-                       .row_stride = rows.ld,
-                       .column_stride = 1};
-}
-
 rb_error rb_encoded_rows(rb_context *ctx, rb_encoded *k, rb_rows_fn fn, void *user) {
     enum { ROWS = 4096 };
     struct keeping w = {.kept = k, .rows = fn, .user = user};
     rb_error err = RB_OK;
     if (!k->walked || !k->codes.data) return walk_samples(ctx, &w);
     for (int64_t first = 0, n = k->codes.rows; first < n && !err; first += ROWS) {
-        const rb_matrix part = part_of(k, first, n - first < ROWS ? n - first : ROWS);
+        int64_t count = rb_smaller(n - first, ROWS);
+        const rb_matrix part = rb_matrix_of(rb_dense_rows(k->codes, first, count));
         err = rb_check_stop(ctx);
         err = err ? err : fn(user, first, &part);
     }
@@ -89,5 +79,5 @@ rb_error rb_encoded_blocks(rb_context *ctx, rb_encoded *k, rb_block_fn fn, void 
 }
 
 rb_matrix rb_encoded_codes(const rb_encoded *k) {
-    return part_of(k, 0, k->codes.rows);
+    return rb_matrix_of(k->codes);
 }

@@ -152,17 +152,17 @@ int64_t rb_method_memory(const rb_problem *problem, const void *options) {
 }
 
 /* Parameters are arrays of the same names: of float64 in a model. */
+static bool is_parameter(const rb_walk *walk) {
+    return walk->part->kind == RB_PART_PARAMETERS && walk->array.rows > 0 &&
+           walk->array.type <= RB_KEPT_FLOAT64;
+}
+
 static rb_error take_parameters(rb_context *ctx, const rb_method *method, const rb_shape *shape,
                                 const rb_model *start, void *state) {
     rb_error err = RB_OK;
-    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);) {
-        rb_dense to = rb_kept_dense(&walk.array);
-        const double *from;
-        if (walk.part->kind != RB_PART_PARAMETERS || to.rows == 0 || to.type > RB_FLOAT64) continue;
-        err = rb_model_need_array(ctx, start, walk.array.name, to.rows, to.cols, &from);
-        if (!err) /* which is only read */
-            rb_dense_copy((rb_dense){(void *)from, to.rows, to.cols, to.cols, RB_FLOAT64}, to);
-    }
+    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);)
+        if (is_parameter(&walk))
+            err = rb_model_take_array(ctx, start, walk.array.name, rb_kept_dense(&walk.array));
     return err;
 }
 
@@ -224,15 +224,11 @@ rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void 
     const rb_method *method = problem->method;
     if (method->store) return method->store(ctx, state, model);
     rb_shape shape = rb_shape_of(problem, options);
-    for (rb_walk walk = {.part = method->parts}; rb_walk_next(&walk, &shape, state);) {
-        rb_dense from = rb_kept_dense(&walk.array);
-        if (walk.part->kind != RB_PART_PARAMETERS || from.rows == 0 || from.type > RB_FLOAT64)
-            continue;
-        double *to = rb_model_add_array(ctx, model, walk.array.name, from.rows, from.cols);
-        if (!to) return RB_ERROR_MEMORY;
-        rb_dense_copy(from, (rb_dense){to, from.rows, from.cols, from.cols, RB_FLOAT64});
-    }
-    return RB_OK;
+    rb_error err = RB_OK;
+    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, &shape, state);)
+        if (is_parameter(&walk))
+            err = rb_model_put_array(ctx, model, walk.array.name, rb_kept_dense(&walk.array));
+    return err;
 }
 
 /* Without a coder of its own a method encodes from the model itself. */

@@ -108,6 +108,21 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
     return RB_OK;
 }
 
+rb_error rb_model_take_array(rb_context *ctx, const rb_model *model, const char *name,
+                             rb_dense to) {
+    const double *values;
+    rb_error err = rb_model_need_array(ctx, model, name, to.rows, to.cols, &values);
+    if (!err) rb_dense_copy((rb_dense){(void *)values, to.rows, to.cols, to.cols, RB_FLOAT64}, to);
+    return err;
+}
+
+rb_error rb_model_put_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values) {
+    double *to = rb_model_add_array(ctx, model, name, values.rows, values.cols);
+    if (!to) return RB_ERROR_MEMORY;
+    rb_dense_copy(values, (rb_dense){to, values.rows, values.cols, values.cols, RB_FLOAT64});
+    return RB_OK;
+}
+
 const double *rb_model_array(const rb_model *model, const char *name, int64_t *rows,
                              int64_t *columns) {
     static const rb_array none = {0};
@@ -165,6 +180,19 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
         err = rb_model_set_attribute(ctx, model, row->name, rb_row_text(row, options, scratch));
     }
     return err;
+}
+
+rb_error rb_model_recorded(rb_context *ctx, const rb_model *model, const rb_option *table,
+                           const char *const *names, void *options) {
+    rb_rows_default(table, options);
+    for (; *names; names++) {
+        const char *text = rb_model_attribute(model, *names);
+        if (text && rb_rows_set(ctx, table, options, *names, text)) {
+            rb_fail_prefix(ctx, "the model is damaged: ");
+            return RB_ERROR_FORMAT;
+        }
+    }
+    return RB_OK;
 }
 
 /* ---- history ---- */
@@ -239,6 +267,15 @@ int64_t rb_model_feature_index(const rb_model *model, int64_t feature) {
     const rb_preprocess *p = model->preprocess;
     bool used = feature >= 0 && feature < p->n_features;
     return !used ? -1 : p->selected ? p->selected[feature] : feature;
+}
+
+rb_error rb_model_starts(rb_context *ctx, const rb_model *start, int64_t units, int64_t features) {
+    if (rb_model_units(start) == units && rb_model_features(start) == features) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "the model to start from has %lld units and %lld features, but the fit has %lld "
+                   "and %lld",
+                   (long long)rb_model_units(start), (long long)rb_model_features(start),
+                   (long long)units, (long long)features);
 }
 
 const char *rb_model_feature_name(const rb_model *model, int64_t feature) {

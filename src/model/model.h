@@ -96,6 +96,16 @@ int64_t rb_model_dead(const rb_model *model);
 rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name, int64_t rows,
                              int64_t columns, const double **values);
 
+/* Such an array into a matrix of its shape; and a matrix as an array. */
+rb_error rb_model_take_array(rb_context *ctx, const rb_model *model, const char *name, rb_dense to);
+rb_error rb_model_put_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values);
+/* Options as the model records them, else their defaults: those that are named (NULL at the end).
+ * RB_ERROR_FORMAT. */
+rb_error rb_model_recorded(rb_context *ctx, const rb_model *model, const rb_option *table,
+                           const char *const *names, void *options);
+/* RB_ERROR_ARGUMENT: a fit of this shape cannot start from the model. */
+rb_error rb_model_starts(rb_context *ctx, const rb_model *start, int64_t units, int64_t features);
+
 /* For readers of models (restore.c). An empty model of a method that the context knows, with empty
  * preprocessing; type and status are indices of the words above. */
 rb_error rb_model_begin(rb_context *ctx, const char *method, int type, int status,

@@ -280,27 +280,18 @@ static rb_error make_rows(rb_context *ctx, struct drawing *d, int64_t count,
 /* The first `count` rows of the coder, on the scale of the data, to the program. */
 static rb_error hand_on(rb_context *ctx, struct drawing *d, int64_t count) {
     rb_dense rows = rb_dense_rows(d->coder.rows, 0, count);
-    rb_matrix view = {.n_samples = rows.rows,
-                      .n_features = rows.cols,
-                      .type = rows.type,
-                      .values = rows.data,
-                      .row_stride = rows.ld,
-                      .column_stride = 1};
-    int64_t failures = ctx->failures, first = d->done;
+    const rb_matrix view = rb_matrix_of(rows);
+    int64_t first = d->done;
     rb_error err = rb_coder_check(ctx, first, rows, "values");
     d->done += count;
-    if (err) return err;
-    err = d->fn(d->user, first, &view);
-    if (err && ctx->failures == failures)
-        rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
-    return err;
+    return err ? err : rb_give_rows(ctx, d->fn, d->user, first, &view);
 }
 
 static rb_error from_prior(rb_context *ctx, struct drawing *d, int64_t count) {
     int64_t size = d->coder.block_samples;
     rb_error err = RB_OK;
     while (!err && d->done < count) {
-        int64_t left = count - d->done, part = left < size ? left : size;
+        int64_t part = rb_smaller(count - d->done, size);
         d->sampling.first = d->done;
         err = rb_check_stop(ctx);
         err = err ? err : make_rows(ctx, d, part, NULL);
@@ -352,10 +343,8 @@ static rb_error from_samples(rb_context *ctx, struct drawing *d, int64_t count) 
     rb_error err = n > 0 || count == 0
                        ? RB_OK
                        : rb_fail(ctx, RB_ERROR_DATA, "the data have no samples to draw codes from");
-    while (!err && d->done < count) {
-        int64_t left = count - d->done;
-        err = round_of(ctx, d, left < n ? left : n);
-    }
+    while (!err && d->done < count)
+        err = round_of(ctx, d, rb_smaller(count - d->done, n));
     return err;
 }
 
@@ -380,15 +369,10 @@ rb_error rb_sample(rb_context *ctx, const rb_model *model, rb_source *source,
     return err;
 }
 
-static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {
-    rb_matrix_copy(rows, first, user);
-    return RB_OK;
-}
-
 rb_error rb_sample_into(rb_context *ctx, const rb_model *model, rb_source *source,
                         const rb_options *options, rb_type type, void *rows, int64_t row_stride,
                         int64_t column_stride) {
     rb_target to = {type, rows, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    return err ? err : rb_sample(ctx, model, source, options, copy_rows, &to);
+    return err ? err : rb_sample(ctx, model, source, options, rb_copy_rows, &to);
 }

@@ -57,16 +57,14 @@ rb_error rb_coder_prepare(rb_context *ctx, rb_coder *coder, const rb_model *mode
 static rb_error add_loadings(rb_context *ctx, rb_coder *coder, int64_t count) {
     const rb_model *model = coder->model;
     int64_t m = rb_model_features(model), units = rb_model_units(model);
-    const double *values;
     rb_dense loadings;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, units, &values);
-    err = err ? err : rb_dense_new(ctx, model->type, m, units, &loadings);
+    rb_error err = rb_dense_new(ctx, model->type, m, units, &loadings);
+    err = err ? err : rb_model_take_array(ctx, model, "loadings", loadings);
     if (!err) {
-        rb_dense_copy((rb_dense){(void *)values, m, units, units, RB_FLOAT64}, loadings);
         rb_gemm_parallel(ctx, 1, rb_dense_rows(coder->codes, 0, count), RB_PLAIN, loadings,
                          RB_TRANSPOSED, 0, rb_dense_rows(coder->rows, 0, count));
-        rb_dense_free(&loadings);
     }
+    rb_dense_free(&loadings);
     return err;
 }
 
@@ -122,13 +120,17 @@ rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
     else if (!err && (err = rebuild(ctx, coder, block)) == RB_OK)
         rb_feed_inverse(coder->feed, rows);
     if (!err && coder->keeps) rb_feed_keep(coder->feed, rows);
-    *view = (rb_matrix){.n_samples = rows.rows,
-                        .n_features = rows.cols,
-                        .type = rows.type,
-                        .values = rows.data,
-                        .row_stride = rows.ld,
-                        .column_stride = 1};
+    *view = rb_matrix_of(rows);
     return err ? err : rb_coder_check(ctx, first, rows, rebuilds ? "rebuilt values" : "codes");
+}
+
+rb_error rb_give_rows(rb_context *ctx, rb_rows_fn fn, void *user, int64_t first,
+                      const rb_matrix *rows) {
+    int64_t failures = ctx->failures;
+    rb_error err = fn(user, first, rows);
+    if (err && ctx->failures == failures)
+        rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
+    return err;
 }
 
 rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
@@ -137,12 +139,8 @@ rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t e
     rb_error err = RB_OK;
     for (; !err && first < end; first += size) {
         rb_matrix view;
-        err = rb_coder_block(ctx, coder, first, end - first < size ? end - first : size, &view);
-        int64_t failures = ctx->failures;
-        bool used = !err;
-        err = used ? fn(user, first, &view) : err;
-        if (used && err && ctx->failures == failures)
-            rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
+        err = rb_coder_block(ctx, coder, first, rb_smaller(end - first, size), &view);
+        err = err ? err : rb_give_rows(ctx, fn, user, first, &view);
     }
     return err;
 }
@@ -215,7 +213,7 @@ rb_error rb_impute(rb_context *ctx, const rb_model *model, rb_source *source, rb
     return walk(ctx, model, source, fn, user, IMPUTED);
 }
 
-static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {
+rb_error rb_copy_rows(void *user, int64_t first, const rb_matrix *rows) {
     rb_matrix_copy(rows, first, user);
     return RB_OK;
 }
@@ -224,14 +222,14 @@ rb_error rb_encode_into(rb_context *ctx, const rb_model *model, rb_source *sourc
                         void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    return err ? err : walk(ctx, model, source, copy_rows, &to, CODES);
+    return err ? err : walk(ctx, model, source, rb_copy_rows, &to, CODES);
 }
 
 rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *source,
                              rb_type type, void *rows, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, rows, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    return err ? err : walk(ctx, model, source, copy_rows, &to, REBUILT);
+    return err ? err : walk(ctx, model, source, rb_copy_rows, &to, REBUILT);
 }
 
 /* ---- samples from codes alone ---- */
@@ -268,16 +266,10 @@ rb_error rb_decode_into(rb_context *ctx, const rb_model *model, const rb_matrix 
     err = rb_coder_prepare(ctx, &coder, model, n, true);
     int64_t size = coder.block_samples;
     for (int64_t first = 0; !err && first < n; first += size) {
-        int64_t count = n - first < size ? n - first : size;
+        int64_t count = rb_smaller(n - first, size);
         err = rb_check_stop(ctx);
         err = err ? err : decode_block(ctx, &coder, codes, first, count);
-        rb_dense made = coder.rows;
-        rb_matrix view = {.n_samples = count,
-                          .n_features = made.cols,
-                          .type = made.type,
-                          .values = made.data,
-                          .row_stride = made.ld,
-                          .column_stride = 1};
+        const rb_matrix view = rb_matrix_of(rb_dense_rows(coder.rows, 0, count));
         if (!err) rb_matrix_copy(&view, first, &to);
     }
     rb_coder_clear(&coder);
@@ -324,7 +316,7 @@ static rb_error encode_many(rb_context *ctx, const rb_model *model, const rb_mat
                             rb_target *to) {
     rb_source source;
     rb_source_of_matrix(rows, &source);
-    return walk(ctx, model, &source, copy_rows, to, CODES);
+    return walk(ctx, model, &source, rb_copy_rows, to, CODES);
 }
 
 rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows, rb_type type,
@@ -340,7 +332,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
         err = rb_coder_prepare(ctx, coder, model, INT64_MAX, false);
     }
     err = err ? err : bind(ctx, coder, rows);
-    return err ? err : rb_coder_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
+    return err ? err : rb_coder_run(ctx, coder, 0, rows->n_samples, rb_copy_rows, &to);
 }
 
 /* ---- what codes and rebuilt samples tell of any method ---- */
@@ -376,7 +368,7 @@ static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
         int64_t values = 0;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
+        err = rb_feed_read(ctx, feed, first, rb_smaller(n - first, size), &block);
         to->squares += err ? 0 : rb_block_squares(&block, &values);
         to->values += (double)values;
         if (!err && to->coder.model->method->non_negative) err = rb_below_add(ctx, below, &block);

@@ -39,6 +39,11 @@ rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
                         rb_matrix *view);
 /* The first `count` rows, preprocessed samples, from as many codes. */
 rb_error rb_coder_decode(rb_context *ctx, rb_coder *coder, int64_t count);
+/* Rows to the program; where it fails without a message this is one. */
+rb_error rb_give_rows(rb_context *ctx, rb_rows_fn fn, void *user, int64_t first,
+                      const rb_matrix *rows);
+/* Takes rows as the program does: into the rb_target `user`. */
+rb_error rb_copy_rows(void *user, int64_t first, const rb_matrix *rows);
 /* What overflows on the way must not be written without a word: RB_ERROR_NUMERIC names the sample
  * of a value that is not finite. what: "codes". */
 rb_error rb_coder_check(rb_context *ctx, int64_t first, rb_dense rows, const char *what);

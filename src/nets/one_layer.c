@@ -137,11 +137,7 @@ void net_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
 /* ---- start ---- */
 
 static rb_error load(rb_context *ctx, const rb_model *model, const char *name, rb_dense to) {
-    const double *values;
-    if (!to.data) return RB_OK;
-    rb_error err = rb_model_need_array(ctx, model, name, to.rows, to.cols, &values);
-    if (!err) rb_dense_copy((rb_dense){(void *)values, to.rows, to.cols, to.cols, RB_FLOAT64}, to);
-    return err;
+    return to.data ? rb_model_take_array(ctx, model, name, to) : RB_OK;
 }
 
 static rb_error load_arrays(rb_context *ctx, const rb_model *model, net_arrays *to) {
@@ -166,15 +162,9 @@ static void draw(net_fit *fit) {
 }
 
 static rb_error take_parameters(rb_context *ctx, net_fit *fit, const rb_model *start) {
-    int64_t m = fit->problem.n_features, l = fit->options.units;
     bool untied = fit->options.weights == NET_UNTIED;
-    if (rb_model_units(start) != l || start->preprocess->n_features != m) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from has %lld units and %lld features, but the fit has "
-                       "%lld and %lld",
-                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
-                       (long long)l, (long long)m);
-    }
+    rb_error err = rb_model_starts(ctx, start, fit->options.units, fit->problem.n_features);
+    if (err) return err;
     if (untied != (rb_model_array(start, "weights", NULL, NULL) != NULL)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "`weights` is '%s', but those of the model to start from are %s",
@@ -315,10 +305,7 @@ void net_last(void *state) {
 }
 
 static rb_error store(rb_context *ctx, rb_model *model, const char *name, rb_dense from) {
-    if (!from.data) return RB_OK;
-    double *to = rb_model_add_array(ctx, model, name, from.rows, from.cols);
-    if (to) rb_dense_copy(from, (rb_dense){to, from.rows, from.cols, from.cols, RB_FLOAT64});
-    return to ? RB_OK : RB_ERROR_MEMORY;
+    return from.data ? rb_model_put_array(ctx, model, name, from) : RB_OK;
 }
 
 rb_error net_store(rb_context *ctx, void *state, rb_model *model) {

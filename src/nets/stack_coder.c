@@ -41,11 +41,8 @@ void stack_coder_free(void *coder) {
 
 static rb_error take_loadings(rb_context *ctx, worker *w) {
     int64_t m = rb_model_features(w->model), l = rb_model_units(w->model);
-    const double *values;
-    rb_error err = rb_model_need_array(ctx, w->model, "loadings", m, l, &values);
-    err = err ? err : rb_dense_new(ctx, w->model->type, m, l, &w->loadings);
-    if (!err) rb_dense_copy((rb_dense){(void *)values, m, l, l, RB_FLOAT64}, w->loadings);
-    return err;
+    rb_error err = rb_dense_new(ctx, w->model->type, m, l, &w->loadings);
+    return err ? err : rb_model_take_array(ctx, w->model, "loadings", w->loadings);
 }
 
 /* below: the worker of the layer below, or NULL. */
@@ -57,13 +54,7 @@ static rb_error begin(rb_context *ctx, const rb_model *layer, const worker *belo
         err ? err : rb_dense_new(ctx, layer->type, block_samples, rb_model_units(layer), &w->codes);
     if (!err && !layer->method->decode) err = take_loadings(ctx, w);
     if (err || !below) return err;
-    rb_dense codes = below->codes;
-    w->below = (rb_matrix){.n_samples = codes.rows,
-                           .n_features = codes.cols,
-                           .type = codes.type,
-                           .values = codes.data,
-                           .row_stride = codes.ld,
-                           .column_stride = 1};
+    w->below = rb_matrix_of(below->codes);
     rb_source_of_matrix(&w->below, &w->source);
     return rb_feed_new(ctx, layer->preprocess, &w->source, layer->type, &w->feed);
 }

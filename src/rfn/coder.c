@@ -17,19 +17,8 @@ void rfn_coder_free(void *coder) {
     }
 }
 
-static rb_error load_options(rb_context *ctx, const rb_model *model, rb_rfn_options *options) {
-    static const char *const names[] = {"activation", "activation-threshold", "activation-slope",
-                                        "estep-tolerance"};
-    rb_rows_default(rfn_option_rows, options);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = rb_model_attribute(model, names[i]);
-        if (text && rb_rows_set(ctx, rfn_option_rows, options, names[i], text)) {
-            return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the %s named by the model is unknown; the model is damaged", names[i]);
-        }
-    }
-    return RB_OK;
-}
+static const char *const option_names[] = {"activation", "activation-threshold", "activation-slope",
+                                           "estep-tolerance", NULL};
 
 static rb_error take_rows(rb_context *ctx, rb_type type, int64_t l, int64_t tasks, rfn_coder *c) {
     c->scratch.ctx = ctx;
@@ -61,7 +50,7 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     rb_dense work = {0};
     rfn_coder *c = *coder = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) return RB_ERROR_MEMORY;
-    rb_error err = load_options(ctx, model, &c->options);
+    rb_error err = rb_model_recorded(ctx, model, rfn_option_rows, option_names, &c->options);
     err = err ? err : rfn_parameters_load(ctx, model->type, model, &c->parameters);
     err = err ? err : rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
     err = err ? err : rb_dense_new(ctx, model->type, m, l, &work);

@@ -43,7 +43,6 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
 
 /* Scratch of one worker. */
 typedef struct rfn_polish {
-    rb_scratch scratch; /* frees the rest */
     int64_t max;        /* units that may be positive at once */
     double *x, *linear; /* l */
     double *factor;     /* max x max */
@@ -52,7 +51,7 @@ typedef struct rfn_polish {
     bool *positive;     /* l */
 } rfn_polish;
 
-rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish);
+rfn_polish *rfn_polish_take(rb_scratch *scratch, int64_t l); /* for each worker */
 /* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->x. */
 void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *polish);
 
@@ -76,8 +75,7 @@ typedef struct rfn_exact {
     rb_scratch scratch; /* frees the arrays */
     bool *dead;
     rfn_column_state *columns;
-    rfn_polish *polish; /* one for each of so many workers */
-    int workers;
+    rfn_polish *polish; /* of each worker */
     /* Of the call at hand. */
     rb_context *ctx;
     const rb_block *block;

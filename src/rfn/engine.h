@@ -70,8 +70,6 @@ typedef struct rfn_engine {
 } rfn_engine;
 
 extern const rfn_engine rfn_engine_cpu;
-/* rb_engine.sums: all is added as it comes. */
-rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums);
 
 /* Samples that an M-step follows. */
 static inline int64_t rfn_batch_samples(const rb_problem *problem) {

@@ -208,10 +208,5 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
     return err ? err : rfn_add_moments(ctx, &cpu->block, block, sums);
 }
 
-rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums) {
-    (void)ctx, (void)engine, (void)sums;
-    return RB_OK;
-}
-
 const rfn_engine rfn_engine_cpu = {
-    .engine = {"cpu", open_engine, close_engine, set_parameters, add_block, rfn_hand_over}};
+    .engine = {"cpu", open_engine, close_engine, set_parameters, add_block}};

@@ -6,13 +6,13 @@
 #include "posterior.h"
 
 #include <math.h>
-#include <stddef.h>
 
 struct metrics {
     rb_context *ctx;
     rfn_coder *coder;
     rb_feed *feed;
     int64_t n, m, l, block_samples;
+    rb_scratch scratch;   /* frees the arrays */
     rb_dense codes, rows; /* of a block; rows: its samples, then V - mu W' */
     rfn_moments moments;
     rb_dense raw, work, p;              /* mu_p'mu_p; scratch; P */
@@ -24,50 +24,38 @@ struct metrics {
     double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
 
-enum { ONE, FEATURES, UNITS, BLOCK, FULL, GROUP, GROUP_CELLS = 1 << 24 };
-
-static const rb_field fields[] = {
-    {"codes", offsetof(struct metrics, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, UNITS},
-    {"rows", offsetof(struct metrics, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, FEATURES},
-    {"u", offsetof(struct metrics, moments.u), RB_FIELD_DENSE, RB_KEPT_WORKING, FEATURES, UNITS},
-    {"s", offsetof(struct metrics, moments.s), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, UNITS},
-    {"mean", offsetof(struct metrics, moments.mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
-    {"raw", offsetof(struct metrics, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, UNITS},
-    {"work", offsetof(struct metrics, work), RB_FIELD_DENSE, RB_KEPT_WORKING, FEATURES, UNITS},
-    {"p", offsetof(struct metrics, p), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, UNITS},
-    {"second", offsetof(struct metrics, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES},
-    {"cross", offsetof(struct metrics, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES},
-    {"quadratic", offsetof(struct metrics, quadratic), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES},
-    {"inverse", offsetof(struct metrics, inverse), RB_FIELD_DENSE, RB_KEPT_WORKING, FULL, FULL},
-    {"weighted", offsetof(struct metrics, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, FULL},
-    {"group", offsetof(struct metrics, group), RB_FIELD_DENSE, RB_KEPT_WORKING, GROUP, FEATURES},
-    {0},
-};
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
-
 static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metrics *f) {
+    enum { GROUP_CELLS = 1 << 24 };
     void *coder;
-    int64_t group = GROUP_CELLS / f->m < 64 ? 64 : GROUP_CELLS / f->m;
-    rb_error err = rfn_coder_new(ctx, model, f->block_samples, &coder);
+    int64_t m = f->m, l = f->l, n = f->block_samples, group = GROUP_CELLS / m;
+    rb_type type = model->type;
+    rb_scratch *s = &f->scratch;
+    s->err = rfn_coder_new(ctx, model, n, &coder);
     f->coder = coder;
-    if (err) return err;
+    if (s->err) return s->err;
+    rb_dense_take(s, type, n, l, &f->codes);
+    rb_dense_take(s, type, n, m, &f->rows);
+    rb_dense_take(s, type, m, l, &f->moments.u);
+    rb_dense_take(s, type, l, l, &f->moments.s);
+    f->moments.mean = rb_take(s, l, sizeof *f->moments.mean);
+    rb_dense_take(s, type, l, l, &f->raw);
+    rb_dense_take(s, type, m, l, &f->work);
+    rb_dense_take(s, type, l, l, &f->p);
+    f->second = rb_take(s, m, sizeof *f->second);
+    f->cross = rb_take(s, m, sizeof *f->cross);
+    f->quadratic = rb_take(s, m, sizeof *f->quadratic);
+    rb_dense_take(s, type, rb_smaller(group < 64 ? 64 : group, m), m, &f->group);
     const rfn_psi *psi = &f->coder->parameters.full;
-    rb_shape shape = {.type = model->type,
-                      .dims = {[ONE] = 1,
-                               [FEATURES] = f->m,
-                               [UNITS] = f->l,
-                               [BLOCK] = f->block_samples,
-                               [FULL] = psi->covariance.rows,
-                               [GROUP] = group < f->m ? group : f->m}};
-    err = rb_parts_new(ctx, parts, &shape, f);
-    if (!err && rfn_psi_is_full(psi)) rb_spd_inverse(ctx, psi->factor, f->inverse);
-    return err;
+    if (rfn_psi_is_full(psi)) {
+        rb_dense_take(s, type, m, m, &f->inverse);
+        rb_dense_take(s, type, n, m, &f->weighted);
+        if (!s->err) rb_spd_inverse(ctx, psi->factor, f->inverse);
+    }
+    return s->err;
 }
 
 static rb_error read_block(struct metrics *f, int64_t first, rb_block *block) {
-    int64_t left = f->n - first;
-    return rb_feed_read(f->ctx, f->feed, first, left < f->block_samples ? left : f->block_samples,
-                        block);
+    return rb_feed_read(f->ctx, f->feed, first, rb_smaller(f->n - first, f->block_samples), block);
 }
 
 /* Counts zeros, sums codes. */
@@ -268,7 +256,7 @@ static rb_error covariance_error(struct metrics *f, double *error) {
     rb_error err = RB_OK;
     double sum = 0;
     for (int64_t first = 0; !err && first < f->m; first += f->group.rows) {
-        int64_t left = f->m - first, rows = left < f->group.rows ? left : f->group.rows;
+        int64_t rows = rb_smaller(f->m - first, f->group.rows);
         rb_dense c = rb_dense_part(f->group, 0, rows, 0, first + rows);
         err = add_products(f, first, c);
         sum += err ? 0 : sum_of_squares(f, first, c);
@@ -330,6 +318,7 @@ static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *me
 
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
     struct metrics f = {.ctx = ctx,
+                        .scratch = {.ctx = ctx},
                         .feed = feed,
                         .n = rb_feed_samples(feed),
                         .m = model->preprocess->n_features,
@@ -346,7 +335,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
     } else if (!err) {
         err = measure(model, &f, metrics);
     }
-    rb_parts_free(parts, &f);
     rfn_coder_free(f.coder);
+    (void)rb_scratch_end(&f.scratch);
     return err;
 }

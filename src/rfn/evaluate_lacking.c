@@ -99,7 +99,7 @@ static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, str
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
-        err = rb_feed_read(f->ctx, feed, first, n - first < size ? n - first : size, &block);
+        err = rb_feed_read(f->ctx, feed, first, rb_smaller(n - first, size), &block);
         err = err ? err : add_block(f, &block, t);
     }
     return err;

@@ -21,8 +21,6 @@ void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
         rfn_posterior_free(&exact->start);
         rfn_work_free(&exact->work);
-        for (int w = 0; exact->polish && w < exact->workers; w++)
-            rb_scratch_end(&exact->polish[w].scratch);
         rb_scratch_end(&exact->scratch);
         rb_free(exact);
     }
@@ -37,14 +35,10 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->linear);
     exact->problem.dead = exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);
     exact->columns = rb_take(scratch, samples, sizeof *exact->columns);
-    exact->workers = rb_context_threads(ctx);
-    exact->polish = rb_take(scratch, exact->workers, sizeof *exact->polish);
+    exact->polish = rfn_polish_take(scratch, w.cols);
     rb_error err = scratch->err;
     err = err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
-    err = err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, &exact->start);
-    for (int i = 0; !err && i < exact->workers; i++)
-        err = rfn_polish_new(ctx, w.cols, &exact->polish[i]);
-    return err;
+    return err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, &exact->start);
 }
 
 /* The Hessian with the multipliers, and the posterior that belongs to it. */

@@ -152,7 +152,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RB_DIM_ONE] = 1,
         [RFN_FEATURES] = m,
         [RFN_UNITS] = l,
-        [RFN_SMALLER] = l < m ? l : m,
+        [RFN_SMALLER] = rb_smaller(l, m),
         [RFN_FULL] = rfn->noise == RB_RFN_PSI_FULL ? m : 0,
         [RFN_REPLACED] = rfn->input_noise == RB_RFN_NOISE_SALT_AND_PEPPER ? m : 0,
         [RFN_MOMENTUM] = rfn->momentum > 0 ? m : 0,
@@ -269,15 +269,10 @@ static void draw_parameters(const rfn_setup *setup, rfn_parameters *parameters) 
 static rb_error take_parameters(rb_context *ctx, const rfn_setup *setup, const rb_model *start,
                                 rfn_parameters *parameters) {
     rb_dense w = parameters->loadings;
-    if (rb_model_units(start) != w.cols || start->preprocess->n_features != w.rows) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model to start from has %lld units and %lld features, but the fit has "
-                       "%lld and %lld",
-                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
-                       (long long)w.cols, (long long)w.rows);
-    }
+    rb_error err = rb_model_starts(ctx, start, w.cols, w.rows);
+    if (err) return err;
     rfn_parameters_free(parameters);
-    rb_error err = rfn_parameters_load(ctx, setup->problem.type, start, parameters);
+    err = rfn_parameters_load(ctx, setup->problem.type, start, parameters);
     if (!err && rfn_psi_is_full(&parameters->full) && setup->options.noise != RB_RFN_PSI_FULL) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the model to start from has full noise: give `noise=full`");
@@ -412,7 +407,7 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
         survey->noise_max = fmax(survey->noise_max, survey->second[k]);
     }
     rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
-    if (!err && problem->missing) err = rfn_missing_survey_end(ctx, &fit->persistent.missing);
+    if (!err && problem->missing) err = rfn_missing_survey_end(&fit->persistent.missing);
     if (err) return err;
     survey->weight_max = weight_max(&fit->setup, survey->noise_max);
     use_units_of_data(fit);
@@ -442,11 +437,11 @@ bool rfn_is_steady(const void *state) {
  * that was stopped. */
 static rb_error store_guarantee(rb_context *ctx, const rfn_fit *fit, rb_model *model) {
     const rfn_persistent *p = &fit->persistent;
-    rb_dense multipliers = rfn_column(fit->codes.multipliers, fit->setup.options.units);
-    rb_error err = rfn_store_array(ctx, model, "multipliers", multipliers);
+    rb_dense multipliers = rb_column(fit->codes.multipliers, fit->setup.options.units);
+    rb_error err = rb_model_put_array(ctx, model, "multipliers", multipliers);
     if (err || !p->converged) return err;
-    err = rfn_store_array(ctx, model, "kkt_residual", rfn_column(&p->residual, 1));
-    return err ? err : rfn_store_array(ctx, model, "certificate", rfn_column(&p->certificate, 1));
+    err = rb_model_put_array(ctx, model, "kkt_residual", rb_column(&p->residual, 1));
+    return err ? err : rb_model_put_array(ctx, model, "certificate", rb_column(&p->certificate, 1));
 }
 
 /* How often each stage of the E-step moved the codes, as "newton 3, gradient 96". */
@@ -490,8 +485,8 @@ static rb_error store_parameters(rb_context *ctx, const rfn_fit *fit, rb_model *
     const rfn_parameters *parameters = &fit->parameters;
     const rfn_psi *psi = &parameters->full;
     int64_t m = parameters->loadings.rows, l = parameters->loadings.cols;
-    rb_error err = rfn_store_array(ctx, model, "loadings", parameters->loadings);
-    err = err ? err : rfn_store_array(ctx, model, "noise", rfn_column(parameters->noise, m));
+    rb_error err = rb_model_put_array(ctx, model, "loadings", parameters->loadings);
+    err = err ? err : rb_model_put_array(ctx, model, "noise", rb_column(parameters->noise, m));
     double *scale = err ? NULL : rb_model_add_array(ctx, model, "scale", l, 1);
     double *dead = scale ? rb_model_add_array(ctx, model, "dead", l, 1) : NULL;
     if (!dead) return RB_ERROR_MEMORY;
@@ -502,7 +497,7 @@ static rb_error store_parameters(rb_context *ctx, const rfn_fit *fit, rb_model *
     err = rfn_prior_store(ctx, &parameters->prior, l, model);
     return err || !rfn_psi_is_full(psi)
                ? err
-               : rfn_store_array(ctx, model, "noise_covariance", psi->covariance);
+               : rb_model_put_array(ctx, model, "noise_covariance", psi->covariance);
 }
 
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {

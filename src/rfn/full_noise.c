@@ -37,8 +37,7 @@ rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb
     rb_error err = rb_dense_new(ctx, problem->type, ROWS, problem->n_features, &typed);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, ROWS, problem->n_features, &wide);
     for (int64_t first = 0; !err && first < block->n_samples; first += ROWS) {
-        int64_t left = block->n_samples - first;
-        typed.rows = wide.rows = left < ROWS ? left : ROWS;
+        typed.rows = wide.rows = rb_smaller(block->n_samples - first, ROWS);
         rb_block_rows(block, first, typed);
         rb_dense_copy(typed, wide);
         rb_gemm_lower(ctx, 1 / (double)problem->n_samples, wide, RB_TRANSPOSED, wide, RB_PLAIN, 1,

@@ -10,22 +10,13 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PATTERN_CELLS = 1 << 21, MIN_PATTERNS = 16 };
 
-typedef struct rfn_keyed {
-    uint64_t key[2];
-    int64_t sample;
-} rfn_keyed;
-
 void rfn_lacking_free(rfn_lacking *f) {
     if (f) {
-        for (int i = 0; f->polish && i < f->workers; i++)
-            rb_scratch_end(&f->polish[i].scratch);
         rb_scratch_end(&f->scratch);
-        rb_scratch_end(&f->piece_scratch);
         rb_free(f);
     }
 }
@@ -37,11 +28,10 @@ static int64_t patterns_at_once(int64_t samples, int64_t m, int64_t l) {
     return count < samples ? count : samples;
 }
 
-static rb_error allocate(rb_context *ctx, rb_type type, int64_t samples, rfn_lacking *f) {
+static rb_error allocate(rb_type type, int64_t samples, rfn_lacking *f) {
     rb_dense w = f->coder->parameters.loadings;
     rb_scratch *s = &f->scratch;
     int64_t m = w.rows, l = w.cols, patterns = patterns_at_once(samples, m, l);
-    f->workers = rb_context_threads(ctx);
     rb_dense_take(s, type, m, l, &f->weighted);
     rb_dense_take(s, type, samples, l, &f->linear);
     rb_dense_take(s, type, patterns, m, &f->masks);
@@ -50,13 +40,10 @@ static rb_error allocate(rb_context *ctx, rb_type type, int64_t samples, rfn_lac
     f->log_dets = rb_take(s, patterns, sizeof *f->log_dets);
     f->order = rb_take(s, samples, sizeof *f->order);
     f->pattern = rb_take(s, samples, sizeof *f->pattern);
-    f->squares = rb_take(s, f->workers, (size_t)(l * (l + 2)) * sizeof *f->squares);
-    if (!s->err) rfn_pattern_work_new(s, type, m, l, &f->work);
-    rb_error err = s->err ? s->err : rfn_piece_new(&f->piece_scratch, type, samples, m, &f->piece);
-    if (err || !f->multipliers) return err;
-    f->polish = rb_take(s, f->workers, sizeof *f->polish);
-    for (int i = 0; !s->err && i < f->workers; i++)
-        s->err = rfn_polish_new(ctx, l, &f->polish[i]);
+    f->squares = rb_take(s, rb_context_threads(s->ctx), (size_t)(l * (l + 2)) * sizeof *f->squares);
+    rfn_pattern_work_take(s, type, m, l, &f->work);
+    rfn_piece_take(s, type, samples, m, &f->piece);
+    if (f->multipliers) f->polish = rfn_polish_take(s, l);
     return s->err;
 }
 
@@ -66,11 +53,11 @@ rb_error rfn_lacking_new(rb_context *ctx, const rb_model *model, int64_t block_s
     if (!rb_missing_stays(&model->preprocess->options)) return RB_OK;
     rfn_lacking *f = *out = rb_alloc_zero(ctx, 1, sizeof *f);
     if (!f) return RB_ERROR_MEMORY;
-    f->scratch.ctx = f->piece_scratch.ctx = ctx;
+    f->scratch.ctx = ctx;
     f->coder = coder;
     f->multipliers = rb_model_array(model, "multipliers", NULL, NULL);
     f->dead = coder->exact ? coder->exact->dead : NULL;
-    rb_error err = allocate(ctx, model->type, block_samples, f);
+    rb_error err = allocate(model->type, block_samples, f);
     if (!err) rfn_weigh(ctx, &coder->parameters, f->weighted);
     return err;
 }
@@ -87,22 +74,12 @@ rb_error rfn_lacking_take(rb_context *ctx, rfn_lacking *f, const rb_block *block
                        "a model with full noise cannot have missing values; fill them, or fit with "
                        "`noise=diagonal`");
     }
-    rb_dense q = f->linear = rb_dense_rows(f->linear, 0, block->n_samples);
-    for (int64_t i = 0; i < q.rows; i++)
-        for (int64_t j = 0; j < q.cols; j++)
-            rb_dense_set(q, i, j, f->coder->parameters.prior.linear[j]);
-    rb_gemm_parallel(ctx, 1, f->block.rows, RB_PLAIN, f->weighted, RB_PLAIN, 1, q);
+    f->linear = rb_dense_rows(f->linear, 0, block->n_samples);
+    rfn_linear_part(ctx, &f->coder->parameters.prior, f->block.rows, f->weighted, f->linear);
     return RB_OK;
 }
 
 /* ---- patterns, some at a time ---- */
-
-static int compare(const void *a, const void *b) {
-    const rfn_keyed *x = a, *y = b;
-    for (int i = 0; i < 2; i++)
-        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
-    return (x->sample > y->sample) - (x->sample < y->sample);
-}
 
 /* Samples that lack values, or all, by what they lack. */
 static int64_t sort_samples(rfn_lacking *f, bool all) {
@@ -113,7 +90,7 @@ static int64_t sort_samples(rfn_lacking *f, bool all) {
         memcpy(to->key, f->block.keys[i], sizeof to->key);
         to->sample = i;
     }
-    qsort(f->order, (size_t)count, sizeof *f->order, compare);
+    rfn_sort_keyed(f->order, count);
     return count;
 }
 
@@ -133,11 +110,10 @@ static int64_t make_patterns(rb_context *ctx, rfn_lacking *f, int64_t first, int
     int64_t at = first;
     *patterns = 0;
     for (; at < count; at++) {
-        const rfn_keyed *own = &f->order[at];
-        bool is_new = at == first || memcmp(own->key, f->order[at - 1].key, sizeof own->key) != 0;
+        bool is_new = at == first || rfn_key_begins(f->order, at);
         if (is_new && *patterns == f->masks.rows) break;
         if (is_new) {
-            rb_dense_copy(rb_dense_rows(f->block.there, own->sample, 1),
+            rb_dense_copy(rb_dense_rows(f->block.there, f->order[at].sample, 1),
                           rb_dense_rows(f->masks, (*patterns)++, 1));
         }
         f->pattern[at] = *patterns - 1;

@@ -7,7 +7,7 @@
 
 typedef struct rfn_lacking {
     const rfn_coder *coder;
-    rb_scratch scratch, piece_scratch;
+    rb_scratch scratch;
     rfn_piece piece; /* room for a block; and what is in it: */
     rfn_piece block;
     rb_dense weighted; /* Psi^-1 W */
@@ -15,11 +15,10 @@ typedef struct rfn_lacking {
     rfn_pattern_work work;
     rb_dense masks, precisions, covariances; /* of some patterns */
     double *log_dets;
-    struct rfn_keyed *order; /* samples by what they lack */
-    int64_t *pattern;        /* of each of them: which of those at hand */
-    double *squares;         /* of each worker: l x l, and codes and Q of a sample */
-    rfn_polish *polish;      /* likewise; of a model with multipliers */
-    int workers;
+    rfn_keyed *order;          /* samples by what they lack */
+    int64_t *pattern;          /* of each of them: which of those at hand */
+    double *squares;           /* of each worker: l x l, and codes and Q of a sample */
+    rfn_polish *polish;        /* likewise; of a model with multipliers */
     const double *multipliers; /* NULL: none */
     const bool *dead;
 } rfn_lacking;

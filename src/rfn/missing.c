@@ -43,9 +43,9 @@ static int64_t covariances_at_once(int64_t samples, int64_t units) {
 
 rb_error rfn_missing_new(rb_context *ctx, const rfn_setup *setup, rfn_missing *f) {
     const rb_problem *problem = &setup->problem;
-    rb_scratch *s = &f->scratch, *t = &f->work_scratch;
+    rb_scratch *s = &f->scratch;
     int64_t m = problem->n_features, l = setup->options.units, n = samples_of_piece(problem);
-    *f = (rfn_missing){.setup = setup, .scratch = {.ctx = ctx}, .work_scratch = {.ctx = ctx}};
+    *f = (rfn_missing){.setup = setup, .scratch = {.ctx = ctx}};
     f->on = problem->missing;
     f->engine = problem->engine ? (const rfn_engine *)problem->engine : &rfn_engine_cpu;
     if (!f->on) return RB_OK;
@@ -63,34 +63,16 @@ rb_error rfn_missing_new(rb_context *ctx, const rfn_setup *setup, rfn_missing *f
     rb_dense_take(s, problem->type, n, m, &f->filled);
     rb_dense_take(s, problem->type, n, l, &f->linear);
     rb_dense_take(s, problem->type, covariances_at_once(n, l), rfn_packed(l), &f->covariances);
-    rb_error err = s->err ? s->err : rfn_piece_new(t, problem->type, n, m, &f->piece);
-    return err ? err : rfn_pattern_work_new(t, problem->type, m, l, &f->work);
+    rfn_piece_take(s, problem->type, n, m, &f->piece);
+    rfn_pattern_work_take(s, problem->type, m, l, &f->work);
+    return s->err;
 }
 
 /* ---- the patterns ---- */
 
-/* Their keys, by open addressing: at most half of the places are taken. */
-typedef struct rfn_table {
-    int64_t places;
-    struct {
-        uint64_t key[2];
-        int64_t pattern; /* counted from 1; 0: nothing is here */
-    } * list;
-} rfn_table;
-
-static void close_table(rfn_missing *f) {
-    if (f->table) rb_free(f->table->list);
-    rb_free(f->table);
-    f->table = NULL;
-}
-
 void rfn_missing_free(rfn_missing *f) {
-    close_table(f);
-    rb_free(f->firsts.data);
-    rb_free(f->sizes.data);
-    rb_dense_free(&f->precisions);
+    rb_free(f->keyed);
     rb_scratch_end(&f->scratch);
-    rb_scratch_end(&f->work_scratch);
 }
 
 double rfn_missing_bytes(const rb_problem *problem, int64_t units) {
@@ -101,49 +83,6 @@ double rfn_missing_bytes(const rb_problem *problem, int64_t units) {
     return (double)rb_type_size(problem->type) * values + 20 * own;
 }
 
-static rb_error open_table(rb_context *ctx, rfn_missing *f) {
-    rfn_table *table = f->table = rb_alloc_zero(ctx, 1, sizeof *table);
-    if (!table) return RB_ERROR_MEMORY;
-    table->places = 16;
-    while (table->places < 2 * f->setup->problem.own)
-        table->places *= 2;
-    table->list = rb_alloc_zero(ctx, table->places, sizeof *table->list);
-    return table->list ? RB_OK : RB_ERROR_MEMORY;
-}
-
-/* The pattern of that key; f->count: it is a new one. */
-static int64_t find_pattern(rfn_missing *f, const uint64_t key[2]) {
-    rfn_table *table = f->table;
-    uint64_t last = (uint64_t)table->places - 1, at = key[0] & last;
-    while (table->list[at].pattern > 0 &&
-           (table->list[at].key[0] != key[0] || table->list[at].key[1] != key[1]))
-        at = (at + 1) & last;
-    if (table->list[at].pattern > 0) return table->list[at].pattern - 1;
-    table->list[at].key[0] = key[0];
-    table->list[at].key[1] = key[1];
-    table->list[at].pattern = f->count + 1;
-    return f->count;
-}
-
-static rb_error note_pattern(rb_context *ctx, rfn_missing *f, int64_t sample,
-                             const uint64_t key[2]) {
-    int64_t pattern = find_pattern(f, key);
-    bool full = pattern == f->firsts.capacity; /* which grows by doubling */
-    int64_t room = full ? 2 * pattern + 16 : pattern + 1;
-    rb_error err = rb_buffer_hold(ctx, &f->sizes, room, sizeof(int64_t));
-    err = err ? err : rb_buffer_hold(ctx, &f->firsts, room, sizeof(int64_t));
-    if (err) return err;
-    int64_t *firsts = f->firsts.data, *sizes = f->sizes.data;
-    if (pattern == f->count) {
-        firsts[pattern] = sample;
-        sizes[pattern] = 0;
-        f->count++;
-    }
-    sizes[pattern]++;
-    f->of[sample] = (int32_t)pattern;
-    return RB_OK;
-}
-
 /* Rows of values as a block. */
 static rb_block block_of(rb_dense rows) {
     return (rb_block){.n_samples = rows.rows, .n_features = rows.cols, .dense = rows};
@@ -152,45 +91,71 @@ static rb_block block_of(rb_dense rows) {
 rb_error rfn_missing_survey(rb_context *ctx, rfn_missing *f, const rb_block *block,
                             rfn_survey *survey) {
     int64_t size = f->piece.rows.rows;
-    rb_error err = f->table ? RB_OK : open_table(ctx, f);
-    for (int64_t first = 0; !err && first < block->n_samples; first += size) {
-        int64_t left = block->n_samples - first;
-        rfn_piece piece =
-            rfn_piece_load(ctx, block, first, left < size ? left : size, true, &f->piece);
+    if (!f->keyed) f->keyed = rb_alloc(ctx, f->setup->problem.own, sizeof *f->keyed);
+    if (!f->keyed) return RB_ERROR_MEMORY;
+    for (int64_t first = 0; first < block->n_samples; first += size) {
+        rfn_piece piece = rfn_piece_load(
+            ctx, block, first, rb_smaller(block->n_samples - first, size), true, &f->piece);
         rb_block rows = block_of(piece.rows), there = block_of(piece.there);
         rb_block_feature_squares(ctx, &rows, survey->second);
         rb_block_feature_squares(ctx, &there, survey->observed);
-        for (int64_t i = 0; !err && i < piece.rows.rows; i++)
-            err = note_pattern(ctx, f, block->own + first + i, piece.keys[i]);
+        for (int64_t i = 0; i < piece.rows.rows; i++) {
+            int64_t own = block->own + first + i;
+            f->keyed[own] = (rfn_keyed){{piece.keys[i][0], piece.keys[i][1]}, own};
+        }
     }
-    return err;
+    return RB_OK;
 }
 
-rb_error rfn_missing_survey_end(rb_context *ctx, rfn_missing *f) {
-    close_table(f);
-    rb_dense_free(&f->precisions);
-    rb_error err = rb_dense_new(ctx, f->setup->problem.type, f->count,
-                                rfn_packed(f->setup->options.units), &f->precisions);
+/* Samples by pattern, patterns by their first sample: a pattern's key becomes that sample. */
+static void sort_by_first(rfn_keyed *list, int64_t count) {
+    rfn_sort_keyed(list, count);
+    for (int64_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && !rfn_key_begins(list, end);)
+            end++;
+        for (int64_t first = list[i].sample, e = i; e < end; e++)
+            list[e].key[0] = list[e].key[1] = (uint64_t)first;
+    }
+    rfn_sort_keyed(list, count);
+}
+
+rb_error rfn_missing_survey_end(rfn_missing *f) {
+    int64_t n = f->setup->problem.own;
+    rfn_keyed *list = f->keyed;
+    sort_by_first(list, n);
+    for (int64_t i = 0; i < n; i++) {
+        f->count += rfn_key_begins(list, i);
+        f->of[list[i].sample] = (int32_t)(f->count - 1);
+    }
+    f->firsts = rb_take(&f->scratch, f->count, sizeof *f->firsts);
+    f->sizes = rb_take(&f->scratch, f->count, sizeof *f->sizes);
+    rb_dense_take(&f->scratch, f->setup->problem.type, f->count,
+                  rfn_packed(f->setup->options.units), &f->precisions);
+    for (int64_t i = 0; !f->scratch.err && i < n; i++) {
+        int32_t pattern = f->of[list[i].sample];
+        if (f->sizes[pattern]++ == 0) f->firsts[pattern] = list[i].sample;
+    }
     f->patterns = (rfn_patterns){f->precisions, f->of, f->curvature};
-    return err;
+    rb_free(list);
+    f->keyed = NULL;
+    return f->scratch.err;
 }
 
 /* Patterns whose first samples are in the piece: they follow each other. Their masks: what the
  * samples have, or as many as there are samples that lack a feature. */
 static int64_t first_pattern(rfn_missing *f, int64_t own, const rfn_piece *piece, bool lacks,
                              int64_t *count) {
-    const int64_t *firsts = f->firsts.data, *sizes = f->sizes.data;
     int64_t begin = -1;
     *count = 0;
     for (int64_t i = 0; i < piece->rows.rows; i++) {
         int64_t pattern = f->of[own + i];
-        if (firsts[pattern] != own + i) continue;
+        if (f->firsts[pattern] != own + i) continue;
         begin = begin < 0 ? pattern : begin;
         rb_dense mask = rb_dense_rows(f->masks, *count, 1);
         rb_dense_copy(rb_dense_rows(piece->there, i, 1), mask);
         for (int64_t k = 0; lacks && k < mask.cols; k++) {
             double there = rb_dense_get(mask, 0, k);
-            rb_dense_set(mask, 0, k, (double)sizes[pattern] * (1 - there));
+            rb_dense_set(mask, 0, k, (double)f->sizes[pattern] * (1 - there));
         }
         (*count)++;
     }
@@ -260,11 +225,7 @@ static rb_error solve_piece(rb_context *ctx, rfn_missing *f, int64_t own, rb_den
     rb_parallel(ctx, count, solve_pattern, &s);
     for (int64_t i = 0; i < linear.rows; i++)
         f->constant += f->constants[i];
-    return s.failed
-               ? rb_fail(ctx, RB_ERROR_NUMERIC,
-                         "the posterior precision of a sample with missing values is not "
-                         "positive definite; scale the data (`scale=sd`) or take a smaller `eta`")
-               : RB_OK;
+    return s.failed ? rfn_fail_indefinite(ctx) : RB_OK;
 }
 
 static void note_curvature(rfn_missing *f, rb_dense precisions) {
@@ -283,9 +244,9 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
     int64_t size = f->piece.rows.rows, l = linear.rows;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
-        int64_t left = block->n_samples - first, own = block->own + first, count;
-        rfn_piece piece =
-            rfn_piece_load(ctx, block, first, left < size ? left : size, false, &f->piece);
+        int64_t own = block->own + first, count;
+        rfn_piece piece = rfn_piece_load(
+            ctx, block, first, rb_smaller(block->n_samples - first, size), false, &f->piece);
         rb_dense q = rb_dense_rows(f->linear, 0, piece.rows.rows);
         int64_t pattern = first_pattern(f, own, &piece, false, &count);
         rb_dense precisions = rb_dense_rows(f->precisions, pattern, count);
@@ -294,10 +255,7 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
                            precisions);
             note_curvature(f, precisions);
         }
-        for (int64_t i = 0; i < q.rows; i++)
-            for (int64_t j = 0; j < l; j++)
-                rb_dense_set(q, i, j, parameters->prior.linear[j]);
-        rb_gemm_parallel(ctx, 1, piece.rows, RB_PLAIN, weighted, RB_PLAIN, 1, q);
+        rfn_linear_part(ctx, &parameters->prior, piece.rows, weighted, q);
         rb_dense_transpose(q, rb_dense_part(linear, 0, l, own, q.rows));
         if (means.rows > 0 || f->setup->problem.fit->trace)
             err = solve_piece(ctx, f, own, q, means);
@@ -365,7 +323,7 @@ struct filling {
 static void fill_band(void *arg, int64_t band, int worker) {
     (void)worker;
     const struct filling *f = arg;
-    int64_t first = band * BAND, left = f->filled.cols - first, count = left < BAND ? left : BAND;
+    int64_t first = band * BAND, count = rb_smaller(f->filled.cols - first, BAND);
     for (int64_t i = 0; i < f->filled.rows; i++) {
         rb_kernels_of(f->ctx)->of[f->filled.type].fill_row(
             count, rb_dense_part(f->piece.there, i, 1, first, count).data,
@@ -378,16 +336,15 @@ static void fill_band(void *arg, int64_t band, int worker) {
  * are expected to have in common with the codes. */
 static rb_error add_covariances(rb_context *ctx, rfn_missing *f, const rfn_parameters *parameters,
                                 int64_t first, int64_t count, rfn_sums *sums) {
-    const int64_t *sizes = f->sizes.data;
     int64_t size = f->covariances.rows, l = parameters->loadings.cols;
     rb_error err = RB_OK;
     for (int64_t at = 0; !err && at < count; at += size) {
-        int64_t part = count - at < size ? count - at : size;
+        int64_t part = rb_smaller(count - at, size);
         rb_dense sigma = rb_dense_rows(f->covariances, 0, part);
         err = rfn_covariances(ctx, rb_dense_rows(f->precisions, first + at, part), &f->work, sigma,
                               f->log_dets);
         for (int64_t g = 0; !err && g < part; g++) {
-            double samples = (double)sizes[first + at + g];
+            double samples = (double)f->sizes[first + at + g];
             sums->log_det += samples * f->log_dets[g];
             for (int64_t j = 0, e = 0; j < l; j++)
                 for (int64_t c = 0; c <= j; c++, e++) {
@@ -409,9 +366,9 @@ rb_error rfn_missing_add(rb_context *ctx, rfn_missing *f, const rfn_parameters *
     int64_t size = f->piece.rows.rows;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
-        int64_t left = block->n_samples - first, count;
-        rfn_piece piece =
-            rfn_piece_load(ctx, block, first, left < size ? left : size, false, &f->piece);
+        int64_t count;
+        rfn_piece piece = rfn_piece_load(
+            ctx, block, first, rb_smaller(block->n_samples - first, size), false, &f->piece);
         int64_t pattern = first_pattern(f, block->own + first, &piece, true, &count);
         rb_dense mu = rb_dense_rows(codes, first, piece.rows.rows);
         struct filling fill = {ctx, piece, rb_dense_rows(f->filled, 0, mu.rows), sums->imputed};

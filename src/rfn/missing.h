@@ -14,8 +14,8 @@ typedef struct rfn_missing {
     /* Of the survey: patterns are counted in the order of their first samples. */
     int64_t count;           /* of patterns */
     int32_t *of;             /* of each sample */
-    rb_buffer firsts, sizes; /* of each pattern: its first sample, how many have it */
-    struct rfn_table *table; /* while the survey lasts */
+    int64_t *firsts, *sizes; /* of each pattern: its first sample, how many have it */
+    rfn_keyed *keyed;        /* the samples, while the survey lasts */
     /* Of an E-step. */
     rb_dense precisions;   /* patterns x packed: P of each */
     double *curvature;     /* l: the largest P_jj */
@@ -28,7 +28,7 @@ typedef struct rfn_missing {
     double entropy;  /* of what is missing, given the codes, per sample */
     double expected; /* <Psi^-1, C> of what is missing, without its noise */
     /* Scratch. */
-    rb_scratch scratch, work_scratch;
+    rb_scratch scratch; /* frees the arrays */
     rfn_piece piece;
     rfn_pattern_work work;
     rb_dense masks, filled;  /* samples of a piece x m */
@@ -47,7 +47,7 @@ double rfn_missing_bytes(const rb_problem *problem, int64_t units);
 
 rb_error rfn_missing_survey(rb_context *ctx, rfn_missing *missing, const rb_block *block,
                             rfn_survey *survey);
-rb_error rfn_missing_survey_end(rb_context *ctx, rfn_missing *missing);
+rb_error rfn_missing_survey_end(rfn_missing *missing);
 
 void rfn_missing_begin(rfn_missing *missing); /* an E-step */
 /* A block in the first pass of an E-step: P of its patterns, Q' of its samples into `linear` (l x

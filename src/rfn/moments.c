@@ -55,8 +55,8 @@ struct sparse_task {
 static void sparse_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct sparse_task *t = arg;
-    int64_t first = task * TASK_FEATURES, left = t->transposed.rows - first;
-    int64_t count = left < TASK_FEATURES ? left : TASK_FEATURES;
+    int64_t first = task * TASK_FEATURES;
+    int64_t count = rb_smaller(t->transposed.rows - first, TASK_FEATURES);
     rb_kernels_of(t->ctx)->of[t->transposed.type].csr(t->transposed, first, count, t->codes, true,
                                                       rb_dense_rows(t->u, first, count));
 }

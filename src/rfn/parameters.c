@@ -76,23 +76,12 @@ void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w) {
 
 /* ---- models ---- */
 
-rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values) {
-    double *array = rb_model_add_array(ctx, model, name, values.rows, values.cols);
-    if (!array) return RB_ERROR_MEMORY;
-    rb_dense_copy(values, (rb_dense){array, values.rows, values.cols, values.cols, RB_FLOAT64});
-    return RB_OK;
-}
-
 static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise) {
     int64_t m = model->preprocess->n_features;
-    const double *values;
     if (!rb_model_array(model, "noise_covariance", NULL, NULL)) return RB_OK;
-    rb_error err = rb_model_need_array(ctx, model, "noise_covariance", m, m, &values);
-    err = err ? err : rfn_psi_new(ctx, m, rb_model_units(model), noise);
-    if (!err) {
-        rb_dense_copy((rb_dense){(void *)values, m, m, m, RB_FLOAT64}, noise->covariance);
-        err = rfn_check_symmetric(ctx, "noise_covariance", noise->covariance);
-    }
+    rb_error err = rfn_psi_new(ctx, m, rb_model_units(model), noise);
+    err = err ? err : rb_model_take_array(ctx, model, "noise_covariance", noise->covariance);
+    err = err ? err : rfn_check_symmetric(ctx, "noise_covariance", noise->covariance);
     err = err ? err : rfn_psi_factor(ctx, noise);
     return err == RB_ERROR_NUMERIC || err == RB_ERROR_ARGUMENT ? RB_ERROR_FORMAT : err;
 }
@@ -100,20 +89,16 @@ static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise)
 rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
                              rfn_parameters *parameters) {
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    const double *loadings, *noise;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
-    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &noise);
-    err = err ? err : rfn_parameters_new(ctx, type, m, l, parameters);
+    rb_error err = rfn_parameters_new(ctx, type, m, l, parameters);
+    err = err ? err : rb_model_take_array(ctx, model, "loadings", parameters->loadings);
+    err = err ? err : rb_model_take_array(ctx, model, "noise", rb_column(parameters->noise, m));
     err = err ? err : rfn_prior_load(ctx, type, model, &parameters->prior);
     err = err ? err : load_psi(ctx, model, &parameters->full);
-    if (err) return err;
-    rb_dense_copy((rb_dense){(void *)loadings, m, l, l, RB_FLOAT64}, parameters->loadings);
-    for (int64_t k = 0; k < m; k++) {
-        if (!(noise[k] > 0)) {
-            return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the noise variance of feature %lld is not above 0", (long long)k);
+    for (int64_t k = 0; !err && k < m; k++) {
+        if (!(parameters->noise[k] > 0)) {
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "the noise variance of feature %lld is not above 0",
+                          (long long)k);
         }
-        parameters->noise[k] = noise[k];
     }
-    return RB_OK;
+    return err;
 }

@@ -72,12 +72,6 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
 /* ln |Psi| */
 double rfn_log_det_noise(const rfn_parameters *parameters);
 
-/* To an array of a model. */
-rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values);
-/* `count` numbers as rows. */
-static inline rb_dense rfn_column(const double *values, int64_t count) {
-    return (rb_dense){(void *)values, count, 1, 1, RB_FLOAT64};
-}
 /* A matrix that was given: RB_ERROR_ARGUMENT names the value that has another one across the
  * diagonal, beyond rounding. */
 rb_error rfn_check_symmetric(rb_context *ctx, const char *name, rb_dense a);

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 64, TILE = 64, TILE_CELLS = 1 << 18, PIECE_CELLS = 1 << 20, MOST_ROWS = 1024 };
@@ -24,13 +25,12 @@ int64_t rfn_piece_samples(int64_t features) {
     return samples < ROWS ? ROWS : samples > MOST_ROWS ? MOST_ROWS : samples;
 }
 
-rb_error rfn_piece_new(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
-                       rfn_piece *piece) {
+void rfn_piece_take(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
+                    rfn_piece *piece) {
     rb_dense_take(scratch, type, samples, features, &piece->rows);
     rb_dense_take(scratch, type, samples, features, &piece->there);
     piece->keys = rb_take(scratch, samples, sizeof *piece->keys);
     piece->lacking = rb_take(scratch, samples, sizeof *piece->lacking);
-    return scratch->err;
 }
 
 /* splitmix64, by Vigna: a number for each feature. */
@@ -55,6 +55,17 @@ static void make_key(rfn_piece *piece, int64_t i) {
     }
 }
 
+static int compare(const void *a, const void *b) {
+    const rfn_keyed *x = a, *y = b;
+    for (int i = 0; i < 2; i++)
+        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+void rfn_sort_keyed(rfn_keyed *list, int64_t count) {
+    qsort(list, (size_t)count, sizeof *list, compare);
+}
+
 struct loading {
     rb_context *ctx;
     const rb_block *block;
@@ -66,8 +77,8 @@ struct loading {
 static void load_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     struct loading *l = arg;
-    int64_t first = task * ROWS, left = l->piece.rows.rows - first;
-    int64_t count = left < ROWS ? left : ROWS;
+    int64_t first = task * ROWS;
+    int64_t count = rb_smaller(l->piece.rows.rows - first, ROWS);
     rb_block_rows(l->block, l->first + first, rb_dense_rows(l->piece.rows, first, count));
     for (int64_t i = first; i < first + count; i++) {
         rb_kernels_of(l->ctx)->of[l->piece.rows.type].split_row(
@@ -85,6 +96,14 @@ rfn_piece rfn_piece_load(rb_context *ctx, const rb_block *block, int64_t first, 
     return l.piece;
 }
 
+void rfn_linear_part(rb_context *ctx, const rfn_prior *prior, rb_dense rows, rb_dense weighted,
+                     rb_dense q) {
+    for (int64_t i = 0; i < q.rows; i++)
+        for (int64_t j = 0; j < q.cols; j++)
+            rb_dense_set(q, i, j, prior->linear[j]);
+    rb_gemm_parallel(ctx, 1, rows, RB_PLAIN, weighted, RB_PLAIN, 1, q);
+}
+
 /* ---- packed matrices ---- */
 
 static int64_t padded(int64_t l) {
@@ -96,16 +115,15 @@ static int64_t square_values(int64_t l) {
     return padded(l) * (padded(l) + 2 * RB_SWEEP_PAD);
 }
 
-rb_error rfn_pattern_work_new(rb_scratch *scratch, rb_type type, int64_t features, int64_t l,
-                              rfn_pattern_work *work) {
+void rfn_pattern_work_take(rb_scratch *scratch, rb_type type, int64_t features, int64_t l,
+                           rfn_pattern_work *work) {
     int64_t packed = rfn_packed(l), tile = TILE_CELLS / packed;
     tile = tile < TILE ? TILE : tile;
     int64_t workers = rb_context_threads(scratch->ctx);
     *work = (rfn_pattern_work){.l = l};
-    rb_dense_take(scratch, type, tile < features ? tile : features, packed, &work->outer);
+    rb_dense_take(scratch, type, rb_smaller(tile, features), packed, &work->outer);
     rb_dense_take(scratch, type, workers * TILE, packed, &work->sums);
     work->squares = rb_take(scratch, workers, (size_t)square_values(l) * sizeof *work->squares);
-    return scratch->err;
 }
 
 void rfn_unpack(rb_dense packed, int64_t row, int64_t l, bool both, double *square, int64_t ld) {
@@ -159,8 +177,8 @@ void rfn_precisions(rb_context *ctx, const rfn_parameters *parameters, rb_dense 
     struct making m = {.ctx = ctx, .parameters = parameters, .work = work};
     start_precisions(parameters, precisions);
     for (; m.first < masks.cols; m.first += work->outer.rows) {
-        int64_t left = masks.cols - m.first, tile = work->outer.rows;
-        rb_dense outer = rb_dense_rows(work->outer, 0, left < tile ? left : tile);
+        int64_t tile = work->outer.rows;
+        rb_dense outer = rb_dense_rows(work->outer, 0, rb_smaller(masks.cols - m.first, tile));
         rb_parallel(ctx, outer.rows, make_outer, &m);
         rb_gemm_parallel(ctx, 1, rb_dense_part(masks, 0, masks.rows, m.first, outer.rows), RB_PLAIN,
                          outer, RB_PLAIN, 1, precisions);
@@ -190,11 +208,13 @@ rb_error rfn_covariances(rb_context *ctx, rb_dense precisions, const rfn_pattern
                        .covariances = covariances,
                        .log_dets = log_dets};
     rb_parallel(ctx, precisions.rows, invert, &m);
-    return m.failed
-               ? rb_fail(ctx, RB_ERROR_NUMERIC,
-                         "the posterior precision of a sample with missing values is not "
-                         "positive definite; scale the data (`scale=sd`) or take a smaller `eta`")
-               : RB_OK;
+    return m.failed ? rfn_fail_indefinite(ctx) : RB_OK;
+}
+
+rb_error rfn_fail_indefinite(rb_context *ctx) {
+    return rb_fail(ctx, RB_ERROR_NUMERIC,
+                   "the posterior precision of a sample with missing values is not positive "
+                   "definite; scale the data (`scale=sd`) or take a smaller `eta`");
 }
 
 /* Sigma w for a packed Sigma, added to column k of products. */
@@ -214,8 +234,8 @@ static void add_product(const struct making *m, rb_dense sum, int64_t row, int64
 
 static void add_tile(void *arg, int64_t index, int worker) {
     const struct making *m = arg;
-    int64_t first = index * TILE, left = m->masks.cols - first;
-    int64_t count = left < TILE ? left : TILE;
+    int64_t first = index * TILE;
+    int64_t count = rb_smaller(m->masks.cols - first, TILE);
     rb_dense sum = rb_dense_rows(m->work->sums, worker * TILE, count);
     rb_gemm(1, rb_dense_part(m->masks, 0, m->masks.rows, first, count), RB_TRANSPOSED,
             m->covariances, RB_PLAIN, 0, sum);

@@ -18,14 +18,31 @@ typedef struct rfn_piece {
     int64_t *lacking;    /* of each sample: how many values are missing */
 } rfn_piece;
 
+/* A sample and its key. */
+typedef struct rfn_keyed {
+    uint64_t key[2];
+    int64_t sample;
+} rfn_keyed;
+/* By key, then by sample: those that lack the same features stand side by side. */
+void rfn_sort_keyed(rfn_keyed *list, int64_t count);
+/* Does another key begin there? */
+static inline bool rfn_key_begins(const rfn_keyed *list, int64_t at) {
+    return at == 0 || list[at].key[0] != list[at - 1].key[0] ||
+           list[at].key[1] != list[at - 1].key[1];
+}
+
 /* Samples that a piece should have at most. */
 int64_t rfn_piece_samples(int64_t features);
-rb_error rfn_piece_new(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
-                       rfn_piece *piece);
+void rfn_piece_take(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
+                    rfn_piece *piece);
 /* Samples first .. first + count - 1 of a block; *piece has room for them. Gives a piece of them,
  * with keys and what is lacking where these are wanted. */
 rfn_piece rfn_piece_load(rb_context *ctx, const rb_block *block, int64_t first, int64_t count,
                          bool keys, const rfn_piece *piece);
+
+/* Q = V Psi^-1 W + M^-1 xi of such rows V; weighted: Psi^-1 W. */
+void rfn_linear_part(rb_context *ctx, const rfn_prior *prior, rb_dense rows, rb_dense weighted,
+                     rb_dense q);
 
 /* What matrices of patterns are made with. */
 typedef struct rfn_pattern_work {
@@ -35,8 +52,8 @@ typedef struct rfn_pattern_work {
     rb_dense sums;   /* of each worker: sums of covariances, of TILE features */
 } rfn_pattern_work;
 
-rb_error rfn_pattern_work_new(rb_scratch *scratch, rb_type type, int64_t features, int64_t l,
-                              rfn_pattern_work *work);
+void rfn_pattern_work_take(rb_scratch *scratch, rb_type type, int64_t features, int64_t l,
+                           rfn_pattern_work *work);
 
 /* P = M^-1 + W_o' Psi_o^-1 W_o of each row of `masks` (1: the feature is there), packed, into the
  * rows of `precisions`. */
@@ -46,6 +63,7 @@ void rfn_precisions(rb_context *ctx, const rfn_parameters *parameters, rb_dense 
  * positive definite. */
 rb_error rfn_covariances(rb_context *ctx, rb_dense precisions, const rfn_pattern_work *work,
                          rb_dense covariances, double *log_dets);
+rb_error rfn_fail_indefinite(rb_context *ctx); /* the same */
 /* products (l x features, float64) += sum of weight Sigma w_k over the rows of `masks` that say
  * how much feature k counts. */
 void rfn_add_lacking(rb_context *ctx, rb_dense loadings, rb_dense masks, rb_dense covariances,

@@ -16,16 +16,19 @@
 /* A support of so many units takes 32 MB; codes with more are left as the sweeps leave them. */
 enum { MAX_POSITIVE = 2048 };
 
-rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *p) {
-    int64_t max = l < MAX_POSITIVE ? l : MAX_POSITIVE;
-    *p = (rfn_polish){.scratch = {.ctx = ctx}, .max = max};
-    p->x = rb_take(&p->scratch, l, sizeof *p->x);
-    p->linear = rb_take(&p->scratch, l, sizeof *p->linear);
-    p->factor = rb_take(&p->scratch, max, (size_t)max * sizeof *p->factor);
-    p->target = rb_take(&p->scratch, max, sizeof *p->target);
-    p->support = rb_take(&p->scratch, max, sizeof *p->support);
-    p->positive = rb_take(&p->scratch, l, sizeof *p->positive);
-    return p->scratch.err;
+rfn_polish *rfn_polish_take(rb_scratch *scratch, int64_t l) {
+    int64_t max = rb_smaller(l, MAX_POSITIVE), workers = rb_context_threads(scratch->ctx);
+    rfn_polish *polish = rb_take(scratch, workers, sizeof *polish);
+    for (rfn_polish *p = polish; !scratch->err && p < polish + workers; p++) {
+        p->max = max;
+        p->x = rb_take(scratch, l, sizeof *p->x);
+        p->linear = rb_take(scratch, l, sizeof *p->linear);
+        p->factor = rb_take(scratch, max, (size_t)max * sizeof *p->factor);
+        p->target = rb_take(scratch, max, sizeof *p->target);
+        p->support = rb_take(scratch, max, sizeof *p->support);
+        p->positive = rb_take(scratch, l, sizeof *p->positive);
+    }
+    return polish;
 }
 
 /* The positive units, in order; -1 when they are too many. */

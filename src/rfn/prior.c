@@ -138,24 +138,21 @@ void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean, dou
 
 rb_error rfn_prior_load(rb_context *ctx, rb_type type, const rb_model *model, rfn_prior *prior) {
     int64_t l = rb_model_units(model);
-    const double *mean, *covariance;
-    rb_error err = rb_model_need_array(ctx, model, "prior_mean", l, 1, &mean);
+    const double *covariance;
+    rb_error err = rb_model_take_array(ctx, model, "prior_mean", rb_column(prior->mean, l));
     if (!err && rb_model_array(model, "prior_covariance", NULL, NULL)) {
         err = rb_model_need_array(ctx, model, "prior_covariance", l, l, &covariance);
         rb_dense m = {(void *)covariance, l, l, l, RB_FLOAT64};
         err = err ? err : set_covariance(ctx, type, m, prior);
         err = err == RB_ERROR_ARGUMENT || err == RB_ERROR_NUMERIC ? RB_ERROR_FORMAT : err;
     }
-    if (!err) {
-        memcpy(prior->mean, mean, (size_t)l * sizeof *mean);
-        weigh_mean(prior, l);
-    }
+    if (!err) weigh_mean(prior, l);
     return err;
 }
 
 rb_error rfn_prior_store(rb_context *ctx, const rfn_prior *prior, int64_t l, rb_model *model) {
-    rb_error err = rfn_store_array(ctx, model, "prior_mean", rfn_column(prior->mean, l));
+    rb_error err = rb_model_put_array(ctx, model, "prior_mean", rb_column(prior->mean, l));
     return err || rfn_prior_is_plain(prior)
                ? err
-               : rfn_store_array(ctx, model, "prior_covariance", prior->covariance);
+               : rb_model_put_array(ctx, model, "prior_covariance", prior->covariance);
 }

@@ -68,9 +68,9 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
 
 static rb_error group_end(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
-    return rfn_persists(&fit->setup, &fit->progress)
-               ? RB_OK
-               : fit->setup.problem.engine->sums(ctx, fit->engine, &fit->sums);
+    const rb_engine *engine = fit->setup.problem.engine;
+    bool waits = engine->sums && !rfn_persists(&fit->setup, &fit->progress);
+    return waits ? engine->sums(ctx, fit->engine, &fit->sums) : RB_OK;
 }
 
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {

@@ -12,7 +12,7 @@ static inline int64_t rfn_task_count(int64_t n_samples) {
     int64_t count = (n_samples + SAMPLES - 1) / SAMPLES;
     if (count < TASKS) {
         int64_t more = (n_samples + FEWER - 1) / FEWER;
-        count = more < TASKS ? more : TASKS;
+        count = rb_smaller(more, TASKS);
     }
     return count <= 1 ? 1 : (count + 1) / 2 * 2;
 }

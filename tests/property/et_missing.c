@@ -62,7 +62,7 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
         assert_int_equal(got->candidates[i * c->candidates + k], results.candidates[k]);
     for (int h = 0; h < c->h; h++)
         near(rb_dense_get(got->mean, i, h), rb_dense_get(results.mean, 0, h), "mean");
-    et_memory_free(&results.memory);
+    rb_scratch_end(&results.memory);
     et_engine_free(engine);
 }
 

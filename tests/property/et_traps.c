@@ -73,7 +73,7 @@ static void energies_are_float64(void **state) {
         et_posteriors(ctx, engine, &f.block, false, &results);
         for (int i = 0; i < c.n; i++)
             assert_close(results.evidence[i], wide[i], 1e-9);
-        et_memory_free(&results.memory);
+        rb_scratch_end(&results.memory);
         et_engine_free(engine);
         end_setting(&f);
     }

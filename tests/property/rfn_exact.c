@@ -111,8 +111,9 @@ static void active_set_from_anywhere(void **state) {
     (void)state;
     enum { L = 12 };
     rb_context *ctx = fixture_context();
-    rfn_polish polish;
-    assert_ok(ctx, rfn_polish_new(ctx, L, &polish));
+    rb_scratch scratch = {.ctx = ctx};
+    rfn_polish *polish = rfn_polish_take(&scratch, L);
+    assert_ok(ctx, scratch.err);
     rb_draws draws = {{4, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
         double g[L * L], h[L * L], q[L], x[L];
@@ -129,19 +130,19 @@ static void active_set_from_anywhere(void **state) {
         }
         rfn_quadratic problem = {.hessian = {h, L, L, L, RB_FLOAT64},
                                  .linear = {q, L, 1, 1, RB_FLOAT64}};
-        rfn_polish_sample(&problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, &polish);
+        rfn_polish_sample(&problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, polish);
         for (int a = 0; a < L; a++) {
             double derivative = -q[a];
             for (int b = 0; b < L; b++)
-                derivative += h[a * L + b] * polish.x[b];
-            assert_true(polish.x[a] >= 0);
-            if (polish.x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
-                fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish.x[a],
+                derivative += h[a * L + b] * polish->x[b];
+            assert_true(polish->x[a] >= 0);
+            if (polish->x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
+                fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish->x[a],
                          derivative);
             }
         }
     }
-    rb_scratch_end(&polish.scratch);
+    rb_scratch_end(&scratch);
     rb_context_free(ctx);
 }
 

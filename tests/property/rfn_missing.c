@@ -302,7 +302,8 @@ static void covariances_of_patterns(void **state) {
     rb_scratch scratch = {.ctx = ctx};
     rfn_pattern_work work;
     rb_dense to = {precisions, 8, 3, 3, RB_FLOAT64}, sigma = {covariances, 8, 3, 3, RB_FLOAT64};
-    assert_ok(ctx, rfn_pattern_work_new(&scratch, RB_FLOAT64, M, L, &work));
+    rfn_pattern_work_take(&scratch, RB_FLOAT64, M, L, &work);
+    assert_ok(ctx, scratch.err);
     rfn_precisions(ctx, &p, (rb_dense){masks, 8, M, M, RB_FLOAT64}, &work, to);
     assert_ok(ctx, rfn_covariances(ctx, to, &work, sigma, log_dets));
     for (int g = 0; g < 8; g++) {

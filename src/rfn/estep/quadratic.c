@@ -55,8 +55,8 @@ struct own_residuals {
 static void own_residual(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct own_residuals *r = arg;
-    int64_t l = r->codes.rows, begin = slice * RFN_SLICE, left = r->codes.cols - begin;
-    int64_t end = begin + (left < RFN_SLICE ? left : RFN_SLICE);
+    int64_t l = r->codes.rows, begin = slice * RFN_SLICE;
+    int64_t end = begin + rb_smaller(r->codes.cols - begin, RFN_SLICE);
     for (int64_t i = begin; i < end; i++) {
         for (int64_t unit = 0; unit < r->residual.rows; unit++) {
             double sum = -rb_dense_get(r->problem->linear, r->first + unit, i);
@@ -104,7 +104,7 @@ bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row,
     int64_t n = row.cols;
     double squares = 0;
     for (int64_t first = 0; first < n; first += RFN_SLICE) {
-        int64_t count = n - first < RFN_SLICE ? n - first : RFN_SLICE;
+        int64_t count = rb_smaller(n - first, RFN_SLICE);
         size_t at = (size_t)first * rb_type_size(row.type);
         squares += kernels->step_row(count, factor, (const char *)row.data + at,
                                      (const char *)step + at, (char *)out + at);

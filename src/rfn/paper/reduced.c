@@ -145,8 +145,8 @@ static int64_t group_size(const rfn_search *s, int64_t first) {
 
 static void solve_task(void *arg, int64_t task, int worker) {
     const rfn_search *s = arg;
-    int64_t first = task * SAMPLES_AT_ONCE, left = s->codes.cols - first, count;
-    int64_t end = first + (left < SAMPLES_AT_ONCE ? left : SAMPLES_AT_ONCE);
+    int64_t first = task * SAMPLES_AT_ONCE, count;
+    int64_t end = first + rb_smaller(s->codes.cols - first, SAMPLES_AT_ONCE);
     for (; first < end && !rb_asked_to_stop(s->ctx); first += count) {
         count = group_size(s, first);
         solve_group(s, s->reduced->order + first, count, worker);
