@@ -138,6 +138,27 @@ static void files_come_back(void **state) {
     rb_model_free(net);
 }
 
+/* A file is of a net whose samples are prepared in the same way. */
+static void preparation_is_compared(void **state) {
+    (void)state;
+    rb_model *net = make_net(), *back;
+    rb_layers *layers;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/rarebit-layers-%ld.npz", (long)getpid());
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    net->preprocess->options.totals = 0.5;
+    assert_ok(ctx, rb_layers_write(ctx, net, layers, path));
+    assert_ok(ctx, rb_net_read(ctx, path, net, &back));
+    rb_model_free(back);
+    for (int other = 0; other < 2; other++) {
+        net->preprocess->options.totals = other ? 0.25 : 0;
+        assert_int_equal(rb_net_read(ctx, path, net, &back), RB_ERROR_DATA);
+    }
+    unlink(path);
+    rb_layers_free(layers);
+    rb_model_free(net);
+}
+
 /* Other programs store inputs x outputs: "transB" of the first layer becomes 0 in the file. */
 static void weights_may_be_turned_around(void **state) {
     (void)state;
@@ -268,6 +289,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maxima_are_largest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(weights_may_be_turned_around, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(preparation_is_compared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
