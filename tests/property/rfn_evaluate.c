@@ -44,6 +44,40 @@ static void float32_agrees_with_float64(void **state) {
     rb_context_free(ctx);
 }
 
+/* The likelihoods of samples add up to that of all, and each is that of the sample by itself. */
+static void likelihoods_are_of_samples(void **state) {
+    (void)state;
+    enum { FEW = 30 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(FEW, M, 2, 5), of_each[FEW], alone, sum = 0;
+    rb_matrix *matrix, *one;
+    rb_source *source = fixture_source(ctx, values, FEW, M, &matrix);
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    options.prior_mean.value = 0.5;
+    rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
+    rb_model *model;
+    rb_metrics *metrics;
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx, rb_evaluate_samples(ctx, model, source, of_each, &metrics));
+    for (int i = 0; i < FEW; i++)
+        sum += of_each[i];
+    assert_close(sum, FEW * rb_metrics_get(metrics, "log_likelihood"), 1e-9);
+    rb_metrics_free(metrics);
+    rb_source_free(source);
+    source = fixture_source(ctx, values + 7 * M, 1, M, &one);
+    assert_ok(ctx, rb_evaluate_samples(ctx, model, source, &alone, &metrics));
+    assert_close(alone, of_each[7], 1e-12);
+    assert_close(alone, rb_metrics_get(metrics, "log_likelihood"), 1e-9);
+    rb_metrics_free(metrics);
+    rb_source_free(source);
+    rb_matrix_free(one);
+    rb_matrix_free(matrix);
+    rb_model_free(model);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* A model whose noise is 0 somewhere is refused. */
 static void noise_is_above_zero(void **state) {
     (void)state;
@@ -110,6 +144,7 @@ static void features_come_in_groups(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float32_agrees_with_float64),
+        cmocka_unit_test(likelihoods_are_of_samples),
         cmocka_unit_test(noise_is_above_zero),
         cmocka_unit_test(features_come_in_groups),
     };

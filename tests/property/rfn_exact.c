@@ -1,6 +1,6 @@
 /* Exact codes of a model with multipliers are the minimum of each sample's problem, by its
  * conditions, also where P + diag tau is ill-conditioned: more units than samples. */
-#include "fixture.h"
+#include "../unit/factors_test.h"
 
 #include "rfn/coder.h"
 
@@ -106,6 +106,34 @@ static void codes_are_exact(void **state) {
     rb_context_free(ctx);
 }
 
+/* As near for samples that are far smaller: their codes are smaller alike. */
+static void codes_scale_with_samples(void **state) {
+    (void)state;
+    enum { FEW = 8, ROWS = 40, COLUMNS = 12 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(ROWS, COLUMNS, 3, 6), *codes[2];
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
+    rb_model *model = compare_fit(ctx, "rfn",
+                                  "units=8 preset=paper estep=cyclic centre=none iterations=30 "
+                                  "precision=float64 estep-tolerance=1e-9 seed=1",
+                                  source);
+    for (int small = 0; small < 2; small++) {
+        for (int e = 0; small && e < ROWS * COLUMNS; e++)
+            values[e] /= 1 << 20;
+        codes[small] = fixture_codes(ctx, model, source);
+    }
+    for (int e = 0; e < ROWS * FEW; e++)
+        assert_close(codes[1][e] * (1 << 20), codes[0][e], 1e-7);
+    free(codes[0]);
+    free(codes[1]);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* From any start, for random problems: zeros, all units, a wrong half. */
 static void active_set_from_anywhere(void **state) {
     (void)state;
@@ -149,6 +177,7 @@ static void active_set_from_anywhere(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_exact),
+        cmocka_unit_test(codes_scale_with_samples),
         cmocka_unit_test(active_set_from_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
