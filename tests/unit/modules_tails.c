@@ -18,6 +18,24 @@ static void closed_forms(void **state) {
     assert_close(rb_log_normal_tail(-1) - log1p(-exp(rb_log_normal_tail(1))), 0, 1e-15);
 }
 
+/* Of many degrees of freedom, by the sums that even numbers have: 26.4.5 and 26.7.4 of Abramowitz
+ * and Stegun. */
+static void many_degrees(void **state) {
+    (void)state;
+    for (int degrees = 10; degrees <= 200; degrees += 38) {
+        for (double x = 0.4 * degrees; x < 3 * degrees; x *= 1.3) {
+            double term = 1, poisson = 1, sum = 1, power = 1;
+            double t = sqrt(x / degrees), angle = atan(t / sqrt(degrees));
+            for (int k = 1; k < degrees / 2; k++) {
+                poisson += term *= x / 2 / k;
+                sum += power *= (2 * k - 1.0) / (2 * k) * pow(cos(angle), 2);
+            }
+            assert_close(rb_log_chi_square_tail(x, degrees), log(poisson) - x / 2, 1e-11);
+            assert_close(rb_log_student_tail(t, degrees), log1p(-sin(angle) * sum), 1e-11);
+        }
+    }
+}
+
 /* Where a double ends the logarithm goes on; both branches meet. */
 static void beyond_a_double(void **state) {
     (void)state;
@@ -62,6 +80,7 @@ static void rates_by_definition(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_forms),
+        cmocka_unit_test(many_degrees),
         cmocka_unit_test(beyond_a_double),
         cmocka_unit_test(rates_by_definition),
     };
