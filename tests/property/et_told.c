@@ -38,6 +38,7 @@ static double metric(const rb_model *model, int64_t iteration, const char *name)
 static void metrics_are_of_the_model(void **state) {
     const struct fixture_problem *p = *state;
     static const char *const methods[] = {"ssc", "linca"};
+    double temperatures[30];
     for (int i = 0; i < 2; i++) {
         rb_model *model =
             fit(p, methods[i],
@@ -50,6 +51,11 @@ static void metrics_are_of_the_model(void **state) {
         for (int h = 0; h < H; h++) {
             mean += prior[h] / H;
             assert_true(dead[h] == 0);
+        }
+        for (int t = 0; t < 30; t++) { /* one schedule */
+            double now = metric(model, t, "temperature");
+            assert_true(i == 0 || now == temperatures[t]);
+            temperatures[t] = now;
         }
         assert_close(metric(model, 29, "temperature"), 1, 1e-12);
         assert_close(metric(model, 0, "temperature"), 3, 1e-12);

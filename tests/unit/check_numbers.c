@@ -56,6 +56,35 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
     rb_context_free(ctx);
 }
 
+/* Names are of genes where three in a hundred look like symbols. */
+static void few_symbols_are_no_genes(void **state) {
+    (void)state;
+    enum { MANY = 200 };
+    static const char *const symbols[] = {"BCL2",  "TRIM5", "CASP3", "CASP8",
+                                          "ITGA4", "TRIM8", "BCL6"};
+    static double values[2 * MANY];
+    static char names[MANY][8];
+    const char *list[MANY];
+    for (int some = 4; some <= 7; some += 3) {
+        rb_context *ctx = fixture_context();
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, values, 2, MANY, &matrix);
+        for (int k = 0; k < MANY; k++) {
+            snprintf(names[k], sizeof names[k], "x%d", k);
+            list[k] = k < some ? symbols[k] : names[k];
+        }
+        assert_ok(ctx, rb_source_set_feature_names(ctx, source, list, MANY));
+        rb_look look = {.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = 2, .m = MANY};
+        assert_ok(ctx, rb_look_names(&look));
+        assert_int_equal(look.column.genes, some);
+        assert_int_equal(look.column.are_genes, some == 7);
+        assert_ok(ctx, rb_scratch_end(&look.scratch));
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+        rb_context_free(ctx);
+    }
+}
+
 /* A single sample has a total; its spread is 1. */
 static void one_sample_has_a_total(void **state) {
     (void)state;
@@ -121,7 +150,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_in_standard_deviations),
         cmocka_unit_test(z_scores_are_seen_by_either_deviation),
-        cmocka_unit_test(one_sample_has_a_total),
+        cmocka_unit_test(one_sample_has_a_total), cmocka_unit_test(few_symbols_are_no_genes),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,20 @@ static void any_form_of_data(void **state) {
     rb_matrix_free(rows);
 }
 
+/* The likelihoods of samples add up to that of all. */
+static void likelihoods_are_of_samples(void **state) {
+    struct fixture_problem *p = *state;
+    rb_model *model = fit(p->ctx, p->source, "fa", "precision=float64 iterations=5");
+    double of_each[N], sum = 0;
+    rb_metrics *metrics;
+    assert_ok(p->ctx, rb_evaluate_samples(p->ctx, model, p->source, of_each, &metrics));
+    for (int i = 0; i < N; i++)
+        sum += of_each[i];
+    assert_close(sum, N * rb_metrics_get(metrics, "log_likelihood"), 1e-9);
+    rb_metrics_free(metrics);
+    rb_model_free(model);
+}
+
 /* A fit from noise variances below the least one begins with that: of each feature. */
 static void starts_have_the_least_noise(void **state) {
     struct fixture_problem *p = *state;
@@ -268,6 +282,25 @@ static void starts_have_the_least_noise(void **state) {
     rb_model_free(models[1]);
 }
 
+/* || C - L L' - Psi || with the loadings that belong to the codes. */
+static void assert_covariance_error(struct fixture_problem *p, const rb_model *model) {
+    const double *w = fixture_array(model, "loadings"), *noise = fixture_array(model, "noise");
+    double mean[M] = {0}, sum = 0;
+    for (int e = 0; e < N * M; e++)
+        mean[e % M] += p->values[e] / N;
+    for (int k = 0; k < M; k++) {
+        for (int l = 0; l < M; l++) {
+            double rest = k == l ? -noise[k] : 0;
+            for (int i = 0; i < N; i++)
+                rest += (p->values[i * M + k] - mean[k]) * (p->values[i * M + l] - mean[l]) / N;
+            for (int j = 0; j < UNITS; j++)
+                rest -= w[k * UNITS + j] * w[l * UNITS + j];
+            sum += rest * rest;
+        }
+    }
+    assert_close(metric(p->ctx, model, p->source, "covariance_error"), sqrt(sum), 1e-9);
+}
+
 /* Codes of mean square 1, the same reconstruction, the same likelihood. */
 static void codes_are_scaled(void **state) {
     struct fixture_problem *p = *state;
@@ -281,6 +314,8 @@ static void codes_are_scaled(void **state) {
     for (int i = 0; i < 2; i++)
         assert_close(metric(p->ctx, plain, p->source, metrics[i]),
                      metric(p->ctx, scaled, p->source, metrics[i]), 1e-9);
+    assert_covariance_error(p, plain);
+    assert_covariance_error(p, scaled);
     free(codes);
     rb_model_free(plain);
     rb_model_free(scaled);
@@ -446,6 +481,7 @@ int main(void) {
                                        cmocka_unit_test(any_form_of_data),
                                        cmocka_unit_test(codes_are_scaled),
                                        cmocka_unit_test(starts_have_the_least_noise),
+                                       cmocka_unit_test(likelihoods_are_of_samples),
                                        cmocka_unit_test(fabia_takes_its_step),
                                        cmocka_unit_test(sparse_methods_take_their_steps),
                                        cmocka_unit_test(solvers_agree_on_few_samples)};

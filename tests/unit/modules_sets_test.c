@@ -302,6 +302,26 @@ static void names_and_sizes(void **state) {
     clear(&p);
 }
 
+/* A set is left out where one of its name and features was before, not of its name alone. */
+static void only_repeated_sets_are_left_out(void **state) {
+    (void)state;
+    static const int64_t first[] = {0, 1, 2, 3, 4}, second[] = {4, 5, 6, 7, 8},
+                         third[] = {4, 5, 6, 7, 9}, more[] = {10, 11, 12, 13, 14};
+    planted p = plant(600, 1);
+    for (int64_t k = 0; k < p.n; k++)
+        p.loadings[k] = (double)(k % 7);
+    fill_module(&p, 0, 3);
+    add_set(&p, "other", first, 5);
+    add_set(&p, "same", second, 5);
+    add_set(&p, "more", more, 5);
+    add_set(&p, "same", third, 5);
+    add_set(&p, "same", second, 5);
+    rb_set_tests tests = run(&p);
+    assert_int_equal(tests.n_sets, 4);
+    rb_set_tests_clear(&tests);
+    clear(&p);
+}
+
 static void no_memory(void **state) {
     (void)state;
     const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -345,6 +365,7 @@ int main(void) {
         cmocka_unit_test(the_planted_set_is_first),
         cmocka_unit_test(p_values_are_calibrated),
         cmocka_unit_test(names_and_sizes),
+        cmocka_unit_test(only_repeated_sets_are_left_out),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

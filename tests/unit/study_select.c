@@ -111,6 +111,20 @@ static void the_scale_of_codes_does_not_matter(void **state) {
     assert_close(match[1], match[0], 1e-3);
 }
 
+/* Fits with the same codes match wholly, also where one sample outweighs all. */
+static void the_same_codes_match_wholly(void **state) {
+    struct world *w = *state;
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = (e < M ? 50 : e / M % 5) * (double)(1 + e % M % 3);
+    rb_options_free(w->options);
+    assert_ok(w->ctx, rb_select_options(w->ctx, "pca", &w->options));
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options,
+                                         "units=1 restarts=2 folds=3 solver=randomized"));
+    rb_selection *s = select_units(w);
+    assert_close(rb_selection_get(s, 0, "match"), 1, 1e-4);
+    rb_selection_free(s);
+}
+
 /* What is held out is not seen: folds of noise are explained worse the more units there are. */
 static void more_units_explain_unseen_noise_worse(void **state) {
     struct world *w = *state;
@@ -505,6 +519,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(finds_the_planted_number, setup, teardown),
         cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(the_scale_of_codes_does_not_matter, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_codes_match_wholly, setup, teardown),
         cmocka_unit_test_setup_teardown(more_units_explain_unseen_noise_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(does_without_folds_or_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
