@@ -190,6 +190,12 @@ typedef struct rb_legend {
 } rb_legend;
 void rb_page_legend(rb_page *page, const rb_legend *legend);
 double rb_legend_height(const rb_legend *legend);
+/* Of classes, in as many columns as fit from `left` on; `unlabelled`: some samples have none. */
+rb_legend rb_class_legend(const char *const *names, int64_t n_classes, bool unlabelled, double left,
+                          double top);
+/* The class of each column, -1 in the colour of `none`; the word stands at the left. */
+void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns,
+                         rb_colour none);
 
 /* A vertical bar with ticks at its right; `more`: values above `high` exist. */
 void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool more,

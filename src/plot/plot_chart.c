@@ -200,6 +200,36 @@ double rb_legend_height(const rb_legend *l) {
     return (double)rows * l->row_height;
 }
 
+rb_legend rb_class_legend(const char *const *names, int64_t n_classes, bool unlabelled, double left,
+                          double top) {
+    double space = RB_PAGE_WIDTH - left - 20;
+    double wanted = fmax(rb_text_widest(RB_TEXT_LABEL, names, n_classes),
+                         unlabelled ? rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL) : 0);
+    int64_t across = (int64_t)fmax(1, floor(space / (wanted + 36)));
+    return (rb_legend){.names = names,
+                       .count = n_classes ? n_classes + unlabelled : 0,
+                       .n_classes = n_classes,
+                       .across = across,
+                       .left = left,
+                       .top = top,
+                       .step = space / (double)across,
+                       .row_height = 20};
+}
+
+/* Neighbours of one class are one rectangle. */
+void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns,
+                         rb_colour none) {
+    double width = strip.width / (double)columns;
+    for (int64_t start = 0, end; start < columns; start = end) {
+        for (end = start; end < columns && class_of[end] == class_of[start]; end++) {
+        }
+        rb_box part = {strip.x + (double)start * width, strip.y, (double)(end - start) * width,
+                       strip.height};
+        rb_page_fill(page, part, class_of[start] < 0 ? none : rb_class_colour(class_of[start]));
+    }
+    rb_page_text(page, RB_TEXT_TICK, strip.x - 8, strip.y + strip.height / 2, 1, 0, "class");
+}
+
 void rb_page_legend(rb_page *page, const rb_legend *l) {
     for (int64_t i = 0; i < l->count; i++) {
         int64_t row = i / l->across, column = i % l->across;

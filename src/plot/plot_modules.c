@@ -38,37 +38,13 @@ static layout arrange(const rb_modules_plot *p) {
     l.map = (rb_box){MARGIN_LEFT, top, width, fmax(row_height * rows, 120)};
     l.height = l.map.y + l.map.height + 30;
     if (p->class_of) {
-        double space = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
-        double wanted = rb_text_widest(RB_TEXT_LABEL, p->class_names, p->n_classes);
         bool all = true;
         for (int64_t i = 0; i < p->columns; i++)
             all = all && p->class_of[i] >= 0;
-        wanted = all ? wanted : fmax(wanted, rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL));
-        rb_legend *legend = &l.legend;
-        *legend = (rb_legend){.names = p->class_names,
-                              .count = p->n_classes + !all,
-                              .n_classes = p->n_classes,
-                              .left = MARGIN_LEFT,
-                              .top = l.height + 14,
-                              .row_height = 20};
-        legend->across = (int64_t)fmax(1, floor(space / (wanted + 36)));
-        legend->step = space / (double)legend->across;
-        l.height = legend->top + rb_legend_height(legend) + 10;
+        l.legend = rb_class_legend(p->class_names, p->n_classes, !all, MARGIN_LEFT, l.height + 14);
+        l.height = l.legend.top + rb_legend_height(&l.legend) + 10;
     }
     return l;
-}
-
-/* Neighbouring samples of one class are one rectangle. */
-static void draw_strip(rb_page *page, const rb_modules_plot *p, rb_box strip) {
-    double width = strip.width / (double)p->columns;
-    for (int64_t start = 0, end; start < p->columns; start = end) {
-        for (end = start; end < p->columns && p->class_of[end] == p->class_of[start]; end++) {
-        }
-        rb_box part = {strip.x + (double)start * width, strip.y, (double)(end - start) * width,
-                       strip.height};
-        rb_page_fill(page, part, rb_class_colour(p->class_of[start]));
-    }
-    rb_page_text(page, RB_TEXT_TICK, strip.x - 8, strip.y + strip.height / 2, 1, 0, "class");
 }
 
 /* The unit stands at the left, beside its frame. */
@@ -100,7 +76,7 @@ rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p, const rb_plo
     rb_page_heatmap(&page, map, &grid);
     rb_page_frame(&page, map, 0.5, (rb_colour){0.6, 0.6, 0.6});
     if (p->class_of) {
-        draw_strip(&page, p, l.strip);
+        rb_page_class_strip(&page, l.strip, p->class_of, p->columns, rb_class_colour(-1));
         rb_page_legend(&page, &l.legend);
     }
     draw_frames(&page, p, map);

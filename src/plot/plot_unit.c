@@ -49,25 +49,10 @@ typedef struct unit_plot {
 
 /* ---- drawing ---- */
 
-static rb_legend arrange_legend(const unit_plot *p, double left, double top) {
-    rb_legend l = {.count = p->n_classes ? p->n_classes + p->unlabelled : 0,
-                   .n_classes = p->n_classes,
-                   .left = left,
-                   .top = top,
-                   .row_height = 20,
-                   .across = 1};
-    if (!l.count) return l;
-    l.names = (const char *const *)p->labels.classes->text;
-    double space = RB_PAGE_WIDTH - left - 20;
-    double wanted = rb_text_widest(RB_TEXT_LABEL, l.names, p->n_classes);
-    if (p->unlabelled) wanted = fmax(wanted, rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL));
-    l.across = (int64_t)fmax(1, floor(space / (wanted + 36)));
-    l.step = space / (double)l.across;
-    return l;
-}
+/* Of no class, that points may be seen on white. */
+static const rb_colour grey = {0.6, 0.6, 0.6};
 
 static rb_colour colour_of(const unit_plot *p, int64_t column) {
-    const rb_colour grey = {0.6, 0.6, 0.6}; /* of no class, that points may be seen on white */
     if (!p->n_classes) return rb_class_colour(0);
     return p->class_of[column] < 0 ? grey : rb_class_colour(p->class_of[column]);
 }
@@ -101,19 +86,6 @@ static void draw_strip(rb_page *page, const unit_plot *p, int64_t row, rb_box bo
     }
 }
 
-static void draw_classes(rb_page *page, const unit_plot *p, rb_box box) {
-    double width = box.width / (double)p->columns;
-    for (int64_t start = 0, end; start < p->columns; start = end) {
-        end = start + 1;
-        while (end < p->columns && p->class_of[end] == p->class_of[start])
-            end++;
-        rb_box part = {box.x + (double)start * width, box.y, (double)(end - start) * width,
-                       box.height};
-        rb_page_fill(page, part, colour_of(p, start));
-    }
-    rb_page_text(page, RB_TEXT_TICK, box.x - 8, box.y + box.height / 2, 1, 0, "class");
-}
-
 static void draw_rows(rb_page *page, const unit_plot *p, rb_box box) {
     const rb_colour frame = {0.7, 0.7, 0.7};
     char text[32];
@@ -142,14 +114,18 @@ static rb_error draw(const unit_plot *p, const rb_plot_options *options, const c
     double left = fmin(names, MAX_NAME) + 28, top = TOP + (p->n_classes ? CLASSES + GAP : 0);
     double bottom = top + CODE + 2 * GAP + (double)(p->rows - 1) * (STRIP + GAP);
     rb_box box = {left, top, RB_PAGE_WIDTH - left - RIGHT, CODE};
-    rb_legend legend = arrange_legend(p, left, bottom + 50);
+    rb_legend legend =
+        rb_class_legend(p->n_classes ? (const char *const *)p->labels.classes->text : NULL,
+                        p->n_classes, p->unlabelled, left, bottom + 50);
     rb_page page;
     rb_error err =
         rb_page_open(p->ctx, options, path,
                      bottom + 36 + rb_legend_height(&legend) + (legend.count ? 10 : 0), &page);
     if (err) return err;
     rb_page_title(&page, left, 26, 0, p->title);
-    if (p->n_classes) draw_classes(&page, p, (rb_box){left, TOP, box.width, CLASSES});
+    if (p->n_classes)
+        rb_page_class_strip(&page, (rb_box){left, TOP, box.width, CLASSES}, p->class_of, p->columns,
+                            grey);
     draw_rows(&page, p, box);
     rb_page_text(&page, RB_TEXT_LABEL, left + box.width / 2, bottom + 18, 0.5, 0, "samples");
     rb_page_legend(&page, &legend);
