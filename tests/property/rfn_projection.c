@@ -101,10 +101,33 @@ static void ties_take_the_first(void **state) {
     assert_true(codes[1] == 2 && codes[0] == 0 && codes[2] == 0 && codes[3] == 0);
 }
 
+/* An M-step from moments that are no numbers says of which feature. */
+static void lost_numbers_are_told(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_fit_options fit = fixture_fit(1, RB_FLOAT64);
+    rb_rfn_options options = fixture_rfn(1, RB_RFN_NORMALIZE_RMS);
+    rb_problem problem = {
+        .n_samples = N, .n_features = M, .type = RB_FLOAT64, .block_samples = N, .fit = &fit};
+    for (int k = 0; k < M; k++) {
+        rfn_steps steps;
+        rfn_steps_new(ctx, problem, &options, &steps);
+        rb_dense_set(steps.fit->moments.s, 0, 0, 1);
+        rb_dense_set(steps.fit->moments.u, k, 0, NAN);
+        assert_int_equal(rb_method_rfn.mstep(ctx, steps.fit), RB_ERROR_NUMERIC);
+        char feature[32];
+        snprintf(feature, sizeof feature, "of feature %d became", k);
+        assert_non_null(strstr(rb_context_error(ctx), feature));
+        rfn_steps_free(&steps);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_point),
         cmocka_unit_test(ties_take_the_first),
+        cmocka_unit_test(lost_numbers_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
