@@ -354,6 +354,10 @@ static void a_refit_keeps_the_units(void **state) {
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *before, *after;
     assert_ok(ctx, rb_fit_consensus(ctx, options, source, &before));
+    assert_ok(ctx, rb_options_set_integer(ctx, options, "refit", 1));
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &after));
+    assert_int_equal(rb_model_iterations(after), 1);
+    rb_model_free(after);
     assert_ok(ctx, rb_options_set_integer(ctx, options, "refit", 10));
     assert_ok(ctx, rb_fit_consensus(ctx, options, source, &after));
     assert_int_equal(rb_model_iterations(before), 0);
