@@ -118,9 +118,6 @@ class Context:
         self._pointer = c_void_p()
         if core.rb_context_new(byref(self._pointer)):
             raise MemoryError("there is no memory for a context of rarebit")
-        library = nets()
-        if library is not None:
-            library.rb_nets_use(self._pointer)
         self._raised: Optional[BaseException] = None
         self._interrupted = False
         self._desk: Optional[_Desk] = None
@@ -131,12 +128,15 @@ class Context:
         core.rb_context_on_log(self._pointer, self._on_log, None)
         if verbose or callback is not None:
             core.rb_context_on_progress(self._pointer, self._on_progress, None)
-        if threads != 1:
-            try:
+        library = nets()
+        try:
+            if library is not None:
+                self.call(library.rb_nets_use)
+            if threads != 1:
                 self.call(core.rb_context_set_threads, threads)
-            except BaseException:
-                core.rb_context_free(self._pointer)
-                raise
+        except BaseException:
+            core.rb_context_free(self._pointer)
+            raise
 
     def __enter__(self) -> "Context":
         return self

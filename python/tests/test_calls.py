@@ -205,6 +205,15 @@ def test_without_another_thread_a_fit_runs_on_this_one(X, monkeypatch):
     assert RFN(3, iterations=5, callback=seen.append).fit(X).n_iter_ == len(seen) == 5
 
 
+def test_nets_that_get_no_memory_are_an_error(X, monkeypatch):
+    class Nets:
+        rb_nets_use = staticmethod(lambda context: 1)
+
+    monkeypatch.setattr("rarebit._context.nets", Nets)
+    with pytest.raises(MemoryError):
+        RFN(3, iterations=5).fit(X)
+
+
 @quiet
 def test_one_stream_in_two_threads(X):
     stream = rarebit.stream(lambda first, count: X[first:first + count], *X.shape, dtype=float)

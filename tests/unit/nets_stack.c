@@ -335,6 +335,25 @@ static void loadings_are_numbers(void **state) {
     end(&s);
 }
 
+/* Wherever memory ends, the context is as it was: once there is some, all methods come. */
+static void methods_are_known_all_or_none(void **state) {
+    (void)state;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        rb_context *ctx;
+        assert_ok(NULL, rb_context_new(&ctx));
+        ctx->allocations_left = n;
+        err = rb_nets_use(ctx);
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_int_equal(!rb_find_method(ctx, "dae"), err != RB_OK);
+        ctx->allocations_left = -1;
+        assert_ok(ctx, rb_nets_use(ctx));
+        assert_true(rb_find_method(ctx, "dae") && rb_find_method(ctx, "rbm"));
+        assert_non_null(rb_find_made(ctx, "stack"));
+        rb_context_free(ctx);
+    }
+}
+
 static void no_layers_are_refused(void **state) {
     (void)state;
     stage s = begin();
@@ -394,6 +413,7 @@ int main(void) {
         cmocka_unit_test(a_stop_gives_the_layers_so_far),
         cmocka_unit_test(a_layer_out_of_time_is_the_last),
         cmocka_unit_test(loadings_are_numbers),
+        cmocka_unit_test(methods_are_known_all_or_none),
         cmocka_unit_test(no_layers_are_refused),
         cmocka_unit_test(options_are_checked),
     };
