@@ -482,6 +482,22 @@ const char *rb_options_text(const rb_options *options, const char *name) {
     return at.row && at.row->kind == RB_OPTION_TEXT ? *(const char *const *)field : NULL;
 }
 
+/* The default of an option: what a rule gives it, as the options are, where the rule gives it
+ * nothing else. */
+static const char *fallback_of(const rb_options *options, const rb_option *row) {
+    const char *fallback = row->fallback;
+    size_t length = strlen(row->name);
+    for (int p = 0; p < options->n_parts; p++) {
+        const rb_option_rule *rule = options->parts[p].group.rules;
+        for (; rule && rule->when; rule++) {
+            bool gives = strncmp(rule->then, row->name, length) == 0 && rule->then[length] == '=' &&
+                         !strchr(rule->then, ' ');
+            if (gives && holds(options, rule->when)) fallback = rule->then + length + 1;
+        }
+    }
+    return fallback;
+}
+
 rb_error rb_options_row(const rb_options *options, int64_t index, rb_option *row, size_t size) {
     rb_option found = {0};
     for (int p = 0; p < options->n_parts && !found.name; p++) {
@@ -491,6 +507,7 @@ rb_error rb_options_row(const rb_options *options, int64_t index, rb_option *row
             if (!hidden && index-- == 0) {
                 found = part->group.rows[i];
                 found.group = part->group.title;
+                found.fallback = fallback_of(options, &found);
             }
         }
     }

@@ -74,6 +74,14 @@ static const rb_option fabia_rows[] = {
     {0},
 };
 
+/* FABIA's objective rests for hundreds of iterations before modules are found, and may fall: what
+ * tells the end is that the parameters rest. */
+static const rb_option_rule fabia_rules[] = {
+    {"units", "iterations=2000"},
+    {"units", "parameter-tolerance=5e-4"},
+    {0},
+};
+
 static const char *const start_options[] = {"weight-init", NULL};
 
 /* Parameters were moved, and noise variances, in logarithms, may have gone too low. */
@@ -143,6 +151,7 @@ const rb_method rb_method_fabia = {
     .code_name = "X_fabia",
     .own = &fabia,
     .options = fabia_rows,
+    .rules = fabia_rules,
     .code_scale = "scale",
     SHARED,
 };

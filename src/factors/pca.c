@@ -27,8 +27,10 @@ static const rb_option rows[] = {
 };
 
 static const rb_option_rule rules[] = {
-    {"solver=auto", "iterations=12 tolerance=1e-3"},
-    {"solver=randomized", "iterations=12 tolerance=1e-3"},
+    {"solver=auto", "iterations=12"},
+    {"solver=auto", "tolerance=1e-3"},
+    {"solver=randomized", "iterations=12"},
+    {"solver=randomized", "tolerance=1e-3"},
     {"solver=exact", "-iterations -tolerance -patience"},
     {0},
 };

@@ -100,6 +100,22 @@ static void texts_are_copied(void **state) {
     rb_options_free(options);
 }
 
+/* Of what all fits have, as the method has them. */
+static void defaults_of_a_method(void **state) {
+    static const char *const cases[][3] = {{"fabia", "iterations", "2000"},
+                                           {"fabia", "parameter-tolerance", "5e-4"},
+                                           {"pca", "tolerance", "1e-3"},
+                                           {"rfn", "iterations", "200"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        rb_options *options = options_of(*state, cases[c][0]);
+        rb_option row = {0};
+        for (int64_t i = 0; i == 0 || strcmp(row.name, cases[c][1]) != 0; i++)
+            assert_ok(*state, rb_options_row(options, i, &row, sizeof row));
+        assert_string_equal(row.fallback, cases[c][2]);
+        rb_options_free(options);
+    }
+}
+
 /* What a program of an earlier header asks for, and one of a later. */
 static void rows_of_other_sizes(void **state) {
     rb_context *ctx = *state;
@@ -268,6 +284,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_option_of_every_method, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_names_and_values, setup, teardown),
         cmocka_unit_test_setup_teardown(texts_are_copied, setup, teardown),
+        cmocka_unit_test_setup_teardown(defaults_of_a_method, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_of_other_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(presets, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_and_contradictory_options, setup, teardown),

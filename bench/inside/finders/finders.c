@@ -13,7 +13,7 @@ static const struct finder finders[] = {
     {"rfn", "rfn", ""},
     {"rfn biclustering", "rfn", "preset=biclustering"},
     {"rfn median", "rfn", "centre=median"},
-    {"fabia", "fabia", "iterations=500"},
+    {"fabia", "fabia", "iterations=500 parameter-tolerance=0"},
     {"nmf", "nmf", ""},
     {"ica", "ica", ""},
     {"sfa", "sfa", ""},
