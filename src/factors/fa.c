@@ -57,32 +57,32 @@ double fa_noise_min(const factors *fa, int64_t k) {
 
 /* ---- memory ---- */
 
-static const rb_field parameters[] = {
+static const rb_field parameters_fields[] = {
     {"loadings", offsetof(factors, loadings), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
      RB_DIM_UNITS, RB_KEPT_PARAMETER},
     {"noise", offsetof(factors, noise), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES, 0,
      RB_KEPT_POSITIVE, DBL_MIN, DBL_MAX},
     {0},
 };
-static const rb_field codes[] = {
+static const rb_field codes_fields[] = {
     {"variances", offsetof(factors, variances), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FACTORS_OWN,
      FACTORS_SPARSE, RB_KEPT_OTHER, 0, DBL_MAX},
     {0},
 };
-static const rb_field progress[] = {
+static const rb_field progress_fields[] = {
     {"scale", offsetof(factors, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS, 0,
      RB_KEPT_OTHER, 0, DBL_MAX},
-    {"settled", offsetof(factors, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
+    {"settled", offsetof(factors, base.done), RB_FIELD_INLINE, RB_KEPT_FLAG},
     {0},
 };
-static const rb_field survey[] = {
+static const rb_field survey_fields[] = {
     {"second", offsetof(factors, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES,
      .sum = RB_SUM_SQUARES},
     {"products", offsetof(factors, products), RB_FIELD_DENSE, RB_KEPT_WORKING, FACTORS_COVARIANCE,
      FACTORS_COVARIANCE},
     {0},
 };
-static const rb_field sums[] = {
+static const rb_field sums_fields[] = {
     {"u", offsetof(factors, sums.u), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
      RB_DIM_UNITS},
     {"s", offsetof(factors, sums.s), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_UNITS, RB_DIM_UNITS},
@@ -91,7 +91,7 @@ static const rb_field sums[] = {
     {"value", offsetof(factors, sums.value), RB_FIELD_INLINE, RB_KEPT_FLOAT64, RB_DIM_ONE},
     {0},
 };
-static const rb_field scratch[] = {
+static const rb_field scratch_fields[] = {
     {"codes", offsetof(factors, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, FACTORS_BLOCK,
      RB_DIM_UNITS},
     {"moment", offsetof(factors, moment), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
@@ -100,13 +100,13 @@ static const rb_field scratch[] = {
      RB_DIM_FEATURES},
     {0},
 };
-const rb_part fa_parts[] = {
-    {RB_PART_PARAMETERS, parameters, 0},
-    {RB_PART_CODES, codes, 0},
-    {RB_PART_PROGRESS, progress, 0},
-    {RB_PART_SURVEY, survey, 0},
-    {RB_PART_SUMS, sums, 0},
-    {RB_PART_SCRATCH, scratch, 0},
+static const rb_part parts[] = {
+    {RB_PART_PARAMETERS, parameters_fields, 0},
+    {RB_PART_CODES, codes_fields, 0},
+    {RB_PART_PROGRESS, progress_fields, 0},
+    {RB_PART_SURVEY, survey_fields, 0},
+    {RB_PART_SUMS, sums_fields, 0},
+    {RB_PART_SCRATCH, scratch_fields, 0},
     {0},
 };
 
@@ -122,15 +122,7 @@ static bool is_fixed(const rb_problem *problem, const fa_options *options) {
            problem->fit->accelerate == RB_ACCELERATE_NONE;
 }
 
-int64_t fa_units(const void *options) {
-    return ((const fa_options *)options)->units;
-}
-
-int64_t fa_block_samples(const rb_problem *problem, const void *options) {
-    return factors_block_samples(problem, fa_units(options));
-}
-
-void fa_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const fa_options *o = options;
     bool fixed = is_fixed(problem, o), sparse = prior_of(problem) != FACTORS_NORMAL;
     shape->dims[RB_DIM_ONE] = 1;
@@ -144,13 +136,12 @@ void fa_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     shape->dims[FACTORS_SPARSE] = sparse ? o->units : 0;
 }
 
-void fa_finish(void *state) {
+static void finish(void *state) {
     factors *fa = state;
-    if (fa) {
-        fa_posterior_free(&fa->posterior);
-        fa_work_free(&fa->work);
-        factors_columns_clear(&fa->columns);
-    }
+    if (!fa) return;
+    rb_spd_free(fa->posterior.factor);
+    (void)rb_scratch_end(&fa->own);
+    factors_columns_clear(&fa->columns);
 }
 
 /* ---- the start ---- */
@@ -170,10 +161,10 @@ static rb_error take_start(rb_context *ctx, const rb_model *model, factors *fa) 
     return err;
 }
 
-rb_error fa_start(rb_context *ctx, const rb_problem *problem, const void *options,
-                  const rb_model *start, void **state) {
+static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
+                      const rb_model *start, void **state) {
     factors *fa = *state;
-    fa->problem = *problem;
+    fa->base.problem = *problem;
     fa->options = *(const fa_options *)options;
     fa->prior = prior_of(problem);
     fa->fixed = is_fixed(problem, &fa->options);
@@ -185,25 +176,25 @@ rb_error fa_start(rb_context *ctx, const rb_problem *problem, const void *option
     int64_t l = fa->options.units;
     for (int64_t e = 0; fa->prior != FACTORS_NORMAL && e < problem->own * l; e++)
         fa->variances[e] = 1;
-    rb_error err =
-        fa_posterior_new(ctx, problem->type, problem->n_features, l, fa->prior, &fa->posterior);
-    if (!err && fa->prior != FACTORS_NORMAL) err = fa_work_new(ctx, l, true, &fa->work);
-    return err || !start ? err : take_start(ctx, start, fa);
+    fa->own = (rb_scratch){.ctx = ctx};
+    fa_posterior_new(&fa->own, problem->type, problem->n_features, l, fa->prior, &fa->posterior);
+    if (fa->prior != FACTORS_NORMAL) fa_work_new(&fa->own, l, true, &fa->work);
+    return fa->own.err || !start ? fa->own.err : take_start(ctx, start, fa);
 }
 
-rb_error fa_survey(rb_context *ctx, void *state, const rb_block *block) {
+static rb_error survey(rb_context *ctx, void *state, const rb_block *block) {
     factors *fa = state;
     rb_block_feature_squares(ctx, block, fa->second);
     return fa->fixed ? factors_add_second(ctx, &fa->columns, block, fa->products) : RB_OK;
 }
 
-rb_error fa_survey_end(rb_context *ctx, void *state) {
+static rb_error survey_end(rb_context *ctx, void *state) {
     factors *fa = state;
     int64_t m = fa->loadings.rows, l = fa->loadings.cols;
-    rb_stream stream = {(uint64_t)fa->problem.fit->seed, RB_RANDOM_LOADINGS,
-                        (uint32_t)fa->problem.restart};
+    rb_stream stream = {(uint64_t)fa->base.problem.fit->seed, RB_RANDOM_LOADINGS,
+                        (uint32_t)fa->base.problem.restart};
     for (int64_t k = 0; k < m; k++)
-        fa->second[k] /= (double)fa->problem.n_samples;
+        fa->second[k] /= (double)fa->base.problem.n_samples;
     for (int64_t k = 0; !fa->warm && k < m; k++) {
         double size = size_of(fa, k), sd = fa->second[k] > 0 ? size * fa->options.weight_init : 0;
         fa->noise[k] = fa->prior == FACTORS_FABIA ? FABIA_NOISE * size * size : variance_of(fa, k);
@@ -218,20 +209,16 @@ rb_error fa_survey_end(rb_context *ctx, void *state) {
 
 /* ---- the E-step ---- */
 
-bool fa_done(const void *state) {
-    return ((const factors *)state)->settled;
-}
-
-bool fa_reads(const void *state) {
+static bool reads(const void *state) {
     return !((const factors *)state)->fixed;
 }
 
-rb_error fa_begin(rb_context *ctx, void *state) {
+static rb_error begin(rb_context *ctx, void *state) {
     factors *fa = state;
     return fa->fixed ? RB_OK : fa_posterior_set(ctx, fa->loadings, fa->noise, &fa->posterior);
 }
 
-rb_error fa_block(rb_context *ctx, void *state, const rb_block *block) {
+static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     factors *fa = state;
     if (fa->fixed) return RB_OK;
     bool normal = fa->prior == FACTORS_NORMAL;
@@ -268,11 +255,11 @@ static double normal_value(const factors *fa) {
 }
 
 /* Sums become U and S, and the scale of the codes is noted. */
-rb_error fa_end(rb_context *ctx, void *state, bool *again) {
+static rb_error end(rb_context *ctx, void *state, bool *again) {
     factors *fa = state;
     rb_dense u = fa->sums.u, s = fa->sums.s;
     bool normal = fa->prior == FACTORS_NORMAL;
-    double n = (double)fa->problem.n_samples;
+    double n = (double)fa->base.problem.n_samples;
     (void)ctx;
     *again = false;
     if (fa->fixed) return RB_OK;
@@ -343,15 +330,15 @@ static void set_noise(rb_context *ctx, factors *fa) {
         fa->noise[k] = fmax(noise, fa_noise_min(fa, k));
         value -= (LN_2PI + log(fa->noise[k]) + error / fa->noise[k]) / 2;
     }
-    fa->objective = value;
+    fa->base.objective = value;
 }
 
-rb_error fa_mstep(rb_context *ctx, void *state) {
+static rb_error mstep(rb_context *ctx, void *state) {
     factors *fa = state;
     if (fa->fixed) return fa_fixed_point(ctx, fa);
     struct rows rows = {.fa = fa};
     int64_t tasks = (fa->loadings.rows + TASK_ROWS - 1) / TASK_ROWS;
-    rb_error err = rb_spd_new(ctx, fa->problem.type, fa->loadings.cols, &rows.factor);
+    rb_error err = rb_spd_new(ctx, fa->base.problem.type, fa->loadings.cols, &rows.factor);
     if (!err && (err = rb_spd_factor_moments(ctx, rows.factor, fa->sums.s)) != RB_OK)
         rb_fail_prefix(ctx, "the second moments of the factors: ");
     if (!err) {
@@ -362,14 +349,9 @@ rb_error fa_mstep(rb_context *ctx, void *state) {
     return err;
 }
 
-void fa_objective(void *state, double *objective, double *estep_objective) {
-    *objective = ((factors *)state)->objective;
-    *estep_objective = NAN;
-}
-
 /* ---- the model ---- */
 
-rb_error fa_store(rb_context *ctx, void *state, rb_model *model) {
+static rb_error store(rb_context *ctx, void *state, rb_model *model) {
     const factors *fa = state;
     int64_t m = fa->loadings.rows, l = fa->loadings.cols;
     double *loadings = rb_model_add_array(ctx, model, "loadings", m, l);
@@ -389,3 +371,156 @@ rb_error fa_store(rb_context *ctx, void *state, rb_model *model) {
     }
     return RB_OK;
 }
+
+/* ---- the methods: what they share, and in which options they differ ---- */
+
+static const fa_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
+                      jeffreys = FACTORS_JEFFREYS, fabia = FACTORS_FABIA;
+
+#define FIELD(name) offsetof(fa_options, name)
+
+/* Rows of all tables. */
+#define UNITS                                                                                      \
+    {                                                                                              \
+        "units", 'k', RB_OPTION_INTEGER, FIELD(units), "10", 1, 1e9, NULL, "N",                    \
+            "number of hidden units (factors)", RB_OPTION_COMMON                                   \
+    }
+#define NOISE                                                                                      \
+    {                                                                                              \
+        "noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-4", 0, 1, NULL, "SHARE",           \
+            "smallest noise variance of a feature, as a share of its variance"                     \
+    }
+#define NORMALIZE(value)                                                                           \
+    {                                                                                              \
+        "normalize", 0, RB_OPTION_CHOICE, FIELD(normalize), value, 0, 0, "none|rms", "HOW",        \
+            "scale of each unit's codes and loadings: none, or "                                   \
+            "codes of mean square 1"                                                               \
+    }
+#define START                                                                                      \
+    {                                                                                              \
+        "weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "0.2", DBL_MIN, DBL_MAX, NULL,     \
+            "SD",                                                                                  \
+            "standard deviation of the initial loadings, in standard deviations of the "           \
+            "feature",                                                                             \
+            RB_OPTION_RESEARCH                                                                     \
+    }
+
+static const rb_option fa_rows[] = {
+    UNITS,
+    {"solver", 0, RB_OPTION_CHOICE, FIELD(solver), "auto", 0, 0, "auto|em|fixed-point", "HOW",
+     "em passes over the data in each iteration and never lowers the likelihood; fixed-point needs "
+     "one pass and a matrix of features x features, and converges faster; auto is fixed-point up "
+     "to 1024 features"},
+    NOISE,
+    NORMALIZE("none"),
+    START,
+    {0},
+};
+static const rb_option sfa_rows[] = {
+    UNITS,
+    {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "5e-5", 0, 1, NULL, "SHARE",
+     "move every loading towards 0 in each M-step, by this share of its feature's standard "
+     "deviation"},
+    NOISE,
+    NORMALIZE("none"),
+    START,
+    {0},
+};
+static const rb_option variational_rows[] = {
+    UNITS, NOISE, NORMALIZE("none"), START, {0},
+};
+/* FABIA's numbers: of features that are divided by the root of their interquartile range. */
+static const rb_option fabia_rows[] = {
+    UNITS,
+    {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0.01", 0, 1, NULL, "ALPHA",
+     "move every loading towards 0 after each M-step, by this times the noise variance of its "
+     "feature; meant for features divided by the root of their interquartile range"},
+    {"noise-min", 0, RB_OPTION_NUMBER, FIELD(noise_min), "1e-3", 0, 1, NULL, "VARIANCE",
+     "smallest noise variance of a feature"},
+    NORMALIZE("rms"),
+    {"weight-init", 0, RB_OPTION_NUMBER, FIELD(weight_init), "1", DBL_MIN, DBL_MAX, NULL, "SD",
+     "standard deviation of the initial loadings", RB_OPTION_RESEARCH},
+    {0},
+};
+
+/* FABIA's objective rests for hundreds of iterations before modules are found, and may fall: what
+ * tells the end is that the parameters rest. */
+static const rb_option_rule fabia_rules[] = {
+    {"units", "iterations=2000"},
+    {"units", "parameter-tolerance=5e-4"},
+    {0},
+};
+
+static const char *const start_options[] = {"weight-init", NULL};
+
+/* Parameters were moved, and noise variances, in logarithms, may have gone too low. */
+static void project(rb_context *ctx, void *state) {
+    factors *fa = state;
+    (void)ctx;
+    for (int64_t k = 0; k < fa->loadings.rows; k++)
+        fa->noise[k] = fmax(fa->noise[k], fa_noise_min(fa, k));
+}
+
+#define SHARED                                                                                     \
+    .size = sizeof(rb_method), .options_size = sizeof(fa_options), .start_options = start_options, \
+    .units = factors_units, .block_samples = factors_block_samples, .parts = parts,                \
+    .shape = shape, .state_size = sizeof(factors), .start = start, .finish = finish,               \
+    .survey_end = survey_end, .begin = begin, .block = block, .end = end, .mstep = mstep,          \
+    .objective = factors_objective, .store = store, .coder_new = fa_coder_new,                     \
+    .coder_free = fa_coder_free, .encode = fa_encode, .evaluate = fa_evaluate, .survey = survey,   \
+    .draw = fa_draw
+
+const rb_method rb_method_fa = {
+    .name = "fa",
+    .title = "factor analysis (maximum likelihood)",
+    .purpose = "correlated features with noise of their own",
+    .code_name = "X_fa",
+    .own = &normal,
+    .options = fa_rows,
+    .reads = reads,
+    .done = factors_done,
+    .project = project,
+    SHARED,
+};
+
+const rb_method rb_method_sfa = {
+    .name = "sfa",
+    .title = "factor analysis with sparse loadings",
+    .purpose = "factors of a few features each",
+    .code_name = "X_sfa",
+    .own = &normal,
+    .options = sfa_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fa_laplace = {
+    .name = "fa-laplace",
+    .title = "factor analysis with Laplacian factors (variational EM)",
+    .purpose = "factors that are small in most samples",
+    .code_name = "X_fa_laplace",
+    .own = &laplace,
+    .options = variational_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fa_jeffreys = {
+    .name = "fa-jeffreys",
+    .title = "factor analysis with factors of Jeffreys' prior (variational EM)",
+    .purpose = "the same, without a scale to choose",
+    .code_name = "X_fa_jeffreys",
+    .own = &jeffreys,
+    .options = variational_rows,
+    SHARED,
+};
+
+const rb_method rb_method_fabia = {
+    .name = "fabia",
+    .title = "factor analysis for bicluster acquisition",
+    .purpose = "biclusters: few samples and few features per factor",
+    .code_name = "X_fabia",
+    .own = &fabia,
+    .options = fabia_rows,
+    .rules = fabia_rules,
+    .code_scale = "scale",
+    SHARED,
+};

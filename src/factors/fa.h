@@ -38,12 +38,12 @@ typedef struct fa_posterior {
     double *wide;         /* G in float64, l x l, for the others */
     double log_det;       /* normal: ln |I + G| */
     double noise_log_det; /* ln |Psi| */
-    rb_spd *factor;       /* of I + G */
+    rb_spd *factor;       /* of I + G, to be freed */
 } fa_posterior;
 
-rb_error fa_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l, fa_prior prior,
-                          fa_posterior *posterior);
-void fa_posterior_free(fa_posterior *posterior);
+/* With arrays of the scratch, as the next one. */
+void fa_posterior_new(rb_scratch *scratch, rb_type type, int64_t m, int64_t l, fa_prior prior,
+                      fa_posterior *posterior);
 rb_error fa_posterior_set(rb_context *ctx, rb_dense loadings, const double *noise,
                           fa_posterior *posterior);
 
@@ -61,8 +61,7 @@ typedef struct fa_work {
     double *linear;  /* a thread: four rows of l values */
 } fa_work;
 
-rb_error fa_work_new(rb_context *ctx, int64_t l, bool spread, fa_work *work);
-void fa_work_free(fa_work *work);
+void fa_work_new(rb_scratch *scratch, int64_t l, bool spread, fa_work *work);
 
 /* Codes of a block (samples x units) from q = V Psi^-1 W, which is in `codes` before. variances
  * (samples x units) are the variational ones, Xi_i, and become those of the next step; `steps` of
@@ -92,12 +91,11 @@ typedef struct fa_sums {
 } fa_sums;
 
 typedef struct factors {
-    rb_problem problem;
+    factors_fit base; /* done: the fixed point is reached */
     fa_options options;
     fa_prior prior;
-    bool fixed;   /* by the fixed point */
-    bool warm;    /* from a model */
-    bool settled; /* the fixed point is reached */
+    bool fixed; /* by the fixed point */
+    bool warm;  /* from a model */
     rb_dense loadings;
     double *noise;
     double *variances; /* samples x units: Xi */
@@ -108,10 +106,9 @@ typedef struct factors {
     fa_sums sums;
     rb_dense codes;  /* of a block */
     rb_dense moment; /* W S, then scratch of the fixed point */
-    double *raw;     /* diagonal of mu'mu / n */
-    double objective;
     fa_posterior posterior;
     fa_work work;
+    rb_scratch own; /* of posterior and work */
     factors_columns columns;
 } factors;
 
@@ -124,27 +121,8 @@ rb_error fa_fixed_point(rb_context *ctx, factors *fa);
 /* Noise variances may not be smaller. */
 double fa_noise_min(const factors *fa, int64_t k);
 
-/* ---- the table of a method: everything but its name and options ---- */
+/* ---- using a model (fa_use.c) ---- */
 
-extern const rb_part fa_parts[];
-int64_t fa_units(const void *options);
-int64_t fa_block_samples(const rb_problem *problem, const void *options);
-void fa_shape(const rb_problem *problem, const void *options, rb_shape *shape);
-rb_error fa_start(rb_context *ctx, const rb_problem *problem, const void *options,
-                  const rb_model *start, void **state);
-void fa_finish(void *state);
-rb_error fa_survey(rb_context *ctx, void *state, const rb_block *block);
-rb_error fa_survey_end(rb_context *ctx, void *state);
-rb_error fa_begin(rb_context *ctx, void *state);
-rb_error fa_block(rb_context *ctx, void *state, const rb_block *block);
-rb_error fa_end(rb_context *ctx, void *state, bool *again);
-rb_error fa_mstep(rb_context *ctx, void *state);
-void fa_objective(void *state, double *objective, double *estep_objective);
-rb_error fa_store(rb_context *ctx, void *state, rb_model *model);
-bool fa_reads(const void *state);
-bool fa_done(const void *state);
-
-/* fa_use.c */
 rb_error fa_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void fa_coder_free(void *coder);
 rb_error fa_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);

@@ -41,27 +41,18 @@ static const double LN_FABIA = 0.557707204870235;
 /* Variances that change by no more than this share of the largest have settled. */
 static const double SETTLED = 1e-8;
 
-rb_error fa_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l, fa_prior prior,
-                          fa_posterior *p) {
-    bool normal = prior == FACTORS_NORMAL;
+void fa_posterior_new(rb_scratch *scratch, rb_type type, int64_t m, int64_t l, fa_prior prior,
+                      fa_posterior *p) {
     *p = (fa_posterior){.prior = prior};
-    rb_error err = rb_dense_new(ctx, type, m, l, &p->weighted);
-    err = err ? err : rb_dense_new(ctx, type, l, l, &p->gram);
-    if (!err && normal) err = rb_dense_new(ctx, type, l, l, &p->sigma);
-    if (!err && normal) err = rb_dense_new(ctx, type, m, l, &p->filter);
-    if (!err && normal) err = rb_spd_new(ctx, type, l, &p->factor);
-    if (!err && !normal && !(p->wide = rb_alloc(ctx, l * l, sizeof *p->wide)))
-        err = RB_ERROR_MEMORY;
-    return err;
-}
-
-void fa_posterior_free(fa_posterior *p) {
-    rb_dense_free(&p->weighted);
-    rb_dense_free(&p->gram);
-    rb_dense_free(&p->sigma);
-    rb_dense_free(&p->filter);
-    rb_spd_free(p->factor);
-    rb_free(p->wide);
+    rb_dense_take(scratch, type, m, l, &p->weighted);
+    rb_dense_take(scratch, type, l, l, &p->gram);
+    if (prior != FACTORS_NORMAL) {
+        p->wide = rb_take(scratch, l * l, sizeof *p->wide);
+        return;
+    }
+    rb_dense_take(scratch, type, l, l, &p->sigma);
+    rb_dense_take(scratch, type, m, l, &p->filter);
+    if (!scratch->err) scratch->err = rb_spd_new(scratch->ctx, type, l, &p->factor);
 }
 
 static rb_error set_normal(rb_context *ctx, fa_posterior *p) {
@@ -102,22 +93,13 @@ rb_error fa_posterior_set(rb_context *ctx, rb_dense loadings, const double *nois
 
 enum { LINEAR = 4 }; /* rows that a thread has: q, R, R q, A^-1 R q */
 
-rb_error fa_work_new(rb_context *ctx, int64_t l, bool spread, fa_work *w) {
+void fa_work_new(rb_scratch *scratch, int64_t l, bool spread, fa_work *w) {
     int64_t ld = (l + RB_SWEEP_PAD - 1) / RB_SWEEP_PAD * RB_SWEEP_PAD;
-    *w = (fa_work){.l = l, .ld = ld, .threads = rb_context_threads(ctx)};
-    w->squares = rb_alloc_zero(ctx, w->threads * (ld + 2 * RB_SWEEP_PAD) * ld, sizeof *w->squares);
-    w->linear = rb_alloc(ctx, w->threads * LINEAR * l, sizeof *w->linear);
-    w->values = rb_alloc(ctx, FACTORS_PARTS, sizeof *w->values);
-    w->spread = spread ? rb_alloc(ctx, FACTORS_PARTS * l * l, sizeof *w->spread) : NULL;
-    bool there = w->squares && w->linear && w->values && (!spread || w->spread);
-    return there ? RB_OK : RB_ERROR_MEMORY;
-}
-
-void fa_work_free(fa_work *w) {
-    rb_free(w->squares);
-    rb_free(w->linear);
-    rb_free(w->values);
-    rb_free(w->spread);
+    *w = (fa_work){.l = l, .ld = ld, .threads = rb_context_threads(scratch->ctx)};
+    w->squares = rb_take(scratch, w->threads * (ld + 2 * RB_SWEEP_PAD) * ld, sizeof *w->squares);
+    w->linear = rb_take(scratch, w->threads * LINEAR * l, sizeof *w->linear);
+    w->values = rb_take(scratch, FACTORS_PARTS, sizeof *w->values);
+    if (spread) w->spread = rb_take(scratch, FACTORS_PARTS * l * l, sizeof *w->spread);
 }
 
 /* What a thread has while it works on a sample. */

@@ -11,6 +11,7 @@ static const double LN_2PI = 1.8378770664093454836, PI = 3.14159265358979323846;
 enum { STEPS = 100 };
 
 typedef struct coder {
+    rb_scratch own;
     rb_dense loadings; /* W */
     const double *noise, *scale;
     double *variances; /* of a block */
@@ -20,14 +21,8 @@ typedef struct coder {
 } coder;
 
 void fa_coder_free(void *state) {
-    coder *c = state;
-    if (c) {
-        rb_dense_free(&c->loadings);
-        rb_free(c->variances);
-        fa_posterior_free(&c->posterior);
-        fa_work_free(&c->work);
-        rb_free(c);
-    }
+    if (state) rb_spd_free(((coder *)state)->posterior.factor);
+    factors_coder_free(state);
 }
 
 static rb_error load(rb_context *ctx, const rb_model *model, coder *c) {
@@ -50,26 +45,21 @@ static rb_error load(rb_context *ctx, const rb_model *model, coder *c) {
     return err;
 }
 
-static rb_error coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, coder *c) {
+rb_error fa_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
     int64_t m = rb_model_features(model), l = rb_model_units(model);
     fa_prior prior = *(const fa_prior *)model->method->own;
-    rb_error err = rb_dense_new(ctx, model->type, m, l, &c->loadings);
-    err = err ? err : load(ctx, model, c);
-    err = err ? err : fa_posterior_new(ctx, model->type, m, l, prior, &c->posterior);
-    err = err ? err : fa_posterior_set(ctx, c->loadings, c->noise, &c->posterior);
-    if (err || prior == FACTORS_NORMAL) return err;
-    c->variances = rb_alloc(ctx, block_samples * l, sizeof *c->variances);
-    return c->variances ? fa_work_new(ctx, l, false, &c->work) : RB_ERROR_MEMORY;
-}
-
-rb_error fa_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
-    coder *c = *out = rb_alloc_zero(ctx, 1, sizeof *c);
-    rb_error err = c ? coder_new(ctx, model, block_samples, c) : RB_ERROR_MEMORY;
-    if (err) {
-        fa_coder_free(c);
-        *out = NULL;
+    coder *c = factors_coder_begin(ctx, sizeof *c, out);
+    if (!c) return RB_ERROR_MEMORY;
+    rb_dense_take(&c->own, model->type, m, l, &c->loadings);
+    if (!c->own.err) c->own.err = load(ctx, model, c);
+    fa_posterior_new(&c->own, model->type, m, l, prior, &c->posterior);
+    if (!c->own.err) c->own.err = fa_posterior_set(ctx, c->loadings, c->noise, &c->posterior);
+    if (prior != FACTORS_NORMAL) {
+        c->variances = rb_take(&c->own, block_samples * l, sizeof *c->variances);
+        fa_work_new(&c->own, l, false, &c->work);
     }
-    return err;
+    if (c->own.err) rb_spd_free(c->posterior.factor);
+    return factors_coder_end(out);
 }
 
 /* mu */

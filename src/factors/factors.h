@@ -11,9 +11,32 @@
 extern const rb_method rb_method_pca, rb_method_ica, rb_method_fa, rb_method_sfa,
     rb_method_fa_laplace, rb_method_fa_jeffreys, rb_method_fabia, rb_method_nmf, rb_method_kmeans;
 
+/* ---- fits and coders (fit.c) ---- */
+
+/* What the state of each fit begins with. */
+typedef struct factors_fit {
+    rb_problem problem;
+    double objective; /* after the last M-step */
+    bool done;        /* no further iteration changes anything */
+    bool last;        /* the E-step at hand is the last one */
+} factors_fit;
+
+/* For the tables of methods, whose options begin with the number of units. */
+int64_t factors_units(const void *options);
+int64_t factors_block_samples(const rb_problem *problem, const void *options);
+void factors_objective(void *state, double *objective, double *estep_objective);
+bool factors_done(const void *state);
+void factors_last(void *state);
+
 /* Even blocks: large products, and little beside the parameters. `widest`: the most values that
  * anything has which is kept for each sample of a block, the dense sample itself apart. */
-int64_t factors_block_samples(const rb_problem *problem, int64_t widest);
+int64_t factors_block_of(const rb_problem *problem, int64_t widest);
+
+/* A coder begins with a scratch that owns its arrays: new, of so many bytes, or NULL; and once it
+ * is filled, or something failed, of which the scratch knows, and then it is freed. */
+void *factors_coder_begin(rb_context *ctx, size_t size, void **coder);
+rb_error factors_coder_end(void **coder);
+void factors_coder_free(void *coder);
 
 /* A sparse block by columns, memory that is used again; zero-initialise. */
 typedef struct factors_columns {
@@ -34,6 +57,23 @@ rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_
 /* K = V V', samples x samples, lower triangle. */
 rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block *block, rb_dense k);
 
+/* Even parts of the samples of a block, a function of their number alone. */
+static inline struct bands block_tasks(int64_t n_samples) {
+    enum { SAMPLES = 512 };
+    int64_t count = (n_samples + SAMPLES - 1) / SAMPLES;
+    return rb_cut(n_samples, count < 1 ? 1 : count);
+}
+
+static inline rb_dense block_task_rows(rb_dense rows, int64_t task) {
+    struct bands tasks = block_tasks(rows.rows);
+    return rb_dense_rows(rows, rb_band_start(tasks, task), rb_band_size(tasks, task));
+}
+
+/* out = V W for the samples from `first` on, as many as out has rows, on the calling thread; of a
+ * sparse block without its shift. */
+void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
+                   rb_dense out);
+
 /* The columns of X become the nearest orthonormal ones, by (X'X)^-1/2. */
 rb_error factors_orthonormalize(rb_context *ctx, rb_dense x);
 
@@ -47,7 +87,6 @@ rb_error factors_linear_store(rb_context *ctx, rb_model *model, rb_dense loading
                               const double *variance, double noise, double total);
 rb_error factors_linear_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                             void **coder);
-void factors_linear_free(void *coder);
 rb_error factors_linear_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 /* Codes of those variances, or as they are of given samples; noise outside of the span. */
 rb_error factors_linear_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,

@@ -16,7 +16,7 @@
 static const double LN_2PI = 1.8378770664093454836;
 
 static void scale_covariance(const factors *fa, rb_dense a) {
-    double n = (double)fa->problem.n_samples;
+    double n = (double)fa->base.problem.n_samples;
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t j = 0; j <= i; j++)
             rb_dense_set(a, i, j,
@@ -33,7 +33,7 @@ rb_error fa_root(rb_context *ctx, factors *fa) {
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j <= i; j++)
                 rb_dense_set(c, i, j,
-                             rb_dense_get(fa->products, i, j) / (double)fa->problem.n_samples);
+                             rb_dense_get(fa->products, i, j) / (double)fa->base.problem.n_samples);
         scratch.err = rb_largest_eigenvectors(ctx, c, rank, values, fa->root);
     }
     for (int64_t r = 0; r < rank && !scratch.err; r++)
@@ -82,7 +82,7 @@ static const double SETTLED = 1e-6;
 static void set_parameters(factors *fa, int64_t count, const double *values, rb_dense vectors) {
     rb_dense w = fa->loadings;
     rb_dense_zero(w);
-    fa->settled = true;
+    fa->base.done = true;
     for (int64_t k = 0; k < w.rows; k++) {
         double squares = 0, root = sqrt(fa->noise[k]);
         for (int64_t j = 0; j < count; j++) {
@@ -91,7 +91,7 @@ static void set_parameters(factors *fa, int64_t count, const double *values, rb_
             squares += x * x;
         }
         double noise = fmax(fa->second[k] - squares, fa_noise_min(fa, k));
-        fa->settled &= fabs(noise - fa->noise[k]) <= SETTLED * noise;
+        fa->base.done &= fabs(noise - fa->noise[k]) <= SETTLED * noise;
         fa->noise[k] = noise;
     }
 }
@@ -103,7 +103,7 @@ static rb_error measure(rb_context *ctx, factors *fa) {
     rb_error err = fa_posterior_set(ctx, fa->loadings, fa->noise, &fa->posterior);
     if (err) return err;
     const fa_posterior *p = &fa->posterior;
-    double n = (double)fa->problem.n_samples;
+    double n = (double)fa->base.problem.n_samples;
     double value = (double)fa->loadings.rows * LN_2PI + p->noise_log_det + p->log_det;
     rb_dense cb = fa->moment;
     rb_gemm_parallel(ctx, 1 / n, fa->products, RB_PLAIN, p->filter, RB_PLAIN, 0, cb);
@@ -117,7 +117,7 @@ static rb_error measure(rb_context *ctx, factors *fa) {
     }
     for (int64_t j = 0; j < cb.cols; j++)
         fa->scale[j] = sqrt(fmax(fa->scale[j], 0));
-    fa->objective = -value / 2;
+    fa->base.objective = -value / 2;
     return RB_OK;
 }
 

@@ -26,13 +26,13 @@ enum { SYMMETRIC, DEFLATION };
 enum { UNIT_ITERATIONS = 200, PCA_PASSES = 12, TASK_SAMPLES = 512 };
 
 typedef struct rb_ica_options {
-    int64_t units;
-    int algorithm, contrast, solver;
+    pca_options base;
+    int algorithm, contrast;
     double rotation_tolerance;
 } rb_ica_options;
 
 static const rb_option rows[] = {
-    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_ica_options, units), "10", 1, 1e9, NULL, "N",
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_ica_options, base.units), "10", 1, 1e9, NULL, "N",
      "number of components, and of the principal directions they are found in", RB_OPTION_COMMON},
     {"algorithm", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, algorithm), "symmetric", 0, 0,
      "symmetric|deflation", "HOW",
@@ -45,7 +45,7 @@ static const rb_option rows[] = {
     {"rotation-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_ica_options, rotation_tolerance),
      "1e-4", 0, 1, NULL, "T",
      "stop when 1 - cosine between each component and its previous value falls below this"},
-    {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, solver), "auto", 0, 0,
+    {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, base.solver), "auto", 0, 0,
      "auto|exact|randomized", "HOW", "solver of the principal directions, as in pca"},
     {0},
 };
@@ -63,7 +63,6 @@ typedef struct ica_fit {
     int64_t pca_passes, unit, unit_iterations;
     double explained; /* by the directions of the pass before */
     double *contrasts;
-    bool done, last;
     rb_dense product; /* sum of g(y_j) z */
     double *slopes, *values;
     rb_dense filter, y, turn;
@@ -91,7 +90,7 @@ static const rb_field progress_fields[] = {
     {"unit_iterations", offsetof(ica_fit, unit_iterations), RB_FIELD_INLINE, RB_KEPT_INTEGER,
      .max = UNIT_ITERATIONS},
     {"contrasts", offsetof(ica_fit, contrasts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS},
-    {"ica_done", offsetof(ica_fit, done), RB_FIELD_INLINE, RB_KEPT_FLAG, .max = 1},
+    {"ica_done", offsetof(ica_fit, pca.base.done), RB_FIELD_INLINE, RB_KEPT_FLAG, .max = 1},
     {0},
 };
 static const rb_field sum_fields[] = {
@@ -116,46 +115,25 @@ static const rb_field scratch_fields[] = {
 };
 
 static const rb_part parts[] = {
-    {RB_PART_PARAMETERS, pca_parameter_fields, offsetof(ica_fit, pca)},
+    {RB_PART_PARAMETERS, pca_parameter_fields, 0},
     {RB_PART_PARAMETERS, parameter_fields, 0},
     {RB_PART_CODES, code_fields, 0},
-    {RB_PART_PROGRESS, pca_progress_fields, offsetof(ica_fit, pca)},
+    {RB_PART_PROGRESS, pca_progress_fields, 0},
     {RB_PART_PROGRESS, progress_fields, 0},
-    {RB_PART_SURVEY, pca_survey_fields, offsetof(ica_fit, pca)},
-    {RB_PART_SUMS, pca_sum_fields, offsetof(ica_fit, pca)},
+    {RB_PART_SURVEY, pca_survey_fields, 0},
+    {RB_PART_SUMS, pca_sum_fields, 0},
     {RB_PART_SUMS, sum_fields, 0},
-    {RB_PART_SCRATCH, pca_scratch_fields, offsetof(ica_fit, pca)},
+    {RB_PART_SCRATCH, pca_scratch_fields, 0},
     {RB_PART_SCRATCH, scratch_fields, 0},
     {0},
 };
-
-static int64_t units(const void *options) {
-    return ((const rb_ica_options *)options)->units;
-}
-
-static pca_plan plan_of(const rb_problem *problem, const void *options) {
-    const rb_ica_options *o = options;
-    return pca_plan_of(problem, o->units, o->solver);
-}
-
-/* What auto is here. */
-static void resolve(rb_problem *problem, void *options) {
-    rb_ica_options *o = options;
-    o->solver = plan_of(problem, o).exact ? PCA_EXACT : PCA_RANDOMIZED;
-}
-
-static int64_t block_samples(const rb_problem *problem, const void *options) {
-    pca_plan plan = plan_of(problem, options);
-    return pca_block_samples(problem, &plan);
-}
 
 static int64_t tasks_of(int64_t samples) {
     return (samples + TASK_SAMPLES - 1) / TASK_SAMPLES;
 }
 
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
-    pca_plan plan = plan_of(problem, options);
-    pca_shape(problem, &plan, shape);
+    pca_shape(problem, options, shape);
     shape->dims[ICA_SAMPLES] = problem->own;
     shape->dims[ICA_BLOCK] = problem->block_samples;
     shape->dims[ICA_TASKS] = tasks_of(problem->block_samples);
@@ -167,15 +145,7 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     (void)from; /* refused */
     ica_fit *s = *made;
     s->options = *(const rb_ica_options *)options;
-    return pca_start(ctx, problem, s->options.units, s->options.solver, &s->pca);
-}
-
-static void finish(void *made) {
-    if (made) pca_finish(&((ica_fit *)made)->pca);
-}
-
-static rb_error survey(rb_context *ctx, void *made, const rb_block *block) {
-    return pca_survey(ctx, &((ica_fit *)made)->pca, block);
+    return pca_start(ctx, problem, options, &s->pca);
 }
 
 /* ---- small matrices, float64 ---- */
@@ -236,7 +206,7 @@ static int64_t count_alive(const pca_fit *pca) {
 
 /* Directions are found: the filter that whitens, and a rotation to begin with. */
 static rb_error begin_whitening(rb_context *ctx, ica_fit *s) {
-    const rb_problem *p = &s->pca.problem;
+    const rb_problem *p = &s->pca.base.problem;
     rb_draws draws = {
         .stream = {(uint64_t)p->fit->seed, RB_RANDOM_COMPARE, (uint32_t)p->restart + (1u << 31)}};
     s->alive = count_alive(&s->pca);
@@ -253,7 +223,7 @@ static rb_error begin_whitening(rb_context *ctx, ica_fit *s) {
         take_off(s, j, row_of(s, j));
     }
     s->stage = WHITEN;
-    s->done = s->alive == 0;
+    s->pca.base.done = s->alive == 0;
     return s->options.algorithm == SYMMETRIC && s->alive > 0 ? make_orthogonal(ctx, s) : RB_OK;
 }
 
@@ -262,13 +232,13 @@ static bool directions_found(ica_fit *s) {
     double before = s->explained;
     s->explained = pca_explained(&s->pca);
     s->pca_passes++;
-    return s->pca.done || s->pca_passes >= PCA_PASSES ||
+    return s->pca.found || s->pca_passes >= PCA_PASSES ||
            (s->pca_passes > 1 && s->explained - before < 1e-4 * s->explained);
 }
 
 static rb_error begin(rb_context *ctx, void *made) {
     ica_fit *s = made;
-    if (s->last) return RB_OK;
+    if (s->pca.base.last) return RB_OK;
     if (s->stage == FIND_DIRECTIONS) return pca_begin(ctx, &s->pca);
     s->alive = count_alive(&s->pca);
     for (int64_t j = 0; j < s->turn.rows; j++)
@@ -280,7 +250,7 @@ static rb_error begin(rb_context *ctx, void *made) {
 static rb_error end(rb_context *ctx, void *made, bool *again) {
     ica_fit *s = made;
     *again = false;
-    if (s->last || s->stage == ROTATE) return RB_OK;
+    if (s->pca.base.last || s->stage == ROTATE) return RB_OK;
     *again = true;
     if (s->stage == WHITEN) {
         s->stage = ROTATE;
@@ -336,7 +306,7 @@ static rb_error rotate_block(rb_context *ctx, ica_fit *s, const rb_block *block)
 
 static rb_error block(rb_context *ctx, void *made, const rb_block *block) {
     ica_fit *s = made;
-    if (s->last || (s->stage != FIND_DIRECTIONS && s->alive == 0)) return RB_OK;
+    if (s->pca.base.last || (s->stage != FIND_DIRECTIONS && s->alive == 0)) return RB_OK;
     if (s->stage == FIND_DIRECTIONS) return pca_block(ctx, &s->pca, block);
     if (s->stage == WHITEN) {
         return factors_project(ctx, block, s->filter,
@@ -349,7 +319,7 @@ static rb_error block(rb_context *ctx, void *made, const rb_block *block) {
 
 /* w <- mean of z g(y) - mean of g'(y) w, for row j. */
 static void move(const ica_fit *s, int64_t j, double *w) {
-    double n = (double)s->pca.problem.n_samples, slope = s->slopes[j] / n;
+    double n = (double)s->pca.base.problem.n_samples, slope = s->slopes[j] / n;
     for (int64_t i = 0; i < s->alive; i++)
         w[i] = rb_dense_get(s->product, j, i) / n - slope * w[i];
 }
@@ -369,7 +339,7 @@ static rb_error step_all(rb_context *ctx, ica_fit *s, rb_dense old) {
     rb_error err = make_orthogonal(ctx, s);
     for (int64_t j = 0; !err && j < s->alive; j++)
         change = fmax(change, compare_with(s, rb_dense_row(old, j), row_of(s, j)));
-    s->done = change < s->options.rotation_tolerance;
+    s->pca.base.done = change < s->options.rotation_tolerance;
     return err;
 }
 
@@ -384,14 +354,15 @@ static void step_one(ica_fit *s, rb_dense old) {
         s->unit++;
         if (s->unit < s->alive) take_off(s, s->unit, row_of(s, s->unit));
     }
-    s->done = s->unit >= s->alive;
+    s->pca.base.done = s->unit >= s->alive;
 }
 
 static rb_error mstep(rb_context *ctx, void *made) {
     ica_fit *s = made;
-    double n = (double)s->pca.problem.n_samples;
+    double n = (double)s->pca.base.problem.n_samples;
     bool one = s->options.algorithm == DEFLATION;
     rb_dense old;
+    s->pca.base.objective = 0;
     if (s->alive == 0) return RB_OK;
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, s->rotation.rows, s->rotation.cols, &old);
     if (err) return err;
@@ -399,6 +370,7 @@ static rb_error mstep(rb_context *ctx, void *made) {
     for (int64_t j = 0; j < s->alive; j++) {
         double d = s->values[j] / n - ica_normal((ica_contrast)s->options.contrast);
         if (!one || j == s->unit) s->contrasts[j] = d * d;
+        s->pca.base.objective += s->contrasts[j];
     }
     if (one)
         step_one(s, old);
@@ -408,25 +380,9 @@ static rb_error mstep(rb_context *ctx, void *made) {
     return err;
 }
 
-static void objective(void *made, double *value, double *estep) {
-    const ica_fit *s = made;
-    *value = 0;
-    for (int64_t j = 0; j < s->pca.plan.units; j++)
-        *value += s->contrasts[j];
-    *estep = NAN;
-}
-
-static bool done(const void *made) {
-    return ((const ica_fit *)made)->done;
-}
-
-static void last(void *made) {
-    ((ica_fit *)made)->last = true;
-}
-
 static bool reads(const void *made) {
     const ica_fit *s = made;
-    return !s->last && s->stage != ROTATE;
+    return !s->pca.base.last && s->stage != ROTATE;
 }
 
 /* ---- the model ---- */
@@ -448,7 +404,7 @@ static void rank(const ica_fit *s, double *power, int64_t *order) {
 static rb_error store(rb_context *ctx, void *made, rb_model *model) {
     ica_fit *s = made;
     rb_scratch scratch = {.ctx = ctx};
-    int64_t m = s->pca.problem.n_features, k = s->pca.plan.units;
+    int64_t m = s->pca.base.problem.n_features, k = s->pca.plan.units;
     rb_dense scaled = {0}, turn = {0}, loadings = {0};
     double *power = rb_take(&scratch, k, sizeof *power);
     int64_t *order = rb_take(&scratch, k, sizeof *order);
@@ -478,27 +434,27 @@ const rb_method rb_method_ica = {
     .code_name = "X_ica",
     .options = rows,
     .rules = rules,
-    .resolve = resolve,
-    .units = units,
-    .block_samples = block_samples,
+    .resolve = pca_resolve,
+    .units = factors_units,
+    .block_samples = pca_block_samples,
     .parts = parts,
     .shape = shape,
     .state_size = sizeof(ica_fit),
     .start = start,
-    .finish = finish,
-    .survey = survey,
+    .finish = pca_finish,
+    .survey = pca_survey,
     .begin = begin,
     .block = block,
     .end = end,
     .mstep = mstep,
-    .objective = objective,
-    .last = last,
-    .done = done,
+    .objective = factors_objective,
+    .last = factors_last,
+    .done = factors_done,
     .reads = reads,
     .no_start = true,
     .store = store,
     .coder_new = factors_linear_new,
-    .coder_free = factors_linear_free,
+    .coder_free = factors_coder_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
     .arrays = factors_linear_arrays,

@@ -20,10 +20,6 @@ static const rb_option option_rows[] = {
     {0},
 };
 
-static int64_t units(const void *options) {
-    return ((const kmeans_options *)options)->units;
-}
-
 /* ---- arrays ---- */
 
 enum {
@@ -53,8 +49,8 @@ static const rb_field progress_fields[] = {
     {"iteration", offsetof(kmeans_fit, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER,
      .role = RB_KEPT_MSTEPS},
     {"chosen", offsetof(kmeans_fit, chosen), RB_FIELD_INLINE, RB_KEPT_INTEGER, .max = INT32_MAX},
-    {"settled", offsetof(kmeans_fit, settled), RB_FIELD_INLINE, RB_KEPT_FLAG},
-    {"objective", offsetof(kmeans_fit, objective), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+    {"settled", offsetof(kmeans_fit, base.done), RB_FIELD_INLINE, RB_KEPT_FLAG},
+    {"objective", offsetof(kmeans_fit, base.objective), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
      .role = RB_KEPT_REPORTED},
     {"members", offsetof(kmeans_fit, members), RB_FIELD_DENSE, RB_KEPT_FLOAT64, UNITS, FEATURES},
     {0},
@@ -115,7 +111,7 @@ static const rb_part parts[] = {
 };
 
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
-    int64_t l = units(options), trials = kmeans_trials(l);
+    int64_t l = factors_units(options), trials = kmeans_trials(l);
     shape->dims[FEATURES] = problem->n_features;
     shape->dims[UNITS] = l;
     shape->dims[SAMPLES] = problem->own;
@@ -128,16 +124,12 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[WIDEST] = l > trials + 1 ? l : trials + 1;
 }
 
-static int64_t block_samples(const rb_problem *problem, const void *options) {
-    return factors_block_samples(problem, units(options));
-}
-
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *before, void **state) {
     kmeans_fit *fit = *state;
-    int64_t m = problem->n_features, l = units(options);
+    int64_t m = problem->n_features, l = factors_units(options);
     const double *values;
-    fit->problem = *problem;
+    fit->base.problem = *problem;
     fit->options = *(const kmeans_options *)options;
     if (l > problem->n_samples) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -275,16 +267,6 @@ struct adding {
 
 enum { BAND = 512 };
 
-static void add_floats(int64_t count, const float *restrict x, float *restrict sum) {
-    for (int64_t k = 0; k < count; k++)
-        sum[k] += x[k];
-}
-
-static void subtract_floats(int64_t count, const float *restrict x, float *restrict sum) {
-    for (int64_t k = 0; k < count; k++)
-        sum[k] -= x[k];
-}
-
 /* Features of a band, of the moves of a centre. */
 static void add_dense(void *arg, int64_t task, int worker) {
     const struct adding *a = arg;
@@ -297,12 +279,7 @@ static void add_dense(void *arg, int64_t task, int worker) {
     for (int64_t p = fit->first[j]; p < fit->first[j + 1]; p++) {
         int64_t move = fit->order[p];
         const void *row = rb_dense_part(v, move < 0 ? ~move : move, 1, from, count).data;
-        if (v.type == RB_FLOAT64)
-            rb_axpy(a->ctx, v.type, count, move < 0 ? -1 : 1, row, sum);
-        else if (move < 0)
-            subtract_floats(count, row, sum);
-        else
-            add_floats(count, row, sum);
+        rb_axpy(a->ctx, v.type, count, move < 0 ? -1 : 1, row, sum);
     }
 }
 
@@ -342,7 +319,7 @@ static void note_farthest(kmeans_fit *fit, const rb_block *block) {
 static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     kmeans_fit *fit = state;
     int64_t n = block->n_samples, l = fit->options.units;
-    if (fit->settled) return RB_OK;
+    if (fit->base.done) return RB_OK;
     if (!fit->measured) measure(ctx, block, fit->lengths + block->own);
     if (fit->chosen < l) return kmeans_start_block(ctx, fit, block);
     kmeans_halves(fit->turned, block->sparse ? block->shift : NULL, fit->halves);
@@ -370,7 +347,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
 static rb_error begin(rb_context *ctx, void *state) {
     kmeans_fit *fit = state;
     (void)ctx;
-    if (!fit->settled) rb_dense_transpose(fit->centres, fit->turned);
+    if (!fit->base.done) rb_dense_transpose(fit->centres, fit->turned);
     return RB_OK;
 }
 
@@ -378,7 +355,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     kmeans_fit *fit = state;
     (void)ctx;
     fit->measured = true;
-    *again = !fit->settled && fit->chosen < fit->options.units;
+    *again = !fit->base.done && fit->chosen < fit->options.units;
     if (*again) kmeans_start_end(fit);
     return RB_OK;
 }
@@ -440,7 +417,7 @@ static bool move_centres(kmeans_fit *fit) {
 /* What is left of each feature: (|v_k|^2 + sum_j c_jk (n_j c_jk - 2 u_jk)) / n. */
 static void find_errors(kmeans_fit *fit) {
     rb_dense c = fit->centres, u = fit->totals;
-    double n = (double)fit->problem.n_samples, sum = 0;
+    double n = (double)fit->base.problem.n_samples, sum = 0;
     memcpy(fit->noise, fit->squares, (size_t)c.cols * sizeof *fit->noise);
     for (int64_t j = 0; j < c.rows; j++) {
         for (int64_t k = 0; k < c.cols; k++) {
@@ -452,36 +429,27 @@ static void find_errors(kmeans_fit *fit) {
         sum += fit->noise[k];
         fit->noise[k] = fmax(fit->noise[k] / n, 0);
     }
-    fit->objective = -sum / n;
+    fit->base.objective = -sum / n;
 }
 
 /* Rounding may lead round in a circle: what gets no better has settled, too. */
 static rb_error mstep(rb_context *ctx, void *state) {
     kmeans_fit *fit = state;
-    double before = fit->objective;
-    if (fit->settled) return RB_OK;
+    double before = fit->base.objective;
+    if (fit->base.done) return RB_OK;
     take_moves(fit);
     for (int64_t j = 0; j < fit->options.units; j++)
         if (fit->counts[j] == 0) fill_empty(ctx, fit, j);
-    fit->settled = !move_centres(fit);
+    fit->base.done = !move_centres(fit);
     memcpy(fit->sizes, fit->counts, (size_t)fit->options.units * sizeof *fit->sizes);
     find_errors(fit);
-    fit->settled |= fit->iteration > 0 && !(fit->objective > before);
+    fit->base.done |= fit->iteration > 0 && !(fit->base.objective > before);
     fit->iteration++;
     return RB_OK;
 }
 
-static bool is_done(const void *state) {
-    return ((const kmeans_fit *)state)->settled;
-}
-
 static bool reads(const void *state) {
-    return !((const kmeans_fit *)state)->settled;
-}
-
-static void objective(void *state, double *value, double *estep) {
-    *value = ((kmeans_fit *)state)->objective;
-    *estep = NAN;
+    return !((const factors_fit *)state)->done;
 }
 
 static rb_error store(rb_context *ctx, void *state, rb_model *model) {
@@ -508,44 +476,28 @@ static rb_error store(rb_context *ctx, void *state, rb_model *model) {
 /* ---- using a model ---- */
 
 typedef struct coder {
+    rb_scratch own;
     rb_dense turned, products;
     double *halves;
     int64_t *nearest;
     const double *share; /* of the clusters; NULL in a model of earlier versions */
 } coder;
 
-static void coder_free(void *memory) {
-    coder *c = memory;
-    if (!c) return;
-    rb_dense_free(&c->turned);
-    rb_dense_free(&c->products);
-    rb_free(c->halves);
-    rb_free(c->nearest);
-    rb_free(c);
-}
-
 static rb_error coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                           void **out) {
     int64_t m = rb_model_features(model), l = rb_model_units(model);
     const double *values;
-    coder *c = *out = rb_alloc_zero(ctx, 1, sizeof *c);
+    coder *c = factors_coder_begin(ctx, sizeof *c, out);
     if (!c) return RB_ERROR_MEMORY;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &values);
-    err = err ? err : rb_dense_new(ctx, model->type, m, l, &c->turned);
-    err = err ? err : rb_dense_new(ctx, model->type, block_samples, l, &c->products);
-    if (!err && rb_model_array(model, "share", NULL, NULL))
-        err = rb_model_need_array(ctx, model, "share", l, 1, &c->share);
-    if (!err) {
-        rb_dense_copy((rb_dense){(void *)values, m, l, l, RB_FLOAT64}, c->turned);
-        c->halves = rb_alloc(ctx, l, sizeof *c->halves);
-        c->nearest = rb_alloc(ctx, block_samples, sizeof *c->nearest);
-        err = c->halves && c->nearest ? RB_OK : RB_ERROR_MEMORY;
-    }
-    if (err) {
-        coder_free(c);
-        *out = NULL;
-    }
-    return err;
+    c->own.err = rb_model_need_array(ctx, model, "loadings", m, l, &values);
+    if (!c->own.err && rb_model_array(model, "share", NULL, NULL))
+        c->own.err = rb_model_need_array(ctx, model, "share", l, 1, &c->share);
+    rb_dense_take(&c->own, model->type, m, l, &c->turned);
+    rb_dense_take(&c->own, model->type, block_samples, l, &c->products);
+    c->halves = rb_take(&c->own, l, sizeof *c->halves);
+    c->nearest = rb_take(&c->own, block_samples, sizeof *c->nearest);
+    if (!c->own.err) rb_dense_copy((rb_dense){(void *)values, m, l, l, RB_FLOAT64}, c->turned);
+    return factors_coder_end(out);
 }
 
 static rb_error encode(rb_context *ctx, void *memory, const rb_block *block, void *codes) {
@@ -601,8 +553,8 @@ const rb_method rb_method_kmeans = {
     .code_name = "X_kmeans",
     .arrays = arrays,
     .centre = RB_CENTRE_MEAN,
-    .units = units,
-    .block_samples = block_samples,
+    .units = factors_units,
+    .block_samples = factors_block_samples,
     .parts = parts,
     .shape = shape,
     .state_size = sizeof(kmeans_fit),
@@ -612,12 +564,12 @@ const rb_method rb_method_kmeans = {
     .block = block,
     .end = end,
     .mstep = mstep,
-    .objective = objective,
+    .objective = factors_objective,
     .store = store,
-    .done = is_done,
+    .done = factors_done,
     .reads = reads,
     .coder_new = coder_new,
-    .coder_free = coder_free,
+    .coder_free = factors_coder_free,
     .encode = encode,
     .draw = draw,
 };

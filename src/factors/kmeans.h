@@ -2,7 +2,6 @@
 #ifndef RB_COMPARE_KMEANS_H
 #define RB_COMPARE_KMEANS_H
 
-#include "blocks.h"
 #include "factors.h"
 
 typedef struct kmeans_options {
@@ -10,18 +9,16 @@ typedef struct kmeans_options {
 } kmeans_options;
 
 typedef struct kmeans_fit {
-    rb_problem problem;
+    factors_fit base; /* done: centres stayed as they were, so they will */
     kmeans_options options;
     bool warm, measured;
     int64_t tried_count; /* candidates of the start at hand */
-    double objective;
     /* parameters */
     rb_dense centres; /* units x features */
     double *noise;    /* of each feature: the mean squared distance from the centre */
     double *sizes;    /* samples of each unit */
     /* progress */
     int64_t iteration, chosen; /* centres of the start */
-    bool settled;              /* centres stayed as they were: so they will */
     rb_dense members;          /* the sums of the samples of each unit, units x features */
     int64_t *unit_of;          /* of all samples: 1 + the unit whose sums have it; 0: none */
     /* survey: of each feature the sum of its squares */

@@ -61,11 +61,11 @@ static void measure_tried(struct drawing *d) {
 
 /* The r-th number of a sample: log(U), so that the largest one over its weight wins. */
 static double draw(const kmeans_fit *fit, int64_t sample, int64_t r, int64_t trials) {
-    rb_stream stream = {.seed = (uint64_t)fit->problem.fit->seed,
+    rb_stream stream = {.seed = (uint64_t)fit->base.problem.fit->seed,
                         .purpose = RB_RANDOM_COMPARE,
-                        .restart = (uint32_t)fit->problem.restart};
+                        .restart = (uint32_t)fit->base.problem.restart};
     int64_t pass = 2 * fit->chosen + (fit->tried_count > 0);
-    int64_t index = (pass * trials + r) * fit->problem.n_samples + sample;
+    int64_t index = (pass * trials + r) * fit->base.problem.n_samples + sample;
     return log(fmax(rb_random_uniform(stream, (uint64_t)index), 1e-300));
 }
 

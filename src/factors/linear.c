@@ -22,6 +22,7 @@ const rb_array_kind factors_linear_arrays[] = {
 static const double PI = 3.14159265358979323846;
 
 typedef struct linear {
+    rb_scratch own;
     int64_t m, k, alive;
     rb_dense filter;                   /* A (A'A)^-1, m x k */
     rb_dense gram;                     /* A'A, k x k, float64 */
@@ -30,72 +31,62 @@ typedef struct linear {
     const double *variance, *loadings; /* of the model */
 } linear;
 
-void factors_linear_free(void *coder) {
-    linear *c = coder;
-    if (c) {
-        rb_dense_free(&c->filter);
-        rb_dense_free(&c->gram);
-        rb_free(c);
-    }
-}
-
 /* A'A, with 1 for units that have no loadings, so that it has an inverse. */
-static rb_error set_gram(rb_context *ctx, linear *c) {
+static void set_gram(rb_context *ctx, linear *c) {
     rb_dense a = {(void *)c->loadings, c->m, c->k, c->k, RB_FLOAT64};
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, c->k, c->k, &c->gram);
-    if (err) return err;
     rb_gemm_parallel(ctx, 1, a, RB_TRANSPOSED, a, RB_PLAIN, 0, c->gram);
     for (int64_t j = 0; j < c->k; j++) {
         bool dead = rb_dense_get(c->gram, j, j) == 0;
         if (dead) rb_dense_set(c->gram, j, j, 1);
         c->alive += !dead;
     }
-    return RB_OK;
 }
 
-static rb_error set_filter(rb_context *ctx, const rb_model *model, linear *c) {
+static rb_error set_filter(rb_context *ctx, linear *c) {
     rb_spd *factor = NULL;
     rb_dense inverse = {0}, wide = {0}, a = {(void *)c->loadings, c->m, c->k, c->k, RB_FLOAT64};
     rb_scratch scratch = {.ctx = ctx};
     rb_dense_take(&scratch, RB_FLOAT64, c->k, c->k, &inverse);
     rb_dense_take(&scratch, RB_FLOAT64, c->m, c->k, &wide);
-    rb_error err = scratch.err ? scratch.err : rb_spd_new(ctx, RB_FLOAT64, c->k, &factor);
-    err = err ? err : rb_spd_factor(ctx, factor, c->gram);
-    if (!err) {
+    scratch.err = scratch.err ? scratch.err : rb_spd_new(ctx, RB_FLOAT64, c->k, &factor);
+    scratch.err = scratch.err ? scratch.err : rb_spd_factor(ctx, factor, c->gram);
+    if (!scratch.err) {
         c->log_det = rb_spd_log_det(factor);
         rb_spd_inverse(ctx, factor, inverse);
         rb_gemm_parallel(ctx, 1, a, RB_PLAIN, inverse, RB_PLAIN, 0, wide);
-        err = rb_dense_new(ctx, model->type, c->m, c->k, &c->filter);
+        rb_dense_copy(wide, c->filter);
     }
-    if (!err) rb_dense_copy(wide, c->filter);
     rb_spd_free(factor);
-    rb_error end = rb_scratch_end(&scratch);
-    return err ? err : end;
+    return rb_scratch_end(&scratch);
+}
+
+static rb_error load(rb_context *ctx, const rb_model *model, linear *c) {
+    const double *noise = NULL;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", c->m, c->k, &c->loadings);
+    err = err ? err : rb_model_need_array(ctx, model, "variance", c->k, 1, &c->variance);
+    err = err ? err : rb_model_need_array(ctx, model, "noise", c->m, 1, &noise);
+    c->noise = err ? 0 : noise[0];
+    for (int64_t j = 0; !err && j < c->k; j++)
+        if (!(c->variance[j] >= 0) || !(c->noise >= 0))
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "the model has a variance below 0; it is damaged");
+    return err;
 }
 
 rb_error factors_linear_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                             void **coder) {
-    int64_t m = rb_model_features(model), k = rb_model_units(model);
-    const double *noise = NULL;
-    linear *c = *coder = rb_alloc_zero(ctx, 1, sizeof *c);
+    linear *c = factors_coder_begin(ctx, sizeof *c, coder);
     (void)block_samples;
     if (!c) return RB_ERROR_MEMORY;
-    c->m = m;
-    c->k = k;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, k, &c->loadings);
-    err = err ? err : rb_model_need_array(ctx, model, "variance", k, 1, &c->variance);
-    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &noise);
-    c->noise = err ? 0 : noise[0];
-    for (int64_t j = 0; !err && j < k; j++)
-        if (!(c->variance[j] >= 0) || !(c->noise >= 0))
-            err = rb_fail(ctx, RB_ERROR_FORMAT, "the model has a variance below 0; it is damaged");
-    err = err ? err : set_gram(ctx, c);
-    err = err ? err : set_filter(ctx, model, c);
-    if (err) {
-        factors_linear_free(c);
-        *coder = NULL;
+    c->m = rb_model_features(model);
+    c->k = rb_model_units(model);
+    c->own.err = load(ctx, model, c);
+    rb_dense_take(&c->own, RB_FLOAT64, c->k, c->k, &c->gram);
+    rb_dense_take(&c->own, model->type, c->m, c->k, &c->filter);
+    if (!c->own.err) {
+        set_gram(ctx, c);
+        c->own.err = set_filter(ctx, c);
     }
-    return err;
+    return factors_coder_end(coder);
 }
 
 rb_error factors_linear_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
@@ -253,6 +244,6 @@ rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed
     }
     rb_dense_free(&row);
     rb_dense_free(&codes);
-    factors_linear_free(coder);
+    factors_coder_free(coder);
     return err;
 }

@@ -52,10 +52,6 @@ const rb_option_rule nmf_option_rules[] = {
 
 static const char *const start_options[] = {"start", NULL};
 
-static int64_t units(const void *options) {
-    return ((const nmf_options *)options)->units;
-}
-
 /* ---- arrays ---- */
 
 enum {
@@ -143,8 +139,7 @@ static void resolve(rb_problem *problem, void *options) {
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const nmf_options *o = options;
     if (o->start != NMF_RANDOM) {
-        pca_plan plan = pca_plan_of(problem, o->units, PCA_RANDOMIZED);
-        pca_shape(problem, &plan, shape);
+        pca_shape(problem, &(pca_options){o->units, PCA_RANDOMIZED}, shape);
         shape->dims[SIDES] = o->units;
     }
     int64_t m = problem->n_features, most = problem->block_samples;
@@ -157,10 +152,6 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[RATIOS] = ratios ? most : 0;
     shape->dims[RATIO_VALUES] = m;
     shape->dims[TASKS] = block_tasks(most).count;
-}
-
-static int64_t block_samples(const rb_problem *problem, const void *options) {
-    return factors_block_samples(problem, units(options));
 }
 
 /* ---- the start ---- */
@@ -188,7 +179,7 @@ static void fill_codes(rb_dense codes) {
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *before, void **state) {
     nmf_fit *fit = *state;
-    fit->problem = *problem;
+    fit->base.problem = *problem;
     fit->options = *(const nmf_options *)options;
     fit->warm = before != NULL;
     if (fit->options.loss == NMF_KULLBACK_LEIBLER && fit->options.solver == NMF_HALS) {
@@ -201,8 +192,10 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
             ctx, RB_ERROR_ARGUMENT,
             "start nndsvd has zeros, which solver multiplicative never changes; use start nndsvda");
     }
-    rb_error err = nnls_new(ctx, problem->type, fit->options.units, false, &fit->codes_by);
-    err = err ? err : nnls_new(ctx, problem->type, fit->options.units, false, &fit->loadings_by);
+    fit->own = (rb_scratch){.ctx = ctx};
+    nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->codes_by);
+    nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->loadings_by);
+    rb_error err = fit->own.err;
     if (!err && before) err = load_loadings(ctx, before, fit->loadings);
     if (!err && !before && problem->restart == 0 && fit->options.start != NMF_RANDOM)
         err = nmf_start_new(ctx, problem, fit);
@@ -213,8 +206,7 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
 static void finish(void *state) {
     nmf_fit *fit = state;
     if (!fit) return;
-    nnls_free(&fit->codes_by);
-    nnls_free(&fit->loadings_by);
+    (void)rb_scratch_end(&fit->own);
     factors_columns_clear(&fit->columns);
     pca_finish(&fit->pca);
     rb_free(fit->ratio_values.data);
@@ -229,16 +221,16 @@ static rb_error survey(rb_context *ctx, void *state, const rb_block *block) {
 static rb_error survey_end(rb_context *ctx, void *state) {
     nmf_fit *fit = state;
     rb_dense w = fit->loadings;
-    rb_stream stream = {.seed = (uint64_t)fit->problem.fit->seed,
+    rb_stream stream = {.seed = (uint64_t)fit->base.problem.fit->seed,
                         .purpose = RB_RANDOM_COMPARE,
-                        .restart = (uint32_t)fit->problem.restart};
+                        .restart = (uint32_t)fit->base.problem.restart};
     double sum = 0;
     for (int64_t k = 0; k < w.rows; k++)
         sum += fit->squares[k];
     if (!(sum > 0))
         return rb_fail(ctx, RB_ERROR_DATA, "every value of the data is 0; there is nothing to fit");
     for (int64_t k = 0; !fit->warm && k < w.rows; k++) {
-        double size = sqrt(fit->squares[k] / (double)fit->problem.n_samples);
+        double size = sqrt(fit->squares[k] / (double)fit->base.problem.n_samples);
         for (int64_t j = 0; j < w.cols; j++)
             rb_dense_set(w, k, j, size * rb_random_uniform(stream, (uint64_t)(k * w.cols + j)));
     }
@@ -359,7 +351,7 @@ static void improve_loadings(void *arg, int64_t task, int worker) {
 static void find_errors(rb_context *ctx, nmf_fit *fit) {
     rb_dense w = fit->loadings, s = fit->loadings_by.gram;
     rb_dense z = rb_dense_rows(fit->work, 0, w.rows);
-    double n = (double)fit->problem.n_samples, sum = 0;
+    double n = (double)fit->base.problem.n_samples, sum = 0;
     rb_gemm_parallel(ctx, 1, w, RB_PLAIN, s, RB_PLAIN, 0, z);
     for (int64_t k = 0; k < w.rows; k++) {
         const void *row = rb_dense_row(w, k);
@@ -368,7 +360,7 @@ static void find_errors(rb_context *ctx, nmf_fit *fit) {
         sum += error / n;
         fit->noise[k] = fmax(error / n, 0);
     }
-    fit->objective = sum > 0 ? -sum : 0;
+    fit->base.objective = sum > 0 ? -sum : 0;
 }
 
 static void take_second(nmf_fit *fit) {
@@ -376,7 +368,7 @@ static void take_second(nmf_fit *fit) {
     rb_dense_copy(fit->second, s);
     rb_dense_mirror(s);
     for (int64_t j = 0; j < s.rows; j++)
-        fit->mean_squares[j] = rb_dense_get(s, j, j) / (double)fit->problem.n_samples;
+        fit->mean_squares[j] = rb_dense_get(s, j, j) / (double)fit->base.problem.n_samples;
 }
 
 /* ---- an iteration ---- */
@@ -419,7 +411,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     *again = fit->stage != NMF_ITERATE;
     if (*again) return nmf_start_end(ctx, fit);
     take_second(fit);
-    if (fit->last && fit->options.loss == NMF_FROBENIUS) find_errors(ctx, fit);
+    if (fit->base.last && fit->options.loss == NMF_FROBENIUS) find_errors(ctx, fit);
     return RB_OK;
 }
 
@@ -436,21 +428,12 @@ static rb_error mstep(rb_context *ctx, void *state) {
     return RB_OK;
 }
 
-static void objective(void *state, double *value, double *estep) {
-    *value = ((nmf_fit *)state)->objective;
-    *estep = NAN;
-}
-
-static void last(void *state) {
-    ((nmf_fit *)state)->last = true;
-}
-
 /* The error is what is left of large numbers: of data far from 0 their rounding may be more. */
 static void tell_rounding(rb_context *ctx, const nmf_fit *fit) {
-    double size = 0, left = fabs(fit->objective);
+    double size = 0, left = fabs(fit->base.objective);
     for (int64_t k = 0; k < fit->loadings.rows; k++)
-        size += fit->squares[k] / (double)fit->problem.n_samples;
-    if (fit->problem.type != RB_FLOAT32 || fit->options.loss != NMF_FROBENIUS ||
+        size += fit->squares[k] / (double)fit->base.problem.n_samples;
+    if (fit->base.problem.type != RB_FLOAT32 || fit->options.loss != NMF_FROBENIUS ||
         FLT_EPSILON * size <= 0.1 * left)
         return;
     rb_log(ctx, RB_LOG_WARNING,
@@ -496,8 +479,8 @@ const rb_method rb_method_nmf = {
     .code_name = "X_nmf",
     .centre = RB_CENTRE_NONE,
     .resolve = resolve,
-    .units = units,
-    .block_samples = block_samples,
+    .units = factors_units,
+    .block_samples = factors_block_samples,
     .parts = parts,
     .shape = shape,
     .state_size = sizeof(nmf_fit),
@@ -509,11 +492,11 @@ const rb_method rb_method_nmf = {
     .block = block,
     .end = end,
     .mstep = mstep,
-    .objective = objective,
-    .last = last,
+    .objective = factors_objective,
+    .last = factors_last,
     .store = store,
     .coder_new = nmf_coder_new,
-    .coder_free = nmf_coder_free,
+    .coder_free = factors_coder_free,
     .encode = nmf_encode,
     .emit = nmf_emit,
 };

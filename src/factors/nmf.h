@@ -2,7 +2,6 @@
 #ifndef RB_COMPARE_NMF_H
 #define RB_COMPARE_NMF_H
 
-#include "blocks.h"
 #include "factors.h"
 #include "nnls.h"
 #include "pca.h"
@@ -26,10 +25,9 @@ extern const rb_option_rule nmf_option_rules[];
 enum nmf_stage { NMF_ITERATE = 0, NMF_FIND_DIRECTIONS, NMF_FIND_SIDES };
 
 typedef struct nmf_fit {
-    rb_problem problem;
+    factors_fit base;
     nmf_options options;
-    bool warm, last, checked; /* checked: no value is below 0 */
-    double objective;
+    bool warm, checked; /* checked: no value is below 0 */
     /* parameters */
     rb_dense loadings;    /* W, features x units */
     double *noise;        /* of each feature: the variance of what is left of it */
@@ -54,6 +52,7 @@ typedef struct nmf_fit {
     nnls codes_by, loadings_by; /* W'W and H'H */
     factors_columns columns;
     /* of a start by singular vectors */
+    rb_scratch own; /* of codes_by and loadings_by */
     pca_fit pca;
     int stage;             /* nmf_stage */
     int passes;            /* for directions */
@@ -92,7 +91,6 @@ void nmf_divergence_solve(const struct nmf_counts *sample, rb_dense w, const dou
 /* ---- models (nmf_coder.c) ---- */
 
 rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
-void nmf_coder_free(void *coder);
 rb_error nmf_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error nmf_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
                   const void *codes, void *rows);

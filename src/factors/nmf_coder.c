@@ -3,6 +3,7 @@
 #include "nmf.h"
 
 typedef struct coder {
+    rb_scratch own;
     int loss;
     const double *noise; /* of the model: a variance for each feature */
     rb_dense w;          /* features x units */
@@ -13,18 +14,6 @@ typedef struct coder {
     double *sums;
     int32_t *features; /* of a sample, a row a worker */
 } coder;
-
-void nmf_coder_free(void *memory) {
-    coder *c = memory;
-    if (!c) return;
-    nnls_free(&c->by);
-    rb_dense *arrays[] = {&c->w, &c->linear, &c->turned, &c->work, &c->codes};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        rb_dense_free(arrays[i]);
-    rb_free(c->sums);
-    rb_free(c->features);
-    rb_free(c);
-}
 
 static rb_error load_loss(rb_context *ctx, const rb_model *model, int *loss) {
     nmf_options options;
@@ -38,52 +27,47 @@ static rb_error load_loss(rb_context *ctx, const rb_model *model, int *loss) {
     return RB_OK;
 }
 
-static rb_error for_squares(rb_context *ctx, int64_t block_samples, coder *c) {
+static void for_squares(rb_context *ctx, int64_t block_samples, coder *c) {
     int64_t l = c->w.cols;
-    rb_error err = nnls_new(ctx, c->w.type, l, true, &c->by);
-    err = err ? err : rb_dense_new(ctx, c->w.type, block_samples, l, &c->linear);
-    if (err) return err;
+    nnls_new(&c->own, c->w.type, l, true, &c->by);
+    rb_dense_take(&c->own, c->w.type, block_samples, l, &c->linear);
+    if (c->own.err) return;
     rb_gemm_lower(ctx, 1, c->w, RB_TRANSPOSED, c->w, RB_PLAIN, 0, c->by.gram);
     rb_dense_mirror(c->by.gram);
-    return RB_OK;
 }
 
-static rb_error for_divergence(rb_context *ctx, rb_dense values, coder *c) {
+static void for_divergence(rb_context *ctx, rb_dense values, coder *c) {
     int64_t m = values.rows, l = values.cols, workers = rb_context_threads(ctx);
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, l, m, &c->turned);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, workers, 3 * m, &c->work);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, workers, l, &c->codes);
-    if (err) return err;
-    c->sums = rb_alloc_zero(ctx, l, sizeof *c->sums);
-    c->features = rb_alloc(ctx, workers * m, sizeof *c->features);
-    if (!c->sums || !c->features) return RB_ERROR_MEMORY;
+    rb_dense_take(&c->own, RB_FLOAT64, l, m, &c->turned);
+    rb_dense_take(&c->own, RB_FLOAT64, workers, 3 * m, &c->work);
+    rb_dense_take(&c->own, RB_FLOAT64, workers, l, &c->codes);
+    c->sums = rb_take(&c->own, l, sizeof *c->sums);
+    c->features = rb_take(&c->own, workers * m, sizeof *c->features);
+    if (c->own.err) return;
     rb_dense_transpose(values, c->turned);
     for (int64_t j = 0; j < l; j++)
         for (int64_t k = 0; k < m; k++)
             c->sums[j] += rb_dense_get(c->turned, j, k);
-    return RB_OK;
 }
 
 rb_error nmf_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
     int64_t m = rb_model_features(model), l = rb_model_units(model);
     const double *values;
-    coder *c = *out = rb_alloc_zero(ctx, 1, sizeof *c);
+    coder *c = factors_coder_begin(ctx, sizeof *c, out);
     if (!c) return RB_ERROR_MEMORY;
     rb_error err = load_loss(ctx, model, &c->loss);
     err = err ? err : rb_model_need_array(ctx, model, "loadings", m, l, &values);
-    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &c->noise);
-    err = err ? err : rb_dense_new(ctx, model->type, m, l, &c->w);
-    if (!err) {
+    c->own.err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &c->noise);
+    rb_dense_take(&c->own, model->type, m, l, &c->w);
+    if (!c->own.err) {
         rb_dense loadings = {(void *)values, m, l, l, RB_FLOAT64};
         rb_dense_copy(loadings, c->w);
-        err = c->loss == NMF_FROBENIUS ? for_squares(ctx, block_samples, c)
-                                       : for_divergence(ctx, loadings, c);
+        if (c->loss == NMF_FROBENIUS)
+            for_squares(ctx, block_samples, c);
+        else
+            for_divergence(ctx, loadings, c);
     }
-    if (err) {
-        nmf_coder_free(c);
-        *out = NULL;
-    }
-    return err;
+    return factors_coder_end(out);
 }
 
 struct encoding {

@@ -145,8 +145,8 @@ rb_error nmf_divergence_block(rb_context *ctx, nmf_fit *fit, const rb_block *blo
 void nmf_divergence_mstep(nmf_fit *fit) {
     const double nothing = 1e-30;
     rb_dense w = fit->loadings;
-    double n = (double)fit->problem.n_samples;
-    fit->objective = -fit->divergence / n;
+    double n = (double)fit->base.problem.n_samples;
+    fit->base.objective = -fit->divergence / n;
     for (int64_t k = 0; k < w.rows; k++) {
         fit->noise[k] = 0;
         for (int64_t j = 0; j < w.cols; j++) {

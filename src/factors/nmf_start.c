@@ -29,7 +29,7 @@ rb_error nmf_start_new(rb_context *ctx, const rb_problem *problem, nmf_fit *fit)
                        (long long)problem->n_features);
     }
     fit->stage = NMF_FIND_DIRECTIONS;
-    return pca_start(ctx, problem, fit->options.units, PCA_RANDOMIZED, &fit->pca);
+    return pca_start(ctx, problem, &(pca_options){fit->options.units, PCA_RANDOMIZED}, &fit->pca);
 }
 
 rb_error nmf_start_begin(rb_context *ctx, nmf_fit *fit) {
@@ -96,10 +96,10 @@ rb_error nmf_start_end(rb_context *ctx, nmf_fit *fit) {
     if (fit->stage == NMF_FIND_DIRECTIONS) {
         rb_error err = pca_mstep(ctx, &fit->pca);
         fit->passes++;
-        if (fit->pca.done || fit->passes == PASSES) fit->stage = NMF_FIND_SIDES;
+        if (fit->pca.found || fit->passes == PASSES) fit->stage = NMF_FIND_SIDES;
         return err;
     }
-    double cells = (double)fit->problem.n_samples * (double)fit->problem.n_features;
+    double cells = (double)fit->base.problem.n_samples * (double)fit->base.problem.n_features;
     double fill = fit->options.start == NMF_NNDSVDA ? fit->sum / cells : 0;
     for (int64_t j = 0; j < fit->options.units; j++)
         take_unit(fit, j, fill);

@@ -22,22 +22,14 @@ static int64_t exact_values(int64_t units) {
     return units * (units + 3); /* x, p, the target, the matrix of the support */
 }
 
-rb_error nnls_new(rb_context *ctx, rb_type type, int64_t units, bool exact, nnls *out) {
-    int64_t workers = rb_context_threads(ctx);
-    *out = (nnls){.ctx = ctx};
-    rb_error err = rb_dense_new(ctx, type, units, units, &out->gram);
-    err = err ? err : rb_dense_new(ctx, type, workers, 2 * units * TILE, &out->tiles);
-    if (err || !exact) return err;
-    err = rb_dense_new(ctx, RB_FLOAT64, workers, exact_values(units), &out->exact);
-    out->supports = err ? NULL : rb_alloc(ctx, workers * units, sizeof *out->supports);
-    return err || out->supports ? err : RB_ERROR_MEMORY;
-}
-
-void nnls_free(nnls *s) {
-    rb_dense_free(&s->gram);
-    rb_dense_free(&s->tiles);
-    rb_dense_free(&s->exact);
-    rb_free(s->supports);
+void nnls_new(rb_scratch *scratch, rb_type type, int64_t units, bool exact, nnls *out) {
+    int64_t workers = rb_context_threads(scratch->ctx);
+    *out = (nnls){.ctx = scratch->ctx};
+    rb_dense_take(scratch, type, units, units, &out->gram);
+    rb_dense_take(scratch, type, workers, 2 * units * TILE, &out->tiles);
+    if (!exact) return;
+    rb_dense_take(scratch, RB_FLOAT64, workers, exact_values(units), &out->exact);
+    out->supports = rb_take(scratch, workers * units, sizeof *out->supports);
 }
 
 static void descend_tile(const nnls *s, int64_t sweeps, double share, rb_dense linear,

@@ -15,9 +15,8 @@ typedef struct nnls {
     int64_t *supports;
 } nnls;
 
-/* For matrices of so many units; exact: nnls_solve will be called. */
-rb_error nnls_new(rb_context *ctx, rb_type type, int64_t units, bool exact, nnls *out);
-void nnls_free(nnls *s);
+/* For matrices of so many units, with arrays of the scratch; exact: nnls_solve will be called. */
+void nnls_new(rb_scratch *scratch, rb_type type, int64_t units, bool exact, nnls *out);
 
 /* X gets better by sweeps over the units: at most so many, until one gains less than `share` of the
  * first. On the thread of the worker. */

@@ -9,15 +9,14 @@
 #include <stddef.h>
 
 typedef struct rb_pca_options {
-    int64_t units;
-    int solver; /* pca_solver */
+    pca_options base;
     bool whiten;
 } rb_pca_options;
 
 static const rb_option rows[] = {
-    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_pca_options, units), "10", 1, 1e9, NULL, "N",
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_pca_options, base.units), "10", 1, 1e9, NULL, "N",
      "number of directions", RB_OPTION_COMMON},
-    {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, solver), "auto", 0, 0,
+    {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, base.solver), "auto", 0, 0,
      "auto|exact|randomized", "HOW",
      "exact needs one pass, or two where features outnumber samples, and a matrix of the smaller "
      "number; randomized needs a pass per iteration; auto is exact up to 1000 features or samples"},
@@ -37,99 +36,41 @@ static const rb_option_rule rules[] = {
 
 typedef struct state {
     pca_fit pca;
-    bool whiten, last;
+    bool whiten;
 } state;
 
 static const rb_part parts[] = {
-    {RB_PART_PARAMETERS, pca_parameter_fields, offsetof(state, pca)},
-    {RB_PART_SURVEY, pca_survey_fields, offsetof(state, pca)},
-    {RB_PART_SUMS, pca_sum_fields, offsetof(state, pca)},
-    {RB_PART_PROGRESS, pca_progress_fields, offsetof(state, pca)},
-    {RB_PART_SCRATCH, pca_scratch_fields, offsetof(state, pca)},
+    {RB_PART_PARAMETERS, pca_parameter_fields, 0},
+    {RB_PART_SURVEY, pca_survey_fields, 0},
+    {RB_PART_SUMS, pca_sum_fields, 0},
+    {RB_PART_PROGRESS, pca_progress_fields, 0},
+    {RB_PART_SCRATCH, pca_scratch_fields, 0},
     {0},
 };
-
-static int64_t units(const void *options) {
-    return ((const rb_pca_options *)options)->units;
-}
-
-static pca_plan plan_of(const rb_problem *problem, const void *options) {
-    const rb_pca_options *o = options;
-    return pca_plan_of(problem, o->units, o->solver);
-}
-
-/* What auto is here. */
-static void resolve(rb_problem *problem, void *options) {
-    rb_pca_options *o = options;
-    o->solver = plan_of(problem, o).exact ? PCA_EXACT : PCA_RANDOMIZED;
-}
-
-static int64_t block_samples(const rb_problem *problem, const void *options) {
-    pca_plan plan = plan_of(problem, options);
-    return pca_block_samples(problem, &plan);
-}
-
-static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
-    pca_plan plan = plan_of(problem, options);
-    pca_shape(problem, &plan, shape);
-}
 
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *from, void **made) {
     (void)from; /* refused */
-    const rb_pca_options *o = options;
     state *s = *made;
-    s->whiten = o->whiten;
-    rb_error err = pca_start(ctx, problem, o->units, o->solver, &s->pca);
+    s->whiten = ((const rb_pca_options *)options)->whiten;
+    rb_error err = pca_start(ctx, problem, options, &s->pca);
     if (!err && s->pca.plan.exact && problem->fit->restarts > 1 && problem->restart == 0)
         rb_log(ctx, RB_LOG_INFO, "an exact solution is the same from every start");
     return err;
 }
 
-static void finish(void *made) {
-    if (made) pca_finish(&((state *)made)->pca);
-}
-
-static rb_error survey(rb_context *ctx, void *made, const rb_block *block) {
-    return pca_survey(ctx, &((state *)made)->pca, block);
-}
-
-static rb_error begin(rb_context *ctx, void *made) {
-    state *s = made;
-    return s->last ? RB_OK : pca_begin(ctx, &s->pca);
-}
-
-static rb_error block(rb_context *ctx, void *made, const rb_block *block) {
-    state *s = made;
-    return s->last ? RB_OK : pca_block(ctx, &s->pca, block);
-}
-
-static rb_error end(rb_context *ctx, void *made, bool *again) {
-    state *s = made;
-    *again = false;
-    return s->last ? RB_OK : pca_end(ctx, &s->pca, again);
-}
-
-static rb_error mstep(rb_context *ctx, void *made) {
-    return pca_mstep(ctx, &((state *)made)->pca);
-}
-
 static void objective(void *made, double *value, double *estep) {
-    *value = pca_explained(&((state *)made)->pca);
+    *value = pca_explained(made);
     *estep = NAN;
 }
 
 static bool done(const void *made) {
-    return ((const state *)made)->pca.done;
+    return ((const pca_fit *)made)->found;
 }
 
 /* The last E-step has nothing to find: directions are those of the last M-step. */
-static void last(void *made) {
-    ((state *)made)->last = true;
-}
-
 static bool reads(const void *made) {
-    return !((const state *)made)->last;
+    return !((const factors_fit *)made)->last;
 }
 
 static rb_error store(rb_context *ctx, void *made, rb_model *model) {
@@ -157,27 +98,27 @@ const rb_method rb_method_pca = {
     .code_name = "X_pca",
     .options = rows,
     .rules = rules,
-    .resolve = resolve,
-    .units = units,
-    .block_samples = block_samples,
+    .resolve = pca_resolve,
+    .units = factors_units,
+    .block_samples = pca_block_samples,
     .parts = parts,
-    .shape = shape,
+    .shape = pca_shape,
     .state_size = sizeof(state),
     .start = start,
-    .finish = finish,
-    .survey = survey,
-    .begin = begin,
-    .block = block,
-    .end = end,
-    .mstep = mstep,
+    .finish = pca_finish,
+    .survey = pca_survey,
+    .begin = pca_begin,
+    .block = pca_block,
+    .end = pca_end,
+    .mstep = pca_mstep,
     .objective = objective,
-    .last = last,
+    .last = factors_last,
     .done = done,
     .reads = reads,
     .no_start = true,
     .store = store,
     .coder_new = factors_linear_new,
-    .coder_free = factors_linear_free,
+    .coder_free = factors_coder_free,
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
     .arrays = factors_linear_arrays,

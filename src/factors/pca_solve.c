@@ -48,7 +48,7 @@ const rb_field pca_progress_fields[] = {
     {"used", offsetof(pca_fit, used), RB_FIELD_INLINE, RB_KEPT_INTEGER, .max = INT32_MAX},
     {"next_width", offsetof(pca_fit, next_width), RB_FIELD_INLINE, RB_KEPT_INTEGER,
      .max = INT32_MAX},
-    {"pca_done", offsetof(pca_fit, done), RB_FIELD_INLINE, RB_KEPT_FLAG, .max = 1},
+    {"pca_done", offsetof(pca_fit, found), RB_FIELD_INLINE, RB_KEPT_FLAG, .max = 1},
     {0},
 };
 
@@ -83,41 +83,52 @@ pca_plan pca_plan_of(const rb_problem *problem, int64_t units, int solver) {
     return plan;
 }
 
-int64_t pca_block_samples(const rb_problem *problem, const pca_plan *plan) {
-    return plan->by_samples ? problem->n_samples : factors_block_samples(problem, plan->width);
+static pca_plan plan_of(const rb_problem *problem, const void *options) {
+    const pca_options *o = options;
+    return pca_plan_of(problem, o->units, o->solver);
 }
 
-void pca_shape(const rb_problem *problem, const pca_plan *plan, rb_shape *shape) {
+void pca_resolve(rb_problem *problem, void *options) {
+    ((pca_options *)options)->solver = plan_of(problem, options).exact ? PCA_EXACT : PCA_RANDOMIZED;
+}
+
+int64_t pca_block_samples(const rb_problem *problem, const void *options) {
+    pca_plan plan = plan_of(problem, options);
+    return plan.by_samples ? problem->n_samples : factors_block_of(problem, plan.width);
+}
+
+void pca_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    pca_plan plan = plan_of(problem, options);
     shape->dims[RB_DIM_FEATURES] = problem->n_features;
-    shape->dims[RB_DIM_UNITS] = plan->units;
-    shape->dims[PCA_SIDE] = !plan->exact       ? 0
-                            : plan->by_samples ? problem->n_samples
-                                               : problem->n_features;
-    shape->dims[PCA_WIDTH] = plan->width;
-    shape->dims[PCA_BASIS] = plan->capacity;
+    shape->dims[RB_DIM_UNITS] = plan.units;
+    shape->dims[PCA_SIDE] = !plan.exact       ? 0
+                            : plan.by_samples ? problem->n_samples
+                                              : problem->n_features;
+    shape->dims[PCA_WIDTH] = plan.width;
+    shape->dims[PCA_BASIS] = plan.capacity;
     shape->dims[PCA_BLOCK] = problem->block_samples;
 }
 
-rb_error pca_start(rb_context *ctx, const rb_problem *problem, int64_t units, int solver,
+rb_error pca_start(rb_context *ctx, const rb_problem *problem, const pca_options *options,
                    pca_fit *pca) {
     int64_t n = problem->n_samples, m = problem->n_features, most = n < m ? n : m;
-    pca->problem = *problem;
-    pca->plan = pca_plan_of(problem, units, solver);
-    if (units > most) {
+    pca->base.problem = *problem;
+    pca->plan = plan_of(problem, options);
+    if (options->units > most) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "`units` is %lld, but %lld samples of %lld features have no more than %lld directions",
-            (long long)units, (long long)n, (long long)m, (long long)most);
+            "`units` is %lld, but %lld samples of %lld features have at most %lld directions",
+            (long long)options->units, (long long)n, (long long)m, (long long)most);
     }
     return RB_OK;
 }
 
-void pca_finish(pca_fit *pca) {
-    factors_columns_clear(&pca->columns);
+void pca_finish(void *pca) {
+    if (pca) factors_columns_clear(&((pca_fit *)pca)->columns);
 }
 
-rb_error pca_survey(rb_context *ctx, pca_fit *pca, const rb_block *block) {
-    rb_block_feature_squares(ctx, block, pca->squares);
+rb_error pca_survey(rb_context *ctx, void *pca, const rb_block *block) {
+    rb_block_feature_squares(ctx, block, ((pca_fit *)pca)->squares);
     return RB_OK;
 }
 
@@ -129,7 +140,7 @@ static rb_dense columns_of(rb_dense a, int64_t first, int64_t count) {
 
 /* The first block of directions. */
 static rb_error draw(rb_context *ctx, pca_fit *pca) {
-    const rb_problem *p = &pca->problem;
+    const rb_problem *p = &pca->base.problem;
     rb_stream stream = {(uint64_t)p->fit->seed, RB_RANDOM_COMPARE, (uint32_t)p->restart};
     uint64_t key = rb_random_key(stream, 0);
     int64_t width = pca->plan.width;
@@ -145,18 +156,21 @@ static rb_error draw(rb_context *ctx, pca_fit *pca) {
     return factors_orthonormalize(ctx, pca->next);
 }
 
-rb_error pca_begin(rb_context *ctx, pca_fit *pca) {
+rb_error pca_begin(rb_context *ctx, void *state) {
+    pca_fit *pca = state;
     int64_t width = pca->plan.width, capacity = pca->plan.capacity;
-    if (pca->plan.exact) return RB_OK;
+    if (pca->plan.exact || pca->base.last) return RB_OK;
     if (pca->used == 0 && pca->next_width == 0) return draw(ctx, pca);
     return pca->next_width > 0 && pca->next_width <= width && pca->used + width <= capacity
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_FORMAT, "the directions of the checkpoint are damaged");
 }
 
-rb_error pca_block(rb_context *ctx, pca_fit *pca, const rb_block *block) {
+rb_error pca_block(rb_context *ctx, void *state, const rb_block *block) {
+    pca_fit *pca = state;
     const pca_plan *plan = &pca->plan;
     rb_dense rows = rb_dense_rows(pca->rows, 0, plan->width > 0 ? block->n_samples : 0);
+    if (pca->base.last) return RB_OK;
     if (plan->by_samples && !pca->turns)
         return factors_gram(ctx, &pca->columns, block, pca->second);
     if (plan->exact && !plan->by_samples)
@@ -175,7 +189,7 @@ rb_error pca_block(rb_context *ctx, pca_fit *pca, const rb_block *block) {
 
 /* Values at which rounding begins are 0. */
 static void cut_rank(pca_fit *pca) {
-    double least = pca->problem.type == RB_FLOAT32 ? 1e-6 : 1e-13;
+    double least = pca->base.problem.type == RB_FLOAT32 ? 1e-6 : 1e-13;
     for (int64_t j = 0; j < pca->plan.units; j++)
         if (!(pca->values[j] > least * pca->values[0])) pca->values[j] = 0;
 }
@@ -195,7 +209,7 @@ static rb_error find_vectors(rb_context *ctx, pca_fit *pca, rb_dense to) {
               : rb_largest_eigenvectors(ctx, pca->second, pca->plan.units, pca->values, vectors);
     if (!err) {
         for (int64_t j = 0; j < pca->plan.units; j++)
-            pca->values[j] /= (double)pca->problem.n_samples;
+            pca->values[j] /= (double)pca->base.problem.n_samples;
         cut_rank(pca);
         set_columns(vectors, to);
     }
@@ -203,9 +217,10 @@ static rb_error find_vectors(rb_context *ctx, pca_fit *pca, rb_dense to) {
     return err;
 }
 
-rb_error pca_end(rb_context *ctx, pca_fit *pca, bool *again) {
+rb_error pca_end(rb_context *ctx, void *state, bool *again) {
+    pca_fit *pca = state;
     *again = false;
-    if (!pca->plan.by_samples) return RB_OK;
+    if (!pca->plan.by_samples || pca->base.last) return RB_OK;
     pca->turns = *again = !pca->turns;
     return *again ? find_vectors(ctx, pca, pca->rows) : RB_OK;
 }
@@ -218,7 +233,7 @@ static void clear_dead(pca_fit *pca) {
 
 static rb_error exact_mstep(rb_context *ctx, pca_fit *pca) {
     rb_dense w = pca->directions;
-    pca->done = true;
+    pca->found = true;
     if (!pca->plan.by_samples) {
         rb_error err = find_vectors(ctx, pca, w);
         if (!err) clear_dead(pca);
@@ -227,7 +242,7 @@ static rb_error exact_mstep(rb_context *ctx, pca_fit *pca) {
     int64_t alive = 0;
     for (int64_t j = 0; j < w.cols; j++) {
         double factor =
-            pca->values[j] > 0 ? 1 / sqrt(pca->values[j] * (double)pca->problem.n_samples) : 0;
+            pca->values[j] > 0 ? 1 / sqrt(pca->values[j] * (double)pca->base.problem.n_samples) : 0;
         for (int64_t k = 0; k < w.rows; k++)
             rb_dense_set(w, k, j, factor * rb_dense_get(pca->cross, k, j));
         alive += factor > 0;
@@ -255,7 +270,7 @@ struct step {
 static void append(struct step *s) {
     pca_fit *pca = s->pca;
     int64_t old = pca->used, width = pca->next_width, used = old + width;
-    double n = (double)pca->problem.n_samples;
+    double n = (double)pca->base.problem.n_samples;
     rb_dense image = columns_of(pca->image, old, width);
     rb_dense_copy(columns_of(pca->next, 0, width), columns_of(pca->basis, old, width));
     for (int64_t k = 0; k < image.rows; k++)
@@ -314,7 +329,7 @@ static void restart_if_full(struct step *s) {
 /* next = C X - X Theta, columns of unit length; 0 where nothing is left but rounding. */
 static bool find_residuals(struct step *s) {
     pca_fit *pca = s->pca;
-    double least = (pca->problem.type == RB_FLOAT32 ? 3e-6 : 1e-13) * s->ritz[0];
+    double least = (pca->base.problem.type == RB_FLOAT32 ? 3e-6 : 1e-13) * s->ritz[0];
     bool left = false;
     double *squares = s->vectors.data; /* no longer needed */
     for (int64_t j = 0; j < s->count; j++)
@@ -367,7 +382,7 @@ static rb_error orthogonalize(struct step *s) {
         rb_gemm_parallel(s->ctx, 1, columns_of(pca->turned, 0, count), RB_PLAIN,
                          columns_of(turn, 0, kept), RB_PLAIN, 0, next);
         pca->next_width = kept;
-        pca->done = kept == 0;
+        pca->found = kept == 0;
         if (kept > 0) scratch.err = factors_orthonormalize(s->ctx, next);
     }
     return rb_scratch_end(&scratch);
@@ -377,7 +392,8 @@ static rb_error randomized_mstep(rb_context *ctx, pca_fit *pca) {
     struct step s = {.ctx = ctx, .pca = pca};
     rb_scratch scratch = {.ctx = ctx};
     s.ritz = rb_take(&scratch, pca->plan.width, sizeof *s.ritz);
-    rb_dense_take(&scratch, pca->problem.type, pca->plan.capacity, pca->plan.width, &s.product);
+    rb_dense_take(&scratch, pca->base.problem.type, pca->plan.capacity, pca->plan.width,
+                  &s.product);
     rb_error err = scratch.err;
     if (!err) {
         append(&s);
@@ -386,25 +402,25 @@ static rb_error randomized_mstep(rb_context *ctx, pca_fit *pca) {
     if (!err) {
         take_results(&s);
         restart_if_full(&s);
-        pca->done = pca->used >= pca->problem.n_features || !find_residuals(&s);
-        err = pca->done ? RB_OK : orthogonalize(&s);
+        pca->found = pca->used >= pca->base.problem.n_features || !find_residuals(&s);
+        err = pca->found ? RB_OK : orthogonalize(&s);
     }
     rb_dense_free(&s.vectors);
     (void)rb_scratch_end(&scratch);
     return err;
 }
 
-rb_error pca_mstep(rb_context *ctx, pca_fit *pca) {
-    return pca->plan.exact ? exact_mstep(ctx, pca) : randomized_mstep(ctx, pca);
+rb_error pca_mstep(rb_context *ctx, void *pca) {
+    return ((pca_fit *)pca)->plan.exact ? exact_mstep(ctx, pca) : randomized_mstep(ctx, pca);
 }
 
 /* ---- what came out ---- */
 
 double pca_total(const pca_fit *pca) {
     double sum = 0;
-    for (int64_t k = 0; k < pca->problem.n_features; k++)
+    for (int64_t k = 0; k < pca->base.problem.n_features; k++)
         sum += pca->squares[k];
-    return sum / (double)pca->problem.n_samples;
+    return sum / (double)pca->base.problem.n_samples;
 }
 
 static double sum_of_values(const pca_fit *pca) {
@@ -421,10 +437,10 @@ double pca_explained(const pca_fit *pca) {
 
 /* Tipping and Bishop 1999, eq. 8: the mean of the values that are left. */
 double pca_noise(const pca_fit *pca) {
-    int64_t m = pca->problem.n_features, alive = 0;
+    int64_t m = pca->base.problem.n_features, alive = 0;
     for (int64_t j = 0; j < pca->plan.units; j++)
         alive += pca->values[j] > 0;
     double total = pca_total(pca), left = fmax(total - sum_of_values(pca), 0);
-    double least = (pca->problem.type == RB_FLOAT32 ? 1e-7 : 1e-14) * total / (double)m;
+    double least = (pca->base.problem.type == RB_FLOAT32 ? 1e-7 : 1e-14) * total / (double)m;
     return fmax(alive < m ? left / (double)(m - alive) : 0, least);
 }

@@ -14,14 +14,6 @@
 
 enum { TASK_SAMPLES = 1024, TASK_FEATURES = 256, TASK_ROWS = 64 };
 
-int64_t factors_block_samples(const rb_problem *problem, int64_t widest) {
-    enum { CELLS = 1 << 22, MIN = 1024, MAX = 1 << 14 };
-    if (!problem->sparse && problem->n_features > widest) widest = problem->n_features;
-    int64_t n = problem->n_samples, max = CELLS / (widest > 0 ? widest : 1);
-    max = max < MIN ? MIN : max > MAX ? MAX : max;
-    return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
-}
-
 void factors_columns_clear(factors_columns *columns) {
     rb_free(columns->starts.data);
     rb_free(columns->columns.data);
@@ -85,6 +77,14 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
     rb_parallel(ctx, tasks_of(out.rows, p.size), product_task, &p);
     rb_free(minus);
     return RB_OK;
+}
+
+void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
+                   rb_dense out) {
+    if (block->sparse)
+        rb_kernels_of(ctx)->of[w.type].csr(block->csr, first, out.rows, w, false, out);
+    else
+        rb_gemm(1, rb_dense_rows(block->dense, first, out.rows), RB_PLAIN, w, RB_PLAIN, 0, out);
 }
 
 /* U -= s (1'M) */

@@ -41,6 +41,6 @@ expect 0 rerun p.h5
 expect 0 fit pca X.npy -k 2 --seed 1 -o p.h5 -q
 [ ! -s err ] || fail "warned without cause: $(cat err)"
 
-refuses "have no more than 30 directions" fit pca X.npy -k 31 -o m.h5 -q
+refuses "have at most 30 directions" fit pca X.npy -k 31 -o m.h5 -q
 breaks "cannot start from a model" fit ica X.npy -k 4 --init m.h5 -o n.h5 -q
 finish

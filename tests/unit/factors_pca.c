@@ -398,7 +398,7 @@ static void refused(void **state) {
     assert_ok(p->ctx, rb_options_new(p->ctx, "pca", &options));
     assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d", M + 1));
     assert_int_equal(rb_fit(p->ctx, options, p->source, NULL, &model), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(p->ctx), "no more than 40 directions"));
+    assert_non_null(strstr(rb_context_error(p->ctx), "at most 40 directions"));
     assert_ok(p->ctx,
               rb_options_set_all(p->ctx, options, "units=%d", M)); /* all of them are fine */
     assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
