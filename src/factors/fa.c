@@ -171,7 +171,8 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fa->warm = start != NULL;
     if (fa->fixed && problem->fit->accelerate != RB_ACCELERATE_NONE) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "accelerate is for EM, but solver is 'fixed-point'; choose one of them");
+                       "`accelerate` needs `solver=em`; leave out one of `accelerate` and "
+                       "`solver=fixed-point`");
     }
     int64_t l = fa->options.units;
     for (int64_t e = 0; fa->prior != FACTORS_NORMAL && e < problem->own * l; e++)
@@ -408,8 +409,8 @@ static const fa_prior normal = FACTORS_NORMAL, laplace = FACTORS_LAPLACE,
 static const rb_option fa_rows[] = {
     UNITS,
     {"solver", 0, RB_OPTION_CHOICE, FIELD(solver), "auto", 0, 0, "auto|em|fixed-point", "HOW",
-     "em passes over the data in each iteration and never lowers the likelihood; fixed-point needs "
-     "one pass and a matrix of features x features, and converges faster; auto is fixed-point up "
+     "em passes over the data in each iteration and never lowers the likelihood; fixed-point "
+     "converges faster, with one pass and a matrix of features x features; auto is fixed-point up "
      "to 1024 features"},
     NOISE,
     NORMALIZE("none"),

@@ -311,9 +311,8 @@ rb_error fa_infer(rb_context *ctx, const fa_pass *pass) {
         for (int64_t e = 0; pass->spread && e < w->l * w->l; e++)
             pass->spread[e] += w->spread[part * w->l * w->l + e];
         if (isnan(w->values[part]))
-            err = rb_fail(
-                ctx, RB_ERROR_NUMERIC,
-                "the codes of a sample exceed the range of numbers; divide the data by a constant");
+            err = rb_fail(ctx, RB_ERROR_NUMERIC,
+                          "the codes of a sample overflow; divide the data by a constant");
     }
     return err;
 }

@@ -151,9 +151,9 @@ rb_error fa_draw(rb_context *ctx, void *state, const rb_sampling *sampling, int6
     rb_dense codes = {values, n, l, l, c->loadings.type};
     if (block) return draw_given(ctx, c, sampling, block, codes);
     if (c->posterior.prior == FACTORS_JEFFREYS) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the prior of fa-jeffreys, 1/|z|, is improper; give data, from whose codes "
-                       "samples are drawn");
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "the prior of fa-jeffreys, 1/|z|, is improper; give data to draw from their codes");
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < l; j++)

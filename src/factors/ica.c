@@ -36,8 +36,8 @@ static const rb_option rows[] = {
      "number of components, and of the principal directions they are found in", RB_OPTION_COMMON},
     {"algorithm", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, algorithm), "symmetric", 0, 0,
      "symmetric|deflation", "HOW",
-     "find all components at once (symmetric), or one after the other (deflation), where an "
-     "iteration is of one component"},
+     "find all components at once (symmetric), or one after the other (deflation), one per "
+     "iteration"},
     {"contrast", 0, RB_OPTION_CHOICE, offsetof(rb_ica_options, contrast), "logcosh", 0, 0,
      "logcosh|exp|cube", "NAME",
      "contrast: logcosh suits most data, exp sparse sources, cube (kurtosis) is sensitive to "
@@ -288,7 +288,8 @@ static rb_error rotate_block(rb_context *ctx, ica_fit *s, const rb_block *block)
     rb_dense z = rb_dense_rows(s->whitened, block->own, block->n_samples);
     rb_dense y = rb_dense_part(s->y, 0, block->n_samples, first, count);
     if (first + count > s->alive)
-        return rb_fail(ctx, RB_ERROR_FORMAT, "the components of the checkpoint are damaged");
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "the checkpoint is damaged: its components do not fit the data");
     rb_gemm_parallel(ctx, 1, z, RB_PLAIN, rb_dense_part(s->turn, 0, k, first, count), RB_PLAIN, 0,
                      y);
     int64_t tasks = tasks_of(y.rows);
@@ -458,5 +459,5 @@ const rb_method rb_method_ica = {
     .encode = factors_linear_encode,
     .evaluate = factors_linear_evaluate,
     .arrays = factors_linear_arrays,
-    .no_samples = "it says that codes are independent, but not how they are distributed",
+    .no_samples = "its codes have no distribution",
 };

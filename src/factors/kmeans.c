@@ -133,8 +133,8 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->options = *(const kmeans_options *)options;
     if (l > problem->n_samples) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%lld units are more than the %lld samples; use fewer", (long long)l,
-                       (long long)problem->n_samples);
+                       "`units` is %lld, but there are only %lld samples; use fewer units",
+                       (long long)l, (long long)problem->n_samples);
     }
     if (!before) return RB_OK;
     fit->warm = true;
@@ -240,7 +240,8 @@ static rb_error sort_moves(rb_context *ctx, kmeans_fit *fit, const rb_block *blo
     for (int64_t i = 0; i < n; i++) {
         int64_t now = fit->nearest[i] + 1;
         if (before[i] > l)
-            return rb_fail(ctx, RB_ERROR_FORMAT, "the centres of the checkpoint are damaged");
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the checkpoint is damaged: a sample has a centre that does not exist");
         fit->counts[now - 1]++;
         fit->first[now] += now != before[i];
         fit->first[before[i]] += before[i] > 0 && now != before[i];

@@ -32,8 +32,8 @@ const rb_option nmf_option_rows[] = {
      RB_OPTION_COMMON},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(nmf_options, solver), "hals", 0, 0,
      "hals|multiplicative", "HOW",
-     "hals updates one unit after the other; multiplicative has the rules of Lee and Seung, which "
-     "need many more iterations, and is required by --loss kullback-leibler"},
+     "hals updates one unit after the other; multiplicative, by the rules of Lee and Seung, needs "
+     "many more iterations and is required by --loss kullback-leibler"},
     {"start", 0, RB_OPTION_CHOICE, offsetof(nmf_options, start), "auto", 0, 0,
      "auto|nndsvda|nndsvd|random", "HOW",
      "initial values of the first fit (restarts are random): nndsvd from singular vectors, nndsvda "
@@ -163,7 +163,7 @@ static rb_error load_loadings(rb_context *ctx, const rb_model *start, rb_dense w
     for (int64_t e = 0; !err && e < w.rows * w.cols; e++) {
         if (!(values[e] >= 0)) {
             err = rb_fail(ctx, RB_ERROR_FORMAT,
-                          "a loading of the model to start from is below 0 or not a number");
+                          "the model to start from has a loading that is below 0 or not a number");
         }
     }
     return err;
@@ -184,13 +184,13 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
     fit->warm = before != NULL;
     if (fit->options.loss == NMF_KULLBACK_LEIBLER && fit->options.solver == NMF_HALS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "solver hals is for loss frobenius; use solver multiplicative for loss "
-                       "kullback-leibler");
+                       "`solver=hals` needs `loss=frobenius`; use `solver=multiplicative` with "
+                       "`loss=kullback-leibler`");
     }
     if (fit->options.start == NMF_NNDSVD && fit->options.solver == NMF_MULTIPLICATIVE) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "start nndsvd has zeros, which solver multiplicative never changes; use start nndsvda");
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`start=nndsvd` has zeros, which `solver=multiplicative` never changes; use "
+                       "`start=nndsvda`");
     }
     fit->own = (rb_scratch){.ctx = ctx};
     nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->codes_by);
@@ -267,8 +267,7 @@ rb_error nmf_check_values(rb_context *ctx, const rb_block *block) {
             if (value < 0) {
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "sample %lld, feature %lld (counted from %d, of those in use) is "
-                               "%g, but nmf needs non-negative data; use data that are neither "
-                               "centred nor negative, or fit rfn",
+                               "%g, but nmf needs non-negative data; use `centre=none`, or fit rfn",
                                (long long)rb_nth(ctx, block->first + i), (long long)rb_nth(ctx, k),
                                ctx->first, value);
             }

@@ -18,8 +18,9 @@ static const rb_option rows[] = {
      "number of directions", RB_OPTION_COMMON},
     {"solver", 0, RB_OPTION_CHOICE, offsetof(rb_pca_options, base.solver), "auto", 0, 0,
      "auto|exact|randomized", "HOW",
-     "exact needs one pass, or two where features outnumber samples, and a matrix of the smaller "
-     "number; randomized needs a pass per iteration; auto is exact up to 1000 features or samples"},
+     "exact takes one pass (two where features outnumber samples) and a square matrix of the "
+     "smaller number; randomized takes a pass per iteration; auto is exact up to 1000 features or "
+     "samples"},
     {"whiten", 0, RB_OPTION_FLAG, offsetof(rb_pca_options, whiten), "false", 0, 0, NULL, NULL,
      "scale loadings so that the codes of each unit have mean square 1"},
     {0},

@@ -163,7 +163,8 @@ rb_error pca_begin(rb_context *ctx, void *state) {
     if (pca->used == 0 && pca->next_width == 0) return draw(ctx, pca);
     return pca->next_width > 0 && pca->next_width <= width && pca->used + width <= capacity
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_FORMAT, "the directions of the checkpoint are damaged");
+               : rb_fail(ctx, RB_ERROR_FORMAT,
+                         "the checkpoint is damaged: its directions have another shape");
 }
 
 rb_error pca_block(rb_context *ctx, void *state, const rb_block *block) {

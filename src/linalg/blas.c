@@ -101,8 +101,8 @@ static void tell_of_kernels(rb_context *ctx) {
     ctx->blas_told = true;
     if (*better) {
         rb_log(ctx, RB_LOG_INFO,
-               "OpenBLAS does not know this processor and computes with its %s kernels, which are "
-               "slower than those for %s: set OPENBLAS_CORETYPE=%s before the program starts",
+               "OpenBLAS uses its %s kernels, which are slower on this processor than those for "
+               "%s; set OPENBLAS_CORETYPE=%s before the program starts",
                rb_build_info(ctx, "blas_core"), better, better);
     }
 }

@@ -5,12 +5,12 @@
 
 static rb_error count_cells(rb_context *ctx, int64_t rows, int64_t cols, int64_t *count) {
     if (!rb_multiply(rows, cols, count)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values cannot be addressed",
+        return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values is too large",
                        (long long)rows, (long long)cols);
     }
     if (cols > INT32_MAX) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a matrix of %lld x %lld values is too wide for the BLAS: take at most %d "
+                       "a matrix of %lld x %lld values is too wide for the BLAS; use at most %d "
                        "features and units",
                        (long long)rows, (long long)cols, INT32_MAX);
     }

@@ -9,9 +9,9 @@ static const rb_option table[] = {
     {"size", 0, RB_OPTION_TEXT, offsetof(rb_denoise_options, size), "10x10", 0, 0, NULL, "HxW",
      "height and width of the patches that the model was fitted to"},
     {"scale", 0, RB_OPTION_TEXT, offsetof(rb_denoise_options, scale), NULL, 0, 0, NULL, "LOW:HIGH",
-     "stretch the picture's values to LOW .. HIGH for the model, as its patches were"},
+     "scale the values of the image to LOW .. HIGH for the model, as for its patches"},
     {"truth", 0, RB_OPTION_TEXT, offsetof(rb_denoise_options, truth), NULL, 0, 0, NULL, "PICTURE",
-     "the picture without noise: say how near the result is"},
+     "the image without noise, to report how close the result is"},
     {0},
 };
 
@@ -50,8 +50,8 @@ static rb_error read_truth(rb_context *ctx, const char *path, const rb_image *im
     if (!err && (truth->height != image->height || truth->width != image->width ||
                  truth->channels != image->channels)) {
         err = rb_fail(ctx, RB_ERROR_DATA,
-                      "%s has %lld x %lld x %lld values, but the picture %lld x %lld x %lld: give "
-                      "the same picture without noise",
+                      "%s has %lld x %lld x %lld values, but the noisy image has %lld x %lld x "
+                      "%lld; give the same image without noise",
                       path, (long long)truth->height, (long long)truth->width,
                       (long long)truth->channels, (long long)image->height, (long long)image->width,
                       (long long)image->channels);
@@ -134,14 +134,15 @@ static rb_error check_patches(rb_context *ctx, const rb_model *model, const rb_p
     if (features != model->preprocess->n_input) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "patches of %lldx%lld with %lld channel%s have %lld features, but the model "
-                       "was fitted to %lld: give `size` as 'rarebit patches' had it",
+                       "has %lld; give the `size` that 'rarebit patches' was given",
                        (long long)plan->size[0], (long long)plan->size[1],
                        (long long)image->channels, image->channels == 1 ? "" : "s",
                        (long long)features, (long long)model->preprocess->n_input);
     }
     if (rb_model_features(model) != features) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model uses only %lld of its %lld features: a picture needs all of them",
+                       "the model uses only %lld of its %lld features, but an image needs all; fit "
+                       "without `top-variance`",
                        (long long)rb_model_features(model), (long long)features);
     }
     return RB_OK;

@@ -40,10 +40,11 @@ static rb_error choose_array(rb_context *ctx, const char *path, const char *name
                                         "contrast", "constant", "checksum"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         *wanted = *wanted || strcmp(names[i], name) == 0;
-    return *wanted ? RB_OK
-                   : rb_fail(ctx, RB_ERROR_FORMAT,
-                             "%s has an array '%s', and is no whitening that rarebit patches wrote",
-                             path, name);
+    return *wanted
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_FORMAT,
+                         "%s is not a whitening written by rarebit patches: it has an array '%s'",
+                         path, name);
 }
 
 /* Numbers of that name and count; NULL: they are not there, or not finite. */
@@ -73,8 +74,8 @@ static rb_error take_whitening(rb_context *ctx, const char *path, const rb_array
     const double *matrix = sound ? take(arrays, "matrix", m * m) : NULL;
     if (!centre || !matrix) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s is no whitening that rarebit patches wrote: an array is missing or of "
-                       "another `shape`",
+                       "%s is not a whitening written by rarebit patches: an array is missing or "
+                       "has another shape",
                        path);
     }
     rb_error err = rb_whitening_new(ctx, sizes[0], sizes[1], sizes[2], out);
@@ -118,7 +119,7 @@ static rb_error check(rb_context *ctx, const rb_model *model, const rb_whitening
                        (long long)k->features, (long long)p->n_input);
     }
     if (w && (w->height != k->size[0] || w->width != k->size[1] || w->channels != k->size[2])) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the whitening is of patches of %lldx%lldx%lld",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "the whitening is for patches of %lldx%lldx%lld",
                        (long long)w->height, (long long)w->width, (long long)w->channels);
     }
     if (p->options.totals > 0 || p->options.log1p || p->regress ||
@@ -181,14 +182,14 @@ static rb_error write_kernels(rb_context *ctx, const rb_model *model, const rb_u
         fold_units(model, layer, w, k, room);
         if (w && w->checksum && w->checksum != model->preprocess->checksum) {
             rb_log(ctx, RB_LOG_WARNING,
-                   "by their checksums the samples of the fit are not the patches that this "
-                   "whitening was made with (a text file changes the checksum): kernels are right "
-                   "only for samples that it whitened");
+                   "the checksum of the training data differs from that of the patches that this "
+                   "whitening made; kernels are right only for those (a text file changes the "
+                   "checksum)");
         }
         if (w && w->contrast == RB_CONTRAST_LOCAL) {
             rb_log(ctx, RB_LOG_WARNING,
                    "patches were divided by their standard deviations, which a convolution cannot "
-                   "do: kernels are those of patches whose deviation is 1");
+                   "do; kernels are for patches of standard deviation 1");
         }
         err = rb_output_file(ctx, path, fill_kernels, k);
     }
@@ -203,12 +204,13 @@ rb_error rb_kernels_write(rb_context *ctx, const rb_model *model, const rb_unit_
     if (count < 2 || !rb_multiply(k.size[0], k.size[1], &k.features) ||
         !rb_multiply(k.features, k.size[2], &k.features)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`conv` is '%s', but must be height x width of the patches, such as 5x5, or "
-                       "height x width x channels",
+                       "`conv` is '%s', but must be the height x width of the patches, such as "
+                       "5x5, or height x width x channels",
                        size ? size : "");
     }
     if (!rb_path_suffix(path, ".npz", NULL))
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no .npz, which kernels go to", path);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "kernels are written as .npz, but the output is %s",
+                       path);
     rb_error err = check(ctx, model, w, &k);
     return err ? err : write_kernels(ctx, model, layer, w, &k, path);
 }

@@ -12,22 +12,22 @@ static const rb_option table[] = {
     {"count", 0, RB_OPTION_INTEGER, offsetof(rb_patches_options, count), "40000", 1, INT32_MAX,
      NULL, "N", "number of patches"},
     {"scale", 0, RB_OPTION_TEXT, offsetof(rb_patches_options, scale), NULL, 0, 0, NULL, "LOW:HIGH",
-     "shift and stretch the values so that those of all patches range from LOW to HIGH"},
+     "scale the values so that all patches together range from LOW to HIGH"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_patches_options, seed), "1", 0, DBL_MAX, NULL, "N",
      "seed of the random places"},
     {"pictures", 0, RB_OPTION_TEXT, offsetof(rb_patches_options, pictures), NULL, 0, 0, NULL, "HxW",
-     "the files are data of many pictures, one a sample, of this height and width in pixels: IDX, "
-     ".npy, or any format that fit reads"},
+     "the files hold many images, one per sample, of this height and width in pixels: IDX, .npy, "
+     "or any format that fit reads"},
     {"channels", 0, RB_OPTION_INTEGER, offsetof(rb_patches_options, channels), "1", 1, 64, NULL,
-     "N", "values of a pixel in such data, which stand together", .needs = "pictures"},
+     "N", "values per pixel in such data, next to each other", .needs = "pictures"},
     {"contrast", 0, RB_OPTION_CHOICE, offsetof(rb_patches_options, contrast), "none", 0, 0,
      "none|global|local", "HOW",
-     "subtract the mean and divide by the standard deviation: of each picture (global), or of each "
-     "patch (local)"},
+     "subtract the mean and divide by the standard deviation, per image (global) or per patch "
+     "(local)"},
     {"whiten", 0, RB_OPTION_CHOICE, offsetof(rb_patches_options, whiten), "none", 0, 0, "none|zca",
-     "HOW", "turn patches so that their pixels are uncorrelated, as near to them as can be"},
+     "HOW", "make the pixels of patches uncorrelated, as close to the originals as possible"},
     {"epsilon", 0, RB_OPTION_NUMBER, offsetof(rb_patches_options, epsilon), "0.1", 0, DBL_MAX, NULL,
-     "E", "added to the eigenvalues of their covariance, times the mean of these",
+     "E", "added to the eigenvalues of their covariance, as a multiple of their mean",
      .needs = "whiten=zca"},
     {0},
 };
@@ -68,8 +68,8 @@ static rb_error read_picture(rb_context *ctx, const char *const *paths, int64_t 
     if (!err && image->channels != first->channels) {
         err =
             rb_fail(ctx, RB_ERROR_DATA,
-                    "%s has %lld channels, but %s has %lld: all pictures must be grey, or all "
-                    "coloured",
+                    "%s has %lld channels, but %s has %lld; use images of the same kind, all grey "
+                    "or all coloured",
                     paths[index], (long long)image->channels, paths[0], (long long)first->channels);
     }
     return err;
@@ -102,10 +102,10 @@ static rb_error add_samples(rb_context *ctx, const rb_matrix *rows, const rb_ima
         rb_rows_copy(rows, i, RB_FLOAT32, image->values);
         for (int64_t e = 0; e < rows->n_features; e++) {
             if (!isfinite(image->values[e])) {
-                return rb_fail(ctx, RB_ERROR_DATA,
-                               "picture %lld: a value is missing, infinite or too large for "
-                               "float32",
-                               (long long)images->count - 1);
+                return rb_fail(
+                    ctx, RB_ERROR_DATA,
+                    "image %lld has a value that is missing, infinite or too large for float32",
+                    (long long)images->count - 1);
             }
         }
     }
@@ -118,8 +118,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, const char *path,
     if (source->n_features != cells) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "%s has %lld values per sample, but pictures of %lldx%lld with %lld channel%s "
-            "have %lld",
+            "%s has %lld values per sample, but images of %lldx%lld with %lld channel%s have %lld",
             path, (long long)source->n_features, (long long)shape->height, (long long)shape->width,
             (long long)shape->channels, shape->channels == 1 ? "" : "s", (long long)cells);
     }
@@ -147,7 +146,7 @@ static rb_error read_samples(rb_context *ctx, const char *const *paths, int64_t 
     int64_t cells;
     if (!err && (!rb_multiply(shape.height, shape.width, &cells) ||
                  !rb_multiply(cells, shape.channels, &cells)))
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "pictures of %s are too large", options->pictures);
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "images of %s are too large", options->pictures);
     err = err ? err : rb_image_holds(ctx, "pictures", plan->size, &shape);
     for (int64_t i = 0; !err && i < n_paths; i++) {
         rb_source *source = NULL;
@@ -162,12 +161,11 @@ static rb_error check_places(rb_context *ctx, const rb_patches_plan *plan,
                              const rb_images *images) {
     int64_t places = rb_patch_places(images, plan->size[0], plan->size[1]);
     if (plan->count > places) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`count` is %lld, but a patch of %lldx%lld can lie in %lld places only: ask for "
-            "at most as many",
-            (long long)plan->count, (long long)plan->size[0], (long long)plan->size[1],
-            (long long)places);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`count` is %lld, but a patch of %lldx%lld fits in only %lld places; use at "
+                       "most as many",
+                       (long long)plan->count, (long long)plan->size[0], (long long)plan->size[1],
+                       (long long)places);
     }
     return RB_OK;
 }
@@ -226,7 +224,7 @@ rb_error rb_patches_whitened(rb_context *ctx, const char *const *paths, int64_t 
     rb_error err = rb_options_take(ctx, given, rb_patches_group(), &options);
     err = err ? err : rb_patches_plan_of(ctx, &options, &plan);
     if (!err && n_paths < 1)
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no picture to cut patches out of");
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "no image to cut patches from; name one or more");
     if (!err)
         err = options.pictures ? read_samples(ctx, paths, n_paths, &options, &plan, &images)
                                : read_pictures(ctx, paths, n_paths, &plan, &images);

@@ -123,13 +123,13 @@ static rb_error find_range(rb_context *ctx, patches *p) {
     rb_free(sample);
     if (min == max) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "all values of the patches are %g: they cannot be scaled to %g .. %g", min,
+                       "all values of the patches are %g; they cannot be scaled to %g .. %g", min,
                        p->plan.low, p->plan.high);
     }
     p->min = min;
     p->span = max - min;
-    rb_log(ctx, RB_LOG_INFO, "values from %g to %g of the patches became %g to %g", min, max,
-           p->plan.low, p->plan.high);
+    rb_log(ctx, RB_LOG_INFO, "patches scaled from %g .. %g to %g .. %g", min, max, p->plan.low,
+           p->plan.high);
     return RB_OK;
 }
 

@@ -10,22 +10,21 @@ static const rb_option table[] = {
     {"length", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, length), "12.5ms", 0, 0, NULL,
      "TIME", "length of a segment: 12.5ms, 0.1s, or a number of values"},
     {"step", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, step), "1", 0, 0, NULL, "TIME",
-     "from the start of one segment to that of the next, likewise"},
+     "time from the start of one segment to the next, likewise"},
     {"peak", 0, RB_OPTION_NUMBER, offsetof(rb_segments_options, peak), "0", 0, FLT_MAX, NULL, "X",
      "multiply each recording so that its largest absolute value is X (0: as stored)"},
     {"trim-silence", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, trim_silence), "false", 0, 0,
-     NULL, NULL, "cut the silent beginning and end of each recording off"},
+     NULL, NULL, "cut off silence at the beginning and end of each recording"},
     {"spectrogram", 0, RB_OPTION_FLAG, offsetof(rb_segments_options, spectrogram), "false", 0, 0,
      NULL, NULL,
-     "decibels of bands of frequencies, above -80, in place of values; --length is one window "
-     "then, "
-     "and --step one hop, where they are not given"},
+     "give decibels per frequency band, above -80, in place of values; --length then defaults to "
+     "one window and --step to one hop"},
     {"window", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, window), "25ms", 0, 0, NULL, "TIME",
      "length of a frame of a spectrogram", .needs = "spectrogram"},
     {"hop", 0, RB_OPTION_TEXT, offsetof(rb_segments_options, hop), "10ms", 0, 0, NULL, "TIME",
-     "from the start of one frame to that of the next", .needs = "spectrogram"},
+     "time from the start of one frame to the next", .needs = "spectrogram"},
     {"bands", 0, RB_OPTION_INTEGER, offsetof(rb_segments_options, bands), "26", 1, 4096, NULL, "N",
-     "bands of frequencies, equally wide on the mel scale", .needs = "spectrogram"},
+     "number of frequency bands, equally wide on the mel scale", .needs = "spectrogram"},
     {0},
 };
 
@@ -52,7 +51,7 @@ static rb_error parse_time(rb_context *ctx, const char *option, const char *text
     if (broken || !(values >= 1) || values > INT32_MAX) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "`%s` is '%s', but must be a time such as 12.5ms or 0.1s, or a number of "
-                       "values such as 200, and at least one value long (here %lld a second)",
+                       "values such as 200, of at least one value (%lld per second)",
                        option, given, (long long)rate);
     }
     *count = (int64_t)values;
@@ -66,11 +65,10 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
     rb_error err = rb_sound_decode(ctx, paths[index], sound);
     if (err) return err;
     if (sound->rate != sounds->list[0].rate) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "%s has %lld values per second, but %s has %lld: give recordings of one "
-                       "sampling rate",
-                       paths[index], (long long)sound->rate, paths[0],
-                       (long long)sounds->list[0].rate);
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "%s has %lld values per second, but %s has %lld; use recordings of one sampling rate",
+            paths[index], (long long)sound->rate, paths[0], (long long)sounds->list[0].rate);
     }
     if (options->trim_silence) rb_sound_trim(sound);
     if (sound->count == 0 || (options->peak > 0 && !rb_sound_scale(sound, options->peak)))
@@ -99,7 +97,7 @@ static rb_error take_spectrograms(rb_context *ctx, rb_sounds *sounds, cutting *c
     const rb_spectrogram_plan *plan = &c->plan;
     if (c->length < plan->window) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`length` is %lld values, but must be a window at least, %lld",
+                       "`length` is %lld values, but must be at least one window, %lld",
                        (long long)c->length, (long long)plan->window);
     }
     if (c->step % plan->hop != 0) {
@@ -157,7 +155,8 @@ rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
     *source = NULL;
     rb_error err = rb_options_take(ctx, given, rb_segments_group(), &options);
     if (!err && n_paths < 1)
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
+        err =
+            rb_fail(ctx, RB_ERROR_ARGUMENT, "no recording to cut segments from; name one or more");
     err = err ? err : read_sounds(ctx, paths, n_paths, &options, &sounds);
     c.rate = err ? 0 : sounds.list[0].rate;
     err = err ? err : parse_cutting(ctx, given, &options, &c);

@@ -71,7 +71,7 @@ static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, in
             rb_fail(ctx, RB_ERROR_FORMAT, "%s: the sound is damaged: %s", path, sf_strerror(file));
     }
     if (!err && sound->count == 0)
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: there is no sound in the file", path);
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: the recording is empty", path);
     return err;
 }
 
@@ -91,8 +91,7 @@ static rb_error decode(rb_context *ctx, const char *path, reader *bytes, rb_soun
     SNDFILE *file = sf_open_virtual(&calls, SFM_READ, &info, bytes);
     if (!file) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s: this is no sound, or a damaged one: WAV, AIFF, AU and FLAC are read",
-                       path);
+                       "%s: not a recording, or damaged; use WAV, AIFF, AU or FLAC", path);
     }
     sound->rate = info.samplerate;
     rb_error err = RB_OK;

@@ -122,7 +122,7 @@ static rb_error end_sums(rb_context *ctx, int64_t n, double epsilon, rb_whitenin
         trace += rb_dense_get(products, k, k);
     }
     if (!(trace > 0))
-        return rb_fail(ctx, RB_ERROR_DATA, "all patches are the same: they cannot be whitened");
+        return rb_fail(ctx, RB_ERROR_DATA, "all patches are equal; they cannot be whitened");
     for (int64_t k = 0; k < m; k++) {
         double value = rb_dense_get(products, k, k) + epsilon * trace / (double)m;
         rb_dense_set(products, k, k, value);

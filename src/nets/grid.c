@@ -76,8 +76,8 @@ static rb_error check_axis(rb_context *ctx, const rb_options *options, const axi
     if (err) return err;
     if (!good) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the grid has '%s', but can have only options of a training that are "
-                       "numbers, words of several, or flags, such as rate",
+                       "the grid has '%s', but takes only options of a training that are numbers, "
+                       "choices or flags, such as rate",
                        name);
     }
     return rb_options_is_set(options, name)
@@ -88,8 +88,8 @@ static rb_error check_axis(rb_context *ctx, const rb_options *options, const axi
 
 static rb_error not_grid(rb_context *ctx, const char *text) {
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "`grid` is '%s', but must be options and their values between commas, such as "
-                   "'rate=0.1,0.01', with blanks between one option and another",
+                   "`grid` is '%s', but must be options with their values separated by commas, "
+                   "such as 'rate=0.1,0.01', and blanks between options",
                    text);
 }
 

@@ -147,7 +147,7 @@ rb_error deep_names_store(rb_context *ctx, rb_model *model, int64_t count,
         *at = 0;
         if (strchr(names[k], '\t')) {
             rb_free(text);
-            return rb_fail(ctx, RB_ERROR_DATA, "the name of class %lld has a tab in it",
+            return rb_fail(ctx, RB_ERROR_DATA, "the name of class %lld contains a tab",
                            (long long)k);
         }
     }

@@ -100,10 +100,10 @@ rb_error rb_net_score(rb_context *ctx, const rb_model *net, const rb_labelled *d
     if (err) return err;
     *scores = (rb_net_scores){.size = sizeof *scores, .n_outputs = rb_model_units(net)};
     if (!outputs) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the model is of method '%s', but labels are compared with the outputs of a "
-                       "net",
-                       rb_model_method(net));
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "labels are compared with the outputs of a net, but the model is of method '%s'",
+            rb_model_method(net));
     }
     int kind = rb_store_word(deep_outputs_names, 3, outputs);
     int64_t n = scores->n_outputs, cells;

@@ -19,8 +19,8 @@ typedef struct stack_options {
 static const rb_option table[] = {
     {"codes-memory", 0, RB_OPTION_NUMBER, offsetof(stack_options, codes_memory), "2000", 0, 1e9,
      NULL, "MB",
-     "keep the codes of layers in memory while those above are fitted, as far as they fit into so "
-     "many megabytes; else they are computed anew whenever they are needed"},
+     "keep the codes of layers in memory while those above are fitted, up to this many megabytes; "
+     "beyond that they are computed whenever needed"},
     {0},
 };
 

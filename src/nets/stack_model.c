@@ -148,8 +148,8 @@ static rb_error put_projection(rb_context *ctx, rb_model *stack, const rb_model 
     for (int64_t i = 0; !err && i < at.rows * at.cols; i++)
         if (!(fabs(((const double *)at.data)[i]) <= max))
             err = rb_fail(ctx, RB_ERROR_NUMERIC,
-                          "the loadings of the layers are too large for a "
-                          "stack: divide the data by a constant");
+                          "the loadings of the layers are too large for a stack; divide the data "
+                          "by a constant");
     err = err ? err : put_array(ctx, stack, "loadings", at.rows, at.cols, at.data);
     rb_dense_free(&kept);
     return err;

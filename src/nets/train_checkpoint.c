@@ -113,16 +113,16 @@ static rb_error check_format(deep_training *t, rb_checkpoint_file *file) {
     int64_t version = 0;
     rb_error err = store->get_text(file, "format", &format);
     if (!err && (!format || strcmp(format, FORMAT) != 0)) {
-        err = rb_fail(t->ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of a training",
+        err = rb_fail(t->ctx, RB_ERROR_FORMAT, "%s: not a checkpoint of a training",
                       t->checkpoints->checkpoint);
     }
     rb_free(format);
     err = err ? err : store->get_integer(file, "format_version", &version);
     if (!err && version != VERSION)
-        err = rb_fail(t->ctx, RB_ERROR_FORMAT,
-                      "%s: the checkpoint has format version %lld, made by another version of "
-                      "rarebit",
-                      t->checkpoints->checkpoint, (long long)version);
+        err = rb_fail(
+            t->ctx, RB_ERROR_FORMAT,
+            "%s: the checkpoint has format version %lld, written by another version of rarebit",
+            t->checkpoints->checkpoint, (long long)version);
     return err;
 }
 

@@ -136,8 +136,7 @@ static rb_error check_outputs(rb_context *ctx, const deep_train_options *o,
                        classes ? "classes" : "target values");
     if (classes && outputs == 1)
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "the training samples have a single class, and a net "
-                       "tells two or more apart");
+                       "the training samples have a single class; a net needs at least two");
     return RB_OK;
 }
 
@@ -198,8 +197,8 @@ static rb_error read_weights(rb_context *ctx, const char *text, const char *name
         const char *stop = equals < end ? rb_number_scan(equals + 1, end, &value) : NULL;
         if (found < 0 || stop != end || !(value >= 0 && value <= 1e12)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "`class-weights` has '%.*s', but must be balanced, or classes of the "
-                           "training samples with numbers of at least 0, such as A=2,B=1",
+                           "`class-weights` has '%.*s', but must be 'balanced', or weights of at "
+                           "least 0 for classes of the training samples, such as A=2,B=1",
                            (int)length, text);
         }
         if (!isnan(weights[found])) {
@@ -230,8 +229,8 @@ rb_error deep_class_weights(rb_context *ctx, const char *text, const char *names
     for (int64_t c = 0; !err && c < n_classes; c++)
         sum += weights[c] * (double)counts[c];
     if (!err && !(sum > 0)) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "`class-weights` gives every class of the samples the weight 0");
+        err =
+            rb_fail(ctx, RB_ERROR_ARGUMENT, "`class-weights` is 0 for every class of the samples");
     }
     for (int64_t c = 0; !err && c < n_classes; c++)
         weights[c] *= (double)labels->labelled / sum;

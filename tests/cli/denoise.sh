@@ -24,7 +24,7 @@ holds "$before > 18 && $before < 19.5"
 holds "$after > $before + 3.5"
 
 # The same levels in every format; an array keeps what lies between them.
-refuses "give --size as" denoise m.h5 noisy.pgm --size 8x8 -o none.pgm -q
+refuses "give the --size" denoise m.h5 noisy.pgm --size 8x8 -o none.pgm -q
 expect 0 denoise m.h5 noisy.pgm --size 6x6 -o out.pgm -q
 [ ! -s err ] || fail "$command: not quiet: $(cat err)"
 expect 0 info noisy.pgm
@@ -56,14 +56,14 @@ after=$(sed -n 's/.*ratio \([0-9.]*\) dB.*/\1/p' err)
 holds "$after > $before + 2"
 
 refuses "PICTURE is missing" denoise m.h5 -o X.png
-refuses "the model was fitted to 36" denoise m.h5 noisy.pgm --size 8x8 -o X.png
+refuses "the model has 36" denoise m.h5 noisy.pgm --size 8x8 -o X.png
 refuses "do not fit into a picture" denoise m.h5 noisy.pgm --size 1x65 -o X.png
 refuses "height x width" denoise m.h5 noisy.pgm --size six -o X.png
 refuses "goes to .png, .pgm, .ppm or .npy" denoise m.h5 noisy.pgm --size 6x6 -o X.jpg
 refuses "an array has no whole levels" denoise m.h5 out.npy --size 6x6 -o X.png
 refuses "would overwrite 'clean.pgm'" denoise m.h5 noisy.pgm --size 6x6 --truth clean.pgm -o clean.pgm
 printf 'P2 2 2 255 1 2 3 4\n' >small.pgm
-breaks "give the same picture without noise" denoise m.h5 noisy.pgm --size 6x6 --truth small.pgm -o X.png
+breaks "give the same image without noise" denoise m.h5 noisy.pgm --size 6x6 --truth small.pgm -o X.png
 breaks "gone.pgm" denoise m.h5 gone.pgm --size 6x6 -o X.png
 [ ! -e X.png ] || fail "half a file was left"
 finish

@@ -24,5 +24,5 @@ for method in fa sfa fa-laplace fa-jeffreys fabia; do
     expect 0 encode all.h5 X.npy -o codes.tsv -q
 done
 expect 0 select fa X.npy --units 2,4 --restarts 2 --folds 2 --iterations 20 --seed 1
-refuses "choose one of them" fit fa X.npy -k 3 --solver fixed-point --accelerate squarem -o n.h5 -q
+refuses "leave out one of" fit fa X.npy -k 3 --solver fixed-point --accelerate squarem -o n.h5 -q
 finish

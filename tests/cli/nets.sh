@@ -115,7 +115,7 @@ small="--layers 8 --epochs 30 --batch-size 16 --rate 0.05 --seed 3"
     expect 0 finetune stack.h5 $data --layer 1 --epochs 2 --grid "filter=plain,rescaled" --table grid.json -o first.h5 -q
     grep -q '"point": "filter=rescaled"' grid.json || fail "grid.json lacks a point"
     refuses "does nothing without --valid" finetune none train.tsv --labels train-y.tsv --grid rate=1 -o x.h5 -q
-    refuses "must be options and their values" finetune none $data --grid rate -o x.h5 -q
+    refuses "must be options with their values" finetune none $data --grid rate -o x.h5 -q
     refuses "leave it out" finetune none $data --grid rate=1,2 --log-json x.json -o x.h5 -q
     refuses "must end in .tsv or .json" finetune none $data --grid rate=1,2 --table x.csv -o x.h5 -q
     refuses "--table does nothing without --grid" finetune none nothing.tsv --labels no.tsv --table x.tsv -o x.h5 -q
@@ -189,14 +189,14 @@ refuses "START is none" finetune none train.tsv --labels train-y.tsv --layer 1 -
 expect 0 export stack.h5 --layer 1 -o first.npz
 says "warning: codes of the E-step"
 says "1 layer in"
-refuses "neither .onnx nor .npz" export net.h5 -o net.txt
+refuses "written as .onnx or .npz" export net.h5 -o net.txt
 refuses "--like is missing" import net.npz -o x.h5
 refuses "filter is given, but a net" export net.h5 --filter plain -o x.npz
 fails "has 2 layers, but the net has 3" import net.npz --like deep.h5 -o x.h5
 head -c 500 net.npz >cut.npz
 head -c 500 net.onnx >cut.onnx
 fails "no sound .npz" import cut.npz --like net.h5 -o x.h5
-fails "no ONNX file" import cut.onnx --like net.h5 -o x.h5
+fails "not an ONNX file" import cut.onnx --like net.h5 -o x.h5
 expect 1 export codes.npy -o x.npz -q
 says "not a model"
 

@@ -6,7 +6,7 @@ awk 'BEGIN { print "P2 20 20 255"; for (i = 0; i < 400; i++) print i % 100 }' >b
 expect 0 patches a.pgm b.pgm --size 10x5 --count 500 --scale 0:10 --seed 1 -o P.npy
 silent
 says "500 patches of 10x5 pixels, 50 features, from 2 pictures in P.npy; seed 1"
-says "became 0 to 10"
+says "to 0 .. 10"
 expect 0 info P.npy --json
 tells '"samples": 500, "features": 50'
 tells '"min": 0, "max": 10'
@@ -41,11 +41,11 @@ for data in W1.npy W1.h5; do
     [ ! -s err ] || fail "$command: it is the right whitening: $(cat err)"
 done
 expect 0 export w.h5 --conv 3x3x1 --whitening z2.npz -o kernels.npz -q
-says "the samples of the fit are not the patches that this whitening was made with"
+says "the checksum of the training data differs"
 
 refuses "IMAGE... is missing" patches -o X.npy
 refuses "-o FILE is missing" patches a.pgm
-refuses "places only" patches a.pgm --size 30x40 --count 2 -o X.npy
+refuses "use at most as many" patches a.pgm --size 30x40 --count 2 -o X.npy
 refuses "do not fit" patches a.pgm b.pgm --size 25x25 --count 2 -o X.npy
 refuses "--count is 100000, but a patch" patches a.pgm --size 10x5 --count 100000 -o X.npy
 refuses "height x width" patches a.pgm --size ten --count 2 -o X.npy

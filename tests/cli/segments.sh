@@ -38,7 +38,7 @@ says "spectrograms of 3 x 8, frames x bands, of 8000 values per second"
     fail "another band is louder: $(cat T.csv)"
 refuses "does nothing without --spectrogram" segments a.wav --hop 5ms -o X.npy
 refuses "must be a multiple of the hop, 80" segments tone.wav --spectrogram --step 1 -o X.npy
-refuses "length is 80 values, but must be a window at least, 200" segments tone.wav --spectrogram --length 10ms -o X.npy
+refuses "length is 80 values, but must be at least one window, 200" segments tone.wav --spectrogram --length 10ms -o X.npy
 refuses "give fewer bands, or a longer window" segments tone.wav --spectrogram --bands 100 -o X.npy
 refuses "does not fit into a recording of 26" segments a.wav --spectrogram -o X.npy
 
@@ -47,7 +47,7 @@ refuses "-o FILE is missing" segments a.wav
 refuses "length is 'long'" segments a.wav --length long -o X.npy
 refuses "does not fit into a recording of 26" segments a.wav --length 27 -o X.npy
 breaks "gone.wav" segments a.wav gone.wav --length 2 -o X.npy
-breaks "few.csv: this is no sound" segments few.csv --length 2 -o X.npy
+breaks "few.csv: not a recording" segments few.csv --length 2 -o X.npy
 breaks "there is no folder" segments a.wav --length 2 -o nowhere/X.npy
 [ ! -e X.npy ] || fail "half a file was left"
 finish

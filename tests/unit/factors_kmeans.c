@@ -249,7 +249,7 @@ static void refuses_more_centres_than_samples(void **state) {
     rb_model *model = NULL;
     assert_int_equal(compare_try(ctx, "kmeans", "units=301", source, NULL, &model),
                      RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "301 units"));
+    assert_non_null(strstr(rb_context_error(ctx), "`units` is 301"));
 }
 
 static void no_memory(void **state) {

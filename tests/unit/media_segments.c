@@ -184,9 +184,9 @@ static void refusals(void **state) {
     refuse_segments(NULL, 0, &o, RB_ERROR_ARGUMENT, "no recording");
     refuse_file("gone.wav", &o, RB_ERROR_FILE, "cannot read gone.wav: there is no such file");
     refuse_file("folder", &o, RB_ERROR_FILE, "cannot read folder: it is a folder");
-    refuse_file("table.csv", &o, RB_ERROR_FORMAT, "table.csv: this is no sound");
-    refuse_file("nothing", &o, RB_ERROR_FORMAT, "nothing: this is no sound");
-    refuse_file("cut.wav", &o, RB_ERROR_FORMAT, "cut.wav: this is no sound, or a damaged one");
+    refuse_file("table.csv", &o, RB_ERROR_FORMAT, "table.csv: not a recording");
+    refuse_file("nothing", &o, RB_ERROR_FORMAT, "nothing: not a recording");
+    refuse_file("cut.wav", &o, RB_ERROR_FORMAT, "cut.wav: not a recording, or a damaged one");
     refuse_file("empty.wav", &o, RB_ERROR_FORMAT, "empty.wav: there is no sound in the file");
     refuse_file("hole.wav", &o, RB_ERROR_DATA, "hole.wav: value 2 of the sound is missing");
     const char *const rates[] = {"a.wav", "slow.wav"};

@@ -562,7 +562,7 @@ static void refused(void **state) {
     struct fixture_problem *p = *state;
     static const struct {
         const char *method, *options, *words;
-    } cases[] = {{"ica", "", "not how they are distributed"},
+    } cases[] = {{"ica", "", "codes have no distribution"},
                  {"dae", "", "not a distribution"},
                  {"fa-jeffreys", "", "is improper"},
                  {"pca", "steps=10", "pca, which draws without a chain"}};

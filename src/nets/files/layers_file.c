@@ -12,8 +12,8 @@ static bool is_onnx(const char *path) {
 rb_error rb_layers_path_check(rb_context *ctx, const char *path) {
     return rb_path_suffix(path, ".onnx, .npz", NULL)
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is neither .onnx nor .npz, which layers go to",
-                         path);
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "layers are written as .onnx or .npz, but the output is %s", path);
 }
 
 /* ---- .npz ---- */
@@ -197,7 +197,7 @@ static rb_error sort_layers(rb_context *ctx, const char *path, const rb_arrays *
         int k = number ? (int)number - 1 : weights ? net->count : biases;
         const rb_named_array **place = weights ? &net->weights[k] : &net->bias[k];
         if (*place)
-            return rb_fail(ctx, RB_ERROR_FORMAT, "%s: '%s' and '%s' are of the same layer", path,
+            return rb_fail(ctx, RB_ERROR_FORMAT, "%s: '%s' and '%s' belong to the same layer", path,
                            (*place)->name, a->name);
         *place = a;
         net->count += weights;
@@ -313,7 +313,7 @@ static rb_error check_like(rb_context *ctx, const rb_model *like) {
     return rb_net_outputs(like)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "the model is of method '%s', but numbers are imported into a net",
+                         "numbers can be imported into a net only, but the model is of method '%s'",
                          rb_model_method(like));
 }
 

@@ -248,10 +248,8 @@ rb_error rb_onnx_write(rb_context *ctx, FILE *file, const rb_model *model,
     rb_message onnx = {.ctx = ctx};
     fill(&onnx, model, layers);
     rb_error err = onnx.err;
-    if (!err && onnx.count > INT32_MAX) {
-        err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                      "an ONNX file holds up to 2 GB, and this would be larger");
-    }
+    if (!err && onnx.count > INT32_MAX)
+        err = rb_fail(ctx, RB_ERROR_UNSUPPORTED, "the ONNX file would exceed 2 GB; write .npz");
     if (!err) fwrite(onnx.bytes.data, 1, (size_t)onnx.count, file);
     rb_free(onnx.bytes.data);
     return err;

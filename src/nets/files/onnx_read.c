@@ -21,7 +21,7 @@ struct reading {
 };
 
 static rb_error damaged(const struct reading *r) {
-    return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s is no ONNX file, or a damaged one", r->path);
+    return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: not an ONNX file, or damaged", r->path);
 }
 
 /* A text of a message, cut to its room. */
@@ -231,9 +231,10 @@ static rb_error add_node(struct reading *r, rb_span bytes) {
                takes_constant(r, &node, "Div", "scale", &r->net->scale)) {
         return RB_OK;
     }
-    return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                   "%s has a node '%s' after %d layers, which no net of rectified layers has there",
-                   r->path, node.kind, r->net->count);
+    return rb_fail(
+        r->ctx, RB_ERROR_FORMAT,
+        "%s has a node '%s' after %d layers, which a net of rectified layers cannot have", r->path,
+        node.kind, r->net->count);
 }
 
 /* ---- the file ---- */
