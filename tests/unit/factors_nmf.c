@@ -522,7 +522,7 @@ static void refusals(void **state) {
     struct compare_sparse sparse = compare_sparse_of(ctx, below, N, D);
     assert_refuses(RB_ERROR_DATA, "", from, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "", sparse.source, "sample 5, feature 3");
-    assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centred");
+    assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centre=none");
     assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler solver=hals", source,
                    "multiplicative");
     assert_refuses(RB_ERROR_ARGUMENT, "units=15 start=nndsvd", source, "singular vectors");

@@ -136,8 +136,8 @@ static void refusals(void **state) {
     put_npy("deep.npy", "|u1", "1, 2, 5", "0123456789", 10);
     rb_patches_options o = options_of("2x2", 1);
     refuse_patches(gone, 1, &o, RB_ERROR_FILE, "gone.pgm");
-    refuse_patches(table, 1, &o, RB_ERROR_FORMAT, "table.csv is no image");
-    refuse_patches(line, 1, &o, RB_ERROR_FORMAT, "line.npy is no image");
+    refuse_patches(table, 1, &o, RB_ERROR_FORMAT, "table.csv is no picture");
+    refuse_patches(line, 1, &o, RB_ERROR_FORMAT, "line.npy is no picture");
     refuse_patches(deep, 1, &o, RB_ERROR_FORMAT, "at most 4 channels");
     refuse_patches(hole, 1, &o, RB_ERROR_DATA, "hole.npy: the value in row 2, column 1 is missing");
     refuse_patches(huge, 1, &o, RB_ERROR_DATA, "huge.npy: the value in row 2, column 2");

@@ -186,8 +186,8 @@ static void refusals(void **state) {
     refuse_file("folder", &o, RB_ERROR_FILE, "cannot read folder: it is a folder");
     refuse_file("table.csv", &o, RB_ERROR_FORMAT, "table.csv: not a recording");
     refuse_file("nothing", &o, RB_ERROR_FORMAT, "nothing: not a recording");
-    refuse_file("cut.wav", &o, RB_ERROR_FORMAT, "cut.wav: not a recording, or a damaged one");
-    refuse_file("empty.wav", &o, RB_ERROR_FORMAT, "empty.wav: there is no sound in the file");
+    refuse_file("cut.wav", &o, RB_ERROR_FORMAT, "cut.wav: not a recording, or damaged");
+    refuse_file("empty.wav", &o, RB_ERROR_FORMAT, "empty.wav: the recording is empty");
     refuse_file("hole.wav", &o, RB_ERROR_DATA, "hole.wav: value 2 of the sound is missing");
     const char *const rates[] = {"a.wav", "slow.wav"};
     refuse_segments(rates, 2, &o, RB_ERROR_DATA,
