@@ -237,13 +237,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
                         .value = &fa->sums.value};
         err = fa_infer(ctx, &pass);
     }
-    if (!err && !block->sparse)
-        rb_moments_parallel(ctx, 1, block->dense, mu, fa->sums.u, fa->sums.s);
-    if (!err && block->sparse) {
-        rb_gemm_lower(ctx, 1, mu, RB_TRANSPOSED, mu, RB_PLAIN, 1, fa->sums.s);
-        err = factors_add_cross(ctx, &fa->columns, block, mu, fa->sums.u);
-    }
-    return err;
+    return err ? err : factors_add_moments(ctx, &fa->columns, block, mu, fa->sums.u, fa->sums.s);
 }
 
 /* ln |Sigma_i| / 2 + E ln p(z_i) of normal factors, which is the same for all samples but for S. */
@@ -289,11 +283,6 @@ struct rows {
     rb_spd *factor;
 };
 
-static rb_dense task_rows(rb_dense a, int64_t task) {
-    int64_t left = a.rows - task * TASK_ROWS;
-    return rb_dense_rows(a, task * TASK_ROWS, left < TASK_ROWS ? left : TASK_ROWS);
-}
-
 static double decay_of(const factors *fa, int64_t k) {
     double share = fa->options.weight_decay;
     return fa->prior == FACTORS_FABIA ? share * fa->noise[k] / size_of(fa, k)
@@ -310,9 +299,9 @@ static void shrink(rb_dense w, int64_t row, double by) {
 static void solve_rows(void *arg, int64_t task, int worker) {
     const struct rows *t = arg;
     factors *fa = t->fa;
-    rb_dense w = task_rows(fa->loadings, task);
+    rb_dense w = factors_task_rows(fa->loadings, task, TASK_ROWS);
     (void)worker;
-    rb_spd_solve_right(t->factor, task_rows(fa->sums.u, task), w);
+    rb_spd_solve_right(t->factor, factors_task_rows(fa->sums.u, task, TASK_ROWS), w);
     for (int64_t i = 0; i < w.rows; i++)
         shrink(w, i, decay_of(fa, task * TASK_ROWS + i));
 }
@@ -338,7 +327,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
     factors *fa = state;
     if (fa->fixed) return fa_fixed_point(ctx, fa);
     struct rows rows = {.fa = fa};
-    int64_t tasks = (fa->loadings.rows + TASK_ROWS - 1) / TASK_ROWS;
+    int64_t tasks = factors_tasks(fa->loadings.rows, TASK_ROWS);
     rb_error err = rb_spd_new(ctx, fa->base.problem.type, fa->loadings.cols, &rows.factor);
     if (!err && (err = rb_spd_factor_moments(ctx, rows.factor, fa->sums.s)) != RB_OK)
         rb_fail_prefix(ctx, "the second moments of the factors: ");

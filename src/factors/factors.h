@@ -16,6 +16,7 @@ extern const rb_method rb_method_pca, rb_method_ica, rb_method_fa, rb_method_sfa
 /* What the state of each fit begins with. */
 typedef struct factors_fit {
     rb_problem problem;
+    double *squares;  /* of each feature, over all samples: a survey, of kmeans, nmf and pca */
     double objective; /* after the last M-step */
     bool done;        /* no further iteration changes anything */
     bool last;        /* the E-step at hand is the last one */
@@ -27,6 +28,8 @@ int64_t factors_block_samples(const rb_problem *problem, const void *options);
 void factors_objective(void *state, double *objective, double *estep_objective);
 bool factors_done(const void *state);
 void factors_last(void *state);
+extern const rb_field factors_survey_fields[];
+rb_error factors_survey(rb_context *ctx, void *state, const rb_block *block);
 
 /* Even blocks: large products, and little beside the parameters. `widest`: the most values that
  * anything has which is kept for each sample of a block, the dense sample itself apart. */
@@ -51,11 +54,18 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
 /* U += V'M, M samples x any, U features x any. */
 rb_error factors_add_cross(rb_context *ctx, factors_columns *columns, const rb_block *block,
                            rb_dense m, rb_dense u);
+/* U += V'M, and S += M'M, lower triangle. */
+rb_error factors_add_moments(rb_context *ctx, factors_columns *columns, const rb_block *block,
+                             rb_dense m, rb_dense u, rb_dense s);
 /* S += V'V, features x features, lower triangle. */
 rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_block *block,
                             rb_dense s);
 /* K = V V', samples x samples, lower triangle. */
 rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block *block, rb_dense k);
+
+/* Rows in tasks of `size`: how many, and those of one. */
+int64_t factors_tasks(int64_t rows, int64_t size);
+rb_dense factors_task_rows(rb_dense rows, int64_t task, int64_t size);
 
 /* Even parts of the samples of a block, a function of their number alone. */
 static inline struct bands block_tasks(int64_t n_samples) {
@@ -64,9 +74,11 @@ static inline struct bands block_tasks(int64_t n_samples) {
     return rb_cut(n_samples, count < 1 ? 1 : count);
 }
 
-static inline rb_dense block_task_rows(rb_dense rows, int64_t task) {
+/* Those rows of a task, and which is the first. */
+static inline rb_dense block_task_rows(rb_dense rows, int64_t task, int64_t *first) {
     struct bands tasks = block_tasks(rows.rows);
-    return rb_dense_rows(rows, rb_band_start(tasks, task), rb_band_size(tasks, task));
+    *first = rb_band_start(tasks, task);
+    return rb_dense_rows(rows, *first, rb_band_size(tasks, task));
 }
 
 /* out = V W for the samples from `first` on, as many as out has rows, on the calling thread; of a

@@ -2,6 +2,7 @@
 #include "factors.h"
 
 #include <math.h>
+#include <stddef.h>
 
 int64_t factors_units(const void *options) {
     return *(const int64_t *)options;
@@ -30,6 +31,17 @@ bool factors_done(const void *state) {
 
 void factors_last(void *state) {
     ((factors_fit *)state)->last = true;
+}
+
+const rb_field factors_survey_fields[] = {
+    {"squares", offsetof(factors_fit, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES,
+     .sum = RB_SUM_SQUARES},
+    {0},
+};
+
+rb_error factors_survey(rb_context *ctx, void *state, const rb_block *block) {
+    rb_block_feature_squares(ctx, block, ((factors_fit *)state)->squares);
+    return RB_OK;
 }
 
 void *factors_coder_begin(rb_context *ctx, size_t size, void **coder) {

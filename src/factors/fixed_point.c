@@ -15,12 +15,14 @@
 
 static const double LN_2PI = 1.8378770664093454836;
 
-static void scale_covariance(const factors *fa, rb_dense a) {
+/* C, or Psi^-1/2 C Psi^-1/2; the lower triangle. */
+static void take_covariance(const factors *fa, bool scaled, rb_dense a) {
     double n = (double)fa->base.problem.n_samples;
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t j = 0; j <= i; j++)
             rb_dense_set(a, i, j,
-                         rb_dense_get(fa->products, i, j) / n / sqrt(fa->noise[i] * fa->noise[j]));
+                         rb_dense_get(fa->products, i, j) / n /
+                             (scaled ? sqrt(fa->noise[i] * fa->noise[j]) : 1));
 }
 
 rb_error fa_root(rb_context *ctx, factors *fa) {
@@ -30,10 +32,7 @@ rb_error fa_root(rb_context *ctx, factors *fa) {
     double *values = rb_take(&scratch, rank, sizeof *values);
     rb_dense_take(&scratch, RB_FLOAT64, m, m, &c);
     if (!scratch.err) {
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j <= i; j++)
-                rb_dense_set(c, i, j,
-                             rb_dense_get(fa->products, i, j) / (double)fa->base.problem.n_samples);
+        take_covariance(fa, false, c);
         scratch.err = rb_largest_eigenvectors(ctx, c, rank, values, fa->root);
     }
     for (int64_t r = 0; r < rank && !scratch.err; r++)
@@ -48,7 +47,7 @@ static rb_error eigen_of_covariance(rb_context *ctx, const factors *fa, int64_t 
     rb_dense a = {0};
     rb_dense_take(&scratch, RB_FLOAT64, vectors.cols, vectors.cols, &a);
     if (!scratch.err) {
-        scale_covariance(fa, a);
+        take_covariance(fa, true, a);
         scratch.err = rb_largest_eigenvectors(ctx, a, count, values, vectors);
     }
     return rb_scratch_end(&scratch);

@@ -120,7 +120,7 @@ static const rb_part parts[] = {
     {RB_PART_CODES, code_fields, 0},
     {RB_PART_PROGRESS, pca_progress_fields, 0},
     {RB_PART_PROGRESS, progress_fields, 0},
-    {RB_PART_SURVEY, pca_survey_fields, 0},
+    {RB_PART_SURVEY, factors_survey_fields, 0},
     {RB_PART_SUMS, pca_sum_fields, 0},
     {RB_PART_SUMS, sum_fields, 0},
     {RB_PART_SCRATCH, pca_scratch_fields, 0},
@@ -128,16 +128,12 @@ static const rb_part parts[] = {
     {0},
 };
 
-static int64_t tasks_of(int64_t samples) {
-    return (samples + TASK_SAMPLES - 1) / TASK_SAMPLES;
-}
-
 static void shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     pca_shape(problem, options, shape);
     shape->dims[ICA_SAMPLES] = problem->own;
     shape->dims[ICA_BLOCK] = problem->block_samples;
-    shape->dims[ICA_TASKS] = tasks_of(problem->block_samples);
-    shape->dims[ICA_SCRATCH] = 2 * tasks_of(problem->block_samples);
+    shape->dims[ICA_TASKS] = factors_tasks(problem->block_samples, TASK_SAMPLES);
+    shape->dims[ICA_SCRATCH] = 2 * factors_tasks(problem->block_samples, TASK_SAMPLES);
 }
 
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
@@ -272,12 +268,11 @@ struct pass {
 static void task(void *arg, int64_t index, int worker) {
     const struct pass *p = arg;
     ica_fit *s = p->s;
-    int64_t first = index * TASK_SAMPLES, left = p->y.rows - first, k = s->pca.plan.units;
+    int64_t k = s->pca.plan.units;
     (void)worker;
     for (int64_t j = 0; j < k; j++)
         s->task_slopes[index * k + j] = s->task_values[index * k + j] = 0;
-    ica_apply((ica_contrast)s->options.contrast,
-              rb_dense_rows(p->y, first, left < TASK_SAMPLES ? left : TASK_SAMPLES),
+    ica_apply((ica_contrast)s->options.contrast, factors_task_rows(p->y, index, TASK_SAMPLES),
               s->task_scratch + 2 * index * k, s->task_slopes + index * k,
               s->task_values + index * k);
 }
@@ -292,7 +287,7 @@ static rb_error rotate_block(rb_context *ctx, ica_fit *s, const rb_block *block)
                        "the checkpoint is damaged: its components do not fit the data");
     rb_gemm_parallel(ctx, 1, z, RB_PLAIN, rb_dense_part(s->turn, 0, k, first, count), RB_PLAIN, 0,
                      y);
-    int64_t tasks = tasks_of(y.rows);
+    int64_t tasks = factors_tasks(y.rows, TASK_SAMPLES);
     rb_parallel(ctx, tasks, task, &(struct pass){s, y});
     for (int64_t t = 0; t < tasks; t++) {
         for (int64_t j = 0; j < count; j++) {
@@ -443,7 +438,7 @@ const rb_method rb_method_ica = {
     .state_size = sizeof(ica_fit),
     .start = start,
     .finish = pca_finish,
-    .survey = pca_survey,
+    .survey = factors_survey,
     .begin = begin,
     .block = block,
     .end = end,

@@ -62,12 +62,6 @@ static const rb_field code_fields[] = {
     {0},
 };
 
-static const rb_field survey_fields[] = {
-    {"squares", offsetof(kmeans_fit, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES,
-     .sum = RB_SUM_SQUARES},
-    {0},
-};
-
 static const rb_field sum_fields[] = {
     {"totals", offsetof(kmeans_fit, totals), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, FEATURES},
     {"counts", offsetof(kmeans_fit, counts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
@@ -104,7 +98,7 @@ static const rb_part parts[] = {
     {RB_PART_PARAMETERS, parameter_fields, 0},
     {RB_PART_CODES, code_fields, 0},
     {RB_PART_PROGRESS, progress_fields, 0},
-    {RB_PART_SURVEY, survey_fields, 0},
+    {RB_PART_SURVEY, factors_survey_fields, 0},
     {RB_PART_SUMS, sum_fields, 0},
     {RB_PART_SCRATCH, scratch_fields, 0},
     {0},
@@ -144,11 +138,6 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
         for (int64_t k = 0; k < m; k++)
             rb_dense_set(fit->centres, j, k, values[k * l + j]);
     return err;
-}
-
-static rb_error survey(rb_context *ctx, void *state, const rb_block *block) {
-    rb_block_feature_squares(ctx, block, ((kmeans_fit *)state)->squares);
-    return RB_OK;
 }
 
 void kmeans_halves(rb_dense turned, const double *shift, double *halves) {
@@ -207,8 +196,8 @@ static void measure(rb_context *ctx, const rb_block *block, double *lengths) {
 
 static void search_task(void *arg, int64_t task, int worker) {
     const struct kmeans_search *s = arg;
-    rb_dense products = block_task_rows(s->products, task);
-    int64_t first = rb_band_start(block_tasks(s->products.rows), task);
+    int64_t first;
+    rb_dense products = block_task_rows(s->products, task, &first);
     (void)worker;
     block_project(s->ctx, s->block, first, s->turned, products);
     for (int64_t i = 0; i < products.rows; i++) {
@@ -419,7 +408,7 @@ static bool move_centres(kmeans_fit *fit) {
 static void find_errors(kmeans_fit *fit) {
     rb_dense c = fit->centres, u = fit->totals;
     double n = (double)fit->base.problem.n_samples, sum = 0;
-    memcpy(fit->noise, fit->squares, (size_t)c.cols * sizeof *fit->noise);
+    memcpy(fit->noise, fit->base.squares, (size_t)c.cols * sizeof *fit->noise);
     for (int64_t j = 0; j < c.rows; j++) {
         for (int64_t k = 0; k < c.cols; k++) {
             double x = rb_dense_get(c, j, k);
@@ -560,7 +549,7 @@ const rb_method rb_method_kmeans = {
     .shape = shape,
     .state_size = sizeof(kmeans_fit),
     .start = start,
-    .survey = survey,
+    .survey = factors_survey,
     .begin = begin,
     .block = block,
     .end = end,

@@ -21,8 +21,6 @@ typedef struct kmeans_fit {
     int64_t iteration, chosen; /* centres of the start */
     rb_dense members;          /* the sums of the samples of each unit, units x features */
     int64_t *unit_of;          /* of all samples: 1 + the unit whose sums have it; 0: none */
-    /* survey: of each feature the sum of its squares */
-    double *squares;
     /* sums */
     rb_dense totals; /* what is to be added to `members`; after the pass, all of it */
     double *counts;

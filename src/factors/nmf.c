@@ -88,12 +88,6 @@ static const rb_field progress_fields[] = {
     {0},
 };
 
-static const rb_field survey_fields[] = {
-    {"squares", offsetof(nmf_fit, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, FEATURES,
-     .sum = RB_SUM_SQUARES},
-    {0},
-};
-
 static const rb_field sum_fields[] = {
     {"products", offsetof(nmf_fit, products), RB_FIELD_DENSE, RB_KEPT_WORKING, FEATURES, UNITS},
     {"second", offsetof(nmf_fit, second), RB_FIELD_DENSE, RB_KEPT_WORKING, UNITS, UNITS},
@@ -119,7 +113,7 @@ static const rb_part parts[] = {
     {RB_PART_PARAMETERS, parameter_fields, 0},
     {RB_PART_CODES, code_fields, 0},
     {RB_PART_PROGRESS, progress_fields, 0},
-    {RB_PART_SURVEY, survey_fields, 0},
+    {RB_PART_SURVEY, factors_survey_fields, 0},
     {RB_PART_SUMS, sum_fields, 0},
     {RB_PART_SCRATCH, scratch_fields, 0},
     {RB_PART_SUMS, pca_sum_fields, offsetof(nmf_fit, pca)},
@@ -212,11 +206,6 @@ static void finish(void *state) {
     rb_free(fit->ratio_values.data);
 }
 
-static rb_error survey(rb_context *ctx, void *state, const rb_block *block) {
-    rb_block_feature_squares(ctx, block, ((nmf_fit *)state)->squares);
-    return RB_OK;
-}
-
 /* Loadings between 0 and the size of the feature: codes find their scale in the first step. */
 static rb_error survey_end(rb_context *ctx, void *state) {
     nmf_fit *fit = state;
@@ -226,11 +215,11 @@ static rb_error survey_end(rb_context *ctx, void *state) {
                         .restart = (uint32_t)fit->base.problem.restart};
     double sum = 0;
     for (int64_t k = 0; k < w.rows; k++)
-        sum += fit->squares[k];
+        sum += fit->base.squares[k];
     if (!(sum > 0))
         return rb_fail(ctx, RB_ERROR_DATA, "every value of the data is 0; there is nothing to fit");
     for (int64_t k = 0; !fit->warm && k < w.rows; k++) {
-        double size = sqrt(fit->squares[k] / (double)fit->base.problem.n_samples);
+        double size = sqrt(fit->base.squares[k] / (double)fit->base.problem.n_samples);
         for (int64_t j = 0; j < w.cols; j++)
             rb_dense_set(w, k, j, size * rb_random_uniform(stream, (uint64_t)(k * w.cols + j)));
     }
@@ -241,10 +230,8 @@ static rb_error survey_end(rb_context *ctx, void *state) {
 
 static bool any_below(rb_type type, int64_t count, const void *values) {
     bool below = false;
-    for (int64_t e = 0; type == RB_FLOAT32 && e < count; e++)
-        below |= ((const float *)values)[e] < 0;
-    for (int64_t e = 0; type == RB_FLOAT64 && e < count; e++)
-        below |= ((const double *)values)[e] < 0;
+    for (int64_t e = 0; e < count; e++)
+        below |= rb_get(type, values, e) < 0;
     return below;
 }
 
@@ -328,8 +315,8 @@ struct pass {
 
 static void improve_codes(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
-    rb_dense codes = block_task_rows(p->codes, task);
-    int64_t first = rb_band_start(block_tasks(p->codes.rows), task);
+    int64_t first;
+    rb_dense codes = block_task_rows(p->codes, task, &first);
     rb_dense linear = rb_dense_rows(p->fit->linear, first, codes.rows);
     block_project(p->ctx, p->block, first, p->fit->loadings, linear);
     improve(p->fit, &p->fit->codes_by, linear, codes,
@@ -339,8 +326,8 @@ static void improve_codes(void *arg, int64_t task, int worker) {
 static void improve_loadings(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     const nmf_fit *fit = p->fit;
-    rb_dense w = block_task_rows(fit->loadings, task);
-    int64_t first = rb_band_start(block_tasks(fit->loadings.rows), task);
+    int64_t first;
+    rb_dense w = block_task_rows(fit->loadings, task, &first);
     improve(fit, &fit->loadings_by, rb_dense_rows(fit->products, first, w.rows), w,
             rb_dense_rows(fit->work, first, w.rows), worker);
 }
@@ -354,7 +341,7 @@ static void find_errors(rb_context *ctx, nmf_fit *fit) {
     rb_gemm_parallel(ctx, 1, w, RB_PLAIN, s, RB_PLAIN, 0, z);
     for (int64_t k = 0; k < w.rows; k++) {
         const void *row = rb_dense_row(w, k);
-        double error = fit->squares[k] + rb_dot(ctx, w.type, w.cols, rb_dense_row(z, k), row) -
+        double error = fit->base.squares[k] + rb_dot(ctx, w.type, w.cols, rb_dense_row(z, k), row) -
                        2 * rb_dot(ctx, w.type, w.cols, rb_dense_row(fit->products, k), row);
         sum += error / n;
         fit->noise[k] = fmax(error / n, 0);
@@ -395,12 +382,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     rb_dense codes = rb_dense_rows(fit->codes, block->own, block->n_samples);
     rb_parallel(ctx, block_tasks(codes.rows).count, improve_codes,
                 &(struct pass){ctx, fit, block, codes});
-    if (!block->sparse) {
-        rb_moments_parallel(ctx, 1, block->dense, codes, fit->products, fit->second);
-        return RB_OK;
-    }
-    rb_gemm_lower(ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, fit->second);
-    return factors_add_cross(ctx, &fit->columns, block, codes, fit->products);
+    return factors_add_moments(ctx, &fit->columns, block, codes, fit->products, fit->second);
 }
 
 /* After the last E-step: what is left with the codes that it found. */
@@ -431,7 +413,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
 static void tell_rounding(rb_context *ctx, const nmf_fit *fit) {
     double size = 0, left = fabs(fit->base.objective);
     for (int64_t k = 0; k < fit->loadings.rows; k++)
-        size += fit->squares[k] / (double)fit->base.problem.n_samples;
+        size += fit->base.squares[k] / (double)fit->base.problem.n_samples;
     if (fit->base.problem.type != RB_FLOAT32 || fit->options.loss != NMF_FROBENIUS ||
         FLT_EPSILON * size <= 0.1 * left)
         return;
@@ -485,7 +467,7 @@ const rb_method rb_method_nmf = {
     .state_size = sizeof(nmf_fit),
     .start = start,
     .finish = finish,
-    .survey = survey,
+    .survey = factors_survey,
     .survey_end = survey_end,
     .begin = begin,
     .block = block,

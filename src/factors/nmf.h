@@ -35,8 +35,6 @@ typedef struct nmf_fit {
     /* codes, progress */
     rb_dense codes; /* H, samples x units */
     int64_t iteration;
-    /* survey: of each feature the sum of its squares */
-    double *squares;
     /* sums */
     rb_dense products; /* V'H, or (V / HW')'H, features x units */
     rb_dense second;   /* H'H, lower triangle */

@@ -79,8 +79,8 @@ struct encoding {
 
 static void solve_squares(void *arg, int64_t task, int worker) {
     const struct encoding *e = arg;
-    rb_dense codes = block_task_rows(e->codes, task);
-    int64_t first = rb_band_start(block_tasks(e->codes.rows), task);
+    int64_t first;
+    rb_dense codes = block_task_rows(e->codes, task, &first);
     rb_dense linear = rb_dense_rows(e->coder->linear, first, codes.rows);
     block_project(e->ctx, e->block, first, e->coder->w, linear);
     rb_dense_zero(codes);
@@ -108,8 +108,8 @@ static struct nmf_counts counts_of(const rb_block *block, int64_t i, double *val
 static void solve_divergences(void *arg, int64_t task, int worker) {
     const struct encoding *e = arg;
     const coder *c = e->coder;
-    int64_t m = c->turned.cols, first = rb_band_start(block_tasks(e->codes.rows), task);
-    rb_dense codes = block_task_rows(e->codes, task);
+    int64_t m = c->turned.cols, first;
+    rb_dense codes = block_task_rows(e->codes, task, &first);
     double *values = rb_dense_row(c->work, worker), *found = rb_dense_row(c->codes, worker);
     for (int64_t i = 0; i < codes.rows; i++) {
         struct nmf_counts counts = counts_of(e->block, first + i, values, c->features + worker * m);

@@ -103,8 +103,8 @@ static void multiply(const nmf_fit *fit, rb_dense linear, rb_dense codes) {
 static void improve_codes(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     nmf_fit *fit = p->fit;
-    rb_dense codes = block_task_rows(p->codes, task);
-    int64_t first = rb_band_start(block_tasks(p->codes.rows), task);
+    int64_t first;
+    rb_dense codes = block_task_rows(p->codes, task, &first);
     rb_dense linear = rb_dense_rows(fit->linear, first, codes.rows);
     rb_block ratios = with_ratios(p);
     double sum = 0;

@@ -42,7 +42,7 @@ typedef struct state {
 
 static const rb_part parts[] = {
     {RB_PART_PARAMETERS, pca_parameter_fields, 0},
-    {RB_PART_SURVEY, pca_survey_fields, 0},
+    {RB_PART_SURVEY, factors_survey_fields, 0},
     {RB_PART_SUMS, pca_sum_fields, 0},
     {RB_PART_PROGRESS, pca_progress_fields, 0},
     {RB_PART_SCRATCH, pca_scratch_fields, 0},
@@ -107,7 +107,7 @@ const rb_method rb_method_pca = {
     .state_size = sizeof(state),
     .start = start,
     .finish = pca_finish,
-    .survey = pca_survey,
+    .survey = factors_survey,
     .begin = pca_begin,
     .block = pca_block,
     .end = pca_end,

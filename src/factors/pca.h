@@ -38,7 +38,6 @@ typedef struct pca_fit {
      * along each, descending; both 0 beyond the rank. */
     rb_dense directions;
     double *values;
-    double *squares; /* of each feature, over all samples */
     rb_dense second; /* V'V, or V V' */
     rb_dense cross;  /* V'(V Q) */
     /* Of the randomized solver: an orthonormal basis, C times it, the block Q that is to be added,
@@ -52,14 +51,13 @@ typedef struct pca_fit {
     factors_columns columns;
 } pca_fit;
 
-extern const rb_field pca_parameter_fields[], pca_survey_fields[], pca_sum_fields[],
-    pca_progress_fields[], pca_scratch_fields[];
+extern const rb_field pca_parameter_fields[], pca_sum_fields[], pca_progress_fields[],
+    pca_scratch_fields[];
 
 /* As the functions of a method (rarebit/method.h), of a pca_fit or what begins with one. */
 rb_error pca_start(rb_context *ctx, const rb_problem *problem, const pca_options *options,
                    pca_fit *pca);
 void pca_finish(void *pca);
-rb_error pca_survey(rb_context *ctx, void *pca, const rb_block *block);
 rb_error pca_begin(rb_context *ctx, void *pca);
 rb_error pca_block(rb_context *ctx, void *pca, const rb_block *block);
 rb_error pca_end(rb_context *ctx, void *pca, bool *again);

@@ -25,12 +25,6 @@ const rb_field pca_parameter_fields[] = {
     {0},
 };
 
-const rb_field pca_survey_fields[] = {
-    {"squares", offsetof(pca_fit, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES,
-     .sum = RB_SUM_SQUARES},
-    {0},
-};
-
 const rb_field pca_sum_fields[] = {
     {"second", offsetof(pca_fit, second), RB_FIELD_DENSE, RB_KEPT_WORKING, PCA_SIDE, PCA_SIDE},
     {"cross", offsetof(pca_fit, cross), RB_FIELD_DENSE, RB_KEPT_WORKING, RB_DIM_FEATURES,
@@ -125,11 +119,6 @@ rb_error pca_start(rb_context *ctx, const rb_problem *problem, const pca_options
 
 void pca_finish(void *pca) {
     if (pca) factors_columns_clear(&((pca_fit *)pca)->columns);
-}
-
-rb_error pca_survey(rb_context *ctx, void *pca, const rb_block *block) {
-    rb_block_feature_squares(ctx, block, ((pca_fit *)pca)->squares);
-    return RB_OK;
 }
 
 /* ---- the passes ---- */
@@ -420,7 +409,7 @@ rb_error pca_mstep(rb_context *ctx, void *pca) {
 double pca_total(const pca_fit *pca) {
     double sum = 0;
     for (int64_t k = 0; k < pca->base.problem.n_features; k++)
-        sum += pca->squares[k];
+        sum += pca->base.squares[k];
     return sum / (double)pca->base.problem.n_samples;
 }
 

@@ -33,11 +33,11 @@ static rb_error turn(rb_context *ctx, factors_columns *c, rb_csr x, rb_csr *turn
     return RB_OK;
 }
 
-static int64_t tasks_of(int64_t count, int64_t size) {
-    return (count + size - 1) / size;
+int64_t factors_tasks(int64_t rows, int64_t size) {
+    return (rows + size - 1) / size;
 }
 
-static rb_dense task_rows(rb_dense rows, int64_t task, int64_t size) {
+rb_dense factors_task_rows(rb_dense rows, int64_t task, int64_t size) {
     int64_t first = task * size, left = rows.rows - first;
     return rb_dense_rows(rows, first, left < size ? left : size);
 }
@@ -55,7 +55,7 @@ struct product {
 
 static void product_task(void *arg, int64_t task, int worker) {
     const struct product *p = arg;
-    rb_dense out = task_rows(p->out, task, p->size);
+    rb_dense out = factors_task_rows(p->out, task, p->size);
     (void)worker;
     rb_kernels_of(p->ctx)->of[p->x.type].csr(p->x, task * p->size, out.rows, p->b, p->add, out);
     for (int64_t i = 0; p->minus && i < out.rows; i++)
@@ -74,7 +74,7 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
         if (block->shift[k] != 0)
             rb_axpy(ctx, b.type, b.cols, block->shift[k], rb_dense_row(b, k), minus);
     p.minus = minus;
-    rb_parallel(ctx, tasks_of(out.rows, p.size), product_task, &p);
+    rb_parallel(ctx, factors_tasks(out.rows, p.size), product_task, &p);
     rb_free(minus);
     return RB_OK;
 }
@@ -109,8 +109,18 @@ rb_error factors_add_cross(rb_context *ctx, factors_columns *columns, const rb_b
     rb_error err = turn(ctx, columns, block->csr, &turned);
     if (err) return err;
     struct product p = {ctx, turned, m, u, TASK_FEATURES, true, NULL};
-    rb_parallel(ctx, tasks_of(u.rows, p.size), product_task, &p);
+    rb_parallel(ctx, factors_tasks(u.rows, p.size), product_task, &p);
     return block->shift ? take_off_shift(ctx, block->shift, m, u) : RB_OK;
+}
+
+rb_error factors_add_moments(rb_context *ctx, factors_columns *columns, const rb_block *block,
+                             rb_dense m, rb_dense u, rb_dense s) {
+    if (!block->sparse) {
+        rb_moments_parallel(ctx, 1, block->dense, m, u, s);
+        return RB_OK;
+    }
+    rb_gemm_lower(ctx, 1, m, RB_TRANSPOSED, m, RB_PLAIN, 1, s);
+    return factors_add_cross(ctx, columns, block, m, u);
 }
 
 /* ---- sparse times itself ---- */
@@ -131,7 +141,7 @@ static void add_row(rb_csr b, int64_t index, int64_t max, double value, void *ro
 
 static void square_task(void *arg, int64_t task, int worker) {
     const struct square *q = arg;
-    rb_dense rows = task_rows(q->s, task, TASK_ROWS);
+    rb_dense rows = factors_task_rows(q->s, task, TASK_ROWS);
     int64_t first = task * TASK_ROWS, base = q->a.starts[0];
     (void)worker;
     for (int64_t i = first; i < first + rows.rows; i++)
@@ -161,7 +171,7 @@ rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_
     rb_csr turned;
     rb_error err = turn(ctx, columns, block->csr, &turned);
     if (err) return err;
-    rb_parallel(ctx, tasks_of(s.rows, TASK_ROWS), square_task,
+    rb_parallel(ctx, factors_tasks(s.rows, TASK_ROWS), square_task,
                 &(struct square){turned, block->csr, s});
     if (!block->shift) return RB_OK;
     double *total = rb_alloc_zero(ctx, s.rows, sizeof *total);
@@ -183,7 +193,7 @@ rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block 
     rb_csr v = block->csr, turned;
     rb_error err = turn(ctx, columns, v, &turned);
     if (err) return err;
-    rb_parallel(ctx, tasks_of(k.rows, TASK_ROWS), square_task, &(struct square){v, turned, k});
+    rb_parallel(ctx, factors_tasks(k.rows, TASK_ROWS), square_task, &(struct square){v, turned, k});
     if (!block->shift) return RB_OK;
     double *products = rb_alloc_zero(ctx, v.rows, sizeof *products), squares = 0;
     if (!products) return RB_ERROR_MEMORY;
