@@ -15,7 +15,7 @@ static rb_error read_compound_index(rb_h5 *file, const char *table, rb_names **n
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, table, &data);
     if (!err && data.kind != H5T_COMPOUND)
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is no table", table);
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is not a table", table);
     if (!err) {
         hid_t plain = rb_h5_member_type(&data, "index");
         rb_h5_drop(plain);

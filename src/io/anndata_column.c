@@ -51,7 +51,7 @@ static rb_error read_masked(rb_h5 *file, const char *column, rb_names **texts) {
     if (!err && rb_h5_has(file, path)) err = read_values(file, path, NULL, &flags);
     if (!err && flags && flags->count != (*texts)->count) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "column '%s' of obs has not as many values as there are rows", column);
+                         "the mask of column '%s' of obs is not as long as its values", column);
     }
     for (int64_t i = 0; !err && flags && i < flags->count; i++)
         if (strcmp(flags->text[i], "True") == 0) (*texts)->text[i][0] = '\0';
@@ -125,7 +125,7 @@ static rb_error check_column(rb_h5 *file, const char *column) {
     if (!err && !found) {
         join_columns(columns, there, sizeof there);
         err = rb_h5_fail(file, RB_ERROR_ARGUMENT, "%s%s%s; its columns are: %s",
-                         column ? "obs has no column '" : "name a column of obs, after a colon",
+                         column ? "obs has no column '" : "name a column of obs after the colon",
                          column ? column : "", column ? "'" : "", there);
     }
     rb_names_free(columns);
@@ -139,7 +139,7 @@ rb_error rb_anndata_samples(rb_h5 *file, rb_names **names) {
     return rb_h5_is_anndata(file)
                ? rb_h5_anndata_index(file, "obs", names)
                : rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "is no AnnData file, and only those have columns to choose from");
+                            "is not an AnnData file; only those have columns of observations");
 }
 
 rb_error rb_anndata_column(rb_h5 *file, const char *column, int64_t count, rb_names **texts,

@@ -58,7 +58,7 @@ static rb_error move_fields(rb_h5 *file, const char *path, const rb_h5_data *old
                   ? move_field(file, path, old, &field)
                   : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
                                "'%s' is in the layout of an old anndata and holds more than "
-                               "numbers; read and write the file with a newer one first",
+                               "numbers; rewrite the file with a newer anndata first",
                                path);
         clear_field(&field);
     }

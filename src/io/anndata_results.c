@@ -53,8 +53,8 @@ static rb_error match_positions(rb_h5 *file, const rb_preprocess *p, int64_t n_v
     bool in_use = n_var == p->n_features;
     if (!in_use && n_var != p->n_input) {
         return rb_h5_fail(file, RB_ERROR_DATA,
-                          "has %lld variables, but the model, which knows no names, was fitted to "
-                          "%lld",
+                          "has %lld variables, but the model was fitted to %lld and has no names "
+                          "to match them by",
                           (long long)n_var, (long long)p->n_input);
     }
     for (int64_t k = 0; k < p->n_features; k++)
@@ -87,7 +87,8 @@ static rb_error ensure_dict(rb_h5 *file, const char *path) {
 
 static rb_error put_codes(rb_h5 *file, const results *r, int64_t n_samples) {
     if (r->codes->n_samples != n_samples) {
-        return rb_h5_fail(file, RB_ERROR_DATA, "has %lld observations, but there are codes of %lld",
+        return rb_h5_fail(file, RB_ERROR_DATA,
+                          "has %lld observations, but the codes have %lld rows",
                           (long long)n_samples, (long long)r->codes->n_samples);
     }
     rb_error err = rb_h5_remove(file, r->place[CODES]);
@@ -177,7 +178,7 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
     rb_context *ctx = file->ctx;
     rb_reading reading;
     if (!rb_h5_is_anndata(file))
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "is not an AnnData file: it has no obs and var");
     rb_reading_begin(ctx, &reading, file->shown);
     rb_error err = rb_h5_anndata_index(file, "obs", &obs);
     err = err ? err : rb_h5_anndata_index(file, "var", &var);

@@ -67,11 +67,11 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
 static rb_error replace_matrix(rb_h5 *file, const void *arg) {
     const char *dataset = arg;
     if (!rb_h5_is_anndata(file))
-        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
+        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is not an AnnData file");
     const char *path = dataset ? dataset + strspn(dataset, "/") : "X";
     if (strcmp(path, "X") == 0) return RB_OK;
     if (strncmp(path, "layers/", 7) != 0)
-        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "'%s' is no layer", path);
+        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "'%s' is not a layer", path);
     if (!rb_h5_has(file, path))
         return rb_h5_fail(file, RB_ERROR_FORMAT, "there is no '%s' in the file", path);
     rb_error err = rb_h5_remove(file, "X");

@@ -73,8 +73,8 @@ static void look_at_second(reading *r, char *line, int64_t length) {
 static rb_error refuse_width(const reading *r, int64_t fields) {
     const rb_annotations *t = r->table;
     return rb_lines_fail(r->ctx, r->lines, RB_ERROR_FORMAT, 0,
-                         "the row has %lld field%s, but row %lld has %lld; put tabs, commas or "
-                         "semicolons between columns, and quotes around a text that has one",
+                         "the row has %lld field%s, but row %lld has %lld; separate columns by "
+                         "tabs, commas or semicolons, and quote texts that contain one",
                          (long long)fields, fields == 1 ? "" : "s", (long long)t->lines[0],
                          (long long)(t->width - t->shorter));
 }
@@ -152,7 +152,7 @@ static rb_error add_numbers(rb_context *ctx, const char *path, const rb_matrix *
     int64_t n = rb_matrix_samples(matrix), wide = rb_matrix_features(matrix);
     if (wide != 1) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s: has %lld columns of numbers, but must have one number per sample", path,
+                       "%s has %lld columns of numbers, but must have one number per sample", path,
                        (long long)wide);
     }
     rb_error err = RB_OK;
@@ -202,13 +202,13 @@ static rb_error open_anndata(rb_context *ctx, rb_annotations *t) {
 static rb_error find_own(rb_context *ctx, const rb_source *source, rb_annotations *t) {
     if (!source || !source->path) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "no table of the samples is given, and the data are in no file that could "
-                       "have one; give a table that has their columns");
+                       "no table of samples is given, and the data are in no file; name a table, "
+                       "as FILE:COLUMN");
     }
     if (!source->format || strcmp(source->format, "hdf5") != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no AnnData file, and has no columns of observations; give a table "
-                       "that has them",
+                       "%s is not an AnnData file and has no columns of observations; name a "
+                       "table, as FILE:COLUMN",
                        source->path);
     }
     t->path = rb_copy_text(ctx, source->path);

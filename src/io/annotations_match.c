@@ -183,8 +183,8 @@ static rb_error match_positions(rb_matching *m) {
     const char *why = m->nameless ? "it has no sample names" : "the data have no sample names";
     if (rows != m->n) {
         return rb_fail(m->ctx, RB_ERROR_DATA,
-                       "%s has %lld rows for %lld samples, and they can only be taken by position, "
-                       "since %s; give a row for each sample, or names on both sides",
+                       "%s has %lld rows for %lld samples, and can only be matched by position, "
+                       "since %s; give one row per sample, or sample names on both sides",
                        t->path, (long long)rows, (long long)m->n, why);
     }
     rb_log(m->ctx, RB_LOG_INFO, "the rows of %s are taken by position, since %s%s", t->path, why,
@@ -218,8 +218,8 @@ static rb_error match_names(rb_matching *m) {
     }
     if (m->found > 0) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_DATA,
-                   "%s has none of the samples of the data: the first of the data is '%s', its own "
-                   "first is '%s'",
+                   "%s has none of the samples of the data: the first is '%s' in the data, and "
+                   "'%s' in the table",
                    m->table->path, m->n > 0 ? rb_source_sample_name(m->source, 0) : "",
                    rows > 0 ? m->names[0] : "");
 }

@@ -34,8 +34,8 @@ static rb_error refuse_measurements(const rb_matching *m, const rb_labels *label
     }
     if (2 * count <= labels->n_labelled || count < 3 || (whole && count <= FEW)) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_DATA,
-                   "column '%s' of %s holds %lld different numbers in %lld samples, which are no "
-                   "classes; give a column of classes, or test these as covariates",
+                   "column '%s' of %s holds %lld different numbers in %lld samples, too many for "
+                   "classes; name a column of classes, or test this one as a covariate",
                    m->columns->name, m->table->path, (long long)count,
                    (long long)labels->n_labelled);
 }
@@ -45,8 +45,8 @@ static rb_error refuse_unique(const rb_matching *m, const rb_labels *labels) {
     enum { FEW = 10 };
     if (labels->n_labelled <= FEW || labels->classes->count < labels->n_labelled) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_DATA,
-                   "every value of column '%s' of %s is unique, such as '%.40s'; give a column of "
-                   "classes, with tabs or commas between columns",
+                   "every value of column '%s' of %s is unique, such as '%.40s'; name a column of "
+                   "classes, and separate columns by tabs or commas",
                    m->columns->name, m->table->path, labels->classes->text[0]);
 }
 
@@ -54,9 +54,9 @@ static rb_error check_classes(const rb_matching *m, const rb_labels *labels) {
     rb_error err = refuse_measurements(m, labels);
     err = err ? err : refuse_unique(m, labels);
     if (!err && labels->n_labelled == 0)
-        return rb_fail(m->ctx, RB_ERROR_DATA, "%s gives no sample a class", m->table->path);
+        return rb_fail(m->ctx, RB_ERROR_DATA, "%s has a class for no sample", m->table->path);
     if (!err && labels->n_labelled < m->n) {
-        rb_log(m->ctx, RB_LOG_INFO, "%s gives %lld of the %lld samples a class", m->table->path,
+        rb_log(m->ctx, RB_LOG_INFO, "%s has a class for %lld of the %lld samples", m->table->path,
                (long long)labels->n_labelled, (long long)m->n);
     }
     return err;
@@ -132,7 +132,7 @@ static rb_error add_groups(const rb_matching *m, const rb_matched *c, rb_covaria
     bool different = labels.n_labelled > 1 && labels.classes->count == labels.n_labelled;
     rb_labels_clear(&labels);
     if (!different) return rb_covariates_add_groups(m->ctx, to, c->name, c->text);
-    leave_out(m, c, "its text is another in each sample");
+    leave_out(m, c, "every value is unique");
     return RB_OK;
 }
 

@@ -178,6 +178,6 @@ rb_error rb_cell_refuse(rb_context *ctx, const rb_lines *lines, int64_t column, 
     rb_show(text, length, shown);
     return cell == RB_CELL_INFINITE
                ? rb_lines_fail(ctx, lines, RB_ERROR_DATA, column, "\"%s\" is infinite", shown)
-               : rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, column, "\"%s\" is no number%s", shown,
-                               advice);
+               : rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, column, "\"%s\" is not a number%s",
+                               shown, advice);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define COMMENTED "; row 1 is a comment: take lines that begin with # out first"
+#define COMMENTED "; row 1 is a comment: remove lines that begin with # first"
 
 /* A table while it is read. */
 struct table {
@@ -58,8 +58,7 @@ static void advise(const struct table *t, int64_t column, const rb_text_field *f
     } else if (column > 1) {
         snprintf(shown, sizeof shown, delimiter == ',' ? " -d%c" : " -d'%c'", delimiter);
         snprintf(buffer, size,
-                 "; a column of text is to be taken out first, such as with: cut%s --complement "
-                 "-f%lld",
+                 "; remove a column of text first, for example with: cut%s --complement -f%lld",
                  delimiter == '\t' ? "" : shown, (long long)column);
         return;
     }

@@ -54,7 +54,7 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, rb_buffer *cells,
     while (!(err = rb_lines_next(ctx, lines, &line, &length)) && line) {
         if (line[strspn(line, " \t")] == '\0' && (int64_t)strlen(line) == length) continue;
         if ((int64_t)strlen(line) < length)
-            err = rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0, "the line is no text");
+            err = rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0, "the line holds a 0 byte");
         err = err ? err : read_line(ctx, lines, line, cells, sets);
         if (err) return err;
     }
@@ -69,8 +69,7 @@ rb_error rb_feature_sets_read(rb_context *ctx, const char *path, rb_feature_sets
     rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_lines_open(ctx, path, false, &lines);
     err = err ? err : read_lines(ctx, lines, &cells, sets);
-    if (!err && sets->count == before)
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s has no set in it", path);
+    if (!err && sets->count == before) err = rb_fail(ctx, RB_ERROR_FORMAT, "%s holds no set", path);
     if (err) {
         sets->count = before;
         sets->n_words = words;

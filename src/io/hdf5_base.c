@@ -152,11 +152,11 @@ static rb_error open_checked(rb_h5 *file, const char *path, unsigned how) {
     if (file->id < 0) {
         return how == H5F_ACC_TRUNC ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
                                     : rb_h5_broken(file, RB_ERROR_FORMAT,
-                                                   "is no HDF5 file, or a damaged one:", path);
+                                                   "is not an HDF5 file, or a damaged one:", path);
     }
     return own && file->reading && !file->summed && rb_h5_disk_goes_on(file->disk)
                ? rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "the file is damaged: what follows its content is no checksum")
+                            "the file is damaged: what follows its content is not a checksum")
                : RB_OK;
 }
 

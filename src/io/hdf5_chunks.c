@@ -74,8 +74,8 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
     int64_t cells;
     if (c->filters.unknown[0]) {
         return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
-                          "the data set '%s' is packed with %s, which is not checked when it is "
-                          "unpacked; repack it with h5repack -f GZIP=4",
+                          "the data set '%s' is packed with %s, which HDF5 unpacks without checks; "
+                          "repack it with h5repack -f GZIP=4",
                           data->path, c->filters.unknown);
     }
     if (c->filters.lzf && !*rb_io_lzf()) {

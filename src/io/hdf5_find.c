@@ -23,7 +23,7 @@ static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
     if (!rb_h5_has_attribute(file, path, encoding)) {
         return rb_h5_fail(
             file, RB_ERROR_FORMAT,
-            "'%s' is a group that is no sparse matrix; name one with the option `dataset`", path);
+            "the group '%s' is not a sparse matrix; name a matrix with the option `dataset`", path);
     }
     rb_error err = rb_h5_get_text(file, path, encoding, &format);
     if (err) return err;
@@ -49,7 +49,7 @@ static rb_error find_dense(rb_h5 *file, const char *path, rb_h5_place *place) {
     rb_error err = rb_h5_data_open(file, path, &data);
     if (!err && (!data.numeric || data.rank != 2)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "the data set '%s' is no matrix of numbers: it has %d dimension(s)%s",
+                         "the data set '%s' is not a matrix of numbers: it has %d dimension(s)%s",
                          path, data.rank, data.numeric ? "" : " and holds no numbers");
     }
     place->kind = RB_H5_DENSE;
@@ -126,8 +126,8 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
     rb_error err = walk(&search, "/", 0);
     if (!err && search.matrices == 0) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "there is no matrix of numbers in this HDF5 file, neither AnnData nor 10x "
-                         "nor a data set of two dimensions%s",
+                         "the file has no matrix of numbers: neither AnnData, nor 10x, nor a data set "
+                         "of two dimensions%s",
                          rb_h5_other_files(file));
     }
     if (!err && search.matrices > 1) {
@@ -155,9 +155,8 @@ static rb_error find_plain_names(rb_h5 *file, const char *path, int64_t count, r
 rb_error rb_h5_check_names(rb_h5 *file, const char *path, int64_t count, const rb_names *names) {
     return names->count == count
                ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "'%s' has %lld names, but the matrix has %lld of them", path,
-                            (long long)names->count, (long long)count);
+               : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld names, but the matrix needs %lld",
+                            path, (long long)names->count, (long long)count);
 }
 
 static const char *within(const char *group, const char *name, char path[RB_H5_LONG_PATH]) {

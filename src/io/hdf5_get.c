@@ -146,13 +146,11 @@ static rb_error check_inside(rb_h5_data *data) {
     }
     return layout != H5D_VIRTUAL && external == 0
                ? RB_OK
-               : rb_h5_fail(
-                     data->file, RB_ERROR_UNSUPPORTED,
-                     "the numbers of the data set '%s' are in other files (%s), which are "
-                     "not read; while these are there, make one file of all with h5repack -l "
-                     "'%s:CONTI'",
-                     data->path, external > 0 ? "external storage" : "a virtual data set",
-                     data->path);
+               : rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
+                            "the numbers of the data set '%s' are in other files (%s), which are "
+                            "not read; join them with h5repack -l '%s:CONTI'",
+                            data->path, external > 0 ? "external storage" : "a virtual data set",
+                            data->path);
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
@@ -227,10 +225,10 @@ rb_error rb_h5_data_read(const rb_h5_data *data, int64_t first, int64_t count, h
     if (count == 0 || columns == 0) return RB_OK;
     if (data->chunks) return rb_h5_chunks_read(data, first, count, type, values);
     if (data->short_chunks) {
-        return rb_h5_fail(data->file, RB_ERROR_FORMAT,
-                          "a chunk of the data set '%s' is damaged: not all are stored with the "
-                          "bytes that a chunk must have",
-                          data->path);
+        return rb_h5_fail(
+            data->file, RB_ERROR_FORMAT,
+            "a chunk of the data set '%s' is damaged: not all have the length of a chunk",
+            data->path);
     }
     /* HDF5 leaves what was never written as it is */
     memset(values, 0, (size_t)count * (size_t)columns * H5Tget_size(type));
@@ -249,7 +247,7 @@ rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *
     rb_error err = rb_h5_data_open(file, path, &data);
     if (!err && !is_numbers(&data)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "the data set '%s' is no vector or matrix of numbers", path);
+                         "the data set '%s' is not a vector or matrix of numbers", path);
     }
     *rows = data.shape[0];
     *columns = data.rank == 2 ? data.shape[1] : -1;

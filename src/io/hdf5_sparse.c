@@ -50,7 +50,7 @@ static rb_error order_rows(rb_h5_stream *s, int64_t first, int64_t count, int64_
         if (length > 0 && (row[0] < 0 || row[length - 1] >= n_columns || !ascending(row, length))) {
             return rb_h5_fail(s->file, RB_ERROR_FORMAT,
                               "the indices of '%s' between %lld and %lld are damaged: each must be "
-                              "below %lld and come once",
+                              "below %lld and stand once per row",
                               s->place.path, (long long)s->starts[i], (long long)s->starts[i + 1],
                               (long long)n_columns);
         }

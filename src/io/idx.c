@@ -56,7 +56,7 @@ static rb_error read_bytes(reader *r, void *bytes, int count) {
     if (r->promised == 0)
         return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: the IDX file ends within its header", r->path);
     return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                   "%s: the IDX file ends after %lld bytes, but its header promises %lld", r->path,
+                   "%s: the IDX file ends after %lld bytes, but its header says %lld", r->path,
                    (long long)gztell(r->file), (long long)r->promised);
 }
 
@@ -68,7 +68,7 @@ static rb_error check_size(reader *r) {
     if (!rb_multiply(r->samples, r->features, &cells) ||
         !rb_multiply(cells, r->item.bytes, &bytes) || bytes > max) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                       "%s: the header of the IDX file promises %lld samples x %lld features, more "
+                       "%s: the header of the IDX file says %lld samples x %lld features, more "
                        "than the file can hold",
                        r->path, (long long)r->samples, (long long)r->features);
     }
@@ -96,7 +96,7 @@ static rb_error read_header(reader *r) {
         }
         if (!rb_multiply(*product, big_32(size), product)) {
             return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                           "%s: the dimensions of the IDX file are too large to be true", r->path);
+                           "%s: the dimensions of the IDX file are too large", r->path);
         }
     }
     return check_size(r);
@@ -115,7 +115,7 @@ static rb_error read_values(reader *r, char *chunk, char *values) {
     /* One more read: it must find the end, and makes zlib check the sum of a gzip file. */
     if (gzread(r->file, chunk, 1) == 1) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                       "%s: the IDX file has more bytes than its header promises", r->path);
+                       "%s: the IDX file has more bytes than its header says", r->path);
     }
     return rb_gz_check(r->ctx, r->path, r->file, -1);
 }

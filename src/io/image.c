@@ -25,11 +25,9 @@ rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bi
                 rb_multiply(pixels, pixel_bits, &bits) &&
                 rb_multiply(file.count, 8 * expansion, &max);
     if (!fits || bits > max) {
-        return rb_fail(
-            ctx, RB_ERROR_FORMAT,
-            "%s: the header promises a picture of %lld x %lld pixels, more than the file "
-            "can hold",
-            file.path, (long long)image->width, (long long)image->height);
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "%s: the header says %lld x %lld pixels, more than the file can hold",
+                       file.path, (long long)image->width, (long long)image->height);
     }
     image->values = rb_alloc(ctx, cells, sizeof *image->values);
     return image->values ? RB_OK : RB_ERROR_MEMORY;
@@ -46,7 +44,7 @@ rb_error rb_image_holds(rb_context *ctx, const char *path, const int64_t size[2]
                         const rb_image *image) {
     if (size[0] <= image->height && size[1] <= image->width) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld columns",
+                   "%s: patches of %lldx%lld do not fit into an image of %lld rows x %lld columns",
                    path, (long long)size[0], (long long)size[1], (long long)image->height,
                    (long long)image->width);
 }
@@ -67,7 +65,7 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
         else if (rb_pnm_recognise(bytes, count))
             err = rb_pnm_decode(ctx, file, image);
         else
-            err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: this is no PGM, PPM or PNG picture", path);
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: this is not a PGM, PPM or PNG image", path);
     }
     rb_free(bytes);
     if (err) {
@@ -79,7 +77,7 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
 
 static rb_error cut(rb_context *ctx, const rb_image *image, int64_t height, int64_t width,
                     rb_matrix **matrix) {
-    if (height < 1 || width < 1) return rb_fail(ctx, RB_ERROR_FORMAT, "the picture is empty");
+    if (height < 1 || width < 1) return rb_fail(ctx, RB_ERROR_FORMAT, "the image is empty");
     int64_t down = image->height / height, across = image->width / width;
     int64_t line = width * image->channels, features = height * line;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, down * across, features, matrix);

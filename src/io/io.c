@@ -57,15 +57,14 @@ static const char *advise(const rb_probe *probe) {
         const char *magic, *advice;
     } kinds[] = {
         {"PK\x03\x04",
-         "a spreadsheet (xlsx, ods) is to be saved as CSV or TSV, and arrays of a .npz "
-         "one by one as .npy"},
-        {"\xD0\xCF\x11\xE0", "a spreadsheet (xls) is to be saved as CSV or TSV"},
-        {"RIFF", "a sound is cut into samples with: rarebit segments"},
-        {"FORM", "a sound is cut into samples with: rarebit segments"},
-        {".snd", "a sound is cut into samples with: rarebit segments"},
-        {"fLaC", "a sound is cut into samples with: rarebit segments"},
-        {"\xFF\xD8\xFF", "a picture (JPEG) is to be saved as PNG"},
-        {"PAR1", "a table (Parquet) is to be saved as CSV or TSV"},
+         "save a spreadsheet (xlsx, ods) as CSV or TSV, and each array of a .npz as .npy"},
+        {"\xD0\xCF\x11\xE0", "save a spreadsheet (xls) as CSV or TSV"},
+        {"RIFF", "cut a sound into samples with: rarebit segments"},
+        {"FORM", "cut a sound into samples with: rarebit segments"},
+        {".snd", "cut a sound into samples with: rarebit segments"},
+        {"fLaC", "cut a sound into samples with: rarebit segments"},
+        {"\xFF\xD8\xFF", "save a JPEG image as PNG"},
+        {"PAR1", "save a Parquet table as CSV or TSV"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].magic);
@@ -87,12 +86,12 @@ static rb_error find_format(rb_context *ctx, const char *path, const rb_format *
         }
     }
     if (probe.folder) {
-        return rb_fail(
-            ctx, RB_ERROR_FORMAT,
-            "%s is a folder, but no 10x one: there is no matrix.mtx or matrix.mtx.gz in it", path);
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "%s is a folder, but not of 10x: it has no matrix.mtx or matrix.mtx.gz",
+                       path);
     }
     const char *advice = advise(&probe);
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows%s%s", path,
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s has a format that rarebit does not know%s%s", path,
                    advice ? ": " : "", advice ? advice : "");
 }
 
@@ -115,16 +114,15 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
     bool picture = format == &rb_format_image, hdf5 = format == &rb_format_hdf5,
          text = format == &rb_format_delimited,
          names = options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO;
-    const char *wrong = options->patches && !picture
-                            ? "picture (PGM, PPM or PNG): the option `patches` is for pictures"
-                        : options->dataset && !hdf5
-                            ? "HDF5 file: the option `dataset` names a data set inside of one"
-                        : options->missing_words && !text
-                            ? "text table: the option `missing-words` is for CSV and TSV"
-                        : names && !text
-                            ? "text table: the options `header` and `row-names` are for CSV and TSV"
-                            : NULL;
-    return wrong ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no %s", path, wrong) : RB_OK;
+    const char *wrong =
+        options->patches && !picture
+            ? "an image (PGM, PPM or PNG): the option `patches` is for images"
+        : options->dataset && !hdf5 ? "an HDF5 file: the option `dataset` names a data set in one"
+        : options->missing_words && !text
+            ? "a text table: the option `missing-words` is for CSV and TSV"
+        : names && !text ? "a text table: the options `header` and `row-names` are for CSV and TSV"
+                         : NULL;
+    return wrong ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is not %s", path, wrong) : RB_OK;
 }
 
 /* The format of a file, and options to read it with. */

@@ -49,7 +49,7 @@ static rb_error cannot(rb_context *ctx, const char *what, const rb_journal *jour
 /* ---- reading ---- */
 
 static rb_error no_journal(rb_context *ctx, const rb_journal *journal) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is no file of results of rarebit; take another name",
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is not a file of results of rarebit; use another name",
                    journal->path);
 }
 
@@ -169,7 +169,7 @@ static rb_error look_at_end(const reading *s, int64_t place, tally *t) {
     bool cut;
     rb_error err = is_cut(s, place, &cut);
     if (!err && cut) {
-        rb_log(s->ctx, RB_LOG_INFO, "the last result in %s is half written, and left out",
+        rb_log(s->ctx, RB_LOG_INFO, "the last result in %s is incomplete and left out",
                s->journal->path);
     } else {
         t->lost++;
@@ -202,7 +202,7 @@ static rb_error read_records(rb_context *ctx, rb_journal *journal, const rb_jour
     if (!err && t.lost > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%s is damaged: at least %lld of its results are lost (%lld bytes), %lld are kept; "
-               "those that are missing are made again",
+               "the missing ones are computed again",
                journal->path, (long long)t.lost, (long long)t.bytes, (long long)t.kept);
     }
     return err;

@@ -17,7 +17,7 @@ static rb_error check_file(rb_context *ctx, const char *path, bool any, bool *fo
     if (folder) *folder = is_folder;
     if (S_ISREG(info.st_mode) || (is_folder ? folder != NULL : any)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: it is %s", path,
-                   is_folder ? "a folder" : "no regular file; save what it gives to a file first");
+                   is_folder ? "a folder" : "not a regular file; save its content to a file first");
 }
 
 rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {

@@ -99,8 +99,8 @@ rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **out) {
         rb_free(name);
         rb_free(lock);
         return taken ? rb_fail(ctx, RB_ERROR_FILE,
-                               "%s is being written by another process; wait until that has ended, "
-                               "or take another file",
+                               "%s is being written by another process; wait until it has ended, "
+                               "or use another file",
                                path)
                      : err;
     }

@@ -19,7 +19,7 @@ static rb_error check_format(rb_h5 *file) {
     if (rb_h5_has_attribute(file, "/", "format"))
         err = rb_h5_get_text(file, "/", "format", &format);
     if (!err && (!format || strcmp(format, RB_STORE_FORMAT) != 0))
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "is no model of rarebit, though an HDF5 file");
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "is an HDF5 file, but not a model of rarebit");
     rb_free(format);
     err = err ? err : rb_h5_get_integer(file, "/", "format_version", &version);
     if (!err && version > RB_STORE_VERSION) {
@@ -38,8 +38,8 @@ static rb_error get_word(rb_h5 *file, const char *object, const char *name,
     *index = -1;
     rb_error err = rb_h5_get_text(file, object, name, &text);
     if (!err && (*index = rb_store_word(words, n_words, text)) < 0) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "the attribute '%s' is '%s', which is none of its words", name, text);
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is '%s', which is unknown",
+                         name, text);
     }
     rb_free(text);
     return err;
@@ -133,7 +133,7 @@ static rb_error get_levels(rb_h5 *file, rb_regress *r, const int64_t *counts) {
     for (int64_t t = 0; !err && t < r->n_terms; t++) {
         int64_t left = levels ? levels->count - next : 0;
         if (counts[t] < 0 || counts[t] > left) {
-            err = damaged(file, "a covariate has another number of levels than it says");
+            err = damaged(file, "the levels of a covariate are not as many as it says");
         } else if (counts[t] > 0) {
             r->terms[t].levels =
                 rb_names_copy(file->ctx, (const char *const *)levels->text + next, counts[t]);
@@ -152,7 +152,7 @@ static rb_error get_terms(rb_h5 *file, rb_regress *r) {
     rb_error err = rb_h5_get_texts(file, "preprocess/regress/names", &names);
     err = err ? err : rb_h5_get_shape(file, path, &rows, &columns);
     if (!err && (rows != names->count || columns >= 0 || rows > RB_COVARIATES_MAX))
-        err = damaged(file, "the covariates have not one number of levels each");
+        err = damaged(file, "the covariates do not have one number of levels each");
     err = err ? err : rb_h5_get_integers(file, path, rows, counts);
     for (int64_t t = 0; !err && t < rows; t++) {
         r->terms[r->n_terms++].name = rb_copy_text(file->ctx, names->text[t]);
@@ -207,9 +207,9 @@ static rb_error get_array(rb_h5 *file, const char *group, const char *name, rb_m
     int64_t rows, columns;
     snprintf(path, sizeof path, "%s/%s", group, name);
     rb_error err = rb_h5_get_shape(file, path, &rows, &columns);
-    if (!err && columns < 0) err = damaged(file, "an array has not two dimensions");
+    if (!err && columns < 0) err = damaged(file, "an array does not have two dimensions");
     if (!err && strcmp(name, "loadings") == 0 && rows != model->preprocess->n_features)
-        err = damaged(file, "the loadings have not one row a feature");
+        err = damaged(file, "the loadings do not have one row per feature");
     if (err) return err;
     double *values = rb_model_add_array(file->ctx, model, name, rows, columns);
     return values ? rb_h5_get_values(file, path, rows * columns, values) : RB_ERROR_MEMORY;
@@ -232,7 +232,7 @@ static rb_error get_all(rb_h5 *file, const char *group, bool arrays, rb_model *m
     rb_error err = (arrays ? rb_h5_list : rb_h5_list_attributes)(file, path, &names);
     if (!err && names->count > MAX_NAMES) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "there are %lld %s, but a model has %d at most; the file is damaged",
+                         "there are %lld %s, but a model has at most %d; the file is damaged",
                          (long long)names->count, what, MAX_NAMES);
     }
     for (int64_t i = 0; !err && i < names->count; i++)
@@ -256,7 +256,7 @@ static rb_error get_history(rb_h5 *file, const char *group, rb_model *model) {
     char path[256];
     snprintf(path, sizeof path, "%shistory/objective", group);
     rb_error err = rb_h5_get_shape(file, path, &count, &none);
-    if (!err && none >= 0) err = damaged(file, "the history is no vector");
+    if (!err && none >= 0) err = damaged(file, "the history is not a vector");
     err = err ? err : rb_model_empty_history(file->ctx, model, count);
     rb_store_column column;
     for (int c = 0; !err && (column = rb_store_column_of(model->method, c)).name; c++) {

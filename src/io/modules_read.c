@@ -31,11 +31,10 @@ static rb_error read_members(rb_context *ctx, const json_t *array, const char *k
     for (int64_t d = 0; d < count; d++) {
         const json_t *entry = json_array_get(array, (size_t)d);
         if (!json_is_integer(entry) || json_integer_value(entry) < 0) {
-            return rb_fail(
-                ctx, RB_ERROR_FORMAT,
-                "entry %lld of \"%s\" in module %lld is no index: it must be a whole number "
-                "of at least 0",
-                (long long)d, key, (long long)place);
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "entry %lld of \"%s\" in module %lld is not an index: it must be a "
+                           "whole number of at least 0",
+                           (long long)d, key, (long long)place);
         }
         members[d] = (rb_member){json_integer_value(entry), 1.0};
     }
@@ -51,8 +50,7 @@ static rb_error read_members(rb_context *ctx, const json_t *array, const char *k
 
 static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out) {
     const json_t *list = json_object_get(root, "modules");
-    if (!json_is_array(list))
-        return rb_fail(ctx, RB_ERROR_FORMAT, "there is no list \"modules\" in it");
+    if (!json_is_array(list)) return rb_fail(ctx, RB_ERROR_FORMAT, "it has no list \"modules\"");
     int64_t count = (int64_t)json_array_size(list);
     rb_error err = rb_modules_new(ctx, count, out);
     for (int64_t r = 0; r < count && !err; r++) {

@@ -63,7 +63,7 @@ static rb_error read_banner(rb_context *ctx, struct mtx *m) {
         words[i] = field.text;
     }
     if (!is(words[0], "%%MatrixMarket") || !is(words[1], "matrix"))
-        return damaged(ctx, m, "this is no matrix of Matrix Market");
+        return damaged(ctx, m, "this is not a Matrix Market file");
     m->array = is(words[2], "array");
     m->integer = is(words[3], "integer") || is(words[3], "unsigned-integer");
     m->pattern = is(words[3], "pattern");
@@ -124,7 +124,7 @@ static rb_error check_sizes(rb_context *ctx, const struct mtx *m) {
     int64_t larger = m->rows > m->columns ? m->rows : m->columns;
     if (!m->array && larger > FREE_LINES && larger / LINES_AN_ENTRY > m->entries) {
         return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
-                             "%lld rows and %lld columns with only %lld entries are absurd",
+                             "%lld rows and %lld columns are too many for %lld entries",
                              (long long)m->rows, (long long)m->columns, (long long)m->entries);
     }
     return RB_OK;
@@ -150,8 +150,8 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
     if (!take_whole(&at, end, &m->rows) || !take_whole(&at, end, &m->columns) ||
         (!m->array && !take_whole(&at, end, &m->entries)) || at < end) {
         return damaged(ctx, m,
-                       m->array ? "here must stand the numbers of rows and columns"
-                                : "here must stand the numbers of rows, columns and entries");
+                       m->array ? "expected are the numbers of rows and columns"
+                                : "expected are the numbers of rows, columns and entries");
     }
     err = check_sizes(ctx, m);
     if (!err && m->array) m->entries = array_entries(m);
@@ -200,7 +200,7 @@ static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *at,
     int64_t row, column;
     double value = 1;
     if (!take_whole(&at, end, &row) || !take_whole(&at, end, &column))
-        return damaged(ctx, m, "here must stand a row and a column, counted from 1");
+        return damaged(ctx, m, "expected are a row and a column, counted from 1");
     if (row < 1 || row > m->rows || column < 1 || column > m->columns) {
         return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
                              "entry (%lld, %lld) lies outside of the %lld x %lld matrix",

@@ -18,8 +18,8 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
     if (count < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
         return damaged(ctx, path, "it ends too early");
     if (b[6] < 1 || b[6] > 3) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s is of .npy version %d, but 1 to 3 are known",
-                       path, b[6]);
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "%s has .npy version %d, but only 1 to 3 are read", path, b[6]);
     }
     bool wide = b[6] > 1;
     if (wide && count < 12) return damaged(ctx, path, "it ends too early");
@@ -115,7 +115,7 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
 /* The value of a key, which must be one of three; NULL, or what is wrong with it. */
 static const char *take_value(const char **p, const char *key, char type[TYPE],
                               rb_npy_header *header) {
-    if (strcmp(key, "descr") == 0) return take_text(p, type, TYPE) ? NULL : "'descr' is no type";
+    if (strcmp(key, "descr") == 0) return take_text(p, type, TYPE) ? NULL : "'descr' is not a type";
     if (strcmp(key, "fortran_order") == 0) {
         header->by_features = take_word(p, "True");
         return header->by_features || take_word(p, "False")
@@ -123,7 +123,7 @@ static const char *take_value(const char **p, const char *key, char type[TYPE],
                    : "'fortran_order' is neither True nor False";
     }
     if (strcmp(key, "shape") == 0)
-        return take_shape(p, header) ? NULL : "'shape' is no list of sizes";
+        return take_shape(p, header) ? NULL : "'shape' is not a list of sizes";
     return "it has an unknown key";
 }
 
@@ -131,7 +131,7 @@ static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *
                                  char type[TYPE], rb_npy_header *header) {
     char key[32];
     unsigned there = 0; /* which keys */
-    const char *p = text, *problem = take(&p, '{') ? NULL : "it is no dictionary";
+    const char *p = text, *problem = take(&p, '{') ? NULL : "it is not a dictionary";
     while (!problem && !take(&p, '}')) {
         if (!take_text(&p, key, sizeof key) || !take(&p, ':'))
             return damaged(ctx, path, "a key is missing");
@@ -163,7 +163,7 @@ static rb_error set_shape(rb_context *ctx, const char *path, int64_t file_bytes,
         fits = fits && rb_multiply(h->n_features, h->shape[i], &h->n_features);
     if (!fits || !rb_multiply(h->n_samples, h->n_features, &cells) ||
         !rb_multiply(cells, h->item.bytes, &bytes))
-        return damaged(ctx, path, "its shape is absurdly large");
+        return damaged(ctx, path, "its shape is too large");
     if (cells == 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: its shape is %lld x %lld", path,
                        (long long)h->n_samples, (long long)h->n_features);

@@ -51,8 +51,8 @@ static rb_error refuse_place(rb_context *ctx, const char *path, int reason) {
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: there is no folder '%.*s'", path,
                        (int)(slash - path), path);
     }
-    return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s", path,
-                   strerror(reason));
+    return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: no file can be made in its folder: %s",
+                   path, strerror(reason));
 }
 
 static rb_error check_folder(rb_context *ctx, const char *path) {
@@ -76,12 +76,11 @@ static rb_error look_at(rb_context *ctx, const char *path, rb_staged **out) {
     if (length == 0) return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
     bool exists = stat(path, &info) == 0;
     if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/')
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder, give a file", path);
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder; name a file", path);
     if (!exists && is_link(path)) {
         return rb_fail(
             ctx, RB_ERROR_FILE,
-            "cannot write %s: it is a link to a file that is not there; remove the link, "
-            "or make that file",
+            "cannot write %s: it is a link to a missing file; remove the link, or make that file",
             path);
     }
     if (exists && access(path, W_OK))

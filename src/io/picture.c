@@ -14,7 +14,7 @@ static rb_error find_shape(rb_context *ctx, const char *path, rb_image *image) {
     bool coloured = header.dimensions == 3 && header.shape[2] <= MAX_CHANNELS;
     if (header.dimensions != 2 && !coloured) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s is no picture: an array must be height x width, or height x width x "
+                       "%s is not an image: an array must be height x width, or height x width x "
                        "channels with at most %d channels",
                        path, MAX_CHANNELS);
     }
@@ -64,7 +64,7 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
         err = read_array(ctx, path, image);
     } else if (!err) {
         err = rb_fail(ctx, RB_ERROR_FORMAT,
-                      "%s is no picture: patches are cut out of PNG, PGM, PPM and .npy", path);
+                      "%s is not an image: patches are cut out of PNG, PGM, PPM and .npy", path);
     }
     rb_reading_end(ctx);
     if (err) {
@@ -80,7 +80,7 @@ rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
     return rb_path_suffix(path, ".png, .pgm, .ppm, .npy", NULL)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);
+                         "cannot write %s: an image goes to .png, .pgm, .ppm or .npy", path);
 }
 
 rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t max) {
@@ -89,7 +89,7 @@ rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, i
     bool fits = rb_path_suffix(path, ".png", NULL) || rb_path_suffix(path, pnm, NULL);
     if (!fits || (channels != 1 && channels != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "cannot write %s: a picture of %lld channel%s goes to %s.npy", path,
+                       "cannot write %s: an image of %lld channel%s goes to %s.npy", path,
                        (long long)channels, channels == 1 ? "" : "s",
                        channels == 1   ? ".png, .pgm or "
                        : channels == 3 ? ".png, .ppm or "
@@ -97,7 +97,7 @@ rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, i
     }
     if (max < 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "cannot write %s: an array has no whole levels of grey; write .npy", path);
+                       "cannot write %s: an array has no whole grey levels; write .npy", path);
     }
     return RB_OK;
 }

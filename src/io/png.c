@@ -26,8 +26,8 @@ typedef struct decoder {
 
 static void on_error(png_structp png, png_const_charp message) {
     decoder *d = png_get_error_ptr(png);
-    d->err = rb_fail(d->ctx, RB_ERROR_FORMAT, "%s: the PNG picture is damaged: %s", d->file.path,
-                     message);
+    d->err =
+        rb_fail(d->ctx, RB_ERROR_FORMAT, "%s: the PNG image is damaged: %s", d->file.path, message);
     png_longjmp(png, 1);
 }
 
@@ -97,8 +97,8 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
     d.info = d.png ? png_create_info_struct(d.png) : NULL;
     if (!d.info) {
-        d.err = rb_fail(ctx, RB_ERROR_MEMORY, "%s: there is no memory to decode the picture",
-                        file.path);
+        d.err =
+            rb_fail(ctx, RB_ERROR_MEMORY, "%s: out of memory while decoding the image", file.path);
     } else {
         decode(&d);
     }
@@ -158,7 +158,7 @@ rb_error rb_png_write(rb_context *ctx, FILE *file, void *arg) {
     png_destroy_write_struct(&png, &info);
     rb_free(row);
     return done ? RB_OK
-                : rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
+                : rb_fail(ctx, RB_ERROR_MEMORY, "out of memory while compressing the image");
 }
 
 const char *rb_io_png(void) {

@@ -70,7 +70,7 @@ static rb_error read_header(rb_context *ctx, rb_file_bytes file, cursor *c, rb_i
     if (image->max < 1 || image->max > 65535)
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the largest value must be 1 to 65535", file.path);
     if (c->next == c->end || !is_space(*c->next))
-        return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the picture ends after its header", file.path);
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the image ends after its header", file.path);
     c->next++;
     return RB_OK;
 }
@@ -93,7 +93,7 @@ static rb_error read_values(rb_context *ctx, rb_file_bytes file, cursor *c, rb_i
         int64_t value = next_value(c, size);
         if (value < 0) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
-                           c->next == c->end ? "%s: the picture ends in row %lld, column %lld"
+                           c->next == c->end ? "%s: the image ends in row %lld, column %lld"
                                              : "%s: row %lld, column %lld is not a whole number",
                            file.path, row, column);
         }

@@ -49,7 +49,7 @@ static rb_error choose_format(rb_context *ctx, const char *path, char suffix[RB_
         *format = find_format("stream.tsv", suffix);
     if (!*format) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "cannot write %s: its suffix must say the format: one of %s, %s, %s", path,
+                       "cannot write %s: its suffix must be one of %s, %s, %s", path,
                        formats[0]->suffixes, formats[1]->suffixes, formats[2]->suffixes);
     }
     return RB_OK;

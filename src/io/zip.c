@@ -18,7 +18,7 @@ enum {
 static const uint64_t WIDE = 0xFFFFFFFF; /* in place of a size: it stands in the extra field */
 
 static rb_error damaged(rb_context *ctx, const char *path, const char *what) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is no sound .npz file: %s", path, what);
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is not a sound .npz file: %s", path, what);
 }
 
 /* ---- reading ---- */

@@ -130,7 +130,7 @@ breaks "remove the checkpoint to start anew" $short -o m.h5 -q
 says "c.h5"
 cp X.npy c.h5
 # shellcheck disable=SC2086
-breaks "c.h5: is no HDF5 file" $short -o m.h5 -q
+breaks "c.h5: is not an HDF5 file" $short -o m.h5 -q
 same X.npy c.h5
 rm c.h5
 refuses "would overwrite" fit rfn X.npy -k 3 --checkpoint X.npy -o m.h5 -q

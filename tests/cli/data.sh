@@ -19,9 +19,9 @@ tells "a, b, c"
 expect 0 info small.csv --transpose --json
 [ "$(number samples <out)" = 3 ] || fail "transposed samples: $(cat out)"
 expect 2 info small.csv --patches 1x2
-says "small.csv is no picture"
+says "small.csv is not an image"
 expect 2 info small.csv --dataset X
-says "small.csv is no HDF5 file"
+says "small.csv is not an HDF5 file"
 expect 2 simulate biclusters --generator fabia --dataset D5 -o F.npy
 says "nothing without --generator rfn"
 expect 1 simulate biclusters --seed 1 -o Z.npy --truth nowhere/t.json
@@ -42,7 +42,7 @@ expect 0 convert small.csv -o straight.csv -q
 same back.csv straight.csv
 expect 0 convert small.csv -o small.npy -q
 expect 2 info small.npy --header yes
-says "small.npy is no text table"
+says "small.npy is not a text table"
 expect 0 convert small.npy -o - --format csv -q
 tells "1,0,3"
 expect 0 convert small.csv --transpose -o across.npy -q
@@ -51,7 +51,7 @@ tells '"samples": 3, "features": 2'
 
 # Words that stand for missing values; kinds of files that are often tried.
 printf 'a,b\n1,2\n3,n/d\n' >words.csv
-breaks "words.csv, row 3, column 2: \"n/d\" is no number; if it stands for a missing value, say --missing-words='n/d'" \
+breaks "words.csv, row 3, column 2: \"n/d\" is not a number; if it stands for a missing value, say --missing-words='n/d'" \
     info words.csv
 expect 0 info words.csv --missing-words n/d --json
 [ "$(number missing <out)" = 1 ] || fail "$command: missing: $(cat out)"

@@ -57,7 +57,7 @@ holds "$after > $before + 2"
 
 refuses "PICTURE is missing" denoise m.h5 -o X.png
 refuses "the model has 36" denoise m.h5 noisy.pgm --size 8x8 -o X.png
-refuses "do not fit into a picture" denoise m.h5 noisy.pgm --size 1x65 -o X.png
+refuses "do not fit into an image" denoise m.h5 noisy.pgm --size 1x65 -o X.png
 refuses "height x width" denoise m.h5 noisy.pgm --size six -o X.png
 refuses "goes to .png, .pgm, .ppm or .npy" denoise m.h5 noisy.pgm --size 6x6 -o X.jpg
 refuses "an array has no whole levels" denoise m.h5 out.npy --size 6x6 -o X.png

@@ -115,7 +115,7 @@ expect 0 modules m.h5 x.tsv --labels weak.tsv -q
 
 # Covariates: numbers, groups, and numbers that are groups.
 expect 0 modules m.h5 x.tsv --covariates covariates.tsv
-says "column 'id' of covariates.tsv is left out: its text is another in each sample"
+says "column 'id' of covariates.tsv is left out: every value is unique"
 says "column 'batch' of covariates.tsv has 3 different whole numbers"
 grep -Eq "^dose +rho +$unit " out || fail "dose: $(cat out)"
 grep -Eq "^age .* 52$" out || fail "missing ages are not left out: $(cat out)"
@@ -161,12 +161,12 @@ refuses "--gmt-output does nothing without --gmt" modules m.h5 x.tsv --gmt-outpu
 refuses "--gmt-min does nothing without --gmt" modules m.h5 x.tsv --gmt-min 3
 refuses "--labels-output does nothing without --labels" modules m.h5 x.tsv --labels-output e.tsv
 refuses "--covariate-groups does nothing without --covariates" modules m.h5 x.tsv --covariate-groups batch
-refuses "'e.csv': its suffix must say the format: .tsv or .json" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.csv
+refuses "'e.csv': its suffix must be .tsv or .json" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.csv
 refuses "would overwrite 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.gmt,more.gmt.gz -o sets.gmt
 refuses "would overwrite 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
 refuses "would write to the same file" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.tsv -o e.tsv
 refuses "--gmt-min is 6, but must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
-refuses "x.npy is no AnnData file, and has no columns of observations; give a table that has them" modules m.h5 x.npy --gmt sets.gmt \
+refuses "x.npy is not an AnnData file and has no columns of observations; name a table, as FILE:COLUMN" modules m.h5 x.npy --gmt sets.gmt \
     --gmt-output e.tsv --covariates obs:louvain -q
 [ ! -e e.tsv ] && [ ! -e e.csv ] || fail "e.tsv or e.csv was written"
 refuses "--gmt names no file" modules m.h5 x.tsv --gmt '' -q

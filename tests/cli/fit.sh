@@ -32,7 +32,7 @@ tells "command_line"
 grep -qx 'iterations  *20 of 20' out || fail "$command: $(grep '^iterations' out)"
 head -c 3000 model.h5 >cut.h5
 breaks "cut.h5" info cut.h5
-[ "$(grep -o 'cut.h5: is no HDF5' err | wc -l)" = 1 ] || fail "$command: says it twice: $(cat err)"
+[ "$(grep -o 'cut.h5: is not an HDF5' err | wc -l)" = 1 ] || fail "$command: says it twice: $(cat err)"
 rm cut.h5
 
 # The same seed gives the same codes; without one, a seed is drawn, said and stored.

@@ -97,5 +97,5 @@ expect 0 modules m.h5 named.tsv --labels classes.tsv --json -o -
 unsaid "samples a class"
 head -n 5 classes.tsv >some.tsv
 expect 0 modules m.h5 named.tsv --labels some.tsv
-once "some.tsv gives 5 of the 12 samples a class"
+once "some.tsv has a class for 5 of the 12 samples"
 finish

@@ -195,7 +195,7 @@ refuses "filter is given, but a net" export net.h5 --filter plain -o x.npz
 fails "has 2 layers, but the net has 3" import net.npz --like deep.h5 -o x.h5
 head -c 500 net.npz >cut.npz
 head -c 500 net.onnx >cut.onnx
-fails "no sound .npz" import cut.npz --like net.h5 -o x.h5
+fails "not a sound .npz" import cut.npz --like net.h5 -o x.h5
 fails "not an ONNX file" import cut.onnx --like net.h5 -o x.h5
 expect 1 export codes.npy -o x.npz -q
 says "not a model"

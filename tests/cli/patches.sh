@@ -25,7 +25,7 @@ awk -F, '/^[0-9]/ { if (($2 - $1 + 251) % 251 != 7) exit 1 }' more.csv ||
 
 # From an array, and fitted to.
 expect 0 convert a.pgm -o row.npy -q
-refuses "do not fit into a picture of 1 rows x 1200 columns" patches row.npy --size 2x2 -o X.npy
+refuses "do not fit into an image of 1 rows x 1200 columns" patches row.npy --size 2x2 -o X.npy
 expect 0 fit rfn P.npy -k 5 --iterations 5 --seed 1 -o m.h5 -q
 expect 0 plot filters m.h5 --shape 10x5 -o filters.png -q
 exists filters.png
@@ -51,7 +51,7 @@ refuses "--count is 100000, but a patch" patches a.pgm --size 10x5 --count 10000
 refuses "height x width" patches a.pgm --size ten --count 2 -o X.npy
 refuses "such as 0:10" patches a.pgm --scale 10:0 --count 2 -o X.npy
 breaks "gone.pgm" patches a.pgm gone.pgm --count 2 -o X.npy
-breaks "few.csv is no picture" patches few.csv --count 2 -o X.npy
+breaks "few.csv is not an image" patches few.csv --count 2 -o X.npy
 breaks "there is no folder" patches a.pgm --count 2 -o nowhere/X.npy
 [ ! -e X.npy ] || fail "half a file was left"
 finish

@@ -64,7 +64,7 @@ tells '"class": "10", "class_size": 1'
 refuses "obs has no column 'leyden'; its columns are:" \
     modules observed.h5 "$observed" -q --labels obs:leyden
 refuses "name a column of obs" modules observed.h5 "$observed" -q --labels "$observed"
-refuses "is no AnnData file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
+refuses "is not an AnnData file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
 cp "$observed" mine.h5ad
 refuses "would overwrite 'mine.h5ad:louvain'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:louvain -o mine.h5ad

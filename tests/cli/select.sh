@@ -72,7 +72,7 @@ printf '1\t0.5\n0.5\t1\n' >covariance.tsv
 }
 refuses "--part does nothing without --checkpoint" select rfn X.npy --part 1/3
 refuses "must be numbers above 0" select rfn X.npy --units 3:1
-breaks "is no file of results" merge X.npy -o all2
+breaks "is not a file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
 
 # The table as JSON is what --json prints.

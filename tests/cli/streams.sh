@@ -64,7 +64,7 @@ says "cannot write to standard output"
 
 # A link whose file is not there stays a link.
 ln -s nowhere.h5 link.h5
-breaks "link.h5: it is a link to a file that is not there" fit rfn X.npy -k 3 --iterations 2 --seed 1 -o link.h5 -q
+breaks "link.h5: it is a link to a missing file" fit rfn X.npy -k 3 --iterations 2 --seed 1 -o link.h5 -q
 [ "$(readlink link.h5)" = nowhere.h5 ] || fail "$command: the link is gone"
 rm link.h5
 ln -s nowhere.jsonl link.jsonl # a fit that fails would remove the log that it made

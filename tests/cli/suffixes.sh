@@ -6,7 +6,7 @@ for suffix in jpg pdf doc; do
     for line in "encode m.h5 X.npy" "reconstruct m.h5 X.npy" "convert X.npy" "patches X.png" \
         "segments X.wav --length 5" "simulate bars" "simulate biclusters"; do
         # shellcheck disable=SC2086 # words
-        refuses "its suffix must say the format: one of .npy, .tsv" $line -o out.$suffix
+        refuses "its suffix must be one of .npy, .tsv" $line -o out.$suffix
     done
     for kind in history codes filters unit modules fields quality evidence; do
         refuses "must end in .png or .svg: 'out.$suffix'" plot $kind m.h5 X.npy -o out.$suffix
@@ -26,7 +26,7 @@ only
 expect 0 simulate bars --samples 50 --seed 1 -o Y.npy -q
 expect 0 fit mca Y.npy -k 2 --iterations 2 --seed 1 -o model -q
 exists model
-refuses "a picture goes to .png, .pgm, .ppm or .npy" denoise model nothing.png --size 5x5 -o out.jpg
+refuses "an image goes to .png, .pgm, .ppm or .npy" denoise model nothing.png --size 5x5 -o out.jpg
 # What is no file has no suffix; one that is asked for otherwise needs none.
 expect 0 encode model Y.npy -o - -q
 tells "unit0"

@@ -168,8 +168,8 @@ says "metrics are left out: squares of the"
 
 # A pipe is no model, and nobody waits for one who writes to it.
 mkfifo pipe.h5
-breaks "pipe.h5: it is no regular file" info pipe.h5
-breaks "pipe.h5: it is no regular file" encode pipe.h5 X.npy -o none.npy
+breaks "pipe.h5: it is not a regular file" info pipe.h5
+breaks "pipe.h5: it is not a regular file" encode pipe.h5 X.npy -o none.npy
 # A level that all features share is told where units follow it, and not where it was taken out.
 expect 0 convert X.npy -o X.tsv -q
 awk -F '\t' -v OFS='\t' 'NR > 1 { for (i = 2; i <= NF; i++) $i += NR % 5 * 4 } { print }' X.tsv >bright.tsv

@@ -214,7 +214,7 @@ refused("lacks the bias of layer 3", "bias.npz")
 refused("numbers are imported into a net", "tuned.npz", "rfn.h5", 2)
 with open("none.npz", "wb") as file:
     file.write(b"not a zip file at all" * 10)
-refused("no sound .npz", "none.npz")
+refused("not a sound .npz", "none.npz")
 tanh = torch.nn.Sequential(net[0], torch.nn.Tanh(), *list(net)[2:])
 torch.onnx.export(tanh, inputs, "tanh.onnx", opset_version=13)
 refused("a node 'Tanh'", "tanh.onnx")

@@ -280,7 +280,7 @@ static void refuses_values_that_cannot_be(void **state) {
         {"best/arrays/noise", "the best model: ", false, M, -1},
         {"best/arrays/scale", "the best model: ", false, 2, 1},
         {"best/history/objective", "an objective is not finite", false, 10, INFINITY},
-        {"fit/arrays/loadings", "one row a feature", false, M - 1, 1},
+        {"fit/arrays/loadings", "one row per feature", false, M - 1, 1},
     };
     static const struct {
         const char *name;

@@ -67,7 +67,7 @@ static void what_is_refused(void **state) {
         {"obs.h5ad", NULL, "name a column of obs", RB_ERROR_ARGUMENT},
         {"obs_old.h5ad", NULL, "its columns are: louvain, parity", RB_ERROR_ARGUMENT},
         {"csr.h5ad", "type", "no column 'type'", RB_ERROR_ARGUMENT},
-        {"named.h5", "type", "is no AnnData file", RB_ERROR_FORMAT},
+        {"named.h5", "type", "is not an AnnData file", RB_ERROR_FORMAT},
         {"nothing.h5ad", "type", "nothing.h5ad", RB_ERROR_FILE},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -138,7 +138,7 @@ static void columns_that_do_not_serve(void **state) {
     rb_covariates *table = read_table(path, NULL, source);
     assert_int_equal(rb_covariates_count(table), 1);
     assert_non_null(strstr(logs, "column 'id'"));
-    assert_non_null(strstr(logs, "its text is another in each sample"));
+    assert_non_null(strstr(logs, "every value is unique"));
     assert_non_null(strstr(logs, "column 'empty'"));
     assert_non_null(strstr(logs, "no sample has a value"));
     rb_covariates_free(table);
@@ -235,7 +235,7 @@ static void wrong_tables(void **state) {
         {"sample\tage\na\t1\nb\n", NULL, RB_ERROR_FORMAT, "row 3: the row has 1 field, but row 1"},
         {"sample\tage\na\t1\nb\t2\t3\n", NULL, RB_ERROR_FORMAT, "row 3: the row has 3 fields"},
         {"sample,age\na,\"1\"2\n", NULL, RB_ERROR_FORMAT, "row 2, column 2: "},
-        {"sample\tage\nx\t1\ny\t2\n", NULL, RB_ERROR_DATA, "its own first is 'x'"},
+        {"sample\tage\nx\t1\ny\t2\n", NULL, RB_ERROR_DATA, "and 'x' in the table"},
         {"sample\tage\na\t1\nb\t2\na\t3\n", NULL, RB_ERROR_DATA,
          "row 4, column 2: sample 'a' has '3' in column 'age', but '1' before"},
         {"sample\tage\na\t1\nb\tinf\n", NULL, RB_ERROR_DATA,
@@ -297,7 +297,7 @@ static void sets_of_a_file(void **state) {
     static const char *const wrong[][2] = {
         {"a\tna\tG\nb\n", "row 2: the line has one column"},
         {"\tna\tG\n", "row 1, column 1: the set has no name"},
-        {"\n\n", "has no set in it"},
+        {"\n\n", "holds no set"},
     };
     for (size_t c = 0; c < sizeof wrong / sizeof *wrong; c++) {
         put_file(wrong[c][0]);

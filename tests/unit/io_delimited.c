@@ -138,7 +138,8 @@ static void blank_lines_count(void **state) {
     memset(text, '\n', LINES);
     memcpy(text + LINES, "1\n\r\nx\n", 7);
     put_text("a.csv", text);
-    refuse_with("a.csv", NULL, RB_ERROR_FORMAT, "a.csv, row 300003, column 1: \"x\" is no number");
+    refuse_with("a.csv", NULL, RB_ERROR_FORMAT,
+                "a.csv, row 300003, column 1: \"x\" is not a number");
     free(text);
 }
 
@@ -149,7 +150,7 @@ static void damage_is_named_with_file_row_and_column(void **state) {
         rb_error code;
         const char *words;
     } cases[] = {
-        {"1,2\n3,x\n", RB_ERROR_FORMAT, "a.csv|row 2, column 2|\"x\" is no number"},
+        {"1,2\n3,x\n", RB_ERROR_FORMAT, "a.csv|row 2, column 2|\"x\" is not a number"},
         {"1,2\nx,4\n5,6\n", RB_ERROR_FORMAT, "a.csv|row 2, column 1|\"x\"|row-names=yes"},
         {"1,abc,3\n4,5,6\n", RB_ERROR_FORMAT, "row 1, column 2|\"abc\"|header=yes"},
         {"a,b\n1,2\n3,4 4\n", RB_ERROR_FORMAT, "row 3, column 2|\"4 4\""},

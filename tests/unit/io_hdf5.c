@@ -344,7 +344,7 @@ static void test_refused(void **state) {
     assert_refused(ctx, "types.h5", "vector", RB_ERROR_FORMAT, "1 dimension");
     assert_refused(ctx, "types.h5", "cube", RB_ERROR_FORMAT, "3 dimension");
     assert_refused(ctx, "types.h5", "words", RB_ERROR_FORMAT, "holds no numbers");
-    assert_refused(ctx, "types.h5", "group", RB_ERROR_FORMAT, "no sparse matrix");
+    assert_refused(ctx, "types.h5", "group", RB_ERROR_FORMAT, "not a sparse matrix");
     assert_refused(ctx, "bad_indptr.h5ad", NULL, RB_ERROR_FORMAT, "must ascend from 0 to 7");
     assert_refused(ctx, "bad_indices.h5ad", NULL, RB_ERROR_FORMAT, "must be below 4");
     assert_refused(ctx, "bad_names.h5ad", NULL, RB_ERROR_FORMAT, "'obs' has 5 names");

@@ -59,7 +59,7 @@ static void a_pipe_is_refused(void **state) {
     rb_h5 *file;
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(rb_h5_open(ctx, path, RB_H5_OWN, &file), RB_ERROR_FILE);
-    assert_says("no regular file");
+    assert_says("not a regular file");
     unlink(path);
 }
 

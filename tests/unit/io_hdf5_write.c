@@ -291,7 +291,7 @@ static void test_add_is_refused(void **state) {
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &unnamed, RB_ERROR_DATA, "4 variables");
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &short_of, RB_ERROR_DATA, "5 observations");
     assert_not_added(ctx, HDF5_DATA "csr.h5ad", &foreign, RB_ERROR_DATA, "none of the features");
-    assert_not_added(ctx, HDF5_DATA "named.h5", &foreign, RB_ERROR_FORMAT, "no AnnData");
+    assert_not_added(ctx, HDF5_DATA "named.h5", &foreign, RB_ERROR_FORMAT, "not an AnnData file");
     assert_not_added(ctx, HDF5_DATA "absent.h5ad", &foreign, RB_ERROR_FILE, "cannot be copied");
     rb_matrix_free(codes);
     rb_matrix_free(few);

@@ -134,7 +134,7 @@ static void test_what_is_wrong_is_said(void **state) {
     assert_refused(images, 3, RB_ERROR_FORMAT, "ends within its header");
     assert_refused(images, 10, RB_ERROR_FORMAT, "ends within its header");
     assert_refused(images, sizeof images - 1, RB_ERROR_FORMAT,
-                   "ends after 27 bytes, but its header promises 28");
+                   "ends after 27 bytes, but its header says 28");
     unsigned char longer[sizeof images + 1] = {0};
     memcpy(longer, images, sizeof images);
     assert_refused(longer, sizeof longer, RB_ERROR_FORMAT, "more bytes");
@@ -147,7 +147,7 @@ static void test_what_is_wrong_is_said(void **state) {
     /* 2^32 - 1 in each of three dimensions: the product fits in no integer. */
     unsigned char absurd[20] = {0, 0, 8, 4};
     memset(absurd + 4, 0xff, 16);
-    assert_refused(absurd, sizeof absurd, RB_ERROR_FORMAT, "too large to be true");
+    assert_refused(absurd, sizeof absurd, RB_ERROR_FORMAT, "too large");
     /* One dimension of 2^32 - 1: no memory is asked for. */
     assert_refused((const unsigned char[]){0, 0, 14, 1, 0xff, 0xff, 0xff, 0xff}, 8, RB_ERROR_FORMAT,
                    "more than the file can hold");

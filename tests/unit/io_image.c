@@ -181,7 +181,7 @@ static void test_wrong_pnm_is_said(void **state) {
     assert_text_refused("P5 3 2 99 12345", "ends in row 2, column 3");
     assert_text_refused("P5 3 9 99 12345", "more than the file can hold");
     assert_text_refused("P5 999999999 999999999 255 1", "more than the file can hold");
-    assert_text_refused("hello", "no PGM, PPM or PNG");
+    assert_text_refused("hello", "not a PGM, PPM or PNG");
 }
 
 static void test_damaged_png_is_said(void **state) {
@@ -194,7 +194,7 @@ static void test_damaged_png_is_said(void **state) {
     fclose(file);
     for (size_t shorter = 8; shorter < count; shorter++) {
         write_file(bytes, shorter);
-        assert_refused(NULL, RB_ERROR_FORMAT, "PNG picture is damaged: it ends too early");
+        assert_refused(NULL, RB_ERROR_FORMAT, "PNG image is damaged: it ends too early");
     }
     for (size_t k = 12; k < count; k++) {
         bytes[k] ^= 0x40;

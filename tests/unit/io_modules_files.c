@@ -233,8 +233,8 @@ static void what_is_wrong(void **state) {
     } cases[] = {
         {"", "is not JSON: line 1"},
         {"{\"modules\":[\n{\"samples\":[1,", "is not JSON: line 2"},
-        {"[]", "no list \"modules\""},
-        {"{\"modules\":3}", "no list \"modules\""},
+        {"[]", "it has no list \"modules\""},
+        {"{\"modules\":3}", "it has no list \"modules\""},
         {"{\"modules\":[7]}", "module 0 has no list \"samples\""},
         {"{\"modules\":[{\"samples\":[1]}]}", "module 0 has no list \"features\""},
         {"{\"modules\":[{\"samples\":[1],\"features\":{}}]}", "module 0 has no list \"features\""},

@@ -53,12 +53,12 @@ static void refusals(void **state) {
         rb_error code;
         const char *words;
     } cases[] = {
-        {"a.jpg", 1, 255, RB_ERROR_ARGUMENT, "a picture of 1 channel goes to .png, .pgm or .npy"},
+        {"a.jpg", 1, 255, RB_ERROR_ARGUMENT, "an image of 1 channel goes to .png, .pgm or .npy"},
         {".png", 1, 255, RB_ERROR_ARGUMENT, "goes to"},
         {"a.ppm", 1, 255, RB_ERROR_ARGUMENT, "goes to .png, .pgm"},
-        {"a.pgm", 3, 255, RB_ERROR_ARGUMENT, "a picture of 3 channels goes to .png, .ppm or .npy"},
-        {"a.png", 2, 255, RB_ERROR_ARGUMENT, "a picture of 2 channels goes to .npy"},
-        {"a.png", 1, 0, RB_ERROR_ARGUMENT, "an array has no whole levels"},
+        {"a.pgm", 3, 255, RB_ERROR_ARGUMENT, "an image of 3 channels goes to .png, .ppm or .npy"},
+        {"a.png", 2, 255, RB_ERROR_ARGUMENT, "an image of 2 channels goes to .npy"},
+        {"a.png", 1, 0, RB_ERROR_ARGUMENT, "an array has no whole grey levels"},
         {"nowhere/a.png", 1, 255, RB_ERROR_FILE, "folder 'nowhere'"},
         {"nowhere/a.pgm", 1, 255, RB_ERROR_FILE, "folder 'nowhere'"},
     };

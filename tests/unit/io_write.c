@@ -291,8 +291,8 @@ static void what_is_no_data_file_is_refused(void **state) {
               "\x7F"
               "ELF\0\0\0",
               7);
-    refuse("a", RB_ERROR_FORMAT, "a |no format");
-    refuse("/dev/null", RB_ERROR_FILE, "/dev/null|no regular file");
+    refuse("a", RB_ERROR_FORMAT, "a |a format that rarebit does not know");
+    refuse("/dev/null", RB_ERROR_FILE, "/dev/null|not a regular file");
     refuse(".", RB_ERROR_FORMAT, "folder|matrix.mtx");
     rb_read_options options;
     fixture_default(rb_read_group(), &options);

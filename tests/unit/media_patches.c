@@ -136,8 +136,8 @@ static void refusals(void **state) {
     put_npy("deep.npy", "|u1", "1, 2, 5", "0123456789", 10);
     rb_patches_options o = options_of("2x2", 1);
     refuse_patches(gone, 1, &o, RB_ERROR_FILE, "gone.pgm");
-    refuse_patches(table, 1, &o, RB_ERROR_FORMAT, "table.csv is no picture");
-    refuse_patches(line, 1, &o, RB_ERROR_FORMAT, "line.npy is no picture");
+    refuse_patches(table, 1, &o, RB_ERROR_FORMAT, "table.csv is not an image");
+    refuse_patches(line, 1, &o, RB_ERROR_FORMAT, "line.npy is not an image");
     refuse_patches(deep, 1, &o, RB_ERROR_FORMAT, "at most 4 channels");
     refuse_patches(hole, 1, &o, RB_ERROR_DATA, "hole.npy: the value in row 2, column 1 is missing");
     refuse_patches(huge, 1, &o, RB_ERROR_DATA, "huge.npy: the value in row 2, column 2");
@@ -148,7 +148,7 @@ static void refusals(void **state) {
                    "`count` is 7, but a patch of 2x2 fits in only 6 places");
     o = options_of("4x4", 1);
     refuse_patches(grey_path, 1, &o, RB_ERROR_ARGUMENT,
-                   "a.pgm: patches of 4x4 do not fit into a picture of 3 rows x 4 columns");
+                   "a.pgm: patches of 4x4 do not fit into an image of 3 rows x 4 columns");
     o = options_of("3x3", 1);
     put_npy("small.npy", "|u1", "2, 2", "abcd", 4);
     refuse_patches(small, 2, &o, RB_ERROR_ARGUMENT, "small.npy: patches of 3x3 do not fit");

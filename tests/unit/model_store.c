@@ -435,7 +435,7 @@ static void test_damage_is_named(void **state) {
         change make;
         const char *words;
     } cases[] = {{newer, "made by a newer version of rarebit; update"},
-                 {other_format, "no model of rarebit"},
+                 {other_format, "not a model of rarebit"},
                  {other_method, "method 'unheard', which this program lacks"},
                  {other_precision, "'float16'"},
                  {more_features, "wrong length"},
@@ -448,7 +448,7 @@ static void test_damage_is_named(void **state) {
                  {no_selection, "selection of features is missing"},
                  {no_fill, "fillings"},
                  {few_names, "2 names for 3 features"},
-                 {long_loadings, "one row a feature"},
+                 {long_loadings, "one row per feature"},
                  {group_for_array, "arrays/odd"},
                  {number_for_text, "'eta'"},
                  {short_history, "history/seconds"}};
@@ -475,9 +475,9 @@ static void test_other_files_are_no_models(void **state) {
     rb_context *ctx = *state;
     rb_model *back;
     assert_int_equal(rb_model_load(ctx, HDF5_DATA "named.h5", &back), RB_ERROR_FORMAT);
-    assert_non_null(strstr(rb_context_error(ctx), "no model of rarebit"));
+    assert_non_null(strstr(rb_context_error(ctx), "not a model of rarebit"));
     assert_int_equal(rb_model_load(ctx, TEST_DATA "/data/README.md", &back), RB_ERROR_FORMAT);
-    assert_non_null(strstr(rb_context_error(ctx), "no HDF5 file"));
+    assert_non_null(strstr(rb_context_error(ctx), "not an HDF5 file"));
     assert_int_equal(rb_model_load(ctx, "/nowhere/model.h5", &back), RB_ERROR_FILE);
 }
 

@@ -68,7 +68,7 @@ static void by_name(void **state) {
     put_file("name\tclass\tmore\n\nd\tT\t1\r\nb\tS\t\na\tT\tx\nc\t\t\nz\tS\t\n");
     assert_labels(path, source, expected);
     assert_int_equal(logs, 3);
-    assert_non_null(strstr(last_log, "gives 3 of the 4 samples a class"));
+    assert_non_null(strstr(last_log, "has a class for 3 of the 4 samples"));
     put_file("d\tT\nb\tS\na\tT\n");
     assert_labels(path, source, expected); /* the first line names a sample: no header */
     rb_source_free(source);
@@ -236,12 +236,12 @@ static void what_is_wrong(void **state) {
         {"class\nA\nb\tB\n", RB_ERROR_FORMAT, "row 3: the row has 2 fields, but row 1 has 1"},
         {"name\tclass\na\tA\nb\tA\na\tB\n", RB_ERROR_DATA,
          "row 4, column 2: sample 'a' has 'B' in column 'class', but 'A' before"},
-        {"name\tclass\nx\tA\ny\tA\n", RB_ERROR_DATA, "its own first is 'x'"},
+        {"name\tclass\nx\tA\ny\tA\n", RB_ERROR_DATA, "and 'x' in the table"},
         {"name\tclass\n", RB_ERROR_DATA, "none of the samples"},
         {"", RB_ERROR_FORMAT, "is empty"},
         {"A\nB\n", RB_ERROR_DATA, "has 2 rows for 3 samples"},
         {"class\nA\nB\nA\nB\n", RB_ERROR_DATA, "has 5 rows for 3 samples"},
-        {"class\n\n\n\n", RB_ERROR_DATA, "gives no sample a class"},
+        {"class\n\n\n\n", RB_ERROR_DATA, "has a class for no sample"},
     };
     rb_source *source = source_of(3, true);
     rb_labels labels;
@@ -260,7 +260,7 @@ static void what_is_wrong(void **state) {
     assert_int_equal(rb_labels_read(ctx, ANNDATA, source, &labels), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
     assert_int_equal(rb_labels_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "its own first is 'cell0'"));
+    assert_non_null(strstr(rb_context_error(ctx), "and 'cell0' in the table"));
     rb_source_free(source);
     /* The data have no names, and are as many as there are neither lines nor observations; as many
      * as lines of names and classes, of which the first is always a header. */

@@ -317,7 +317,7 @@ static void tells_what_is_lost(void **state) {
     assert_int_equal(w->runs, 4);
     assert_non_null(strstr(w->warning, "at least 2 of its results are lost (96 bytes), 19 are"));
     assert_non_null(strstr(w->info, "the last result in "));
-    assert_non_null(strstr(w->info, " is half written"));
+    assert_non_null(strstr(w->info, " is incomplete"));
 }
 
 static void does_parts_that_merge(void **state) {

@@ -5,7 +5,7 @@ samples_of <- function(handle, sample_names, feature_names, n)
   list(handle = handle, sample_names = sample_names, feature_names = feature_names, n = n)
 
 dense_samples <- function(x, columns) {
-  if (!is.numeric(x) && !is.logical(x)) stop("x is no matrix of numbers", call. = FALSE)
+  if (!is.numeric(x) && !is.logical(x)) stop("x is not a matrix of numbers", call. = FALSE)
   if (!is.double(x)) storage.mode(x) <- "double"
   samples <- if (columns) colnames(x) else rownames(x)
   features <- if (columns) rownames(x) else colnames(x)

@@ -17,7 +17,7 @@ static SEXP element(SEXP list, const char *name) {
 static rb_error view_dense(SEXP x, bool columns, rb_matrix **matrix) {
     SEXP dim = Rf_getAttrib(x, R_DimSymbol);
     if (TYPEOF(x) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2)
-        refuse("x is no matrix of numbers");
+        refuse("x is not a matrix of numbers");
     int64_t rows = INTEGER(dim)[0], cols = INTEGER(dim)[1];
     return columns ? rb_matrix_dense(context(), RB_FLOAT64, cols, rows, REAL(x), rows, 1, matrix)
                    : rb_matrix_dense(context(), RB_FLOAT64, rows, cols, REAL(x), 1, rows, matrix);

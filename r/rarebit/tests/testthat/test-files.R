@@ -53,7 +53,7 @@ test_that("model files keep models", {
   expect_identical(arrays(again), arrays(model))
   expect_identical(predict(again, x), predict(model))
   writeLines("no model", file)
-  expect_error(load_model(file), "no HDF5 file")
+  expect_error(load_model(file), "not an HDF5 file")
   expect_error(save_model(model, "/nowhere/m.h5"), "/nowhere")
 })
 

@@ -54,7 +54,7 @@ test_that("integers, logicals and data frames are matrices", {
   expect_identical(arrays(fit(x)), arrays(fit(i)))
   expect_identical(arrays(fit(x)), arrays(fit(as.data.frame(x))))
   expect_s3_class(fit(x > 2), "rarebit")
-  expect_error(fit(matrix("a", 3, 3)), "no matrix of numbers")
+  expect_error(fit(matrix("a", 3, 3)), "not a matrix of numbers")
   expect_error(fit(list(1)), "is a list; a matrix")
 })
 
