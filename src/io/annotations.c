@@ -207,8 +207,8 @@ static rb_error find_own(rb_context *ctx, const rb_source *source, rb_annotation
     }
     if (!source->format || strcmp(source->format, "hdf5") != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is not an AnnData file and has no columns of observations; name a "
-                       "table, as FILE:COLUMN",
+                       "%s is not an AnnData file and has no columns of observations; give a table "
+                       "that has them",
                        source->path);
     }
     t->path = rb_copy_text(ctx, source->path);

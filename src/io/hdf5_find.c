@@ -126,8 +126,8 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
     rb_error err = walk(&search, "/", 0);
     if (!err && search.matrices == 0) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                         "the file has no matrix of numbers: neither AnnData, nor 10x, nor a data set "
-                         "of two dimensions%s",
+                         "the file has no matrix of numbers: neither AnnData, nor 10x, nor a data "
+                         "set of two dimensions%s",
                          rb_h5_other_files(file));
     }
     if (!err && search.matrices > 1) {

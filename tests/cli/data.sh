@@ -57,7 +57,7 @@ expect 0 info words.csv --missing-words n/d --json
 [ "$(number missing <out)" = 1 ] || fail "$command: missing: $(cat out)"
 refuses "--missing-words is for CSV and TSV" info small.npy --missing-words n/d
 printf 'PK\003\004 and more\001' >table.xlsx
-breaks "saved as CSV or TSV" convert table.xlsx -o x.npy
+breaks "save a spreadsheet (xlsx, ods) as CSV or TSV" convert table.xlsx -o x.npy
 printf 'RIFF\050\000\000\000WAVEfmt ' >sound.wav
 breaks "rarebit segments" fit rfn sound.wav -k 2 -o x.h5
 breaks "nothing.csv" info nothing.csv

@@ -60,7 +60,7 @@ refuses "the model has 36" denoise m.h5 noisy.pgm --size 8x8 -o X.png
 refuses "do not fit into an image" denoise m.h5 noisy.pgm --size 1x65 -o X.png
 refuses "height x width" denoise m.h5 noisy.pgm --size six -o X.png
 refuses "goes to .png, .pgm, .ppm or .npy" denoise m.h5 noisy.pgm --size 6x6 -o X.jpg
-refuses "an array has no whole levels" denoise m.h5 out.npy --size 6x6 -o X.png
+refuses "an array has no whole grey levels" denoise m.h5 out.npy --size 6x6 -o X.png
 refuses "would overwrite 'clean.pgm'" denoise m.h5 noisy.pgm --size 6x6 --truth clean.pgm -o clean.pgm
 printf 'P2 2 2 255 1 2 3 4\n' >small.pgm
 breaks "give the same image without noise" denoise m.h5 noisy.pgm --size 6x6 --truth small.pgm -o X.png

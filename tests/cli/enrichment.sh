@@ -166,7 +166,7 @@ refuses "would overwrite 'sets.gmt,more.gmt.gz'" modules m.h5 x.tsv --gmt sets.g
 refuses "would overwrite 'covariates.tsv'" modules m.h5 x.tsv --covariates covariates.tsv --covariates-output covariates.tsv
 refuses "would write to the same file" modules m.h5 x.tsv --gmt sets.gmt --gmt-output e.tsv -o e.tsv
 refuses "--gmt-min is 6, but must be at most --gmt-max, 5" modules m.h5 x.tsv --gmt sets.gmt --gmt-min 6 --gmt-max 5 -q
-refuses "x.npy is not an AnnData file and has no columns of observations; name a table, as FILE:COLUMN" modules m.h5 x.npy --gmt sets.gmt \
+refuses "x.npy is not an AnnData file and has no columns of observations; give a table that has them" modules m.h5 x.npy --gmt sets.gmt \
     --gmt-output e.tsv --covariates obs:louvain -q
 [ ! -e e.tsv ] && [ ! -e e.csv ] || fail "e.tsv or e.csv was written"
 refuses "--gmt names no file" modules m.h5 x.tsv --gmt '' -q
