@@ -69,6 +69,9 @@ struct rb_matrix {
     void *owner;
 };
 
+/* Gives err, and where that is one frees the matrix, which becomes NULL. */
+rb_error rb_matrix_end(rb_error err, rb_matrix **matrix);
+
 /* A dense matrix that owns n_samples x n_features zeros, row-major. Its
  * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,

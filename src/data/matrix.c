@@ -206,6 +206,14 @@ void rb_matrix_free(rb_matrix *m) {
     rb_free(m);
 }
 
+rb_error rb_matrix_end(rb_error err, rb_matrix **matrix) {
+    if (err) {
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    return err;
+}
+
 int64_t rb_matrix_samples(const rb_matrix *m) {
     return m->n_samples;
 }

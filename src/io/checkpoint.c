@@ -88,18 +88,14 @@ void rb_io_use(rb_context *ctx) {
 rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
                             rb_checkpoint_info *info) {
     const rb_checkpoint_store *before = ctx->checkpoints;
-    if (info->size != sizeof *info) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the rb_checkpoint_info has a size of %zu instead of %zu bytes; set it to "
-                       "sizeof(rb_checkpoint_info)",
-                       info->size, sizeof *info);
-    }
+    rb_error err = rb_size_check(ctx, "the rb_checkpoint_info", info->size, sizeof *info);
+    if (err) return err;
     *info = (rb_checkpoint_info){.size = sizeof *info};
     *there = access(path, F_OK) == 0 || errno != ENOENT;
     if (!*there) return RB_OK;
     ctx->checkpoints = &store;
     rb_checkpoint_head head;
-    rb_error err = rb_checkpoint_look(ctx, path, &head);
+    err = rb_checkpoint_look(ctx, path, &head);
     ctx->checkpoints = before;
     if (!err) *info = (rb_checkpoint_info){info->size, head.seed, head.restart, head.iteration};
     return err;

@@ -197,11 +197,7 @@ static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
         err = rb_name_list_end(ctx, err, &t->samples, &(*matrix)->sample_names);
     if (!err && t->layout.header)
         err = rb_name_list_end(ctx, err, &t->features, &(*matrix)->feature_names);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return err;
+    return rb_matrix_end(err, matrix);
 }
 
 static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_options *options,

@@ -2,7 +2,6 @@
 #include "cells.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 #include <zlib.h>
@@ -16,7 +15,6 @@ struct text_writer {
     void *row;
     int64_t n_features, next; /* next: the row to be written */
     const rb_source *sample_names_from;
-    locale_t c; /* numbers have a decimal point whatever the locale is */
 };
 
 static rb_error failed(rb_context *ctx, gzFile file) {
@@ -90,12 +88,10 @@ static rb_error put_row(rb_context *ctx, struct text_writer *w) {
 static rb_error add_text(rb_context *ctx, void *state, const rb_matrix *rows) {
     struct text_writer *w = state;
     rb_error err = RB_OK;
-    locale_t old = uselocale(w->c);
     for (int64_t i = 0; !err && i < rows->n_samples; i++) {
         rb_rows_copy(rows, i, w->type, w->row);
         err = put_row(ctx, w);
     }
-    uselocale(old);
     return err;
 }
 
@@ -105,7 +101,6 @@ static rb_error close_text(rb_context *ctx, void *state, bool abandon) {
     errno = 0;
     if (w->file && gzclose(w->file) != Z_OK && !abandon)
         err = rb_fail(ctx, RB_ERROR_FILE, "%s", errno ? strerror(errno) : "it cannot be finished");
-    if (w->c) freelocale(w->c);
     rb_free(w->row);
     rb_free(w);
     return err;
@@ -114,8 +109,7 @@ static rb_error close_text(rb_context *ctx, void *state, bool abandon) {
 static rb_error start(rb_context *ctx, struct text_writer *w, const char *path, bool gzip,
                       const rb_write_header *header) {
     w->row = rb_alloc(ctx, w->n_features, rb_type_size(w->type));
-    w->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!w->row || !w->c) return RB_ERROR_MEMORY;
+    if (!w->row) return RB_ERROR_MEMORY;
     w->file = gzopen(path, gzip ? "wbe" : "wbeT");
     if (!w->file) return failed(ctx, NULL);
     gzbuffer(w->file, BUFFER);

@@ -122,12 +122,7 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     bool turned = stream->place.kind == RB_H5_COLUMNS;
     err = read_rows(stream, 0, turned ? stream->place.n_features : stream->place.n_samples);
     err = err ? err : take_matrix(ctx, stream, matrix);
-    err = free_stream(stream, err);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return err;
+    return rb_matrix_end(free_stream(stream, err), matrix);
 }
 
 /* ---- by blocks ---- */

@@ -133,11 +133,7 @@ static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_option
     err = err ? err : chunk ? read_values(&r, chunk, (void *)(*matrix)->values) : RB_ERROR_MEMORY;
     rb_free(chunk);
     gzclose(r.file);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return err;
+    return rb_matrix_end(err, matrix);
 }
 
 const rb_format rb_format_idx = {"idx", recognise, read_idx, NULL};

@@ -142,17 +142,9 @@ static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_featur
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,
                           const rb_read_options *options, rb_matrix **matrix) {
     rb_error err = format->read(ctx, path, options, matrix);
-    if (err) {
-        *matrix = NULL;
-        return err;
-    }
-    err = options->transpose ? rb_matrix_transpose(ctx, matrix) : RB_OK;
+    if (!err && options->transpose) err = rb_matrix_transpose(ctx, matrix);
     err = err ? err : check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return err;
+    return rb_matrix_end(err, matrix);
 }
 
 rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_matrix **matrix) {

@@ -204,12 +204,8 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
     const rb_npy_header *h = &npy->header;
     err = rb_matrix_new_dense(ctx, h->item.type, h->n_samples, h->n_features, matrix);
     err = err ? err : read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
     npy_free(npy);
-    return err;
+    return rb_matrix_end(err, matrix);
 }
 
 /* ---- reading by blocks ---- */

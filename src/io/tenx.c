@@ -77,11 +77,7 @@ static rb_error read_tenx(rb_context *ctx, const char *folder, const rb_read_opt
     rb_error err = rb_format_mtx.read(ctx, path, options, matrix);
     err = err ? err : rb_matrix_transpose(ctx, matrix);
     err = err ? err : name_both(ctx, folder, *matrix);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return err;
+    return rb_matrix_end(err, matrix);
 }
 
 static bool recognise(const rb_probe *probe) {
