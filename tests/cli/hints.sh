@@ -94,7 +94,7 @@ expect 0 fit rfn named.tsv --init m.h5 --iterations 3 --seed 1 -o on.h5
 # Classes without a header, and of some samples.
 awk 'NR > 1 { print $1 "\t" (NR % 2 ? "odd" : "even") }' named.tsv >classes.tsv
 expect 0 modules m.h5 named.tsv --labels classes.tsv --json -o -
-unsaid "samples a class"
+unsaid "has a class for"
 head -n 5 classes.tsv >some.tsv
 expect 0 modules m.h5 named.tsv --labels some.tsv
 once "some.tsv has a class for 5 of the 12 samples"

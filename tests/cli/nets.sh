@@ -213,7 +213,7 @@ tells "\"$long\""
 sed '1s/.*/NA/; 2s/.*/NA/' train-numbers.txt | sed '1i y' >holes-y.tsv
 expect 0 convert holes-y.tsv -o holes-y.npy -q
 expect 0 finetune none train.tsv --labels holes-y.npy --layers 4 --epochs 2 -o holes.h5
-says "58 of the 60 samples a class"
+says "a class for 58 of the 60 samples"
 
 # Effects of covariates: taken out of all samples, of which the validation samples are some others, so that what
 # batches add changes nothing; of a stack, of a net that starts at random, and of what both become.

@@ -68,7 +68,7 @@ breaks "link.h5: it is a link to a missing file" fit rfn X.npy -k 3 --iterations
 [ "$(readlink link.h5)" = nowhere.h5 ] || fail "$command: the link is gone"
 rm link.h5
 ln -s nowhere.jsonl link.jsonl # a fit that fails would remove the log that it made
-breaks "cannot write link.jsonl: it is a link to a file" fit rfn X.npy -k 3 --iterations 2 --seed 1 --log-json link.jsonl -o n.h5 -q
+breaks "cannot write link.jsonl: it is a link to a missing file" fit rfn X.npy -k 3 --iterations 2 --seed 1 --log-json link.jsonl -o n.h5 -q
 [ "$(readlink link.jsonl)" = nowhere.jsonl ] && [ ! -e nowhere.jsonl ] || fail "$command: the link was followed or is gone"
 rm link.jsonl
 
