@@ -230,11 +230,10 @@ static rb_error do_fit(rb_context *ctx, const select_plan *plan, int64_t units, 
                        rb_bytes *result) {
     rb_matrix *seen = NULL, *rows = NULL;
     rb_model *model = NULL;
-    bool holds_out = plan->chosen.folds > 0;
     rb_error err = fit_part(ctx, plan, plan->matrix, units, fit, &seen, &model);
-    if (!err && holds_out) err = take_rows(ctx, plan, plan->matrix, fit, true, &rows);
+    if (!err && seen) err = take_rows(ctx, plan, plan->matrix, fit, true, &rows);
     err = err ? err : describe_units(ctx, plan, model, rows ? rows->n_samples : 0, result);
-    if (!err && holds_out) err = measure_held_out(ctx, plan, model, seen, rows, fit, result->data);
+    if (!err && seen) err = measure_held_out(ctx, plan, model, seen, rows, fit, result->data);
     rb_model_free(model);
     rb_matrix_free(seen);
     rb_matrix_free(rows);

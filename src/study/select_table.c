@@ -109,7 +109,7 @@ static double spread_of(const float *x, int64_t count) {
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
         sum += pow((double)x[i], 4);
-    return sum > 0 ? 1 / sum : 0;
+    return count == 0 ? INFINITY : sum > 0 ? 1 / sum : 0;
 }
 
 /* The living units of all fits of a row; by their codes alone where the method has no loadings. */
@@ -120,8 +120,7 @@ static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
         select_arrays a = rb_select_arrays_of(plan, o);
         for (int64_t j = 0; j < o->units; j++) {
             const float *codes = a.codes + j * n, *loadings = a.loadings + j * o->features;
-            if (spread_of(codes, n) == 0) continue;
-            if (o->features > 0 && spread_of(loadings, o->features) == 0) continue;
+            if (spread_of(codes, n) == 0 || spread_of(loadings, o->features) == 0) continue;
             widen(o->features > 0 ? loadings : codes, rb_dense_rows(v->loadings, v->count, 1));
             if (o->features > 0) widen(codes, rb_dense_rows(v->codes, v->count, 1));
             v->units[v->count++] = (rb_unit){r, j};
@@ -135,7 +134,7 @@ static bool is_module(const select_plan *plan, rb_unit unit) {
     select_arrays a = rb_select_arrays_of(plan, o);
     int64_t j = unit.index, n = rb_units_samples(plan->matrix->n_samples), m = o->features;
     return a.background[j] == 0 && spread_of(a.codes + j * n, n) >= FEW &&
-           (m == 0 || spread_of(a.loadings + j * m, m) >= FEW);
+           spread_of(a.loadings + j * m, m) >= FEW;
 }
 
 static rb_error count_stable(rb_context *ctx, const select_plan *plan, double *row) {
