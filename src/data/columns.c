@@ -2,7 +2,7 @@
  *
  * Each feature has a cursor, the first of its entries at or after the next sample; a walk over the
  * samples in order moves every cursor once over its entries, and a jump looks them up anew. */
-#include "data.h"
+#include "rows.h"
 
 #include <string.h>
 
@@ -15,20 +15,10 @@ struct columns {
     rb_buffer starts, columns, block_values;
 };
 
-static int64_t first_from(const int32_t *rows, int64_t low, int64_t high, int64_t sample) {
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        bool before = rows[middle] < sample;
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return low;
-}
-
 static void go_to(struct columns *c, int64_t n_features, int64_t sample) {
     int64_t *cursors = c->cursors.data;
     for (int64_t k = 0; c->next != sample && k < n_features; k++)
-        cursors[k] = first_from(c->rows, c->column_starts[k], c->column_starts[k + 1], sample);
+        cursors[k] = rb_first_from(c->rows, c->column_starts[k], c->column_starts[k + 1], sample);
     c->next = sample;
 }
 

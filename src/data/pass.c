@@ -78,15 +78,18 @@ rb_row rb_row_of(const rb_matrix *rows, int64_t i) {
                     rows->sparse ? rows->columns + skip : NULL, (double *)values + skip};
 }
 
-int64_t rb_row_from(const rb_row *row, int64_t k) {
-    int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
+int64_t rb_first_from(const int32_t *list, int64_t low, int64_t high, int64_t value) {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        bool before = row->columns[middle] < k;
+        bool before = list[middle] < value;
         low = before ? middle + 1 : low;
         high = before ? high : middle;
     }
     return low;
+}
+
+int64_t rb_row_from(const rb_row *row, int64_t k) {
+    return row->columns ? rb_first_from(row->columns, 0, row->count, k) : k;
 }
 
 static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {

@@ -62,16 +62,16 @@ static void solve(int64_t size, const double *l, double *x) {
 
 /* ---- the columns ---- */
 
-static void add_products(rb_regress_fit *fit) {
+/* Adds a sample's columns and their products. */
+static void add_sample(const rb_regress_fit *fit, int64_t sample, double *totals,
+                       double *products) {
+    rb_regress_entry x[RB_COVARIATES_MAX];
     int64_t q = fit->regress->n_columns;
-    for (int64_t i = 0; i < fit->source->n_samples; i++) {
-        rb_regress_entry x[RB_COVARIATES_MAX];
-        int count = rb_regress_row(&fit->rows, i, x);
-        for (int a = 0; a < count; a++) {
-            fit->totals[x[a].column] += x[a].value;
-            for (int b = 0; b < count; b++)
-                fit->products[x[a].column * q + x[b].column] += x[a].value * x[b].value;
-        }
+    int count = rb_regress_row(&fit->rows, sample, x);
+    for (int a = 0; a < count; a++) {
+        totals[x[a].column] += x[a].value;
+        for (int b = 0; b < count; b++)
+            products[x[a].column * q + x[b].column] += x[a].value * x[b].value;
     }
 }
 
@@ -87,7 +87,8 @@ static void correlate(const rb_regress_fit *fit, double n, const double *totals,
 
 static rb_error factorise_columns(rb_context *ctx, rb_regress_fit *fit) {
     int64_t q = fit->regress->n_columns, n = fit->source->n_samples;
-    add_products(fit);
+    for (int64_t i = 0; i < n; i++)
+        add_sample(fit, i, fit->totals, fit->products);
     for (int64_t c = 0; c < q; c++) {
         double centred = fit->products[c * q + c] - fit->totals[c] * fit->totals[c] / (double)n;
         fit->spans[c] = centred > 0 ? sqrt(centred) : 1;
@@ -101,9 +102,11 @@ static rb_error factorise_columns(rb_context *ctx, rb_regress_fit *fit) {
                        (long long)n);
     }
     if (rank < q) {
-        rb_log(ctx, RB_LOG_INFO,
-               "of the %lld columns of the covariates %lld follow from the others, and add nothing",
-               (long long)q, (long long)(q - rank));
+        rb_log(
+            ctx, RB_LOG_INFO,
+            "%lld of the %lld columns of the covariates are combinations of the others and have no "
+            "effect",
+            (long long)(q - rank), (long long)q);
     }
     return RB_OK;
 }
@@ -200,17 +203,10 @@ static void add_lacking(void *arg, int64_t index, int worker) {
     double *totals = t->sums + index * (q + q * q), *products = totals + q;
     (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
-        rb_regress_entry x[RB_COVARIATES_MAX];
         rb_row row = rb_row_of(t->rows, i);
         int64_t at = rb_row_from(&row, k);
         bool there = at < row.count && (!row.columns || row.columns[at] == k);
-        if (!there || !isnan(row.values[at])) continue;
-        int count = rb_regress_row(&t->fit->rows, t->first + i, x);
-        for (int a = 0; a < count; a++) {
-            totals[x[a].column] += x[a].value;
-            for (int b = 0; b < count; b++)
-                products[x[a].column * q + x[b].column] += x[a].value * x[b].value;
-        }
+        if (there && isnan(row.values[at])) add_sample(t->fit, t->first + i, totals, products);
     }
 }
 

@@ -122,6 +122,8 @@ int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */
 rb_row rb_row_of(const rb_matrix *rows, int64_t i);
+/* The first place from low on, below high, whose number is not below the value; they ascend. */
+int64_t rb_first_from(const int32_t *list, int64_t low, int64_t high, int64_t value);
 /* The first entry of a row whose column is not below k. */
 int64_t rb_row_from(const rb_row *row, int64_t k);
 

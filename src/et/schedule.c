@@ -134,15 +134,15 @@ static bool given(const char *text) {
 /* Each course says what another option says otherwise. */
 rb_error et_schedule_of(rb_context *ctx, const rb_et_options *o, et_schedule *s) {
     bool noise = given(o->weight_noise_schedule), cut = given(o->cut_schedule);
-    if (noise && o->weight_noise >= 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`weight-noise` and `weight-noise-schedule` are both given; leave one out");
-    }
-    if (cut && o->cut_factor != 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`cut-factor` and `cut-schedule` are both given; leave one out");
-    }
-    rb_error err = given(o->temperature) ? et_schedule_parse(ctx, o->temperature, s) : RB_OK;
+    const rb_conflict conflicts[] = {
+        {noise && o->weight_noise >= 0,
+         "`weight-noise` and `weight-noise-schedule` are both given; leave one out"},
+        {cut && o->cut_factor != 0,
+         "`cut-factor` and `cut-schedule` are both given; leave one out"},
+        {0},
+    };
+    rb_error err = rb_check_conflicts(ctx, conflicts);
+    if (!err && given(o->temperature)) err = et_schedule_parse(ctx, o->temperature, s);
     if (!err && noise) {
         err = et_knots_parse(ctx, "weight-noise-schedule", o->weight_noise_schedule, 0, 1e150,
                              &s->noise);

@@ -58,19 +58,8 @@ et_setup et_setup_of(const rb_problem *problem, const rb_et_options *o) {
 
 /* ---- what is wrong ---- */
 
-struct rule {
-    bool broken;
-    const char *message;
-};
-
-static rb_error refuse(rb_context *ctx, const struct rule *rules, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].broken) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules[i].message);
-    return RB_OK;
-}
-
 rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_options *o) {
-    const struct rule rules[] = {
+    const rb_conflict conflicts[] = {
         {o->max_active_limit && (o->exact || o->count),
          "`max-active-limit` does nothing with all states or a fixed count; leave it out"},
         {o->max_active_limit && o->max_active_limit < o->max_active,
@@ -79,6 +68,7 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
          "`candidates-limit` does nothing without `max-active-limit`; give both"},
         {o->candidates_limit && o->candidates_limit < setup->candidates,
          "`candidates-limit` is below `candidates`, where every sample starts; raise it"},
+        {0},
     };
     if (o->count > o->units) {
         return rb_fail(
@@ -86,7 +76,7 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
             "`count` is %lld, but there are %lld units; use more units or fewer active causes",
             (long long)o->count, (long long)o->units);
     }
-    rb_error err = refuse(ctx, rules, sizeof rules / sizeof *rules);
+    rb_error err = rb_check_conflicts(ctx, conflicts);
     if (!err && setup->selection == RB_ET_SELECT_BOUND && !setup->model.non_negative) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "`selection=bound` needs fields that are not negative; for %s use joint, "
@@ -107,7 +97,7 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
 static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_model *model,
                            const rb_et_options *usual) {
     bool all = o->exact || o->count;
-    const struct rule rules[] = {
+    const rb_conflict conflicts[] = {
         {o->exact && o->candidates,
          "`candidates` does nothing with `exact`, which uses all causes; leave one of them out"},
         {o->exact && o->selection != RB_ET_SELECT_AUTO,
@@ -133,8 +123,9 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
         {o->init_sd >= 0 &&
              (o->init_mean < fmin(0, model->own.min) || o->init_mean > model->own.max),
          "`init-mean` is outside of the values that a field of this method may have"},
+        {0},
     };
-    return refuse(ctx, rules, sizeof rules / sizeof *rules);
+    return rb_check_conflicts(ctx, conflicts);
 }
 
 /* Says when there are fewer causes than were asked for; defaults give way in silence. */

@@ -69,7 +69,7 @@ rb_error ssc_posteriors(rb_context *ctx, const ssc_engine *engine, const rb_bloc
 /* ---- a fit (ssc_fit.c) ---- */
 
 typedef struct ssc_survey {
-    double count, sum, squares;
+    double count, squares;
 } ssc_survey;
 
 typedef struct ssc_sums {

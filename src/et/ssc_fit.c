@@ -77,7 +77,6 @@ static const rb_field progress[] = {
 
 static const rb_field survey[] = {
     {"survey_count", offsetof(ssc_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
-    {"survey_sum", offsetof(ssc_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {"survey_squares", offsetof(ssc_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {0},
 };
@@ -140,17 +139,16 @@ rb_error ssc_load_parameters(rb_context *ctx, const rb_model *model, ssc_paramet
 }
 
 static rb_error check_options(rb_context *ctx, const ssc_options *o) {
-    if (o->exact && (o->candidates || o->max_active != 3)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`candidates` and `max-active` do nothing with `exact`, which uses all "
-                       "states; leave them out");
-    }
-    if (o->weight_noise < 0 && o->weight_noise != -1) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`weight-noise` must be a standard deviation of 0 or more, or -1 to take it "
-                       "from the data");
-    }
-    return RB_OK;
+    const rb_conflict conflicts[] = {
+        {o->exact && (o->candidates || o->max_active != 3),
+         "`candidates` and `max-active` do nothing with `exact`, which uses all states; leave them "
+         "out"},
+        {o->weight_noise < 0 && o->weight_noise != -1,
+         "`weight-noise` must be a standard deviation of 0 or more, or -1 to take it from the "
+         "data"},
+        {0},
+    };
+    return rb_check_conflicts(ctx, conflicts);
 }
 
 rb_error ssc_start(rb_context *ctx, const rb_problem *problem, const void *options,

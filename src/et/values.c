@@ -91,16 +91,15 @@ rb_error et_values_check(rb_context *ctx, const rb_et_options *o, bool non_negat
                        "other than 0, in their order, with a sum below 1",
                        o->value_prior, values.count);
     }
-    if (o->value_prior && o->prior > 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`value-prior` and `prior` both set how probable it is that a cause is "
-                       "active; leave one of them out");
-    }
-    if (o->value_prior && values.count == 1) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`value-prior` is for causes of several values; give `prior` instead");
-    }
-    return RB_OK;
+    const rb_conflict conflicts[] = {
+        {o->value_prior && o->prior > 0,
+         "`value-prior` and `prior` both set how probable it is that a cause is active; leave one "
+         "of them out"},
+        {o->value_prior && values.count == 1,
+         "`value-prior` is for causes of several values; give `prior` instead"},
+        {0},
+    };
+    return rb_check_conflicts(ctx, conflicts);
 }
 
 bool et_binary(const et_values *values) {

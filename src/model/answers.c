@@ -1,5 +1,5 @@
-/* What the tables of methods answer to other rooms: they may end before the question, being of an
- * earlier header. */
+/* What the tables of methods answer: they may end before the question, being of an earlier
+ * header. */
 #include "model.h"
 
 #include <stddef.h>
@@ -74,13 +74,34 @@ const rb_trace_arrays *rb_traces(const rb_model *model) {
 rb_error rb_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
                    void *user) {
     if (ANSWER(model->method, states)) return model->method->states(ctx, model, source, fn, user);
-    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "a model of method '%s' has no most probable states; only those of expectation "
-                   "truncation have",
-                   model->method->name);
+    return rb_fail(
+        ctx, RB_ERROR_UNSUPPORTED,
+        "a model of method '%s' has no most probable states; use a method of expectation "
+        "truncation, such as linca",
+        model->method->name);
 }
 
 /* ---- of methods ---- */
+
+rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state) {
+    return ANSWER(method, group_end) ? method->group_end(ctx, state) : RB_OK;
+}
+
+bool rb_method_done(const rb_method *method, const void *state) {
+    return ANSWER(method, done) && method->done(state);
+}
+
+bool rb_method_reads(const rb_method *method, const void *state) {
+    return !ANSWER(method, reads) || method->reads(state);
+}
+
+bool rb_method_takes_start(const rb_method *method) {
+    return !ANSWER(method, no_start);
+}
+
+bool rb_method_has_top(const rb_method *method) {
+    return ANSWER(method, top) != NULL;
+}
 
 bool rb_method_has_layer(const rb_method *method) {
     return ANSWER(method, layer) != NULL;

@@ -193,29 +193,13 @@ void rb_method_finish(const rb_method *method, void *state) {
     }
 }
 
-/* A table that is older than the library ends before the fields that came later. */
-rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state) {
-    bool known = method->size > offsetof(rb_method, group_end);
-    return known && method->group_end ? method->group_end(ctx, state) : RB_OK;
-}
-
-bool rb_method_done(const rb_method *method, const void *state) {
-    bool known = method->size > offsetof(rb_method, done);
-    return known && method->done && method->done(state);
-}
-
-bool rb_method_reads(const rb_method *method, const void *state) {
-    bool known = method->size > offsetof(rb_method, reads);
-    return !known || !method->reads || method->reads(state);
-}
-
-bool rb_method_takes_start(const rb_method *method) {
-    bool known = method->size > offsetof(rb_method, no_start);
-    return !known || !method->no_start;
-}
-
-bool rb_method_has_top(const rb_method *method) {
-    return method->size > offsetof(rb_method, top) && method->top;
+rb_error rb_check_conflicts(rb_context *ctx, const rb_conflict *rules) {
+    while (rules->message && !rules->broken)
+        rules++;
+    if (!rules->message) return RB_OK;
+    return rules->option ? rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` is %.15g, %s", rules->option,
+                                   rules->value, rules->message)
+                         : rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules->message);
 }
 
 /* Parameters become arrays of the same names. */

@@ -240,6 +240,16 @@ rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t blo
                              void **coder);
 void rb_method_coder_free(const rb_method *method, void *coder);
 
+/* Options that cannot be had together: what must not be and the message, which may begin with
+ * "`option` is VALUE, ". */
+typedef struct rb_conflict {
+    bool broken;
+    const char *message, *option;
+    double value;
+} rb_conflict;
+/* RB_ERROR_ARGUMENT: one is broken. The last one has no message. */
+rb_error rb_check_conflicts(rb_context *ctx, const rb_conflict *rules);
+
 /* ---- and what other rooms ask (answers.c) ---- */
 
 /* Are units causes that are there or not? Of the shapes of arrays nothing is known. */

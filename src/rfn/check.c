@@ -20,31 +20,12 @@ void rfn_resolve(rb_problem *problem, void *options) {
         rfn->estep = newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
 }
 
-/* What must not be, and the error message; value: of the option that the message begins with. */
-typedef struct rule {
-    bool broken;
-    const char *message, *option;
-    double value;
-} rule;
-
-/* Goes through the rules, to one without a message. */
-static rb_error check_rules(rb_context *ctx, const rule *rules) {
-    for (; rules->message; rules++) {
-        if (rules->broken && rules->option) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` is %.15g, %s", rules->option, rules->value,
-                           rules->message);
-        }
-        if (rules->broken) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules->message);
-    }
-    return RB_OK;
-}
-
 static rb_error check_noise(rb_context *ctx, const rb_problem *problem,
                             const rb_rfn_options *options) {
     int kind = options->input_noise;
     double level = options->input_noise_level;
     bool full = options->noise == RB_RFN_PSI_FULL;
-    const rule rules[] = {
+    const rb_conflict conflicts[] = {
         {kind && !(level > 0),
          "`input-noise` needs `input-noise-level`: the share of values that are replaced, or the "
          "standard deviation of gaussian noise"},
@@ -65,14 +46,14 @@ static rb_error check_noise(rb_context *ctx, const rb_problem *problem,
          options->noise_decay},
         {0},
     };
-    return check_rules(ctx, rules);
+    return rb_check_conflicts(ctx, conflicts);
 }
 
 static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
                             const rb_rfn_options *options) {
     bool newton = options->estep == RB_RFN_ESTEP_NEWTON, batches = rfn_in_batches(problem);
     const char *name = without_guarantee(options);
-    const rule rules[] = {
+    const rb_conflict conflicts[] = {
         {batches && !newton, "a fit in batches cannot keep the codes of all samples; leave out "
                              "`batch-size` or use `estep=newton`"},
         {batches && options->noise == RB_RFN_PSI_FULL,
@@ -84,7 +65,7 @@ static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
          "`normalize=sd` requires `estep=newton`; use that, or `normalize=rms` or none"},
         {0},
     };
-    rb_error err = check_rules(ctx, rules);
+    rb_error err = rb_check_conflicts(ctx, conflicts);
     if (!err && !newton && name) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "with %s the objective may fall, which only the E-step newton allows; leave "
@@ -106,16 +87,16 @@ static const char *without_ascent(const rb_rfn_options *options) {
 static rb_error check_acceleration(rb_context *ctx, const rb_problem *problem,
                                    const rb_rfn_options *options) {
     const char *name = without_ascent(options);
-    if (rfn_in_batches(problem)) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "a fit in batches cannot be accelerated; leave out `accelerate` or `batch-size`");
-    }
-    if (options->estep == RB_RFN_ESTEP_NEWTON) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a fit with the E-step newton cannot be accelerated, since it may lower the "
-                       "objective; use `estep=cyclic` or `estep=gradient`");
-    }
+    const rb_conflict conflicts[] = {
+        {rfn_in_batches(problem),
+         "a fit in batches cannot be accelerated; leave out `accelerate` or `batch-size`"},
+        {options->estep == RB_RFN_ESTEP_NEWTON,
+         "a fit with the E-step newton cannot be accelerated, since it may lower the objective; "
+         "use `estep=cyclic` or `estep=gradient`"},
+        {0},
+    };
+    rb_error err = rb_check_conflicts(ctx, conflicts);
+    if (err) return err;
     return name ? rb_fail(ctx, RB_ERROR_ARGUMENT,
                           "a fit with %s cannot be accelerated; leave out `accelerate`, or use %s",
                           name,
@@ -127,7 +108,7 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
                                  const rb_rfn_options *options) {
     bool newton = options->estep == RB_RFN_ESTEP_NEWTON, adapts = rfn_adapts(options);
     int64_t first = options->newton_iterations;
-    const rule rules[] = {
+    const rb_conflict conflicts[] = {
         {newton && first > 0,
          "but with the E-step newton all of them are; choose another `estep`, such as cyclic",
          "newton-iterations", (double)first},
@@ -141,7 +122,7 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
          "value, or leave out `steer-iterations`"},
         {0},
     };
-    rb_error err = check_rules(ctx, rules);
+    rb_error err = rb_check_conflicts(ctx, conflicts);
     if (!err && first >= iterations && first > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "no iteration is left for the other E-step: `newton-iterations` is %lld, and "
@@ -154,7 +135,7 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
 /* What is not done where values are missing. */
 static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
                               const rb_rfn_options *options) {
-    const rule rules[] = {
+    const rb_conflict conflicts[] = {
         {rfn_in_batches(problem),
          "a fit in batches cannot have missing values; leave out `batch-size`, or fill them with "
          "`missing=mean` or `missing=median`"},
@@ -175,7 +156,7 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
          "values with `missing=mean` or `missing=median`"},
         {0},
     };
-    return problem->missing ? check_rules(ctx, rules) : RB_OK;
+    return problem->missing ? rb_check_conflicts(ctx, conflicts) : RB_OK;
 }
 
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {

@@ -120,6 +120,9 @@ void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums);
 rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *block,
                          rfn_sums *sums);
 
+/* What the codes of a unit are divided by, from their mean and mean square over all samples. */
+double rfn_unit_scale(const rb_rfn_options *options, double mean, double mean_square);
+
 /* ---- units that die: dead.c ---- */
 
 /* Unit j has its largest posterior mean so far at sample i of the block: keeps the sample and its

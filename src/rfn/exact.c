@@ -92,9 +92,8 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense codes = rb_dense_part(e->codes, 0, rows.cols, 0, n);
     rb_dense linear = rb_dense_part(e->linear, 0, rows.cols, 0, n);
     rb_dense_transpose(rows, rfn_task_columns(codes, task));
-    rfn_project(e->ctx, e->block, rfn_task_first(n, task), e->weighted, rows);
-    rfn_add_offset(e->ctx, 1, e->coder->offset, rows);
-    rb_dense_transpose(rows, rfn_task_columns(linear, task));
+    rfn_project_across(e->ctx, e->block, rfn_task_first(n, task), e->weighted, e->coder->offset,
+                       rows, rfn_task_columns(linear, task));
 }
 
 /* How far a sample's codes may be from the minimum, when a sweep has changed them by `change` and

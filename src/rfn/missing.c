@@ -265,18 +265,6 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
 
 /* ---- newton ---- */
 
-static double scale_of(const rfn_missing *f, bool positive, double mean, double mean_square) {
-    switch ((rb_rfn_normalize)f->setup->options.normalize) {
-    case RB_RFN_NORMALIZE_RMS:
-        return positive ? sqrt(mean_square) : 1;
-    case RB_RFN_NORMALIZE_SD: /* as moments.c has it */
-        return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
-    case RB_RFN_NORMALIZE_NONE:
-        break;
-    }
-    return 1;
-}
-
 struct projecting {
     rfn_missing *f;
     rb_dense codes;
@@ -295,7 +283,7 @@ static void project_unit(void *arg, int64_t j, int worker) {
         squares += code * code;
     }
     f->positive[j] = squares > 0;
-    f->scale[j] = scale_of(f, squares > 0, sum / n, squares / n);
+    f->scale[j] = rfn_unit_scale(&f->setup->options, sum / n, squares / n);
     bool placed = squares == 0 && f->setup->options.normalize == RB_RFN_NORMALIZE_RMS && !p->last;
     int64_t place = placed ? rfn_largest(row, 0, row.data) : -1; /* as dead.c has it */
     for (int64_t i = 0; i < row.cols; i++) {

@@ -94,12 +94,19 @@ rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *
 
 /* ---- the end of a pass ---- */
 
+double rfn_unit_scale(const rb_rfn_options *options, double mean, double mean_square) {
+    if (options->normalize == RB_RFN_NORMALIZE_SD)
+        return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
+    return options->normalize == RB_RFN_NORMALIZE_RMS && mean_square > 0 ? sqrt(mean_square) : 1;
+}
+
 static double unit_scale(const rfn_fit *fit, int64_t j, double mean, double mean_square) {
-    int normalize = fit->setup.options.normalize;
-    if (rfn_persists(&fit->setup, &fit->progress) || normalize == RB_RFN_NORMALIZE_NONE)
-        return 1; /* codes that persist are feasible as they are */
-    if (normalize == RB_RFN_NORMALIZE_SD) return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
-    return mean_square > 0 && fit->progress.alive[j] ? sqrt(mean_square) : 1;
+    const rb_rfn_options *options = &fit->setup.options;
+    bool dead = options->normalize == RB_RFN_NORMALIZE_RMS && !fit->progress.alive[j];
+    /* Codes that persist are feasible as they are. */
+    return dead || rfn_persists(&fit->setup, &fit->progress)
+               ? 1
+               : rfn_unit_scale(options, mean, mean_square);
 }
 
 static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {

@@ -68,6 +68,13 @@ static inline bool rfn_is_dead(const rfn_quadratic *problem, int64_t unit) {
     return problem->dead && problem->dead[unit];
 }
 
+/* Of a dead unit the row becomes 0. */
+static inline bool rfn_clears_dead(const rfn_quadratic *problem, int64_t unit, rb_dense rows) {
+    bool dead = rfn_is_dead(problem, unit);
+    if (dead) rb_dense_zero(rb_dense_rows(rows, unit, 1));
+    return dead;
+}
+
 /* Of the l units, how many are worked on at once from `first` on. */
 static inline int64_t rfn_units_from(int64_t l, int64_t first) {
     return l - first < RFN_UNITS_AT_ONCE ? l - first : RFN_UNITS_AT_ONCE;

@@ -93,11 +93,10 @@ static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) 
 static void collect(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct pass *pass = arg;
-    rb_dense rows = rows_of(pass, task);
-    rfn_project(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
-                pass->p->weighted, rows);
-    rfn_add_offset(pass->ctx, 1, pass->p->block.offset, rows);
-    rb_dense_transpose(rows, columns_of(pass, pass->p->problem.linear, task));
+    const rfn_persistent *p = pass->p;
+    rfn_project_across(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
+                       p->weighted, p->block.offset, rows_of(pass, task),
+                       columns_of(pass, p->problem.linear, task));
 }
 
 static void hand_over(void *arg, int64_t task, int worker) {

@@ -10,7 +10,6 @@
 #include "paper.h"
 
 #include <math.h>
-#include <string.h>
 
 static void reduce_unit(void *arg, int64_t j, int worker) {
     (void)worker;
@@ -19,10 +18,7 @@ static void reduce_unit(void *arg, int64_t j, int worker) {
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *gradient = rb_dense_row(s->gradient, j);
     void *next = rb_dense_row(s->next, j);
-    if (rfn_is_dead(s->problem, j)) {
-        memset(next, 0, (size_t)n * rb_type_size(type));
-        return;
-    }
+    if (rfn_clears_dead(s->problem, j, s->next)) return;
     int64_t solved = rfn_largest(rb_dense_rows(s->codes, j, 1), 0, code);
     double ratio = rb_get(type, gradient, solved) / rb_get(type, code, solved), squares = 0;
     for (int64_t i = 0; i < n; i++) {

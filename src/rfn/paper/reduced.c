@@ -16,24 +16,20 @@
  * without.
  */
 #include "paper.h"
+#include "rfn/patterns.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* PRODUCTS_WORTH: what a cascade spends on the factorisations at most, in products of n l^2. */
 enum { SAMPLES_AT_ONCE = 32, PRODUCTS_WORTH = 4 };
 
-/* A sample, and a number that samples with other active units hardly ever have. */
-struct entry {
-    uint64_t hash;
-    int64_t sample, free; /* units that are not active */
-};
-
 struct rfn_reduced {
-    rb_scratch scratch;  /* frees the arrays */
-    double *near;        /* n: eps_i */
-    struct entry *order; /* n: samples with the same active units beside each other */
+    rb_scratch scratch; /* frees the arrays */
+    double *near;       /* n: eps_i */
+    /* n: samples with the same active units beside each other. Keys: a number that samples with
+     * other active units hardly ever have, and how many units are free. */
+    rfn_keyed *order;
     /* Of each thread: l x l, SAMPLES_AT_ONCE x l, and l units. */
     double *matrices, *sides;
     int64_t *free;
@@ -66,12 +62,6 @@ static bool is_active(const rfn_search *s, int64_t unit, int64_t sample) {
             rb_get(type, rb_dense_row(s->gradient, unit), sample) > 0);
 }
 
-static int compare(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
-    return x->sample < y->sample ? -1 : x->sample > y->sample;
-}
-
 /* The distances |mu_i - P(mu_p)_i|, capped; search->next is P(mu_p). */
 static void find_near(const rfn_search *s) {
     int64_t n = s->codes.cols;
@@ -93,13 +83,13 @@ static void hash_sample(void *arg, int64_t i, int worker) {
     (void)worker;
     const rfn_search *s = arg;
     uint64_t hash = UINT64_C(14695981039346656037);
-    int64_t n_free = 0;
+    uint64_t n_free = 0;
     for (int64_t j = 0; j < s->codes.rows; j++) {
         bool active = is_active(s, j, i);
         hash = (hash ^ (active ? 1 : 2)) * UINT64_C(1099511628211);
         n_free += !active;
     }
-    s->reduced->order[i] = (struct entry){hash, i, n_free};
+    s->reduced->order[i] = (rfn_keyed){{hash, n_free}, i};
 }
 
 static bool same_active(const rfn_search *s, int64_t a, int64_t b) {
@@ -110,7 +100,7 @@ static bool same_active(const rfn_search *s, int64_t a, int64_t b) {
 }
 
 /* Newton's step of `count` samples with the same free units. */
-static void solve_group(const rfn_search *s, const struct entry *group, int64_t count, int worker) {
+static void solve_group(const rfn_search *s, const rfn_keyed *group, int64_t count, int worker) {
     const rfn_reduced *r = s->reduced;
     rb_type type = s->codes.type;
     int64_t l = s->codes.rows, n_free = 0, *free = r->free + worker * l;
@@ -136,9 +126,10 @@ static void solve_group(const rfn_search *s, const struct entry *group, int64_t 
 /* How many samples from `first` on are solved together. */
 static int64_t group_size(const rfn_search *s, int64_t first) {
     int64_t count = 1, n = s->codes.cols;
-    const struct entry *group = s->reduced->order + first;
+    const rfn_keyed *group = s->reduced->order + first;
     while ((first + count) % SAMPLES_AT_ONCE && first + count < n &&
-           group[count].hash == group->hash && same_active(s, group[count].sample, group->sample))
+           group[count].key[0] == group->key[0] &&
+           same_active(s, group[count].sample, group->sample))
         count++;
     return count;
 }
@@ -158,7 +149,7 @@ static double work_of(const rfn_search *s) {
     double work = 0;
     for (int64_t first = 0, count; first < s->codes.cols; first += count) {
         count = group_size(s, first);
-        double free = (double)s->reduced->order[first].free;
+        double free = (double)s->reduced->order[first].key[1];
         work += free * free * (free / 6 + (double)count);
     }
     return work;
@@ -170,7 +161,7 @@ static void find_active(rfn_search *s) {
     rfn_search_move(s, s->direction, 1, 1);
     find_near(s);
     rb_parallel(s->ctx, s->codes.cols, hash_sample, s);
-    qsort(s->reduced->order, (size_t)s->codes.cols, sizeof *s->reduced->order, compare);
+    rfn_sort_keyed(s->reduced->order, s->codes.cols);
 }
 
 static void aim(rfn_search *s) {

@@ -16,10 +16,7 @@ static void move_unit(void *arg, int64_t j, int worker) {
     const rfn_search *s = arg;
     bool normalized = s->problem->normalized;
     rb_dense code = rb_dense_rows(s->codes, j, 1), next = rb_dense_rows(s->next, j, 1);
-    if (rfn_is_dead(s->problem, j)) {
-        rb_dense_zero(next);
-        return;
-    }
+    if (rfn_clears_dead(s->problem, j, s->next)) return;
     rfn_feasible(s->ctx, normalized, s->lambda, code, rb_dense_row(s->along, j), next.data);
     if (s->gamma < 1) {
         for (int64_t i = 0; i < next.cols; i++) {

@@ -17,7 +17,6 @@
 #include "paper.h"
 
 #include <math.h>
-#include <string.h>
 
 static void aim_unit(void *arg, int64_t j, int worker) {
     (void)worker;
@@ -26,10 +25,7 @@ static void aim_unit(void *arg, int64_t j, int worker) {
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *gradient = rb_dense_row(s->gradient, j);
     void *direction = rb_dense_row(s->direction, j);
-    if (rfn_is_dead(s->problem, j)) {
-        memset(direction, 0, (size_t)n * rb_type_size(type));
-        return;
-    }
+    if (rfn_clears_dead(s->problem, j, s->direction)) return;
     double across =
         s->problem->normalized ? rb_dot(s->ctx, type, n, code, gradient) / (double)n : 0;
     for (int64_t i = 0; i < n; i++) {
