@@ -328,7 +328,7 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
     if (empty > 0) {
         const char *name = rb_source_feature_name(f->source, first);
         rb_log(ctx, RB_LOG_WARNING,
-               "features without a single value are set to 0, %lld of them; the first is feature "
+               "%lld features have no value at all and are set to 0; the first is feature "
                "%lld%s%s%s%s",
                (long long)empty, (long long)rb_nth(ctx, first), name ? " (" : "", name ? name : "",
                name ? ")" : "", rb_counted(ctx, name));

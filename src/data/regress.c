@@ -194,14 +194,15 @@ static rb_error add_term(rb_context *ctx, const rb_source *source, char *name,
     const rb_source_covariate *covariate = find(source, name);
     for (int64_t t = 0; t < regress->n_terms; t++)
         if (strcmp(regress->terms[t].name, name) == 0)
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "regress names '%s' twice", name);
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "`regress` names '%s' twice; name it once",
+                           name);
     if (!covariate) return lacks(ctx, source, name);
     if (covariate->levels ? numbers : groups) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "regress says '%s' is of %s, but it is of %s", name,
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`regress` takes '%s' for %s, but it has %s", name,
                        groups ? "groups" : "numbers", groups ? "numbers" : "groups");
     }
     if (regress->n_terms == RB_COVARIATES_MAX)
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "regress names more than %d covariates",
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`regress` names more than %d covariates, the limit",
                        RB_COVARIATES_MAX);
     rb_error err = check_known(ctx, source, covariate);
     if (err) return err;
@@ -239,10 +240,9 @@ rb_error rb_regress_new(rb_context *ctx, const char *text, const rb_source *sour
     for (char *name = copy, *next; !err && name; name = next) {
         next = strchr(name, ',');
         if (next) *next++ = '\0';
-        err = *name
-                  ? add_term(ctx, source, name, regress)
-                  : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                            "`regress` is '%s', but must be names with commas between them", text);
+        err = *name ? add_term(ctx, source, name, regress)
+                    : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                              "`regress` is '%s', but must be names separated by commas", text);
     }
     err = err ? err : rb_regress_complete(ctx, regress);
     err = err ? err : find_means(ctx, source, regress);
@@ -290,7 +290,8 @@ static rb_error bind_term(rb_context *ctx, const rb_source *source, int64_t t, i
     const rb_source_covariate *covariate = find(source, term->name);
     if (!covariate) return lacks(ctx, source, term->name);
     if (!covariate->levels != !term->levels) {
-        return rb_fail(ctx, RB_ERROR_DATA, "%s is of %s here, but the model has it as %s",
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the covariate '%s' has %s here, but had %s in the fit of the model",
                        term->name, term->levels ? "numbers" : "groups",
                        term->levels ? "groups" : "numbers");
     }

@@ -30,8 +30,8 @@ static rb_error check(rb_context *ctx, const rb_source *source, const char *name
     if (*name == '\0' || strchr(name, ',') || ends_in(name, ":groups") ||
         ends_in(name, ":numbers")) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a covariate cannot be called '%s': a name has no comma, and does not end "
-                       "in ':groups' or ':numbers'",
+                       "a covariate cannot be called '%s'; use a name without commas that does not "
+                       "end in ':groups' or ':numbers'",
                        name);
     }
     if (count != source->n_samples) {

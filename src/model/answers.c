@@ -74,11 +74,10 @@ const rb_trace_arrays *rb_traces(const rb_model *model) {
 rb_error rb_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
                    void *user) {
     if (ANSWER(model->method, states)) return model->method->states(ctx, model, source, fn, user);
-    return rb_fail(
-        ctx, RB_ERROR_UNSUPPORTED,
-        "a model of method '%s' has no most probable states; use a method of expectation "
-        "truncation, such as linca",
-        model->method->name);
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "a model of method '%s' has no most probable states; use one of expectation "
+                   "truncation",
+                   model->method->name);
 }
 
 /* ---- of methods ---- */

@@ -112,14 +112,15 @@ rb_error rb_method_can_draw(rb_context *ctx, const rb_method *method, int64_t st
     }
     if (!given && !(knows && method->draw)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a model of %s has no prior of its codes; give data, from whose codes "
-                       "samples are drawn",
+                       "a model of %s has no prior for its codes; give data, and samples are drawn "
+                       "from their codes",
                        method->name);
     }
     if (steps && (given || !(knows && method->draws_by_steps))) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`steps` does nothing for %s, which draws without a chain; leave it out",
-                       given ? "from the codes of data a model" : method->name);
+                       "`steps` does nothing for samples of %s, which are drawn without a chain; "
+                       "leave it out",
+                       given ? "given data" : method->name);
     }
     return RB_OK;
 }

@@ -237,7 +237,7 @@ rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *
 static rb_error check_codes(rb_context *ctx, const rb_model *model, const rb_matrix *codes) {
     int64_t units = rb_model_units(model);
     if (codes->n_features == units) return RB_OK;
-    return rb_fail(ctx, RB_ERROR_DATA, "there are codes of %lld units, but the model has %lld",
+    return rb_fail(ctx, RB_ERROR_DATA, "the codes are of %lld units, but the model has %lld",
                    (long long)codes->n_features, (long long)units);
 }
 

@@ -26,7 +26,7 @@ says "350 samples x 25 columns in S.npy"
 expect 2 sample model.h5 --transpose -o S.npy
 says "--transpose is about DATA"
 expect 2 sample model.h5 --steps 10 -o T2.npy
-says "which draws without a chain; leave it"
+says "which are drawn without a chain; leave it"
 [ ! -e T2.npy ] || fail "a refused command left a file"
 expect 0 fit ica Y.npy -k 3 --seed 1 -o ica.h5 -q
 expect 1 sample ica.h5 -o T2.npy

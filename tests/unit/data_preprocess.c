@@ -226,7 +226,9 @@ static void feature_without_a_value(void **state) {
     rb_preprocess *p = fit(ctx, &o, source);
     apply(ctx, p, source, out);
     assert_true(out[1] == 0 && out[M + 1] == 0);
-    assert_non_null(strstr(heard.text, "1 of them; the first is feature 1 (counted from 0)"));
+    assert_non_null(strstr(
+        heard.text, "1 features have no value at all and are set to 0; the first is feature 1 "
+                    "(counted from 0)"));
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);

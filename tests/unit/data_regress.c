@@ -320,9 +320,9 @@ static void refusals(void **state) {
                  "but the samples have no such covariate; give");
     bind(ctx, &c, source);
     refused_text(ctx, source, "batsh", RB_ERROR_DATA, "there are batch, age");
-    refused_text(ctx, source, "batch,,age", RB_ERROR_ARGUMENT, "with commas between them");
+    refused_text(ctx, source, "batch,,age", RB_ERROR_ARGUMENT, "separated by commas");
     refused_text(ctx, source, "age,age", RB_ERROR_ARGUMENT, "'age' twice");
-    refused_text(ctx, source, "age:groups", RB_ERROR_ARGUMENT, "it is of numbers");
+    refused_text(ctx, source, "age:groups", RB_ERROR_ARGUMENT, "it has numbers");
     const char *alike[N], *own[N];
     char names[N][8];
     for (int i = 0; i < N; i++) {
@@ -339,7 +339,7 @@ static void refusals(void **state) {
     assert_ok(ctx, rb_source_set_groups(ctx, source, "site", alike, N));
     refused_text(ctx, source, "site", RB_ERROR_DATA, "sample 7 (counted from 0) has no site");
     assert_refused(ctx, rb_source_set_groups(ctx, source, "a,b", alike, N), RB_ERROR_ARGUMENT,
-                   "no comma");
+                   "without commas");
     assert_refused(ctx, rb_source_set_numbers(ctx, source, "age", c.ages, N - 1), RB_ERROR_ARGUMENT,
                    "there are 60 samples");
 

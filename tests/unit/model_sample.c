@@ -565,7 +565,7 @@ static void refused(void **state) {
     } cases[] = {{"ica", "", "codes have no distribution"},
                  {"dae", "", "not a distribution"},
                  {"fa-jeffreys", "", "is improper"},
-                 {"pca", "steps=10", "pca, which draws without a chain"}};
+                 {"pca", "steps=10", "samples of pca, which are drawn without a chain"}};
     double rows[100 * M];
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         rb_model *model = compare_fit(p->ctx, cases[t].method, "units=3", p->source);
@@ -580,7 +580,7 @@ static void refused(void **state) {
     rb_model_free(fit_bars(p->ctx, "linca", "", &source, &matrix, &values));
     rb_model *model = compare_fit(p->ctx, "nmf", "units=3", source);
     assert_int_equal(try_sample(p->ctx, model, NULL, "", rows), RB_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(rb_context_error(p->ctx), "no prior of its codes"));
+    assert_non_null(strstr(rb_context_error(p->ctx), "no prior for its codes"));
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
