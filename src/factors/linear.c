@@ -114,19 +114,19 @@ rb_error factors_linear_emit(rb_context *ctx, void *coder, const rb_sampling *sa
     rb_type type = c->filter.type;
     rb_dense a = {(void *)c->loadings, c->m, c->k, c->k, RB_FLOAT64};
     rb_dense to = {rows, n, c->m, c->m, type}, loadings = {0}, inside = {0};
-    rb_error err = rb_dense_new(ctx, type, c->m, c->k, &loadings);
-    err = err ? err : rb_dense_new(ctx, type, n, c->k, &inside);
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense_take(&scratch, type, c->m, c->k, &loadings);
+    rb_dense_take(&scratch, type, n, c->k, &inside);
     rb_dense_zero(to);
-    err = err ? err : rb_add_normal(ctx, sampling, sampling->noise * sqrt(c->noise), NULL, to);
-    if (!err) {
+    if (!scratch.err)
+        scratch.err = rb_add_normal(ctx, sampling, sampling->noise * sqrt(c->noise), NULL, to);
+    if (!scratch.err) {
         rb_dense_copy(a, loadings);
         rb_dense_copy((rb_dense){(void *)codes, n, c->k, c->k, type}, inside);
         rb_gemm_parallel(ctx, -1, to, RB_PLAIN, c->filter, RB_PLAIN, 1, inside);
         rb_gemm_parallel(ctx, 1, inside, RB_PLAIN, loadings, RB_TRANSPOSED, 1, to);
     }
-    rb_dense_free(&loadings);
-    rb_dense_free(&inside);
-    return err;
+    return rb_scratch_end(&scratch);
 }
 
 /* ---- from a fit ---- */
@@ -226,8 +226,11 @@ rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed
     void *coder = NULL;
     size = size < MIN ? MIN : size;
     rb_error err = factors_linear_new(ctx, model, size, &coder);
-    err = err ? err : rb_dense_new(ctx, model->type, size, rb_model_units(model), &codes);
-    err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &row);
+    if (err) return err;
+    rb_scratch *own = &((linear *)coder)->own;
+    rb_dense_take(own, model->type, size, rb_model_units(model), &codes);
+    rb_dense_take(own, model->type, 1, rb_model_features(model), &row);
+    err = own->err;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
         double *likelihoods = metrics->likelihoods ? metrics->likelihoods + first : NULL;
@@ -242,8 +245,6 @@ rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed
         rb_metrics_set(metrics, "reconstruction_error", sqrt(errors));
         rb_metrics_set(metrics, "mean_squared_error", errors / sums.values);
     }
-    rb_dense_free(&row);
-    rb_dense_free(&codes);
     factors_coder_free(coder);
     return err;
 }

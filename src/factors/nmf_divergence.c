@@ -88,14 +88,19 @@ static rb_block with_ratios(const struct pass *p) {
     return block;
 }
 
-static void multiply(const nmf_fit *fit, rb_dense linear, rb_dense codes) {
+/* Small numbers are slow: what is next to nothing becomes 0. */
+static double times_ratio(double value, double up, double down) {
     const double nothing = 1e-30;
+    value *= down > nothing ? up / down : 1;
+    return value < nothing ? 0 : value;
+}
+
+static void multiply(const nmf_fit *fit, rb_dense linear, rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < codes.cols; j++) {
-            double sum = fit->column_sums[j], up = rb_dense_get(linear, i, j);
-            double value = rb_get(codes.type, row, j) * (sum > nothing ? up / sum : 1);
-            rb_put(codes.type, row, j, value < nothing ? 0 : value);
+            double code = rb_get(codes.type, row, j), up = rb_dense_get(linear, i, j);
+            rb_put(codes.type, row, j, times_ratio(code, up, fit->column_sums[j]));
         }
     }
 }
@@ -143,7 +148,6 @@ rb_error nmf_divergence_block(rb_context *ctx, nmf_fit *fit, const rb_block *blo
 
 /* The variance of a count is its expectation: the mean of Y. */
 void nmf_divergence_mstep(nmf_fit *fit) {
-    const double nothing = 1e-30;
     rb_dense w = fit->loadings;
     double n = (double)fit->base.problem.n_samples;
     fit->base.objective = -fit->divergence / n;
@@ -151,8 +155,8 @@ void nmf_divergence_mstep(nmf_fit *fit) {
         fit->noise[k] = 0;
         for (int64_t j = 0; j < w.cols; j++) {
             double total = fit->totals[j], up = rb_dense_get(fit->products, k, j);
-            double value = rb_dense_get(w, k, j) * (total > nothing ? up / total : 1);
-            rb_dense_set(w, k, j, value < nothing ? 0 : value);
+            double value = times_ratio(rb_dense_get(w, k, j), up, total);
+            rb_dense_set(w, k, j, value);
             fit->noise[k] += value * total / n;
         }
     }
