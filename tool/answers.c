@@ -15,12 +15,14 @@ typedef struct answer_options {
 const rb_option_group *answers_group(void) {
     static const rb_option table[] = {
         {"gmt", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt), NULL, 0, 0, NULL, "FILE,...",
-         "say which sets of features (GMT files: pathways, targets) are enriched in each module"},
+         "say which sets of features (GMT files: pathways, targets) are enriched in each module",
+         RB_OPTION_COMMON},
         {"gmt-output", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt_output), NULL, 0, 0, NULL,
          "FILE", "write all tests of sets: .tsv or .json"},
         {"labels", 0, RB_OPTION_TEXT, offsetof(answer_options, labels), NULL, 0, 0, NULL, "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
-         "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file"},
+         "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file",
+         RB_OPTION_COMMON},
         {"labels-output", 0, RB_OPTION_TEXT, offsetof(answer_options, labels_output), NULL, 0, 0,
          NULL, "FILE", "write the AUC of every unit for every class: .tsv or .json"},
         {"covariates", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates), NULL, 0, 0, NULL,
@@ -28,7 +30,8 @@ const rb_option_group *answers_group(void) {
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
          "FILE:COLUMN,... of such a table or an .h5ad; or obs:COLUMN,... of the data's own file; "
          "what a model's "
-         "--regress needs is found there too"},
+         "--regress needs is found there too",
+         RB_OPTION_COMMON},
         {"covariate-groups", 0, RB_OPTION_TEXT, offsetof(answer_options, covariate_groups), NULL, 0,
          0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
         {"covariates-output", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates_output), NULL,

@@ -175,6 +175,11 @@ static int check_complete(const invocation *call) {
         report_error("%s is missing; usage: rarebit %s", missing->name, usage);
         return STATUS_USAGE;
     }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        if (!among_words(c->required, row->name) || option_was_given(call, row->name)) continue;
+        report_error("--%s %s is missing; usage: rarebit %s", row->name, row->argument, usage);
+        return STATUS_USAGE;
+    }
     if (c->output && !option_was_given(call, "output")) {
         report_error("-o %s is missing; usage: rarebit %s", c->output, usage);
         return STATUS_USAGE;

@@ -126,6 +126,23 @@ const char *commands_library(const char *word) {
     return NULL;
 }
 
+int commands_unknown(const command_list *list, const char *first, const char *second) {
+    const char *named = commands_library(first) ? first : second;
+    const char *library = commands_library(named);
+    char typed[256];
+    snprintf(typed, sizeof typed, "%s%s%s", first, second ? " " : "", second ? second : "");
+    nearest best = {.typed = typed};
+    for (int i = 0; i < list->listed; i++)
+        nearest_offer(&best, list->entries[i].words);
+    if (library)
+        report_error("this rarebit was built without %s, which '%s' needs", library, named);
+    else if (best.word)
+        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
+    else
+        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
+    return STATUS_USAGE;
+}
+
 /* What the commands of one first word have in common to say. */
 static const char *verb_summary(const command *first, int length) {
     static const char *const known[][2] = {

@@ -12,9 +12,9 @@ typedef struct compare_options {
 static const rb_option_group *compare_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(compare_options, output), NULL, 0, 0, NULL, "FILE",
-         "write a table of all units: .tsv or .json"},
+         "write a table of all units: .tsv or .json", RB_OPTION_COMMON},
         {"json", 0, RB_OPTION_FLAG, offsetof(compare_options, json), "false", 0, 0, NULL, NULL,
-         "print JSON instead of a table"},
+         "print JSON instead of a table", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,

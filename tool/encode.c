@@ -20,9 +20,10 @@ static const rb_option_group *anndata_group(void) {
     static const rb_option table[] = {
         {"key", 0, RB_OPTION_TEXT, offsetof(struct fields, key), NULL, 0, 0, NULL, "NAME",
          "name of the codes in obsm; without its X_ it names the loadings in varm and the settings "
-         "in uns (default: X_rfn, X_mca and so on, by the method)"},
+         "in uns (default: X_rfn, X_mca and so on, by the method)",
+         RB_OPTION_COMMON},
         {"overwrite", 0, RB_OPTION_FLAG, offsetof(struct fields, overwrite), "false", 0, 0, NULL,
-         NULL, "replace what has this name in the input instead of refusing"},
+         NULL, "replace what has this name in the input instead of refusing", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "AnnData", table,
@@ -87,7 +88,8 @@ static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
         {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then the active causes, from 0; with --values each as CAUSE=VALUE"},
+         "then the active causes, from 0; with --values each as CAUSE=VALUE",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};

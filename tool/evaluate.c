@@ -14,9 +14,11 @@ static const rb_option_group *figures_group(void) {
     };
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, offsetof(struct fields, truth), NULL, 0, 0, NULL, "FILE",
-         "true causes, causes x features (simulate bars --truth); counts those that units match"},
+         "true causes, causes x features (simulate bars --truth); counts those that units match",
+         RB_OPTION_COMMON},
         {"details", 0, RB_OPTION_FLAG, offsetof(struct fields, details), "false", 0, 0, NULL, NULL,
-         "also show figures for research, such as the KKT residual; --json has them always"},
+         "also show figures for research, such as the KKT residual; --json has them always",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Figures", table,
@@ -79,9 +81,10 @@ static const rb_option_group *labels_group(void) {
     };
     static const rb_option table[] = {
         {"labels", 0, RB_OPTION_TEXT, offsetof(struct fields, labels), NULL, 0, 0, NULL,
-         "FILE[:COLUMN]", "classes of the samples, for a net: error rate and more"},
+         "FILE[:COLUMN]", "classes of the samples, for a net: error rate and more",
+         RB_OPTION_COMMON},
         {"targets", 0, RB_OPTION_TEXT, offsetof(struct fields, targets), NULL, 0, 0, NULL, "FILE",
-         "values of the samples, for a net with logistic or linear outputs"},
+         "values of the samples, for a net with logistic or linear outputs", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Nets", table, sizeof(struct fields)};

@@ -138,10 +138,6 @@ static rb_error import_net(const invocation *call, const char *path) {
 static int run_import(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    if (!option_text(call, "like")) {
-        report_error("--like is missing: the net that the layers were exported from");
-        return STATUS_USAGE;
-    }
     int status = output_begin(&out, target, "h5");
     if (!status) status = finish_output(call, &out, import_net(call, out.path));
     if (!status) report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
@@ -159,6 +155,7 @@ const command import_command = {
         "Layers take samples as the net's preprocessing gives them.",
     .arguments = {{"FILE", "layers: .onnx or .npz", false}},
     .output = "NEW",
+    .required = "like",
     .groups = {import_group, general_group},
     .examples = {{"After fine-tuning in PyTorch", "import tuned.npz --like net.h5 -o tuned.h5"}},
     .reads = "like",

@@ -19,8 +19,8 @@ static const rb_option_group *samples_group(void) {
          "where to write the net (HDF5)", RB_OPTION_COMMON},
         {"labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, labels), NULL, 0, 0, NULL,
          "FILE[:COLUMN]",
-         "classes of the samples: text with sample and class, or with a class per line; .npy or "
-         "IDX with a number each; obs:COLUMN of AnnData",
+         "classes of the samples: text of sample and class, or of classes alone; .npy; IDX; "
+         "obs:COLUMN",
          RB_OPTION_COMMON},
         {"targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, targets), NULL, 0, 0, NULL,
          "FILE",
@@ -34,9 +34,8 @@ static const rb_option_group *samples_group(void) {
         {"log-json", 0, RB_OPTION_TEXT, offsetof(finetune_options, log_json), NULL, 0, 0, NULL,
          "FILE", "write a JSON object for each epoch: loss, errors, rate, seconds"},
         {"grid", 0, RB_OPTION_TEXT, offsetof(finetune_options, grid), NULL, 0, 0, NULL, "VALUES",
-         "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. All combinations are trained in "
-         "parallel, and the net with the fewest errors on the validation samples is written. "
-         "--checkpoint keeps the scores of complete trainings",
+         "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. Trains all combinations in "
+         "parallel, one thread each, and keeps the net with the fewest validation errors",
          RB_OPTION_COMMON, "valid"},
         {"table", 0, RB_OPTION_TEXT, offsetof(finetune_options, table), NULL, 0, 0, NULL, "FILE",
          "write the scores of the grid, as .tsv or .json", .needs = "grid"},
@@ -311,12 +310,10 @@ const command finetune_command = {
     .heading = "Nets",
     .summary = "train a net of rectified layers on labelled samples",
     .description =
-        "Starts with the layers of a model and its preprocessing, or at random, and minimises the "
-        "loss by gradient descent in batches. With --valid the net of the epoch with the fewest "
-        "validation errors is kept, and training ends after --patience epochs without improvement. "
-        "Ctrl-C writes the best net so far; with --checkpoint the same command resumes. --grid "
-        "trains several nets in parallel, one thread each, and keeps the best one. Ctrl-C then "
-        "writes none, but --checkpoint keeps the scores.",
+        "Starts from the layers and preprocessing of a model, or at random, and minimises the loss "
+        "by gradient descent in batches. --valid keeps the net of the epoch with the fewest "
+        "validation errors, and stops after --patience epochs without improvement. Ctrl-C writes "
+        "the best net so far, but none with --grid. With --checkpoint the same command resumes.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,

@@ -4,16 +4,17 @@
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80, OPTION_COLUMN = 28 };
+enum { WIDTH = 80, OPTION_COLUMN = 28, SCREEN = 60 };
 
 /* "above 0 and at most 1", "rms, sd or none"; "" when every value will do. */
 static void describe_range(const rb_option *row, char *buffer, size_t size) {
     static const char *const nouns[] = {"a whole number", "a number", "of", NULL};
     char text[256];
     rb_option shown = *row;
-    if (shown.maximum >= 1e9) shown.maximum = INFINITY;    /* a bound that nobody meets */
+    if (shown.maximum >= 1e6) shown.maximum = INFINITY;    /* a bound that nobody meets */
     if (shown.minimum <= -1e100) shown.minimum = -DBL_MAX; /* likewise */
     rb_options_range(&shown, text, sizeof text);
     if (isfinite(shown.maximum) && row->minimum != DBL_MIN && row->minimum > -DBL_MAX &&
@@ -28,7 +29,7 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
     rest += strncmp(rest, ", ", 2) == 0 ? 2 : 0;
     bool silent = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_FLAG ||
                   row->kind == RB_OPTION_SECONDS;
-    snprintf(buffer, size, "%s", silent ? "" : rest);
+    snprintf(buffer, size, "%s", silent || strcmp(rest, "at least 0") == 0 ? "" : rest);
 }
 
 void describe_values(const command *c, const rb_option *row, char *buffer, size_t size) {
@@ -36,7 +37,8 @@ void describe_values(const command *c, const rb_option *row, char *buffer, size_
     describe_range(row, range, sizeof range);
     bool flag = row->kind == RB_OPTION_FLAG; /* its name says what it changes */
     bool drawn = c->drawn && strcmp(row->name, c->drawn) == 0;
-    const char *fallback = drawn ? "drawn and shown" : flag ? NULL : row->fallback;
+    bool none = flag || among_words(c->required, row->name);
+    const char *fallback = drawn ? "drawn and shown" : none ? NULL : row->fallback;
     snprintf(buffer, size, "%s%s%s%s", range, *range && fallback ? "; " : "",
              fallback ? "default " : "", fallback ? fallback : "");
 }
@@ -54,6 +56,10 @@ void usage_line(const command *c, char *buffer, size_t size) {
         used +=
             (size_t)snprintf(buffer + used, size - used, a->optional ? " [%s]" : " %s", a->name);
     }
+    for (const rb_option *row = c->rows; row->name && used < size; row++)
+        if (among_words(c->required, row->name))
+            used +=
+                (size_t)snprintf(buffer + used, size - used, " --%s %s", row->name, row->argument);
     if (used < size) {
         snprintf(buffer + used, size - used, "%s%s%s", c->output ? " -o " : "",
                  c->output ? c->output : "", c->rows[0].name ? " [OPTIONS]" : "");
@@ -102,20 +108,8 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
     }
 }
 
-enum { MANY_OPTIONS = 40 };
-
-/* Are there options that few need, so that a first look leaves them out? */
-static bool has_parts(const command *c) {
-    bool research = false;
-    int count = 0;
-    for (const rb_option *row = c->rows; row->name; row++, count++)
-        research = research || row->level == RB_OPTION_RESEARCH;
-    return research || count > MANY_OPTIONS;
-}
-
-void walk_options(const command *c, const option_walk *walk) {
+static void walk_parts(const command *c, bool parts, const option_walk *walk) {
     const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON;
-    bool parts = has_parts(c);
     if (parts) walk_levels(c, common, "Common options", walk);
     walk_levels(c, parts ? tuning : tuning | common, NULL, walk);
     walk_levels(c, 1u << RB_OPTION_RESEARCH, "For research", walk);
@@ -151,9 +145,8 @@ static void print_method(FILE *file, const rb_method *method, int column) {
     print_wrapped(file, text, column, column, WIDTH);
 }
 
-void help_command(FILE *file, const command *c, bool all) {
+static void print_command(FILE *file, const command *c, bool parts, bool whole) {
     char usage[512];
-    bool whole = all || !has_parts(c);
     usage_line(c, usage, sizeof usage);
     print_wrapped(file, c->summary, fprintf(file, "rarebit %s: ", c->words), 0, WIDTH);
     if (c->method) print_method(file, c->method, fprintf(file, "  %s  ", c->method->name));
@@ -168,8 +161,33 @@ void help_command(FILE *file, const command *c, bool all) {
         print_wrapped(file, a->help, column, column, WIDTH);
     }
     print_examples(file, c);
-    walk_options(c, &(option_walk){file, print_heading, print_option, whole ? NULL : is_common});
+    walk_parts(c, parts,
+               &(option_walk){file, print_heading, print_option, whole ? NULL : is_common});
     if (!whole) fprintf(file, "\n'rarebit help %s --all' shows every option.\n", c->words);
+}
+
+/* Is the help longer than a screen, so that a first look leaves out what few need? */
+static bool has_parts(const command *c) {
+    char *text = NULL;
+    size_t size = 0;
+    int lines = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file) return true;
+    print_command(file, c, false, true);
+    if (fclose(file) == 0)
+        for (const char *end = text; (end = strchr(end, '\n')); end++)
+            lines++;
+    free(text);
+    return lines > SCREEN;
+}
+
+void walk_options(const command *c, const option_walk *walk) {
+    walk_parts(c, has_parts(c), walk);
+}
+
+void help_command(FILE *file, const command *c, bool all) {
+    bool parts = has_parts(c);
+    print_command(file, c, parts, all || !parts);
 }
 
 /* "  fit METHOD     fit a model to data" */
@@ -256,13 +274,7 @@ static int run(invocation *call) {
         help_family(stdout, &v);
         return STATUS_DONE;
     }
-    const char *library = commands_library(first);
-    if (library)
-        report_error("this rarebit was built without %s, which '%s' needs", library, first);
-    else
-        report_error("there is no command '%s%s%s'; 'rarebit help' lists them", first,
-                     second ? " " : "", second ? second : "");
-    return STATUS_USAGE;
+    return commands_unknown(list, first, second);
 }
 
 const command help_command_row = {

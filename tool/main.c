@@ -45,27 +45,13 @@ static int no_command(const command_list *list, int argc, char **argv) {
     }
     verb family;
     bool known = commands_family(list, word, &family);
-    const char *library = commands_library(known ? next : word);
-    if (library) {
-        report_error("this rarebit was built without %s, which '%s' needs", library,
-                     known ? next : word);
-        return STATUS_USAGE;
-    }
     if (known && (!next || asks_help(next))) {
         help_family(next ? stdout : stderr, &family);
         return next ? STATUS_DONE : STATUS_USAGE;
     }
-    if (known && (next[0] == '-' || strpbrk(next, "./"))) return second_word(&family, argc, argv);
-    char typed[256];
-    snprintf(typed, sizeof typed, "%s%s%s", word, known ? " " : "", known ? next : "");
-    nearest best = {.typed = typed};
-    for (int i = 0; i < list->listed; i++)
-        nearest_offer(&best, list->entries[i].words);
-    if (best.word)
-        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
-    else
-        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
-    return STATUS_USAGE;
+    if (known && !commands_library(next) && (next[0] == '-' || strpbrk(next, "./")))
+        return second_word(&family, argc, argv);
+    return commands_unknown(list, word, known ? next : NULL);
 }
 
 static void on_temporary(const char *path, bool there, void *user) {

@@ -19,15 +19,17 @@ typedef struct module_output_options {
 static const rb_option_group *module_output_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(module_output_options, output), NULL, 0, 0, NULL,
-         "FILE", "write the modules: .tsv, .json or .gmt (gene sets); - is standard output"},
+         "FILE", "write the modules: .tsv, .json or .gmt (gene sets); - is standard output",
+         RB_OPTION_COMMON},
         {"format", 0, RB_OPTION_CHOICE, offsetof(module_output_options, format), "auto", 0, 0,
          "auto|tsv|json|gmt", "FORMAT", "format of the modules; auto goes by the suffix"},
         {"truth", 0, RB_OPTION_TEXT, offsetof(module_output_options, truth), NULL, 0, 0, NULL,
-         "FILE", "compare with true modules, as 'simulate' writes them"},
+         "FILE", "compare with true modules, as 'simulate' writes them", RB_OPTION_COMMON},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
          NULL,
          "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
-         "modules"},
+         "modules",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,

@@ -180,6 +180,7 @@ const command plot_unit_command = {
     .summary = "draw the codes of a unit over the samples, and its features below",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
+    .required = "unit",
     .groups = {rb_plot_group, rb_plot_unit_group, path_group, coding_group, covariates_group,
                rb_read_group, general_group},
     .examples = {{"Which classes unit 3 finds, and by which genes",

@@ -26,7 +26,8 @@ column_namer feature_namer(const rb_model *model) {
 static const rb_option_group *impute_group(void) {
     static const rb_option table[] = {
         {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-         "keep the values that are there: only those that are missing come from the model"},
+         "keep the values that are there: only those that are missing come from the model",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Values", table, sizeof(bool)};

@@ -15,11 +15,12 @@ typedef struct page_options {
 static const rb_option_group *page_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
-         "where to write the page, a single HTML file; - is standard output"},
+         "where to write the page, a single HTML file; - is standard output", RB_OPTION_COMMON},
         {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
-         "title of the page (default: names of model and data)"},
+         "title of the page (default: names of model and data)", RB_OPTION_COMMON},
         {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
-         "show the curves of a table of 'select', with a row per number of units"},
+         "show the curves of a table of 'select', with a row per number of units",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};

@@ -51,7 +51,8 @@ const rb_option_group *matrix_output_group(void) {
     };
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "FILE",
-         "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output"},
+         "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output",
+         RB_OPTION_COMMON},
         {"format", 0, RB_OPTION_CHOICE, offsetof(struct fields, format), "tsv", 0, 0, "tsv|csv|npy",
          "FORMAT", "format on standard output"},
         {0},
@@ -63,7 +64,8 @@ const rb_option_group *matrix_output_group(void) {
 
 const rb_option_group *path_group(void) {
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write"},
+        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
@@ -72,7 +74,8 @@ const rb_option_group *path_group(void) {
 
 const rb_option_group *json_group(void) {
     static const rb_option table[] = {
-        {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table"},
+        {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(bool)};

@@ -56,7 +56,8 @@ typedef struct command {
     /* The options that it has of a method, which is NULL where a command is of none; NULL: those of
      * a fit. Of "fit" and "select" there is one command per method. */
     rb_error (*options_new)(rb_context *ctx, const char *method, rb_options **options);
-    const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
+    const char *output;   /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
+    const char *required; /* other options that must be given: "unit"; NULL: none */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
     example examples[MAX_EXAMPLES + 1];
     const char *without; /* options of shared tables that it has no use for; NULL: none */
@@ -109,6 +110,8 @@ const char *command_title(const command *c);
 
 /* The library that brings a command or method of this name and is not built; or NULL. */
 const char *commands_library(const char *word);
+/* Says that there is no such command, and which is near; second: of two words, or NULL. */
+int commands_unknown(const command_list *list, const char *first, const char *second);
 
 /* ---- a command line that was read (arguments.c) ---- */
 

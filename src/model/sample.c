@@ -18,13 +18,13 @@ typedef struct sample_options {
 
 static const rb_option sample_rows[] = {
     {"count", 0, RB_OPTION_INTEGER, offsetof(sample_options, count), "0", 0, 1e15, NULL, "N",
-     "number of samples (0: 100, or one per sample of DATA)"},
+     "number of samples (0: 100, or one per sample of DATA)", RB_OPTION_COMMON},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(sample_options, noise), "1", 0, 1e6, NULL, "FACTOR",
-     "multiply the standard deviation of the noise by this (0: no noise)"},
+     "multiply the standard deviation of the noise by this (0: no noise)", RB_OPTION_COMMON},
     {"steps", 0, RB_OPTION_INTEGER, offsetof(sample_options, steps), "0", 0, 1e9, NULL, "N",
      "steps of Gibbs sampling per sample, of a method that samples by a chain (0: 1000)"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(sample_options, seed), "1", 0, 9e15, NULL, "N",
-     "seed of the random numbers"},
+     "seed of the random numbers", RB_OPTION_COMMON},
     {0},
 };
 

@@ -12,7 +12,8 @@ static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
      "rule of membership: nonzero, fabia, active, test, top:N or mass:F. Default: active for "
      "binary causes, nonzero for non-negative codes; for sparse loadings, signed codes and mostly "
-     "positive codes test from 100 features on, fabia below (rbm: active)"},
+     "positive codes test from 100 features on, fabia below (rbm: active)",
+     RB_OPTION_COMMON},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
      "fabia: threshold of a sample's code (the mean square of a unit's codes is 1)"},
@@ -20,7 +21,7 @@ static const rb_option table[] = {
      "0.7", DBL_MIN, DBL_MAX, NULL, "T",
      "nonzero, fabia and active: divisor of the weight threshold of features; larger admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
-     "show the N modules that rank first (0: all); tests are corrected for all"},
+     "show the N modules that rank first (0: all); tests are corrected for all", RB_OPTION_COMMON},
     {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
      "P",
      "test: false discovery rate of a module's features, and error probability of its samples"},

@@ -13,9 +13,7 @@
 
 const rb_option deep_train_rows[] = {
     {"layers", 0, RB_OPTION_TEXT, FIELD(layers), NULL, 0, 0, NULL, "N,N,...",
-     "sizes of the random hidden layers above those of the start; without a start and layers the "
-     "outputs see the input",
-     RB_OPTION_COMMON},
+     "sizes of the random hidden layers above START", RB_OPTION_COMMON},
     {"filter", 0, RB_OPTION_CHOICE, FIELD(filter), "plain", 0, 0, "posterior|plain|rescaled", "HOW",
      "how rfn becomes a layer: its codes (posterior), the directions of W' without a bias (plain), "
      "or its codes with weights rescaled to the length of random ones (rescaled)"},
@@ -30,9 +28,9 @@ const rb_option deep_train_rows[] = {
     {"batch-size", 0, RB_OPTION_INTEGER, FIELD(batch_size), "128", 1, 1e6, NULL, "N",
      "samples per step, shuffled in each epoch"},
     {"optimizer", 0, RB_OPTION_CHOICE, FIELD(optimizer), "nesterov", 0, 0, "sgd|nesterov|adam",
-     "NAME", "sgd with momentum, nesterov's momentum, or adam", RB_OPTION_COMMON},
+     "NAME", "sgd with momentum, nesterov's momentum, or adam"},
     {"rate", 0, RB_OPTION_NUMBER, FIELD(rate), "0.01", DBL_MIN, 1e6, NULL, "RATE",
-     "learning rate; 0.001 suits adam", RB_OPTION_COMMON},
+     "learning rate; adam: 0.001", RB_OPTION_COMMON},
     {"momentum", 0, RB_OPTION_NUMBER, FIELD(momentum), "0.9", 0, 1, NULL, "SHARE",
      "momentum of sgd and nesterov"},
     {"schedule", 0, RB_OPTION_CHOICE, FIELD(schedule), "constant", 0, 0,
@@ -46,7 +44,7 @@ const rb_option deep_train_rows[] = {
     {"dropout", 0, RB_OPTION_NUMBER, FIELD(dropout), "0", 0, 0.99, NULL, "SHARE",
      "probability that a hidden unit is dropped for a sample", RB_OPTION_COMMON},
     {"masking", 0, RB_OPTION_NUMBER, FIELD(masking), "0", 0, 0.99, NULL, "SHARE",
-     "share of the input values set to 0 while training, after preprocessing", RB_OPTION_COMMON},
+     "share of the input values set to 0 while training, after preprocessing"},
     {"weight-decay", 0, RB_OPTION_NUMBER, FIELD(weight_decay), "0", 0, 1e6, NULL, "FACTOR",
      "weight decay: adds half of this times the squared weights, without biases, to the loss"},
     {"class-weights", 0, RB_OPTION_TEXT, FIELD(class_weights), NULL, 0, 0, NULL, "WEIGHTS",

@@ -218,7 +218,8 @@ const rb_option_group *rb_plot_filters_group(void) {
     static const rb_option rows[] = {
         {"best", 0, RB_OPTION_INTEGER, offsetof(filters_options, best), "0", 0, 1e9, NULL, "N",
          "draw the N units with the largest sum of squared loadings, largest first (0: all, in "
-         "their order)"},
+         "their order)",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Units", rows,

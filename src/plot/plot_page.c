@@ -12,14 +12,16 @@
 static const rb_option table[] = {
     {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
      "filters: draw features as an image of rows x columns (x channels), or as a curve of this "
-     "length"},
+     "length",
+     RB_OPTION_COMMON},
     {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 600, 8000, NULL,
      "PIXELS", "width of the plot; the height follows"},
     {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
-     "title of the plot"},
+     "title of the plot", RB_OPTION_COMMON},
     {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "LABELS",
      "codes, unit and modules: show classes; a TSV with a header, of sample name and class or of "
-     "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
+     "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file",
+     RB_OPTION_COMMON},
     {0},
 };
 

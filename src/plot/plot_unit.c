@@ -19,7 +19,7 @@ typedef struct unit_options {
 const rb_option_group *rb_plot_unit_group(void) {
     static const rb_option rows[] = {
         {"unit", 0, RB_OPTION_INTEGER, offsetof(unit_options, unit), "0", 0, INT32_MAX, NULL, "U",
-         "the unit to draw, counted from 0; required"},
+         "the unit to draw, counted from 0", RB_OPTION_COMMON},
         {"features", 0, RB_OPTION_INTEGER, offsetof(unit_options, features), "10", 1, 60, NULL, "N",
          "number of features to show, those with the largest absolute loadings"},
         {0},

@@ -177,9 +177,10 @@ static const rb_option bars_table[] = {
     {"style", 0, RB_OPTION_CHOICE, offsetof(rb_bars_options, style), "linear", 0, 0,
      "linear|max|signed", "NAME",
      "where bars cross: their sum, or the largest value; signed: the sum, every second bar "
-     "negative"},
+     "negative",
+     RB_OPTION_COMMON},
     {"size", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.size), "5", 1, LARGEST_SIZE, NULL,
-     "PIXELS", "height and width of the images"},
+     "PIXELS", "height and width of the images", RB_OPTION_COMMON},
     {"width", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.width), "1", 1, LARGEST_SIZE,
      NULL, "PIXELS", "width of a bar; from 2 on, neighbouring bars overlap"},
     {"bars", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, bars), "0", 0, 2 * LARGEST_SIZE, NULL,
@@ -191,11 +192,11 @@ static const rb_option bars_table[] = {
     {"probability", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.probability), "0.2", 0, 1,
      NULL, "P", "probability of each bar in a sample"},
     {"noise", 0, RB_OPTION_NUMBER, offsetof(rb_bars_options, plan.noise_sd), "2", 0, DBL_MAX, NULL,
-     "SD", "standard deviation of the noise of each pixel"},
+     "SD", "standard deviation of the noise of each pixel", RB_OPTION_COMMON},
     {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.n_samples), "500", 1,
-     INT32_MAX, NULL, "N", "number of samples"},
+     INT32_MAX, NULL, "N", "number of samples", RB_OPTION_COMMON},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_bars_options, plan.seed), "1", 0, DBL_MAX, NULL, "N",
-     "seed of the random numbers"},
+     "seed of the random numbers", RB_OPTION_COMMON},
     {0},
 };
 

@@ -46,14 +46,16 @@ static const rb_option table[] = {
     {"permutations", 0, RB_OPTION_INTEGER, offsetof(permute_options, permutations), "0", 0, 1e9,
      NULL, "N",
      "how likely is as large an information by chance? Permute the samples of each feature N "
-     "times"},
+     "times",
+     RB_OPTION_COMMON},
     {"null", 0, RB_OPTION_CHOICE, offsetof(permute_options, null), "refit", 0, 0, "refit|encode",
      "HOW",
      "fit to permuted data anew, as the model was fitted; or only encode them, for data that the "
      "model was not fitted to",
      .needs = "permutations"},
     {"significant", 0, RB_OPTION_NUMBER, offsetof(permute_options, significant), "0", 0, 1, NULL,
-     "P", "keep the modules whose p-value is at most this (0: all)", .needs = "permutations"},
+     "P", "keep the modules whose p-value is at most this (0: all)", RB_OPTION_COMMON,
+     "permutations"},
     {"error-rate", 0, RB_OPTION_CHOICE, offsetof(permute_options, error_rate), "fwer", 0, 0,
      "fwer|fdr", "RATE", "family-wise error rate, or false discovery rate", .needs = "significant"},
     {"permutation-seed", 0, RB_OPTION_INTEGER, offsetof(permute_options, seed), "1", 0, 9e18, NULL,

@@ -21,6 +21,7 @@ for words in fit "fit rfn" "plot history" encode; do
     same out shown
 done
 refuses "there is no command 'nothing'" --help nothing
+refuses "there is no command 'fit rfm'; did you mean 'fit rfn'?" help fit rfm
 # The overview is one screen, of a line each: verbs, then methods.
 [ "$(wc -l <overview)" -le 45 ] || fail "the overview has $(wc -l <overview) lines"
 awk 'length($0) > 80 && !/^rarebit/ { exit 1 }' overview || fail "the overview has long lines"
@@ -157,9 +158,22 @@ for method in rfn linca nmf-et mca pca ica fa sfa fa-laplace fa-jeffreys fabia n
     grep -q -e "--trace" research || fail "$command: --trace is not among those for research"
     [ "$(wc -l <common)" -le 45 ] || fail "$command: the common options fill a page"
 done
-# A command with few options has them by their groups.
-expect 0 help encode
+# So has every command that would fill more than a screen; one with few options has them by their groups.
+sed -n "s/^    '\([a-z -]*\)'\*)\$/\1/p" made/completion/_rarebit >listed
+grep -q "^select ssc" listed || fail "_rarebit lacks commands"
+while read -r words; do
+    # shellcheck disable=SC2086 # words
+    expect 0 help $words
+    [ "$(wc -l <out)" -le 60 ] || fail "$command: $(wc -l <out) lines"
+done <listed
+expect 0 help modules
+tells "'rarebit help modules --all' shows every option"
+expect 0 help info
 grep -q "^Common options" out && fail "$command: few options are divided"
+# What must be given has no default.
+expect 0 help plot unit
+tells "Usage: rarebit plot unit MODEL DATA --unit U -o PICTURE"
+! grep -q "counted from 0 *\[" out || fail "$command: an option that must be given has a default"
 
 breaks "cannot make the folder" generate overview
 expect 0 help

@@ -190,7 +190,7 @@ expect 0 export stack.h5 --layer 1 -o first.npz
 says "warning: codes of the E-step"
 says "1 layer in"
 refuses "written as .onnx or .npz" export net.h5 -o net.txt
-refuses "--like is missing" import net.npz -o x.h5
+refuses "--like NET is missing" import net.npz -o x.h5
 refuses "filter is given, but a net" export net.h5 --filter plain -o x.npz
 fails "has 2 layers, but the net has 3" import net.npz --like deep.h5 -o x.h5
 head -c 500 net.npz >cut.npz
