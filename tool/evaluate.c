@@ -1,6 +1,8 @@
 /* rarebit evaluate: how well a model explains data. */
 #include "labels.h"
 
+#include <rarebit/document.h>
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -121,11 +123,11 @@ static rb_error check_labels(const invocation *call, const rb_model *model) {
 }
 
 static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_field_match *match,
-                           int64_t of_level, const rb_model *model, rb_source *source) {
+                           const rb_model *model, rb_source *source) {
     json_t *json = json_object();
     for (const shown_metric *m = shown_metrics; m->name; m++)
         json_add(&json, m->name, json_of_number(rb_metrics_get(metrics, m->name)));
-    json_add(&json, "units_of_level", json_integer(of_level));
+    json_add(&json, "units_of_level", json_of_number(rb_metrics_get(metrics, "units_of_level")));
     if (match->causes) {
         json_add(&json, "causes", json_integer(match->causes));
         json_add(&json, "causes_found", json_integer(match->causes_found));
@@ -153,18 +155,20 @@ static void print_table(const rb_metrics *metrics, const rb_field_match *match, 
 }
 
 static int evaluate(invocation *call, rb_model *model, rb_source *source) {
-    rb_metrics *metrics = NULL;
+    rb_document d = {.size = sizeof d,
+                     .model = model,
+                     .source = source,
+                     .with_metrics = true,
+                     .only_metrics = true};
     rb_field_match match = {0};
-    int64_t of_level = 0;
     if (rb_net_outputs(model)) return evaluate_net(call, model, source);
-    rb_error err = rb_units_of_level(call->ctx, model, source, &of_level);
-    err = err ? err : rb_evaluate(call->ctx, model, source, &metrics);
+    rb_error err = rb_document_make(call->ctx, &d);
     err = err ? err : match_truth(call, model, &match);
     if (!err && option_flag(call, "json"))
-        err = print_json(call->ctx, metrics, &match, of_level, model, source);
+        err = print_json(call->ctx, d.metrics, &match, model, source);
     else if (!err)
-        print_table(metrics, &match, option_flag(call, "details"));
-    rb_metrics_free(metrics);
+        print_table(d.metrics, &match, option_flag(call, "details"));
+    rb_document_clear(&d);
     rb_field_match_clear(&match);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

@@ -21,7 +21,12 @@ typedef struct rb_document {
     const rb_feature_sets *sets;
     const rb_covariates *labels; /* its first covariate are the classes */
     const rb_covariates *covariates;
-    bool with_codes, with_metrics; /* the latter also warn of units that follow the level */
+    bool with_codes;
+    /* Those of rb_evaluate and units_of_level: how many units follow the level of the samples, as a
+     * common brightness. Their codes correlate by more than 0.8 with the means of the preprocessed
+     * samples, which is warned of; 0 without a look where features are not centred or samples are,
+     * of fewer than 20 features or of fewer than 10 samples. */
+    bool with_metrics, only_metrics; /* the latter besides: no modules, nor what belongs to them */
 
     /* What is found. */
     rb_modules *modules;
@@ -37,8 +42,8 @@ typedef struct rb_document {
 
 /* Finds what is asked, in the order of the fields. The samples are encoded once: their codes are
  * kept while the document is made where they take at most 1 GiB, or where labels, covariates or
- * with_codes need them all; else each of two passes makes them. rb_evaluate, for the metrics, makes
- * its own.
+ * with_codes need them all; else each of two passes makes them. Only the methods of rarebit/et.h
+ * go through the samples once more for the metrics.
  *
  * document is to be cleared with rb_document_clear, also when it was not filled. Errors are those
  * of rb_modules_find, rb_modules_permute, rb_modules_test_sets, rb_covariates_auc,

@@ -61,13 +61,6 @@ RB_API bool rb_modules_background(const rb_modules *modules, int64_t rank);
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
 
-/* How many units follow the level of the samples, as a common brightness: their codes correlate by
- * more than 0.8 with the means of the preprocessed samples. A warning says so. 0 without a look
- * where features are not centred or samples are, or of fewer than 20 features; 0 of fewer than 10
- * samples. The errors of rb_encode. */
-RB_API rb_error rb_units_of_level(rb_context *context, const rb_model *model, rb_source *source,
-                                  int64_t *count);
-
 /* How found modules agree with the truth, by the Jaccard index of their cells (sample, feature).
  * consensus_score: optimal one-to-one assignment, sum divided by the larger number of the two
  * (FABIA). recovery: mean over the true modules of the largest index with a found one; relevance:

@@ -235,7 +235,7 @@ rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed
         rb_block block;
         double *likelihoods = metrics->likelihoods ? metrics->likelihoods + first : NULL;
         err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
-        err = err ? err : factors_linear_encode(ctx, coder, &block, codes.data);
+        err = err ? err : rb_metrics_encode(ctx, metrics, coder, &block, codes.data);
         if (!err) add_block(coder, &block, codes, row, likelihoods, &sums);
     }
     if (!err) {

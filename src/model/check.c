@@ -15,19 +15,17 @@ enum { MAX_SAMPLES = 20000, RUNS = 16 };
 static const double MANY_SAMPLES = 0.02, NEARLY_ALL = 0.9, THE_SAME = 0.95;
 enum { FEWEST_UNITS = 5 }; /* of fewer, nearly all is nothing special */
 
-typedef struct tally {
-    int64_t units, living;
-    int64_t *active;  /* the units of a sample */
-    double *products; /* units x units: sums of mu_a mu_b, a >= b */
-    bool negative;
-    rb_code_check *check;
-} tally;
+/* Of so many samples, those of even runs are looked at. */
+static bool is_looked_at(int64_t n, int64_t sample) {
+    return n <= MAX_SAMPLES ||
+           (sample / (n / RUNS) < RUNS && sample % (n / RUNS) < MAX_SAMPLES / RUNS);
+}
 
-static rb_error add_samples(void *user, int64_t first, const rb_matrix *rows) {
-    tally *t = user;
-    (void)first;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+rb_error rb_tally_add(void *user, int64_t first, const rb_matrix *rows) {
+    rb_code_tally *t = user;
+    for (int64_t i = 0; t->looks && i < rb_matrix_samples(rows); i++) {
         int64_t count = 0;
+        if (!is_looked_at(t->n, first + i)) continue;
         for (int64_t j = 0; j < t->units; j++) {
             double code = rb_matrix_at(rows, i, j);
             t->negative |= code < 0;
@@ -62,7 +60,7 @@ static bool have_like_loadings(const double *w, int64_t m, int64_t l, int64_t a,
     return are_alike(aa, ab, bb);
 }
 
-static void find_duplicates(const tally *t, const rb_model *model) {
+static void find_duplicates(const rb_code_tally *t, const rb_model *model) {
     int64_t m = 0, l = t->units;
     const double *w = rb_model_array(model, "loadings", &m, NULL), *p = t->products;
     for (int64_t a = 0; w && a < l; a++) {
@@ -84,25 +82,44 @@ static bool is_never_0(const rb_model *model) {
     return activation && strcmp(activation, "sigmoid") == 0;
 }
 
+rb_error rb_tally_begin(rb_context *ctx, const rb_model *model, int64_t n, rb_code_check *check,
+                        rb_code_tally *t) {
+    int64_t l = rb_model_units(model);
+    *check = (rb_code_check){0};
+    *t = (rb_code_tally){.scratch.ctx = ctx,
+                         .n = n,
+                         .units = l,
+                         .living = l - rb_model_dead(model),
+                         .check = check,
+                         .looks = model->method->sparser && n > 0 && !is_never_0(model)};
+    if (!t->looks) return RB_OK;
+    t->active = rb_take(&t->scratch, l, sizeof *t->active);
+    t->products = rb_take(&t->scratch, l * l, sizeof *t->products);
+    return t->scratch.err;
+}
+
+rb_error rb_tally_end(rb_code_tally *t, const rb_model *model, rb_error err) {
+    if (err || t->negative)
+        *t->check = (rb_code_check){0};
+    else if (t->looks)
+        find_duplicates(t, model);
+    rb_error end = rb_scratch_end(&t->scratch);
+    return err ? err : end;
+}
+
+rb_error rb_tally_walk(rb_context *ctx, const rb_model *model, rb_source *source,
+                       rb_code_tally *t) {
+    bool all = t->n <= MAX_SAMPLES;
+    return t->looks ? rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
+                                     all ? t->n : MAX_SAMPLES / RUNS, rb_tally_add, t)
+                    : RB_OK;
+}
+
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check) {
-    int64_t l = rb_model_units(model), n = rb_source_samples(source);
-    *check = (rb_code_check){0};
-    if (!model->method->sparser || n == 0 || is_never_0(model)) return RB_OK;
-    rb_scratch scratch = {.ctx = ctx};
-    tally t = {.units = l, .living = l - rb_model_dead(model), .check = check};
-    t.active = rb_take(&scratch, l, sizeof *t.active);
-    t.products = rb_take(&scratch, l * l, sizeof *t.products);
-    bool all = n <= MAX_SAMPLES;
-    if (!scratch.err) {
-        scratch.err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
-                                     all ? n : MAX_SAMPLES / RUNS, add_samples, &t);
-    }
-    if (scratch.err || t.negative)
-        *check = (rb_code_check){0};
-    else
-        find_duplicates(&t, model);
-    return rb_scratch_end(&scratch);
+    rb_code_tally t;
+    rb_error err = rb_tally_begin(ctx, model, rb_source_samples(source), check, &t);
+    return rb_tally_end(&t, model, err ? err : rb_tally_walk(ctx, model, source, &t));
 }
 
 static double percent(const rb_code_check *check, int64_t count) {

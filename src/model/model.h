@@ -135,7 +135,8 @@ typedef struct rb_encoded {
     rb_source *source;
     int64_t most;     /* bytes: more codes are not kept, each walk makes them anew. INT64_MAX: they
                          are kept in any case; 0: never, and values below 0 are not told */
-    rb_block_fn also; /* is given the blocks of the first walk as well; NULL: nobody */
+    rb_block_fn also; /* is given the blocks of the first walk, or of rb_evaluate_encoded before
+                         one, as well; NULL: nobody */
     void *also_user;
     rb_dense codes; /* samples x units; empty: not kept */
     bool walked;
@@ -167,6 +168,22 @@ typedef struct rb_code_check {
  * promise sparse codes; and says in the log, in a message each, what is wrong with the model. */
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check);
+/* The same of codes that somebody else makes: those of n samples are added, from wherever; or
+ * rb_tally_walk makes them. rb_tally_end in any case, with the error so far. */
+typedef struct rb_code_tally {
+    rb_scratch scratch;
+    rb_code_check *check;
+    int64_t n, units, living;
+    int64_t *active;  /* the units of a sample */
+    double *products; /* units x units: sums of mu_a mu_b, a >= b */
+    bool looks, negative;
+} rb_code_tally;
+rb_error rb_tally_begin(rb_context *ctx, const rb_model *model, int64_t n, rb_code_check *check,
+                        rb_code_tally *tally);
+rb_error rb_tally_add(void *tally, int64_t first, const rb_matrix *codes);
+rb_error rb_tally_walk(rb_context *ctx, const rb_model *model, rb_source *source,
+                       rb_code_tally *tally);
+rb_error rb_tally_end(rb_code_tally *tally, const rb_model *model, rb_error err);
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);
 
 /* ---- the arrays of a state, as the tables of its method describe them (parts.c) ---- */
@@ -307,6 +324,10 @@ const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 const rb_method *rb_find_made(const rb_context *ctx, const char *name);
 struct rb_metrics {
     double *likelihoods; /* of each sample, for `evaluate` to fill; NULL: not wanted */
+    /* While they are measured (rb_metrics_encode). */
+    rb_encoded *encoded;
+    rb_code_tally *tally;
+    int64_t n_encoded;
     int count;
     struct {
         const char *name;
@@ -314,6 +335,12 @@ struct rb_metrics {
     } list[40];
 };
 
+/* Codes of a block, for `evaluate` of a method: by its coder, or those that are kept. Whoever else
+ * looks at codes is given them, so that all samples are encoded once. */
+rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, const rb_block *block,
+                           void *codes);
+/* rb_evaluate of samples whose codes may be there. */
+rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *encoded, rb_metrics **metrics);
 /* rb_evaluate, and the log-likelihood of each sample, NaN of a method without. */
 rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *likelihoods, rb_metrics **metrics);

@@ -339,17 +339,48 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
 
 struct measuring {
     rb_coder coder;
+    rb_metrics *metrics;
     rb_dense row; /* a sample; empty: the method measures itself, and only data are looked at */
     double squares, values; /* of the data: their sum, how many are there */
     double errors, zeros;   /* sum of squared errors, codes that are 0 */
 };
 
+/* How rows of codes look to others. */
+static rb_matrix view_of(rb_dense codes) {
+    return (rb_matrix){.n_samples = codes.rows,
+                       .n_features = codes.cols,
+                       .type = codes.type,
+                       .values = codes.data,
+                       .row_stride = codes.ld,
+                       .column_stride = 1};
+}
+
+rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, const rb_block *block,
+                           void *codes) {
+    rb_encoded *kept = metrics->encoded;
+    int64_t n = block->n_samples, units = rb_model_units(kept->model);
+    rb_dense made = {
+        .type = kept->model->type, .data = codes, .rows = n, .cols = units, .ld = units};
+    const rb_matrix view = view_of(made);
+    rb_error err = RB_OK;
+    if (kept->codes.data) {
+        const rb_matrix there = view_of(rb_dense_rows(kept->codes, block->first, n));
+        rb_matrix_copy(&there, 0, &(rb_target){made.type, codes, units, 1});
+    } else {
+        err = kept->model->method->encode(ctx, coder, block, codes);
+    }
+    metrics->n_encoded += n;
+    if (!err && !kept->walked && kept->also) err = kept->also(kept->also_user, block, &view);
+    return err ? err : rb_tally_add(metrics->tally, block->first, &view);
+}
+
 static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_block *block) {
     rb_coder *coder = &to->coder;
     const rb_method *method = coder->model->method;
-    rb_error err =
-        method->rebuild ? method->encode(ctx, coder->own, block, coder->codes.data) : RB_OK;
-    err = err ? err : rebuild(ctx, coder, block); /* encodes where it has no way of its own */
+    rb_error err = rb_metrics_encode(ctx, to->metrics, coder->own, block, coder->codes.data);
+    err = err               ? err
+          : method->rebuild ? method->rebuild(ctx, coder->own, block, coder->rows.data)
+                            : rb_coder_decode(ctx, coder, block->n_samples);
     for (int64_t i = 0; !err && i < block->n_samples; i++) {
         rb_block_rows(block, i, to->row);
         for (int64_t k = 0; k < to->row.cols; k++) {
@@ -383,7 +414,8 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
                         rb_metrics *metrics) {
     int64_t n = rb_feed_samples(feed);
     struct measuring to = {
-        .coder = {.model = model, .block_samples = choose_block_samples(model, n)}};
+        .coder = {.model = model, .block_samples = choose_block_samples(model, n)},
+        .metrics = metrics};
     rb_error err = RB_OK;
     if (!model->method->evaluate) {
         err = rb_coder_prepare(ctx, &to.coder, model, n, true);
@@ -447,23 +479,42 @@ static void set_check(const rb_code_check *check, rb_metrics *metrics) {
     }
 }
 
-static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
-                         rb_metrics *metrics) {
-    rb_feed *feed = NULL;
+/* What looks at codes, and was given none by the method. */
+static rb_error look(rb_context *ctx, rb_encoded *kept, rb_code_tally *tally) {
+    bool all = kept->codes.data || (kept->also && !kept->walked);
+    return all ? rb_encoded_rows(ctx, kept, rb_tally_add, tally)
+               : rb_tally_walk(ctx, kept->model, kept->source, tally);
+}
+
+static rb_error measure_with(rb_context *ctx, rb_encoded *kept, rb_feed *feed,
+                             rb_metrics *metrics) {
+    const rb_model *model = kept->model;
     rb_below below = {0};
+    rb_error err =
+        model->method->evaluate ? model->method->evaluate(ctx, model, feed, metrics) : RB_OK;
+    err = err ? err : measure(ctx, model, feed, &below, metrics);
+    if (!err && metrics->n_encoded == 0) err = look(ctx, kept, metrics->tally);
+    if (!err) rb_method_tell_below(ctx, model->method, &below, model->preprocess, kept->source);
+    return err;
+}
+
+static rb_error evaluate(rb_context *ctx, rb_encoded *kept, rb_metrics *metrics) {
+    const rb_model *model = kept->model;
+    rb_feed *feed = NULL;
     rb_code_check check;
-    rb_error err = rb_model_check(ctx, model, source, &check);
-    err = err ? err : rb_blas_need_memory(ctx, BLOCK_BYTES);
-    err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    rb_code_tally tally;
+    rb_error err = rb_blas_need_memory(ctx, BLOCK_BYTES);
+    err = err ? err : rb_feed_new(ctx, model->preprocess, kept->source, model->type, &feed);
     if (err) return err;
-    rb_metrics_set(metrics, "samples", (double)source->n_samples);
+    rb_metrics_set(metrics, "samples", (double)rb_source_samples(kept->source));
     rb_metrics_set(metrics, "features", (double)rb_model_features(model));
     rb_metrics_set(metrics, "units", (double)rb_model_units(model));
     rb_metrics_set(metrics, "dead_units", (double)rb_model_dead(model));
-    err = model->method->evaluate ? model->method->evaluate(ctx, model, feed, metrics) : RB_OK;
-    err = err ? err : measure(ctx, model, feed, &below, metrics);
+    metrics->encoded = kept;
+    metrics->tally = &tally;
+    err = rb_tally_begin(ctx, model, rb_source_samples(kept->source), &check, &tally);
+    err = rb_tally_end(&tally, model, err ? err : measure_with(ctx, kept, feed, metrics));
     if (!err) {
-        rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
         set_check(&check, metrics);
         rb_model_warn(ctx, model, &check);
     }
@@ -471,19 +522,29 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     return err;
 }
 
-rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
-                             double *likelihoods, rb_metrics **metrics) {
+static rb_error evaluate_new(rb_context *ctx, rb_encoded *kept, double *likelihoods,
+                             rb_metrics **metrics) {
     *metrics = NULL;
-    for (int64_t i = 0; likelihoods && i < source->n_samples; i++)
-        likelihoods[i] = NAN;
-    if (source->n_samples == 0)
+    if (rb_source_samples(kept->source) == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
     if (measured) measured->likelihoods = likelihoods;
-    rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
+    rb_error err = measured ? evaluate(ctx, kept, measured) : RB_ERROR_MEMORY;
     if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;
     return err;
+}
+
+rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *kept, rb_metrics **metrics) {
+    return evaluate_new(ctx, kept, NULL, metrics);
+}
+
+rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *likelihoods, rb_metrics **metrics) {
+    rb_encoded kept = {.model = model, .source = source};
+    for (int64_t i = 0; likelihoods && i < source->n_samples; i++)
+        likelihoods[i] = NAN;
+    return evaluate_new(ctx, &kept, likelihoods, metrics);
 }
 
 rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,

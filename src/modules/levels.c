@@ -43,15 +43,16 @@ static double correlation_of(const rb_levels *l, int64_t u) {
     return squares > 0 ? together / sqrt(squares) : 0;
 }
 
-void rb_levels_tell(rb_context *ctx, const rb_levels *l, int64_t *count) {
-    *count = 0;
+void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
+    int64_t count = 0;
     for (int64_t u = 0; l->n >= MIN_SAMPLES && u < l->n_units; u++)
-        *count += fabs(correlation_of(l, u)) > follows;
-    if (*count > 0) {
+        count += fabs(correlation_of(l, u)) > follows;
+    rb_metrics_set(metrics, "units_of_level", (double)count);
+    if (count > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of %lld units follow%s the level of the samples (correlation above %g with "
                "their means): fit with `centre-samples` set to median to remove it",
-               (long long)*count, (long long)l->n_units, *count == 1 ? "s" : "", follows);
+               (long long)count, (long long)l->n_units, count == 1 ? "s" : "", follows);
     }
 }
 
@@ -70,17 +71,4 @@ rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *l) {
 
 rb_error rb_levels_end(rb_levels *l) {
     return rb_scratch_end(&l->scratch);
-}
-
-rb_error rb_units_of_level(rb_context *ctx, const rb_model *model, rb_source *source,
-                           int64_t *count) {
-    rb_levels l;
-    rb_encoded kept = {.model = model, .source = source};
-    *count = 0;
-    rb_error err = rb_levels_begin(ctx, model, &l);
-    if (!err && l.looks) err = rb_encoded_blocks(ctx, &kept, rb_levels_add, &l);
-    if (!err) rb_levels_tell(ctx, &l, count);
-    rb_error end = rb_levels_end(&l);
-    rb_encoded_clear(&kept);
-    return err ? err : end;
 }

@@ -111,8 +111,9 @@ rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *infor
 rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             rb_modules **modules);
 
-/* rb_units_of_level by blocks that somebody else goes through (levels.c): rb_levels_add is called
- * with each where `looks` says so, then rb_levels_tell. rb_levels_end in any case. */
+/* Units that follow the level of the samples, by blocks that somebody else goes through (levels.c):
+ * rb_levels_add is called with each where `looks` says so, then rb_levels_tell, which warns and sets
+ * the metric units_of_level. rb_levels_end in any case. */
 typedef struct rb_levels {
     rb_scratch scratch;
     bool looks;
@@ -123,7 +124,7 @@ typedef struct rb_levels {
 } rb_levels;
 rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *levels);
 rb_error rb_levels_add(void *levels, const rb_block *block, const rb_matrix *codes);
-void rb_levels_tell(rb_context *ctx, const rb_levels *levels, int64_t *count);
+void rb_levels_tell(rb_context *ctx, const rb_levels *levels, rb_metrics *metrics);
 rb_error rb_levels_end(rb_levels *levels);
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,

@@ -435,6 +435,7 @@ static double free_energy(const net_coder *c, rb_dense v, rb_dense inputs) {
 struct measuring {
     net_coder *coder;
     rb_dense codes, rows; /* of a block */
+    rb_metrics *metrics;
     double energy, errors, zeros;
 };
 
@@ -442,7 +443,7 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
     net_coder *c = to->coder;
     int64_t n = samples->n_samples;
     rb_dense codes = rb_dense_rows(to->codes, 0, n), rows = rb_dense_rows(to->rows, 0, n);
-    rb_error err = encode(ctx, c, samples, codes.data);
+    rb_error err = rb_metrics_encode(ctx, to->metrics, c, samples, codes.data);
     err = err ? err : decode(ctx, c, n, codes.data, rows.data);
     if (err) return err;
     rb_dense v = net_rows(ctx, samples, c->rows);
@@ -476,7 +477,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     size = size < MIN ? MIN : size;
     size = size < n ? size : n;
     rb_scratch scratch = {.ctx = ctx, .err = net_coder_new(ctx, model, size, &coder)};
-    struct measuring to = {.coder = coder};
+    struct measuring to = {.coder = coder, .metrics = metrics};
     rb_dense_take(&scratch, model->type, size, l, &to.codes);
     rb_dense_take(&scratch, model->type, size, m, &to.rows);
     scratch.err = scratch.err ? scratch.err : measure_all(ctx, feed, size, &to);

@@ -19,7 +19,8 @@ struct metrics {
     double *second, *cross, *quadratic; /* m: diagonals of C, U W', W S W' */
     rb_dense inverse, weighted; /* Psi^-1, m x m, and V Psi^-1 of a block: of full noise only */
     rb_dense group;             /* rows of C, of some features */
-    double *likelihoods;        /* of all samples, but for what they have in common; may be NULL */
+    rb_metrics *metrics;
+    double *likelihoods; /* of all samples, but for what they have in common; may be NULL */
     int64_t zeros;
     double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
@@ -136,7 +137,7 @@ static rb_error add_block(struct metrics *f, int64_t first, const rb_block *bloc
     rfn_posterior_means(f->ctx, f->coder, block, codes);
     if (f->likelihoods) add_likelihoods_of_means(f, first, codes);
     rb_gemm_lower(f->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
-    rb_error err = rfn_encode(f->ctx, f->coder, block, codes.data);
+    rb_error err = rb_metrics_encode(f->ctx, f->metrics, f->coder, block, codes.data);
     if (err) return err;
     count_codes(f, codes);
     rb_block_rows(block, 0, v);
@@ -323,6 +324,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
                         .n = rb_feed_samples(feed),
                         .m = model->preprocess->n_features,
                         .l = rb_model_units(model),
+                        .metrics = metrics,
                         .likelihoods = metrics->likelihoods};
     f.block_samples = choose_block(f.n, f.m, f.l);
     rb_error err = metrics_new(ctx, model, &f);

@@ -21,8 +21,8 @@ struct measuring {
     rfn_coder *coder;
     rb_scratch scratch;
     rb_dense codes, means, fitted, apart; /* of a block: l, l, m, m columns */
-    double *likelihoods;                  /* of all samples; may be NULL */
-    double *log_dets, *traces;            /* of its samples */
+    rb_metrics *metrics;
+    double *log_dets, *traces; /* of its samples */
 };
 
 /* x' M^-1 y of two rows of l values */
@@ -65,7 +65,7 @@ static void add_sample(const struct measuring *f, int64_t i, struct totals *t) {
         t->residual += error * error;
         t->values++;
     }
-    if (f->likelihoods) f->likelihoods[t->n] = -sum / 2;
+    if (f->metrics->likelihoods) f->metrics->likelihoods[t->n] = -sum / 2;
     t->n++;
     t->likelihood -= sum / 2;
     t->estep += estep + prior_product(&p->prior, f->means, f->means, i);
@@ -78,7 +78,7 @@ static rb_error add_block(struct measuring *f, const rb_block *block, struct tot
     int64_t n = block->n_samples, lacking;
     rb_dense codes = f->codes = rb_dense_rows(f->codes, 0, n);
     rb_dense means = f->means = rb_dense_rows(f->means, 0, n);
-    rb_error err = rfn_encode(f->ctx, c, block, codes.data);
+    rb_error err = rb_metrics_encode(f->ctx, f->metrics, c, block, codes.data);
     err = err ? err : rfn_lacking_take(f->ctx, c->lacking, block, &lacking);
     err = err ? err : rfn_lacking_means(f->ctx, c->lacking, means, f->log_dets, f->traces);
     if (err) return err;
@@ -108,8 +108,7 @@ static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, str
 rb_error rfn_evaluate_lacking(rb_context *ctx, rfn_coder *coder, rb_feed *feed,
                               int64_t block_samples, rb_metrics *metrics) {
     rb_dense w = coder->parameters.loadings;
-    struct measuring f = {
-        .ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}, .likelihoods = metrics->likelihoods};
+    struct measuring f = {.ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}, .metrics = metrics};
     struct totals t = {0};
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.codes);
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.means);

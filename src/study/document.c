@@ -33,32 +33,32 @@ static rb_error test_codes(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     return err;
 }
 
-/* The modules; what the level of the samples does is looked at on the way. */
-static rb_error find_modules(rb_context *ctx, rb_document *d, rb_encoded *kept, rb_levels *levels) {
-    int64_t of_level;
-    rb_error err = d->with_metrics ? rb_levels_begin(ctx, d->model, levels) : RB_OK;
-    if (levels->looks) {
-        kept->also = rb_levels_add;
-        kept->also_user = levels;
-    }
-    err = err ? err : rb_encoded_modules(ctx, kept, d->options, &d->modules);
-    if (!err && levels->looks) rb_levels_tell(ctx, levels, &of_level);
-    rb_error end = d->with_metrics ? rb_levels_end(levels) : RB_OK;
-    kept->also = NULL;
-    err = err ? err : end;
-    return err ? err : rb_encoded_permute(ctx, kept, d->options, d->modules, &d->complete);
+/* Modules, and metrics, of which the walk of the modules has the codes. */
+static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
+    bool needs_codes = d->labels || d->covariates || d->with_codes;
+    kept->most = needs_codes ? INT64_MAX : RB_KEPT_BYTES;
+    rb_error err = rb_encoded_modules(ctx, kept, d->options, &d->modules);
+    err = err ? err : rb_encoded_permute(ctx, kept, d->options, d->modules, &d->complete);
+    if (err || !d->complete) return err;
+    if (d->with_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
+    if (!err && d->sets)
+        err = rb_modules_test_sets(ctx, d->modules, d->model, d->sets, d->options, &d->set_tests);
+    return err || !needs_codes ? err : test_codes(ctx, d, kept);
 }
 
+/* What the level of the samples does is looked at on the way, where metrics are asked for. */
 static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
-    bool needs_codes = d->labels || d->covariates || d->with_codes;
     rb_levels levels = {0};
-    kept->most = needs_codes ? INT64_MAX : RB_KEPT_BYTES;
-    rb_error err = find_modules(ctx, d, kept, &levels);
-    if (err || !d->complete) return err;
-    if (d->sets)
-        err = rb_modules_test_sets(ctx, d->modules, d->model, d->sets, d->options, &d->set_tests);
-    if (!err && needs_codes) err = test_codes(ctx, d, kept);
-    return err || !d->with_metrics ? err : rb_evaluate(ctx, d->model, d->source, &d->metrics);
+    rb_error err = d->with_metrics ? rb_levels_begin(ctx, d->model, &levels) : RB_OK;
+    if (levels.looks) {
+        kept->also = rb_levels_add;
+        kept->also_user = &levels;
+    }
+    if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
+    if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
+    if (!err && d->metrics) rb_levels_tell(ctx, &levels, d->metrics);
+    rb_error end = d->with_metrics ? rb_levels_end(&levels) : RB_OK;
+    return err ? err : end;
 }
 
 const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {

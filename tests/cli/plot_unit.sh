@@ -22,7 +22,7 @@ expect 0 plot unit model.h5 X.tsv --unit 0 --features 2 --title "Few" -o unit.sv
 exists unit.svg
 expect 0 plot unit model.h5 X.tsv --unit 0 --features 60 -o all.svg -q
 
-refuses "set --unit to one of the 3 units, counted from 0" plot unit model.h5 X.tsv -o none.png -q
+refuses "--unit U is missing" plot unit model.h5 X.tsv -o none.png -q
 refuses "unit is 3, but the model has 3 units, counted from 0" \
     plot unit model.h5 X.tsv --unit 3 -o none.png -q
 refuses "unit" plot unit model.h5 X.tsv --unit -1 -o none.png -q
