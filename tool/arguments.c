@@ -31,6 +31,17 @@ int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t co
     return STATUS_DONE;
 }
 
+int refuse_options(const invocation *call, const option_group *groups, const char *why) {
+    for (; *groups; groups++) {
+        for (const rb_option *row = (*groups)()->rows; row->name; row++) {
+            if (!option_was_given(call, row->name)) continue;
+            report_error("--%s %s", row->name, why);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 bool option_is(const invocation *call, const char *name, const char *value) {
     char text[64];
     return rb_options_get(call->options, name, text, sizeof text) >= 0 && strcmp(text, value) == 0;

@@ -81,20 +81,6 @@ static int tell_models(invocation *call, const rb_replication *r) {
     return status;
 }
 
-/* What is about data does nothing here. */
-static int refuse_data_options(const invocation *call) {
-    static const option_group groups[] = {coding_group, covariates_group, rb_read_group};
-    for (int g = 0; g < 3; g++) {
-        for (const rb_option *row = groups[g]()->rows; row->name; row++) {
-            if (option_was_given(call, row->name)) {
-                report_error("--%s does nothing with two models; leave it out", row->name);
-                return STATUS_USAGE;
-            }
-        }
-    }
-    return STATUS_DONE;
-}
-
 static int refuse_data(const invocation *call) {
     const char *format = NULL, *path = call->arguments[1];
     if (rb_format_of(call->ctx, path, &format) || strcmp(format, "hdf5") == 0) return STATUS_DONE;
@@ -107,7 +93,8 @@ static int compare_models(invocation *call) {
     rb_replication replication = {.size = sizeof replication};
     rb_model *first = NULL, *second = NULL;
     int status = refuse_data(call);
-    status = status ? status : refuse_data_options(call);
+    if (!status)
+        status = refuse_options(call, data_groups, "does nothing with two models; leave it out");
     if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &first);
     err = err ? err : rb_model_load(call->ctx, call->arguments[1], &second);
@@ -134,16 +121,20 @@ static int tell_cohorts(invocation *call, const rb_cohorts *r) {
     return status;
 }
 
-/* Three files are a model and two cohorts. */
-static int refuse_models(const invocation *call) {
-    for (int i = 1; i < 3; i++) {
-        if (option_was_given(call, "dataset") || !is_model(call->ctx, call->arguments[i])) continue;
-        report_error("'%s' is a model, not data: two models are compared without data, one model "
-                     "with two cohorts; give MODEL MODEL, or MODEL DATA DATA",
-                     call->arguments[i]);
-        return STATUS_USAGE;
-    }
-    return STATUS_DONE;
+/* Opens a cohort; three files are a model and two of them. */
+static rb_error open_cohort(const invocation *call, const rb_model *model, const char *path,
+                            rb_source **source) {
+    rb_error err = open_data(call, model, path, source);
+    if (!err) return read_covariates(call, rb_model_attribute(model, "regress"), *source);
+    char message[1024], text[1024];
+    snprintf(message, sizeof message, "%s", rb_context_error(call->ctx));
+    if (option_was_given(call, "dataset") || !is_model(call->ctx, path))
+        return rb_context_fail(call->ctx, err, message);
+    snprintf(text, sizeof text,
+             "'%.300s' is a model, not data: two models are compared without data, one model with "
+             "two cohorts; give MODEL MODEL, or MODEL DATA DATA",
+             path);
+    return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
 }
 
 static int compare_cohorts(invocation *call) {
@@ -151,10 +142,8 @@ static int compare_cohorts(invocation *call) {
     rb_model *model = NULL;
     rb_source *sources[2] = {NULL, NULL};
     rb_error err = load_model(call, &model);
-    for (int i = 0; !err && i < 2; i++) {
-        err = open_data(call, model, call->arguments[i + 1], &sources[i]);
-        if (!err) err = read_covariates(call, rb_model_attribute(model, "regress"), sources[i]);
-    }
+    for (int i = 0; !err && i < 2; i++)
+        err = open_cohort(call, model, call->arguments[i + 1], &sources[i]);
     err =
         err ? err
             : rb_compare_cohorts(call->ctx, model, sources[0], sources[1], call->options, &cohorts);
@@ -174,9 +163,7 @@ static rb_error check_output(rb_context *ctx, const char *path) {
 }
 
 static int run(invocation *call) {
-    if (!call->arguments[2]) return compare_models(call);
-    int status = refuse_models(call);
-    return status ? status : compare_cohorts(call);
+    return call->arguments[2] ? compare_cohorts(call) : compare_models(call);
 }
 
 const command compare_command = {

@@ -62,23 +62,14 @@ static rb_error merge(const invocation *call, rb_model **models, const output *o
     return err;
 }
 
-/* Options of reading without anything to read. */
-static int check_reading(const invocation *call) {
-    const rb_option_group *groups[] = {rb_read_group(), covariates_group()};
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const rb_option *row = groups[g]->rows; row->name; row++) {
-            if (option_text(call, "data") || !option_was_given(call, row->name)) continue;
-            report_error("--%s does nothing without --data; leave it out, or give both", row->name);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
-}
-
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    int status = check_reading(call);
+    static const option_group reading[] = {rb_read_group, covariates_group, NULL};
+    int status = option_text(call, "data")
+                     ? STATUS_DONE
+                     : refuse_options(call, reading,
+                                      "does nothing without --data; leave it out, or give both");
     status = status ? status : output_begin(&out, target, "h5");
     if (status) return status;
     rb_model **models = calloc((size_t)call->n_arguments + 1, sizeof *models);

@@ -134,18 +134,6 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
 
 /* ---- the command ---- */
 
-/* Other outputs have no names for what is in them. */
-static int refuse_anndata_options(const invocation *call) {
-    for (const rb_option *row = anndata_group()->rows; row->name; row++) {
-        if (option_was_given(call, row->name)) {
-            report_error("--%s is for codes that go from AnnData to AnnData (.h5ad); leave it out",
-                         row->name);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
-}
-
 static int encode(invocation *call, rb_model *model, rb_source *source) {
     output states = {0};
     int status =
@@ -157,7 +145,12 @@ static int encode(invocation *call, rb_model *model, rb_source *source) {
 }
 
 static int run(invocation *call) {
-    int status = is_annotated(call) ? STATUS_DONE : refuse_anndata_options(call);
+    static const option_group anndata[] = {anndata_group, NULL};
+    int status = is_annotated(call)
+                     ? STATUS_DONE
+                     : refuse_options(call, anndata,
+                                      "is for codes that go from AnnData to AnnData (.h5ad); leave "
+                                      "it out");
     return status ? status : with_model_and_data(call, check_key, encode);
 }
 

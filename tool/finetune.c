@@ -1,7 +1,6 @@
 /* rarebit finetune: a net of rectified layers, trained on labelled samples. */
 #include "labels.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -101,24 +100,10 @@ static int check(const invocation *call) {
 /* ---- what goes along with the training ---- */
 
 typedef struct watch {
-    rb_context *ctx;
     fit_log log;
     rb_grid *grid; /* NULL: none, or not yet */
     output table;
 } watch;
-
-static rb_error on_progress(const rb_progress *p, void *user) {
-    watch *w = user;
-    fit_log_iteration(w->ctx, &w->log, p);
-    report_progress(p);
-    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
-}
-
-static rb_error on_training(const rb_progress *p, void *user) {
-    (void)user;
-    report_progress(p);
-    return RB_OK;
-}
 
 /* ---- the work ---- */
 
@@ -158,13 +143,10 @@ static void clear_inputs(inputs *in) {
 }
 
 static rb_error train(const invocation *call, watch *w, const inputs *in, rb_model **net) {
-    interrupt_gently(call->ctx);
-    rb_context_on_progress(call->ctx, on_progress, w);
+    watch_begin(call, NULL, &w->log);
     rb_error err = rb_finetune(call->ctx, call->options, in->start, &in->train_labels.data,
                                in->valid ? &in->valid_labels.data : NULL, net);
-    interrupt_gently(NULL);
-    rb_context_on_progress(call->ctx, NULL, NULL);
-    report_progress_end();
+    watch_end(call);
     return err;
 }
 
@@ -206,13 +188,10 @@ static void print_grid(const rb_grid *grid) {
 }
 
 static rb_error train_grid(const invocation *call, watch *w, const inputs *in, rb_model **net) {
-    interrupt_gently(call->ctx);
-    rb_context_on_progress(call->ctx, on_training, NULL);
+    watch_begin(call, NULL, NULL);
     rb_error err = rb_finetune_grid(call->ctx, call->options, option_text(call, "grid"), in->start,
                                     &in->train_labels.data, &in->valid_labels.data, &w->grid);
-    interrupt_gently(NULL);
-    rb_context_on_progress(call->ctx, NULL, NULL);
-    report_progress_end();
+    watch_end(call);
     *net = err ? NULL : rb_grid_take(w->grid);
     return err;
 }
@@ -247,17 +226,6 @@ static void summarise(const rb_model *net) {
         report("net of epoch %lld: a loss of %.6g on the validation samples", at, loss);
 }
 
-/* As of fit: done with unless the training may go on. */
-static void remove_checkpoint(const invocation *call, const rb_model *net) {
-    const char *path = option_text(call, "checkpoint");
-    rb_status status = rb_model_status(net);
-    bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
-    if (path && !goes_on && unlink(path) && errno != ENOENT) {
-        report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
-                     path, strerror(errno));
-    }
-}
-
 static int finetune(invocation *call, watch *w, const output *out, rb_model **net) {
     inputs in = {0};
     *net = NULL;
@@ -278,7 +246,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
+    watch w = {.log = {.ctx = call->ctx, .path = option_text(call, "log-json")}};
     rb_model *net = NULL;
     int status = check(call);
     status = status ? status : output_begin(&out, target, "h5");
@@ -291,14 +259,15 @@ static int run(invocation *call) {
     status = pair_end(&w.table, output_end(&out, status));
     if (!status) {
         if (w.grid) print_grid(w.grid);
-        remove_checkpoint(call, net);
+        remove_checkpoint(option_text(call, "checkpoint"), net);
         summarise(net);
         if (rb_model_status(net) == RB_STATUS_STOPPED) {
             report_error("interrupted after %lld epochs; the best net so far was written",
                          (long long)rb_model_iterations(net));
             status = interrupt_status();
         }
-        report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
+        if (!logged)
+            report("net in %s; next: rarebit evaluate %s TEST --labels FILE", target, target);
     }
     rb_model_free(net);
     rb_grid_free(w.grid);

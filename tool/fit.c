@@ -1,13 +1,11 @@
 /* rarebit fit METHOD: any iterative method of the library, through its table. */
 #include "tool.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 typedef struct model_options {
     const char *output;
@@ -49,7 +47,6 @@ static const rb_option_group *model_group(void) {
 
 /* What a running fit tells. */
 typedef struct watch {
-    rb_context *ctx;
     fit_log log;
     int64_t seed;
     bool seed_said; /* once there is an iteration: a fit that is refused has used none */
@@ -63,7 +60,7 @@ static void say_seed(watch *w) {
 static rb_error on_progress(const rb_progress *p, void *user) {
     watch *w = user;
     say_seed(w);
-    fit_log_iteration(w->ctx, &w->log, p);
+    fit_log_iteration(&w->log, p);
     report_progress(p);
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -228,14 +225,11 @@ static rb_error load_start(const invocation *call, rb_model **start) {
 /* Fits, and writes the model to out->path. */
 static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
                            const rb_model *start, rb_model **model) {
-    interrupt_gently(call->ctx);
-    rb_context_on_progress(call->ctx, on_progress, w);
+    watch_begin(call, on_progress, w);
     rb_error err = option_flag(call, "consensus")
                        ? rb_fit_consensus(call->ctx, call->options, source, model)
                        : rb_fit(call->ctx, call->options, source, start, model);
-    interrupt_gently(NULL); /* what is left is to write the model */
-    rb_context_on_progress(call->ctx, NULL, NULL);
-    report_progress_end();
+    watch_end(call);       /* what is left is to write the model */
     if (!err) say_seed(w); /* a fit that goes on may have been at its end */
     fit_record record = {call->arguments[0], option_text(call, "init")};
     return err ? err : save_fit(call, *model, &record, out->path);
@@ -288,7 +282,8 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
 }
 
 /* What is said and checked once the model is written; what to do next comes last. */
-static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
+static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target,
+                  int logged) {
     int status = interrupt_status();
     if (option_flag(call, "consensus"))
         report_consensus(model, option_integer(call, "units"));
@@ -303,33 +298,20 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
     } else {
         status = option_flag(call, "consensus") ? STATUS_DONE : check_converged(call, model);
     }
-    if (strcmp(target, "-") != 0) suggest_next(call, model, target);
-    return status;
-}
-
-/* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
- * more time, may go on. */
-static void remove_checkpoint(const invocation *call, const rb_model *model) {
-    const char *path = option_text(call, "checkpoint");
-    rb_status status = rb_model_status(model);
-    bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
-    if (path && !goes_on && unlink(path) && errno != ENOENT) {
-        report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
-                     path, strerror(errno));
-    }
+    if (strcmp(target, "-") != 0 && !logged) suggest_next(call, model, target);
+    return status ? status : logged;
 }
 
 /* What does nothing with a consensus, or nothing without one, is refused. */
 static int check_consensus(const invocation *call) {
     static const char *const idle[] = {"init", "log-json", "strict", "checkpoint-every", NULL};
+    static const option_group groups[] = {rb_consensus_group, NULL};
     bool wanted = option_flag(call, "consensus");
-    for (const rb_option *row = rb_consensus_group()->rows; row->name && !wanted; row++) {
-        if (option_was_given(call, row->name)) {
-            report_error("--%s does nothing without --consensus; leave it out, or give both",
-                         row->name);
-            return STATUS_USAGE;
-        }
-    }
+    int status = wanted ? STATUS_DONE
+                        : refuse_options(call, groups,
+                                         "does nothing without --consensus; leave it out, or give "
+                                         "both");
+    if (status) return status;
     for (const char *const *name = idle; *name && wanted; name++) {
         if (option_was_given(call, *name)) {
             report_error("--%s cannot be used with --consensus; leave one of them out", *name);
@@ -347,7 +329,7 @@ static int check_consensus(const invocation *call) {
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
+    watch w = {.log = {.ctx = call->ctx, .path = option_text(call, "log-json")}};
     rb_model *model;
     int status = check_consensus(call);
     status = status ? status : output_begin(&out, target, "h5");
@@ -356,11 +338,11 @@ static int run(invocation *call) {
     int logged = fit_log_end(&w.log);
     status = output_end(&out, status);
     if (!status) {
-        remove_checkpoint(call, model);
-        status = finish(call, model, w.log.goes_on, target);
+        remove_checkpoint(option_text(call, "checkpoint"), model);
+        status = finish(call, model, w.log.goes_on, target, logged);
     }
     rb_model_free(model);
-    return status ? status : logged;
+    return status;
 }
 
 const command fit_command = {

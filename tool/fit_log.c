@@ -65,7 +65,7 @@ static void begin_lines(fit_log *log, const rb_progress *p) {
 }
 
 /* Whole lines, at once: who reads along sees no half of one. */
-void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
+void fit_log_iteration(fit_log *log, const rb_progress *p) {
     if (!log->file || log->failed) return;
     if (!log->begun) begin_lines(log, p);
     json_t *layer = layer_of(p) ? json_integer(layer_of(p)) : NULL;
@@ -76,7 +76,7 @@ void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
     for (int f = 0; p->metric_names && p->metric_names[f]; f++)
         if (isfinite(p->metrics[f]))
             json_add(&json, p->metric_names[f], json_of_number(p->metrics[f]));
-    log->failed = json_put(ctx, log->file, json) || fflush(log->file) != 0;
+    log->failed = json_put(log->ctx, log->file, json) || fflush(log->file) != 0;
 }
 
 int fit_log_end(fit_log *log) {
@@ -92,4 +92,22 @@ int fit_log_end(fit_log *log) {
         return STATUS_FAILED;
     }
     return STATUS_DONE;
+}
+
+static rb_error show_progress(const rb_progress *p, void *user) {
+    fit_log *log = user;
+    if (log) fit_log_iteration(log, p);
+    report_progress(p);
+    return log && interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+void watch_begin(const invocation *call, rb_progress_fn on_progress, void *user) {
+    interrupt_gently(call->ctx);
+    rb_context_on_progress(call->ctx, on_progress ? on_progress : show_progress, user);
+}
+
+void watch_end(const invocation *call) {
+    interrupt_gently(NULL);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
 }

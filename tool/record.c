@@ -2,14 +2,10 @@
  * 'rarebit rerun' needs nothing else. */
 #include "tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Does a shell read the word as it stands? */
-static bool plain_word(const char *word) {
-    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    return *word && strspn(word, plain) == strlen(word);
-}
+#include <unistd.h>
 
 char *command_line(int argc, char **argv) {
     char *text = NULL;
@@ -19,11 +15,7 @@ char *command_line(int argc, char **argv) {
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
-        const char *quote = plain_word(argv[i]) ? "" : "'";
-        fputs(quote, file);
-        for (const char *c = argv[i]; *c; c++)
-            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
-        fputs(quote, file);
+        put_word(file, argv[i]);
     }
     fclose(file);
     return text;
@@ -70,6 +62,15 @@ rb_error save_fit(const invocation *call, rb_model *model, const fit_record *rec
     rb_error err = line ? rb_model_set_attribute(call->ctx, model, "command_line", line) : RB_OK;
     err = err ? err : record_reading(call, model, record);
     return err ? err : rb_model_save(call->ctx, model, path);
+}
+
+void remove_checkpoint(const char *path, const rb_model *model) {
+    rb_status status = rb_model_status(model);
+    bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
+    if (path && !goes_on && unlink(path) && errno != ENOENT) {
+        report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
+                     path, strerror(errno));
+    }
 }
 
 rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files) {

@@ -9,24 +9,12 @@ static int sample(invocation *call, rb_model *model, rb_source *source) {
     return write_rows(call, model, source, &rows, &(output){0});
 }
 
-/* What is about data does nothing where there are none. */
-static int refuse_reading(const invocation *call) {
-    static const option_group groups[] = {coding_group, covariates_group, rb_read_group};
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const rb_option *row = groups[g]()->rows; row->name; row++) {
-            if (option_was_given(call, row->name)) {
-                report_error("--%s is about DATA, and there are none here; leave it out, or name "
-                             "data from whose codes samples are drawn",
-                             row->name);
-                return STATUS_USAGE;
-            }
-        }
-    }
-    return STATUS_DONE;
-}
-
 static int run(invocation *call) {
-    int status = call->arguments[1] ? STATUS_DONE : refuse_reading(call);
+    int status = call->arguments[1]
+                     ? STATUS_DONE
+                     : refuse_options(call, data_groups,
+                                      "does nothing without DATA; leave it out, or "
+                                      "name data from whose codes samples are drawn");
     return status ? status : with_model_and_data(call, NULL, sample);
 }
 

@@ -60,6 +60,15 @@ rb_error read_classes(const invocation *call, const char *where, const rb_source
                                         classes);
 }
 
+/* The data are in no file that has tables of samples. */
+static rb_error fail_without_table(rb_context *ctx, const char *names) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "the fit removes the effects of %.300s; give a table that has them with `covariates`",
+             names);
+    return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
+}
+
 rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
     const char *where = option_text(call, "covariates");
     /* Of another command the option may be for more than this. */
@@ -67,6 +76,7 @@ rb_error read_covariates(const invocation *call, const char *names, rb_source *s
     if (names && *names) {
         const rb_annotations *table;
         rb_error err = read_sample_table(call, where, source, &table);
+        if (err == RB_ERROR_ARGUMENT && !where) return fail_without_table(call->ctx, names);
         return err ? err : rb_annotations_bind(call->ctx, table, names, source);
     }
     return where && alone

@@ -17,12 +17,6 @@ static const rb_option_group *select_output_group(void) {
     return &group;
 }
 
-static rb_error on_progress(const rb_progress *p, void *user) {
-    (void)user;
-    report_progress(p);
-    return RB_OK;
-}
-
 /* What was found, and of which data. */
 typedef struct answer {
     rb_selection *selection;
@@ -174,12 +168,9 @@ static int run(invocation *call) {
     err = err ? err : rb_select_check(call->ctx, call->options);
     err = err ? err : open_data(call, NULL, call->arguments[0], &a.source);
     if (!err) {
-        interrupt_gently(call->ctx);
-        rb_context_on_progress(call->ctx, on_progress, NULL);
+        watch_begin(call, NULL, NULL);
         err = rb_select(call->ctx, call->options, a.source, &a.selection);
-        rb_context_on_progress(call->ctx, NULL, NULL);
-        interrupt_gently(NULL);
-        report_progress_end();
+        watch_end(call);
     }
     if (!err && a.selection) err = rb_source_checksum(call->ctx, a.source, &a.checksum);
     int status = STATUS_DONE;

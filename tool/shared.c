@@ -112,6 +112,8 @@ const rb_option_group *covariates_group(void) {
     return &group;
 }
 
+const option_group data_groups[] = {coding_group, covariates_group, rb_read_group, NULL};
+
 static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     char text[128];
     const rb_method *method = rb_model_table(model);

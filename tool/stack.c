@@ -1,7 +1,6 @@
 /* rarebit stack METHOD: layers, each fitted to the codes of the one below. */
 #include "tool.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,18 +21,6 @@ static const rb_option_group *stack_output_group(void) {
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
                                           sizeof(struct fields)};
     return &group;
-}
-
-typedef struct watch {
-    rb_context *ctx;
-    fit_log log;
-} watch;
-
-static rb_error on_progress(const rb_progress *p, void *user) {
-    watch *w = user;
-    fit_log_iteration(w->ctx, &w->log, p);
-    report_progress(p);
-    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* The checkpoint of a layer; free it. */
@@ -58,19 +45,16 @@ static rb_error choose_seed(const invocation *call) {
     return err;
 }
 
-static rb_error fit_source(const invocation *call, watch *w, rb_source *source, const char *path,
-                           rb_model **stack) {
+static rb_error fit_source(const invocation *call, fit_log *log, rb_source *source,
+                           const char *path, rb_model **stack) {
     fit_record record = {call->arguments[0], NULL};
-    interrupt_gently(call->ctx);
-    rb_context_on_progress(call->ctx, on_progress, w);
+    watch_begin(call, NULL, log);
     rb_error err = rb_stack_fit(call->ctx, call->options, source, stack);
-    interrupt_gently(NULL);
-    rb_context_on_progress(call->ctx, NULL, NULL);
-    report_progress_end();
+    watch_end(call);
     return err ? err : save_fit(call, *stack, &record, path);
 }
 
-static int fit(const invocation *call, watch *w, const char *path, rb_model **stack) {
+static int fit(const invocation *call, fit_log *log, const char *path, rb_model **stack) {
     rb_source *source = NULL;
     fit_files files = {0};
     rb_error err = read_fit_files(call->ctx, call->options, &files);
@@ -79,9 +63,9 @@ static int fit(const invocation *call, watch *w, const char *path, rb_model **st
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     err = err ? err : read_covariates(call, option_text(call, "regress"), source);
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source, rb_stack_memory);
-    status = status ? status : fit_log_begin(&w->log);
+    status = status ? status : fit_log_begin(log);
     if (!status) {
-        err = fit_source(call, w, source, path, stack);
+        err = fit_source(call, log, source, path, stack);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     free_fit_files(&files);
@@ -101,22 +85,15 @@ static void summarise_layer(const rb_model *layer, int64_t number) {
            (long long)rb_model_features(layer), (long long)iterations, total, objective);
 }
 
-/* What a checkpoint was for is done once the model is there. */
 static void remove_checkpoints(const invocation *call, const rb_model *stack) {
-    rb_status status = rb_model_status(stack);
-    if (status == RB_STATUS_STOPPED || status == RB_STATUS_TIME) return;
     for (int64_t k = 1; k <= rb_stack_layers(stack); k++) {
         char *path = checkpoint_of(call, k);
-        if (path && unlink(path) && errno != ENOENT) {
-            report_error("warning: the checkpoint '%s' is no longer needed, but cannot be "
-                         "removed: %s",
-                         path, strerror(errno));
-        }
+        remove_checkpoint(path, stack);
         free(path);
     }
 }
 
-static int finish(const invocation *call, const rb_model *stack, const char *target) {
+static int finish(const invocation *call, const rb_model *stack, const char *target, int logged) {
     int64_t count = rb_stack_layers(stack);
     for (int64_t k = 1; k <= count; k++) {
         rb_model *layer;
@@ -135,31 +112,32 @@ static int finish(const invocation *call, const rb_model *stack, const char *tar
         report_error("interrupted in the fit of a layer; the model with %lld layer%s was written",
                      (long long)count, count == 1 ? "" : "s");
     }
-    report("model in %s; next: rarebit encode %s %s -o codes.npy", target, target,
-           call->arguments[0]);
-    return stopped ? interrupt_status() : STATUS_DONE;
+    if (!logged)
+        report("model in %s; next: rarebit encode %s %s -o codes.npy", target, target,
+               call->arguments[0]);
+    return stopped ? interrupt_status() : logged;
 }
 
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
+    fit_log log = {.ctx = call->ctx, .path = option_text(call, "log-json")};
     rb_model *stack = NULL;
     int status = output_begin(&out, target, "h5");
     if (status) return status;
     char *first = checkpoint_of(call, 1);
-    w.log.goes_on = first && !access(first, F_OK);
+    log.goes_on = first && !access(first, F_OK);
     interrupt_keeps(first);
     free(first);
-    status = fit(call, &w, out.path, &stack);
-    int logged = fit_log_end(&w.log);
+    status = fit(call, &log, out.path, &stack);
+    int logged = fit_log_end(&log);
     status = output_end(&out, status);
     if (!status) {
         remove_checkpoints(call, stack);
-        status = finish(call, stack, target);
+        status = finish(call, stack, target, logged);
     }
     rb_model_free(stack);
-    return status ? status : logged;
+    return status;
 }
 
 const command stack_command = {

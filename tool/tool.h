@@ -142,6 +142,10 @@ int64_t option_integer(const invocation *call, const char *name);
  * after a message. */
 int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t count);
 
+/* Refuses the options of these groups, of which NULL is the last, where they are given: "--NAME"
+ * and why. Likewise. */
+int refuse_options(const invocation *call, const option_group *groups, const char *why);
+
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
 int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
@@ -185,6 +189,7 @@ const rb_option_group *path_group(void);          /* of anything else */
 const rb_option_group *json_group(void);
 const rb_option_group *coding_group(void);
 const rb_option_group *covariates_group(void); /* after it, where codes are made of data */
+extern const option_group data_groups[];       /* all that is about data whose codes are made */
 /* Does what the general options say, if the command has them. */
 rb_error apply_general_options(const invocation *call);
 
@@ -293,6 +298,9 @@ rb_error save_fit(const invocation *call, rb_model *model, const fit_record *rec
 /* A seed that a person can copy (fit.c). */
 int64_t draw_seed(void);
 
+/* Removes the checkpoint of a model that was written, unless its fit may go on. NULL: none. */
+void remove_checkpoint(const char *path, const rb_model *model);
+
 /* ---- memory (memory.c) ---- */
 
 /* "11 MB", "1.2 GB" */
@@ -308,6 +316,7 @@ int check_memory(const invocation *call, const rb_source *source,
 
 /* A line of JSON for each iteration. */
 typedef struct fit_log {
+    rb_context *ctx;
     const char *path; /* NULL: none */
     bool goes_on;     /* lines of the iterations before the first one stay */
     FILE *file;
@@ -321,8 +330,13 @@ typedef struct fit_log {
  * until an iteration is done, for a fit that is refused has nothing to write. A status after a
  * message. */
 int fit_log_begin(fit_log *log);
-void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *progress);
+void fit_log_iteration(fit_log *log, const rb_progress *progress);
 int fit_log_end(fit_log *log);
+
+/* From here to watch_end progress is shown, and the first signal stops what runs: by a function of
+ * the caller's; NULL: shown alone, or with `user`, a fit_log, written there as well. */
+void watch_begin(const invocation *call, rb_progress_fn on_progress, void *user);
+void watch_end(const invocation *call);
 
 /* ---- words (words.c) ---- */
 

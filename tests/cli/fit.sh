@@ -200,6 +200,8 @@ if [ -c /dev/full ]; then
     expect 1 fit rfn X.npy -k 2 --iterations 3 --seed 1 -o m.h5 --log-json /dev/full -q
     one_line
     exists m.h5
+    expect 1 fit rfn X.npy -k 2 --iterations 3 --seed 1 -o m.h5 --log-json /dev/full
+    ! grep -q "next: rarebit" err || fail "$command: goes on as if nothing had failed"
 fi
 # A preset sets what is not given.
 expect 0 fit rfn X.npy -k 2 --preset biclustering --iterations 3 --seed 1 -o preset.h5 -q

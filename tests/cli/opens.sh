@@ -9,7 +9,7 @@ opens_once() {
     # A sanitizer cannot look for leaks of what is traced.
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" \
         strace -f -o trace -e trace=open,openat "$RAREBIT" "$@" >out 2>err || fail "$command: $(cat err)"
-    for file in in.$suffix m.h5 r.h5 classes.tsv covariates.csv.gz list.txt numbers.npy obs.h5ad; do
+    for file in in.$suffix m.h5 r.h5 classes.tsv covariates.csv.gz list.txt numbers.npy obs.h5ad a.h5 b.h5; do
         case " $* " in
         *" $file "* | *" $file:"*)
             count=$(grep -c "\"$file\"" trace)
@@ -56,6 +56,9 @@ opens_once encode r.h5 in.tsv --covariates covariates.csv.gz -o codes.npy -q
 cp in.tsv a.tsv
 cp in.tsv b.tsv
 opens_once compare r.h5 a.tsv b.tsv --covariates covariates.csv.gz -q
+expect 0 convert in.tsv -o a.h5 -q
+cp a.h5 b.h5
+opens_once compare m.h5 a.h5 b.h5 -q
 opens_once rerun r.h5 in.tsv --covariates covariates.csv.gz -q
 for words in modules "report -o page.html"; do
     opens_once $words r.h5 in.tsv --covariates covariates.csv.gz:class --labels covariates.csv.gz:batch -q

@@ -50,7 +50,7 @@ cmp -s codes.tsv same.tsv || fail "positions changed the codes"
 
 # Refused: no covariates, an unknown batch, a sample without one, options that do nothing.
 expect 2 $fit --regress batch -o none.h5
-says "give a table that has them"
+says "give a table that has them with --covariates"
 expect 2 $fit --covariates covariates.tsv -o none.h5
 says "--covariates does nothing"
 expect 2 $fit --covariates covariates.tsv --regress site -o none.h5
@@ -58,7 +58,7 @@ says "covariates.tsv has no column 'site'; its columns are: sample, batch, age, 
 expect 2 $fit --init model.h5 --regress batch --covariates covariates.tsv -o none.h5
 says "cannot be given with a model to start from"
 expect 2 encode model.h5 data.tsv -o none.tsv
-says "give a table that has them"
+says "give a table that has them with --covariates"
 sed 's/^s5\tB/s5\tC/' covariates.tsv >unknown.tsv
 expect 1 encode model.h5 data.tsv --covariates unknown.tsv -o none.tsv
 says "sample 5 (s5) has batch 'C', but the model knows only A, B"
@@ -106,4 +106,10 @@ expect 0 rerun model.h5 --covariates covariates.tsv
 tells "the same bits"
 sed '2s/[AB]/C/' covariates.tsv >others.tsv
 expect 1 rerun model.h5 --covariates others.tsv
+# Whoever uses the model is told by which option.
+for words in "rerun model.h5" "modules model.h5 data.tsv" "evaluate model.h5 data.tsv" "plot codes model.h5 data.tsv -o x.png"; do
+    # shellcheck disable=SC2086 # words
+    expect 2 $words
+    says "--covariates"
+done
 finish

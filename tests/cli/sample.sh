@@ -24,7 +24,7 @@ says "350 samples x 25 columns in S.npy"
 
 # What does nothing.
 expect 2 sample model.h5 --transpose -o S.npy
-says "--transpose is about DATA"
+says "--transpose does nothing without DATA"
 expect 2 sample model.h5 --steps 10 -o T2.npy
 says "which are drawn without a chain; leave it"
 [ ! -e T2.npy ] || fail "a refused command left a file"
