@@ -182,7 +182,7 @@ const command evaluate_command = {
     .heading = "Use a model",
     .summary = "measure how well a model explains data",
     .description = "Errors refer to the preprocessed data. Metrics that a method does not have are "
-                   "left out of the table and are null in JSON. Codes of dead units are 0 here; in "
+                   "left out of the table and are null in JSON. Codes of dead units are 0 here. In "
                    "an rfn fit each has one sample, so the objective of the fit is lower.",
     .arguments = {{"MODEL", "a model of 'rarebit fit'", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},

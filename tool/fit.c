@@ -1,6 +1,8 @@
 /* rarebit fit METHOD: any iterative method of the library, through its table. */
 #include "tool.h"
 
+#include <rarebit/method.h>
+
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -106,43 +108,6 @@ static double value_of(const rb_model *model, const char *name) {
     return array && rows == 1 && columns == 1 ? *array : NAN;
 }
 
-/* Likewise of the last iteration. */
-static double metric_of(const rb_model *model, const char *name) {
-    double metric = NAN;
-    rb_model_metric(model, rb_model_iterations(model) - 1, name, &metric);
-    return metric;
-}
-
-/* One line of what there is of noise, prior and convergence. */
-static void summarise_values(const rb_model *model, bool details) {
-    static const struct {
-        const char *name, *label;
-        double (*find)(const rb_model *model, const char *name);
-        bool detail;
-    } shown[] = {{"sigma", "sigma", metric_of, false},
-                 {"prior", "prior", metric_of, false},
-                 {"kkt_residual", "KKT residual", value_of, true},
-                 {"certificate", "certificate", value_of, true}};
-    const char *count = rb_model_attribute(model, "count");
-    char line[256] = "";
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        size_t used = strlen(line), left = sizeof line - used;
-        double value = shown[i].find(model, shown[i].name);
-        bool prior = strcmp(shown[i].name, "prior") == 0;
-        const char *comma = used ? ", " : "";
-        if (!isfinite(value) || (shown[i].detail && !details)) continue;
-        if (prior && count && strcmp(count, "0") != 0) {
-            snprintf(line + used, left, "%sexactly %s causes per sample", comma, count);
-        } else if (prior) {
-            snprintf(line + used, left, "%sprior %.3g (%.3g causes per sample)", comma, value,
-                     value * (double)rb_model_units(model));
-        } else {
-            snprintf(line + used, left, "%s%s %.3g", comma, shown[i].label, value);
-        }
-    }
-    if (*line) report("%s", line);
-}
-
 /* goes_on: from a checkpoint, whose iterations and their seconds count too. */
 static void summarise(const invocation *call, const rb_model *model, bool goes_on) {
     bool details = option_flag(call, "details");
@@ -164,7 +129,10 @@ static void summarise(const invocation *call, const rb_model *model, bool goes_o
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
     if (moves && details) report("E-steps by the step that was taken: %s", moves);
-    summarise_values(model, details);
+    const rb_method *method = rb_model_table(model);
+    char line[256] = "";
+    if (method->summary) method->summary(model, details, line, sizeof line);
+    if (*line) report("%s", line);
 }
 
 /* The command that comes next, with the data read in the same way. */

@@ -1,6 +1,8 @@
 /* rarebit plot: plots of models. */
 #include "tool.h"
 
+#include <rarebit/method.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +56,10 @@ static rb_error keep_evidence(void *user, const rb_state *state) {
 
 /* How many samples the fit kept; 0: these are others than it had, its cut means nothing here. */
 static int64_t used_samples(const rb_model *model, int64_t n) {
-    int64_t values = 0;
-    const double *used = rb_model_array(model, "used", &values, NULL);
+    const rb_method *method = rb_model_table(model);
     const char *fitted = rb_model_attribute(model, "data_samples");
-    return used && values == 1 && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
+    bool same = fitted && strtoll(fitted, NULL, 10) == n;
+    return same && method->samples_used ? method->samples_used(model) : 0;
 }
 
 static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source *source,

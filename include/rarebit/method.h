@@ -239,6 +239,11 @@ typedef struct rb_method {
     rb_error (*layer)(rb_context *context, const rb_model *model, rb_method_layer *layer);
     bool rectifies; /* that layer gives the model's codes, or what they are solved for from */
     const rb_trace_arrays *traces; /* NULL: a traced fit keeps metrics alone */
+    /* What a fit ended with besides its objective, in a line: "sigma 2.1, prior 0.2"; details:
+     * figures for research too. "" where there is nothing to say; NULL: never. */
+    void (*summary)(const rb_model *model, bool details, char *line, size_t size);
+    /* How many training samples the last M-step used; 0: not known. NULL: all of them. */
+    int64_t (*samples_used)(const rb_model *model);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

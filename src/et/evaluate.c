@@ -2,6 +2,8 @@
 #include "fit.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 struct metrics {
     et_coder *coder;
@@ -71,10 +73,32 @@ static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_b
     return RB_OK;
 }
 
+int64_t et_samples_used(const rb_model *model) {
+    int64_t values = 0;
+    const double *used = rb_model_array(model, "used", &values, NULL);
+    return used && values == 1 ? (int64_t)*used : 0;
+}
+
+void et_summary(const rb_model *model, bool details, char *line, size_t size) {
+    const char *count = rb_model_attribute(model, "count");
+    int64_t last = rb_model_iterations(model) - 1;
+    double sigma = NAN, prior = NAN;
+    char noise[64] = "", causes[96] = "";
+    (void)details;
+    rb_model_metric(model, last, "sigma", &sigma);
+    rb_model_metric(model, last, "prior", &prior);
+    if (isfinite(sigma)) snprintf(noise, sizeof noise, "sigma %.3g", sigma);
+    if (isfinite(prior) && count && strcmp(count, "0") != 0)
+        snprintf(causes, sizeof causes, "exactly %.32s causes per sample", count);
+    else if (isfinite(prior))
+        snprintf(causes, sizeof causes, "prior %.3g (%.3g causes per sample)", prior,
+                 prior * (double)rb_model_units(model));
+    snprintf(line, size, "%s%s%s", noise, *noise && *causes ? ", " : "", causes);
+}
+
 static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_metrics *metrics) {
     const et_engine *engine = f->coder->engine;
-    int64_t units = engine->setup.units, n_used = 0, causes = 0;
-    const double *used = rb_model_array(model, "used", &n_used, NULL);
+    int64_t units = engine->setup.units, causes = 0, used = et_samples_used(model);
     double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.widest_active);
     for (int64_t h = 0; h < units; h++)
         causes += f->in_map[h];
@@ -84,7 +108,7 @@ static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_m
     rb_metrics_set(metrics, "log_likelihood", f->evidence / (double)n);
     rb_metrics_set(metrics, "mean_squared_error", f->squares / (double)f->values);
     rb_metrics_set(metrics, "causes_used", (double)causes);
-    rb_metrics_set(metrics, "samples_used", used && n_used == 1 ? used[0] : NAN);
+    rb_metrics_set(metrics, "samples_used", used ? (double)used : NAN);
     rb_metrics_set(metrics, "exact_samples", (double)f->exact_samples);
     if (f->exact_samples) {
         rb_metrics_set(metrics, "quality", f->sum.quality / (double)f->exact_samples);

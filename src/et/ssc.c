@@ -176,4 +176,6 @@ const rb_method rb_method_ssc = {
     .encode = encode,
     .evaluate = evaluate,
     .draw = draw,
+    .summary = et_summary,
+    .samples_used = et_samples_used,
 };

@@ -38,6 +38,7 @@ rb_error rfn_layer(rb_context *ctx, const rb_model *model, rb_method_layer *laye
 
 /* evaluate.c: metrics of a model on data. */
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
+void rfn_summary(const rb_model *model, bool details, char *line, size_t size);
 
 /* ---- codes of one sample by an active set: polish.c ---- */
 

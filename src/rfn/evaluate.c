@@ -6,6 +6,7 @@
 #include "posterior.h"
 
 #include <math.h>
+#include <stdio.h>
 
 struct metrics {
     rb_context *ctx;
@@ -268,9 +269,24 @@ static rb_error covariance_error(struct metrics *f, double *error) {
 
 /* ---- all of them ---- */
 
-static void set_stored(const rb_model *model, const char *name, rb_metrics *metrics) {
+static double stored(const rb_model *model, const char *name) {
     const double *value = rb_model_array(model, name, NULL, NULL);
-    rb_metrics_set(metrics, name, value ? *value : NAN);
+    return value ? *value : NAN;
+}
+
+static void set_stored(const rb_model *model, rb_metrics *metrics) {
+    rb_metrics_set(metrics, "kkt_residual", stored(model, "kkt_residual"));
+    rb_metrics_set(metrics, "certificate", stored(model, "certificate"));
+}
+
+void rfn_summary(const rb_model *model, bool details, char *line, size_t size) {
+    double residual = stored(model, "kkt_residual"), certificate = stored(model, "certificate");
+    bool first = details && isfinite(residual), second = details && isfinite(certificate);
+    char text[64] = "";
+    *line = '\0';
+    if (second) snprintf(text, sizeof text, "%scertificate %.3g", first ? ", " : "", certificate);
+    if (first) snprintf(line, size, "KKT residual %.3g%s", residual, text);
+    if (second && !first) snprintf(line, size, "%s", text);
 }
 
 /* Blocks in which nothing, dense rows of a sparse source included, is large. */
@@ -301,8 +317,7 @@ static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *me
     rb_error err = add_blocks(f);
     if (err) return err;
     double objective = fill_objectives(f, metrics), error = NAN;
-    set_stored(model, "kkt_residual", metrics);
-    set_stored(model, "certificate", metrics);
+    set_stored(model, metrics);
     rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)f->n * (double)f->l));
     rb_metrics_set(metrics, "reconstruction_error", sqrt(f->residual_squares));
     rb_metrics_set(metrics, "mean_squared_error",
@@ -331,8 +346,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
     bool lacking = false;
     err = err ? err : find_lacking(&f, &lacking);
     if (!err && lacking) {
-        set_stored(model, "kkt_residual", metrics);
-        set_stored(model, "certificate", metrics);
+        set_stored(model, metrics);
         err = rfn_evaluate_lacking(ctx, f.coder, feed, f.block_samples, metrics);
     } else if (!err) {
         err = measure(model, &f, metrics);

@@ -202,4 +202,5 @@ const rb_method rb_method_rfn = {
     .arrays = arrays,
     .layer = rfn_layer,
     .rectifies = true,
+    .summary = rfn_summary,
 };

@@ -16,7 +16,7 @@ names = {n for f in files if re.match(rooms, f)
 assert {"rfn", "nmf-et", "kmeans", "rbm", "stack"} <= names, names
 # Of these no other method has any.
 arrays = {"prior_covariance", "noise_covariance", "multipliers", "slab_mean", "value_prior", "visible_bias",
-          "trace_fields", "trace_fields_at", "trace_quality"}
+          "trace_fields", "trace_fields_at", "trace_quality", "sigma"}
 words = "|".join(sorted((re.escape(n) for n in names - {"net", "stack"}), key=len, reverse=True))
 functions = "|".join(sorted({n.replace("-", "_") for n in names - {"net", "stack"}} | {"et"}))
 # A generator and a rule for members that are called as the methods of their papers, and what follows from them.
