@@ -112,8 +112,8 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
                             rb_modules **modules);
 
 /* Units that follow the level of the samples, by blocks that somebody else goes through (levels.c):
- * rb_levels_add is called with each where `looks` says so, then rb_levels_tell, which warns and sets
- * the metric units_of_level. rb_levels_end in any case. */
+ * rb_levels_add is called with each where `looks` says so, then rb_levels_tell, which warns and
+ * sets the metric units_of_level. rb_levels_end in any case. */
 typedef struct rb_levels {
     rb_scratch scratch;
     bool looks;
