@@ -34,7 +34,7 @@ test_that("slower kernels of the BLAS are told once, and the environment stays",
   code <- c("x <- matrix(sin(1:600), 60)",
             "for (i in 1:2) suppressWarnings(rarebit(x, 2, 'pca', scale = 'sd'))",
             "cat(Sys.getenv('OPENBLAS_CORETYPE', 'none'), nzchar(rarebit_info()$blas_advice))")
-  told <- "computes with its .* kernels, which are slower"
+  told <- "uses its .* kernels, which are slower"
   out <- child(code, "OPENBLAS_CORETYPE=Prescott")
   if (grepl("DYNAMIC_ARCH", rarebit_info()$blas) && rarebit_info()$kernels != "ref")
     expect_match(out[length(out)], "Prescott TRUE")
