@@ -167,7 +167,7 @@ def test_slower_kernels_of_the_blas_are_told():
     status, said = run(code, OPENBLAS_CORETYPE="Prescott")
     assert status == 0, said
     core, better = said.splitlines()[-1].split(" ")
-    told = f"computes with its {core} kernels, which are slower than those for {better}: set"
+    told = f"uses its {core} kernels, which are slower on this processor than those for {better}; set"
     assert said.count(told) == (2 if better else 0), said  # once a context, which is once a fit
     if "DYNAMIC_ARCH" in rarebit.build_info()["blas"] and rarebit.build_info()["kernels"] != "ref":
         assert core == "Prescott" and better
