@@ -372,5 +372,5 @@ def test_sample_draws_from_the_distribution():
     assert np.array_equal(pca.sample(3, random_state=1), pca.sample(3, random_state=1))
     assert not np.array_equal(pca.sample(3, random_state=1), pca.sample(3, random_state=2))
     np.testing.assert_allclose(pca.sample(400, noise=0, X=X), pca.reconstruct(X), atol=1e-4)
-    with pytest.raises(ValueError, match="which draws without a chain; leave it"):
+    with pytest.raises(ValueError, match="drawn without a chain; leave it"):
         pca.sample(2, steps=3)

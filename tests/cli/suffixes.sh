@@ -8,9 +8,10 @@ for suffix in jpg pdf doc; do
         # shellcheck disable=SC2086 # words
         refuses "its suffix must be one of .npy, .tsv" $line -o out.$suffix
     done
-    for kind in history codes filters unit modules fields quality evidence; do
+    for kind in history codes filters modules fields quality evidence; do
         refuses "must end in .png or .svg: 'out.$suffix'" plot $kind m.h5 X.npy -o out.$suffix
     done
+    refuses "must end in .png or .svg: 'out.$suffix'" plot unit m.h5 X.npy --unit 0 -o out.$suffix
     refuses "use the suffix .tsv, .json or .gmt" modules m.h5 X.npy -o out.$suffix
 done
 refuses "one of .npy, .tsv" simulate bars -o Y.npy --truth fields.jpg

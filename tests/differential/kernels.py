@@ -111,12 +111,12 @@ def refused(sentence, status, *words):
 
 refused("have 75 values, but the samples of the model 25", 2, "export", "grey.h5", "--conv", "5x5x3", "-o", "no.npz")
 refused("conv is 'five'", 2, "export", "grey.h5", "--conv", "five", "-o", "no.npz")
-refused("the whitening is of patches of 5x5x3", 2, "export", "grey.h5", "--conv", "5x5", "--whitening", "zca.npz", "-o",
+refused("the whitening is for patches of 5x5x3", 2, "export", "grey.h5", "--conv", "5x5", "--whitening", "zca.npz", "-o",
         "no.npz")
-refused("is no .npz", 2, "export", "grey.h5", "--conv", "5x5", "-o", "no.onnx")
-refused("is no whitening", 1, "export", "grey.h5", "--conv", "5x5", "--whitening", "layer.npz", "-o", "no.npz")
+refused("kernels are written as .npz", 2, "export", "grey.h5", "--conv", "5x5", "-o", "no.onnx")
+refused("is not a whitening", 1, "export", "grey.h5", "--conv", "5x5", "--whitening", "layer.npz", "-o", "no.npz")
 np.savez("wrong.npz", **{**zca, "shape": np.array([5, 5, 1e9])})
-refused("is no whitening", 1, "export", "grey.h5", "--conv", "5x5", "--whitening", "wrong.npz", "-o", "no.npz")
+refused("is not a whitening", 1, "export", "grey.h5", "--conv", "5x5", "--whitening", "wrong.npz", "-o", "no.npz")
 refused("504 values per sample", 2, "patches", "pictures.npy", "--pictures", "14x12",
         "--size", "5x5", "-o", "no.npy")
 refused("do not fit", 2, "patches", "grey.npy", "--pictures", "14x12", "--size", "15x5", "-o", "no.npy")

@@ -211,7 +211,7 @@ refused("not finite", changed("infinite.npz", **{"2.bias": np.full(8, np.inf)}))
 refused("has 2 layers, but the net has 3", "counts.npz")
 np.savez("bias.npz", **{key: values for key, values in state.items() if key != "4.bias"})
 refused("lacks the bias of layer 3", "bias.npz")
-refused("numbers are imported into a net", "tuned.npz", "rfn.h5", 2)
+refused("imported into a net only", "tuned.npz", "rfn.h5", 2)
 with open("none.npz", "wb") as file:
     file.write(b"not a zip file at all" * 10)
 refused("not a sound .npz", "none.npz")

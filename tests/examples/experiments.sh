@@ -105,7 +105,7 @@ tells "100000 of the samples, evenly spread"
 tells "--trim-silence"
 refuses "experiment 'mnist' needs --data" --experiment mnist
 refuses "would write over 'a.pgm'" --experiment patches-50 --data a.pgm --picture a.pgm
-breaks "a.pgm: this is no sound" --experiment sound --data a.pgm
+breaks "a.pgm: not a recording" --experiment sound --data a.pgm
 for option in "--iterations 5" "--data Y.npy"; do
     # shellcheck disable=SC2086 # words
     refuses "does nothing for mca-noisy" --experiment mca-noisy --trials 1 $option
