@@ -61,6 +61,7 @@ static void finds_the_planted_number(void **state) {
     rb_selection *s = select_units(w);
     const char *why = rb_selection_choice(s, &units, &low, &high);
     assert_int_equal(rb_selection_rows(s), 6);
+    assert_int_equal(s->fits, 3); /* each fold is left out once */
     assert_true(low <= CAUSES && CAUSES <= high);
     assert_int_equal(units, CAUSES);
     assert_non_null(strstr(why, "4 units are stable"));
