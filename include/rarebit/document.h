@@ -42,8 +42,9 @@ typedef struct rb_document {
 
 /* Finds what is asked, in the order of the fields. The samples are encoded once: their codes are
  * kept while the document is made where they take at most 1 GiB, or where labels, covariates or
- * with_codes need them all; else each of two passes makes them. Only the methods of rarebit/et.h
- * go through the samples once more for the metrics.
+ * with_codes need them all; else each of two passes makes them. Methods whose metrics need more of
+ * the posterior than codes, those of rarebit/et.h and factor analyses, pass through the samples
+ * once more.
  *
  * document is to be cleared with rb_document_clear, also when it was not filled. Errors are those
  * of rb_modules_find, rb_modules_permute, rb_modules_test_sets, rb_covariates_auc,
