@@ -70,8 +70,7 @@ int answers_check(const invocation *call) {
     for (int f = 0; f < ANSWER_FILES; f++) {
         const char *target = option_text(call, file_options[f]);
         if (target && !table_format_known(target)) {
-            report_error("cannot write '%s': its suffix must be .tsv or .json",
-                         target);
+            report_error("cannot write '%s': its suffix must be .tsv or .json", target);
             return STATUS_USAGE;
         }
     }

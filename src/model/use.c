@@ -514,6 +514,8 @@ static rb_error evaluate(rb_context *ctx, rb_encoded *kept, rb_metrics *metrics)
     metrics->tally = &tally;
     err = rb_tally_begin(ctx, model, rb_source_samples(kept->source), &check, &tally);
     err = rb_tally_end(&tally, model, err ? err : measure_with(ctx, kept, feed, metrics));
+    metrics->encoded = NULL;
+    metrics->tally = NULL;
     if (!err) {
         set_check(&check, metrics);
         rb_model_warn(ctx, model, &check);

@@ -57,6 +57,8 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
     if (!err && d->metrics) rb_levels_tell(ctx, &levels, d->metrics);
+    kept->also = NULL;
+    kept->also_user = NULL;
     rb_error end = d->with_metrics ? rb_levels_end(&levels) : RB_OK;
     return err ? err : end;
 }

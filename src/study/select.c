@@ -198,7 +198,8 @@ static void plan_clear(select_plan *plan) {
 
 static double cost_of(int64_t job, const void *user) {
     const select_plan *plan = user;
-    return (double)plan->units[job / plan->per_row];
+    int64_t row = job / plan->per_row;
+    return (double)plan->units[row];
 }
 
 rb_error rb_select_check(rb_context *ctx, const rb_options *options) {

@@ -215,7 +215,8 @@ static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_b
 static void take_held_out(const select_plan *plan, int64_t k, int64_t fit,
                           const select_outcome *o) {
     rb_selection *s = plan->selection;
-    double *row = s->cells + k * SELECT_COLUMNS, partitions = (double)(s->fits / s->folds);
+    int64_t count = s->fits / s->folds;
+    double *row = s->cells + k * SELECT_COLUMNS, partitions = (double)count;
     double share = (double)o->held_out_samples / (double)s->n_samples / partitions;
     const double *values = rb_select_arrays_of(plan, o).held_out;
     row[SELECT_HELD_OUT_ERROR] += share * o->held_out_error;
