@@ -16,7 +16,8 @@
 
 enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17 };
 
-/* Samples of PLANTED causes, each in two of five samples and on ten features; unit 3 is dead. */
+/* Samples of PLANTED causes, each in two of five samples and on ten features, whose loadings
+ * decrease where they are graded; unit 3 is dead. */
 typedef struct example {
     double values[N * M], codes[N * L], loadings[M * L], noise[M];
     int64_t starts[N + 1];
@@ -28,7 +29,7 @@ typedef struct example {
 
 static rb_context *ctx;
 
-static void make_example(example *e, uint64_t seed) {
+static void make_graded(example *e, uint64_t seed, double graded) {
     rb_draws draws = {.stream = {.seed = seed}};
     memset(e, 0, sizeof *e);
     e->n_samples = N;
@@ -40,7 +41,9 @@ static void make_example(example *e, uint64_t seed) {
     for (int64_t k = 0; k < M; k++) {
         e->noise[k] = 0.5 + rb_draw_uniform(&draws);
         for (int64_t j = 0; j < PLANTED; j++)
-            e->loadings[k * L + j] = k / 10 == j ? (k % 2 ? 2 : -2) : 0.05 * (double)(1 + k % 3);
+            e->loadings[k * L + j] = k / 10 == j
+                                         ? (k % 2 ? 2 : -2) * (1 - graded * (double)(k % 10))
+                                         : 0.05 * (double)(1 + k % 3);
     }
     for (int64_t i = 0; i < N; i++) {
         e->starts[i + 1] = e->starts[i];
@@ -55,6 +58,10 @@ static void make_example(example *e, uint64_t seed) {
             e->entries[e->starts[i + 1]++] = v;
         }
     }
+}
+
+static void make_example(example *e, uint64_t seed) {
+    make_graded(e, seed, 0);
 }
 
 static rb_block block_of(example *e, int64_t first, int64_t count) {
@@ -173,8 +180,9 @@ static double one_tail(double t) {
     return t > 0 ? both / 2 : 1 - both / 2;
 }
 
-/* p values of the features of each unit, features x PLANTED. */
-static void test_features(const example *e, double effect, double *p) {
+/* Loadings, their variances and p values of the features of each unit, features x PLANTED. */
+static void test_features(const example *e, double effect, double *loadings, double *variances,
+                          double *p) {
     enum { Q = PLANTED + 1 };
     double gram[Q * Q] = {0}, inverse[Q * Q];
     for (int a = 0; a < Q; a++)
@@ -197,7 +205,9 @@ static void test_features(const example *e, double effect, double *p) {
             rest += error * error;
         }
         for (int j = 0; j < PLANTED; j++) {
-            double deviation = sqrt(inverse[j * Q + j] * rest / (N - Q));
+            double variance = inverse[j * Q + j] * rest / (N - Q), deviation = sqrt(variance);
+            loadings[k * PLANTED + j] = b[j];
+            variances[k * PLANTED + j] = variance;
             p[k * PLANTED + j] = one_tail((fabs(b[j]) - effect) / deviation) +
                                  one_tail((fabs(b[j]) + effect) / deviation);
         }
@@ -225,6 +235,39 @@ static bool found(const double *p, int64_t k, int j, double level) {
     return false;
 }
 
+static double normal_density(double b, double variance) {
+    return exp(-b * b / (2 * variance)) / sqrt(2 * M_PI * variance);
+}
+
+/* EM for two groups of one unit's loadings: the probability of those that belong. */
+static void part_in_two(const double *b, const double *variances, int j, double *inside) {
+    double square = 0, error = 0, share = 0.1;
+    for (int64_t k = 0; k < M; k++) {
+        square += b[k * PLANTED + j] * b[k * PLANTED + j] / M;
+        error += variances[k * PLANTED + j] / M;
+    }
+    double small = 0.1 * error, large = 10 * fmax(square - error, error);
+    for (int step = 0; step < 100; step++) {
+        double count = 0, sums[2] = {0}, before = share;
+        for (int64_t k = 0; k < M; k++) {
+            double x = b[k * PLANTED + j], s = variances[k * PLANTED + j];
+            double in = share * normal_density(x, s + large);
+            double out = (1 - share) * normal_density(x, s + small);
+            inside[k] = in / (in + out);
+            count += inside[k];
+            for (int group = 0; group < 2; group++) { /* E(effect^2 | b, group) */
+                double of = group ? large : small, mean = of / (of + s) * x;
+                sums[group] +=
+                    (group ? inside[k] : 1 - inside[k]) * (mean * mean + of * s / (of + s));
+            }
+        }
+        share = fmin(fmax(count / M, 1e-4), 0.9);
+        small = sums[0] / (M - count);
+        large = fmax(sums[1] / count, small);
+        if (fabs(share - before) < 1e-4 * before) break;
+    }
+}
+
 static double deviation_of(const example *e, int unit) {
     double a[PLANTED * PLANTED], inverse[PLANTED * PLANTED];
     for (int i = 0; i < PLANTED; i++) {
@@ -248,11 +291,10 @@ static bool has(const rb_member *members, int64_t count, int64_t index) {
 }
 
 /* The first test, with the codes of the model. */
-static void first_test(example *e, double level, bool *sure) {
+static void first_test(example *e, double level, rb_membership out) {
     int64_t index[PLANTED] = {0, 1, 2};
     double rms[PLANTED];
     rb_refit *refit;
-    rb_membership out = {.sure = sure};
     for (int j = 0; j < PLANTED; j++)
         rms[j] = rms_of(e, j);
     rb_tested_units units = {PLANTED, index, rms, root_of(e)};
@@ -269,16 +311,24 @@ static void first_test(example *e, double level, bool *sure) {
 static void as_defined(void **state) {
     (void)state;
     static example e;
-    double p[M * PLANTED];
-    bool sure[M * PLANTED];
+    double b[M * PLANTED], variances[M * PLANTED], p[M * PLANTED], inside[M];
+    bool sure[M * PLANTED], belongs[M * PLANTED];
     for (int trial = 0; trial < 8; trial++) {
         double level = trial % 2 ? 0.3 : 0.1;
-        make_example(&e, (uint64_t)trial + 1);
+        make_graded(&e, (uint64_t)trial + 1, trial < 4 ? 0 : 0.1);
         e.sparse = trial / 2 % 2;
-        test_features(&e, 0.7 * root_of(&e), p);
-        first_test(&e, level, sure);
-        for (int64_t k = 0; k < M * PLANTED; k++)
-            assert_int_equal(sure[k], found(p, k / PLANTED, (int)(k % PLANTED), level));
+        double effect = 0.7 * root_of(&e);
+        test_features(&e, effect, b, variances, p);
+        first_test(&e, level, (rb_membership){sure, belongs});
+        for (int j = 0; j < PLANTED; j++) {
+            part_in_two(b, variances, j, inside);
+            for (int64_t k = 0; k < M; k++) {
+                int64_t at = k * PLANTED + j;
+                bool apart = fabs(b[at]) > effect && inside[k] >= 1 - level;
+                assert_int_equal(sure[at], found(p, k, j, level));
+                assert_int_equal(belongs[at], sure[at] || apart);
+            }
+        }
         rb_modules *modules = modules_of(&e, level);
         assert_int_equal(rb_modules_count(modules), PLANTED);
         assert_string_equal(rb_modules_rule(modules), "test");
@@ -287,9 +337,8 @@ static void as_defined(void **state) {
             int j = (int)m->unit;
             for (int64_t i = 0; i < N; i++) {
                 double z = e.codes[i * L + j] / rms_of(&e, j);
-                double effect = 0.15 * size_of(&e, j);
-                bool in =
-                    z != 0 && exp(rb_log_normal_tail((z - effect) / deviation_of(&e, j))) <= level;
+                double above = z - 0.15 * size_of(&e, j);
+                bool in = z != 0 && exp(rb_log_normal_tail(above / deviation_of(&e, j))) <= level;
                 assert_int_equal(has(m->samples, m->n_samples, i), in);
             }
             assert_in_range(m->n_features, 3, 13); /* of ten planted */
@@ -539,7 +588,7 @@ static void poor_codes(void **state) {
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < PLANTED; j++)
             e.codes[i * L + j] *= 0.2 + 1.6 * rb_draw_uniform(&draws);
-    first_test(&e, 0.1, sure);
+    first_test(&e, 0.1, (rb_membership){.sure = sure});
     for (int64_t k = 0; k < M * PLANTED; k++)
         before += sure[k] && k / PLANTED / 10 == k % PLANTED;
     rb_modules *modules = modules_of(&e, 0.1);
