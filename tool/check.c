@@ -125,6 +125,7 @@ static void print_sentence(const char *head, const char *sentence) {
     memcpy(text, sentence, length + 1);
     if (text[0] >= 'a' && text[0] <= 'z') text[0] = (char)(text[0] - 'a' + 'A');
     if (length > 0 && text[length - 1] != '?') memcpy(text + length, ".", 2);
+    put_options(text);
     print_line(head, text);
     free(text);
 }

@@ -27,8 +27,8 @@ enum { RB_STACK_LAYERS_MAX = 16 };
 /* The options of a stack whose layers are fits of that method: those of rb_options_new, of which
  * numbers, choices and flags may be lists between commas, a value for each layer; lists of one call
  * have the same length, which is the number of layers. And codes-memory. What is done to data and
- * means nothing for codes (missing, totals, log1p, top-variance, regress) is for the first layer
- * alone; centre and scale are for all. RB_ERROR_ARGUMENT: there is no such method. */
+ * means nothing for codes (missing, totals, log1p, drop, top-variance, regress) is for the first
+ * layer alone; centre and scale are for all. RB_ERROR_ARGUMENT: there is no such method. */
 RB_API rb_error rb_stack_options(rb_context *context, const char *method, rb_options **options);
 
 /* What rb_stack_fit refuses before it looks at the samples. */

@@ -75,6 +75,7 @@ class RFN(Estimator):
     accelerate: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -140,6 +141,7 @@ class RFN(Estimator):
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -194,6 +196,7 @@ class LinCA(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -243,6 +246,7 @@ class LinCA(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -300,6 +304,7 @@ class NMFET(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -352,6 +357,7 @@ class NMFET(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -408,6 +414,7 @@ class MCA(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -459,6 +466,7 @@ class MCA(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -496,6 +504,7 @@ class SSC(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -528,6 +537,7 @@ class SSC(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -559,6 +569,7 @@ class PCA(Directions):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -585,6 +596,7 @@ class PCA(Directions):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -618,6 +630,7 @@ class ICA(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -646,6 +659,7 @@ class ICA(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -680,6 +694,7 @@ class FA(Estimator):
     accelerate: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -709,6 +724,7 @@ class FA(Estimator):
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -742,6 +758,7 @@ class SFA(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -770,6 +787,7 @@ class SFA(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -802,6 +820,7 @@ class FALaplace(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -829,6 +848,7 @@ class FALaplace(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -861,6 +881,7 @@ class FAJeffreys(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -888,6 +909,7 @@ class FAJeffreys(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -921,6 +943,7 @@ class FABIA(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -949,6 +972,7 @@ class FABIA(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -982,6 +1006,7 @@ class NMF(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -1010,6 +1035,7 @@ class NMF(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1039,6 +1065,7 @@ class KMeans(Clusters):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -1063,6 +1090,7 @@ class KMeans(Clusters):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1100,6 +1128,7 @@ class DAE(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -1132,6 +1161,7 @@ class DAE(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,
@@ -1168,6 +1198,7 @@ class RBM(Estimator):
     trace: Any
     checkpoint_every: Any
     centre_samples: Any
+    drop: Any
     centre: Any
     scale: Any
 
@@ -1199,6 +1230,7 @@ class RBM(Estimator):
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
         scale: Optional[Literal["none", "sd", "iqr"]] = None,
         n_jobs: Optional[int] = None,

@@ -280,7 +280,8 @@ static bool are_numbers(const char *text) {
 /* A text stays in the handle as long as the field points to it. */
 static rb_error put(rb_context *ctx, const place *at, const char *text) {
     bool points = points_to_text(at->row);
-    bool list = at->row->kind == RB_OPTION_VALUES ? are_numbers(text) : !points;
+    bool word = at->row->kind == RB_OPTION_CHOICE && strstr(at->row->choices, text);
+    bool list = at->row->kind == RB_OPTION_VALUES ? are_numbers(text) : !points && !word;
     if (at->lists && list && strchr(text, ',')) return put_list(ctx, at, text);
     char *copy = points ? rb_copy_text(ctx, text) : NULL;
     if (points && !copy) return RB_ERROR_MEMORY;

@@ -31,6 +31,20 @@ static rb_error advise_units(const rb_look *look, rb_check *check) {
                         (long long)found, bound);
 }
 
+/* Of pictures every pixel is needed. */
+static rb_error advise_drop(const rb_look *look, rb_check *check) {
+    bool constant = false, same = look->same_features > 0;
+    for (int64_t k = 0; k < look->m && !constant; k++)
+        constant = look->features[k].low == look->features[k].high;
+    if (look->kind == RB_KIND_PIXELS || !(constant || same)) return RB_OK;
+    return rb_check_add(look->ctx, check, "drop",
+                        !same       ? "constant"
+                        : !constant ? "duplicates"
+                                    : "duplicates,constant",
+                        "%s%s%s", constant ? "constant features carry no information" : "",
+                        constant && same ? ", and " : "", same ? "equal features count once" : "");
+}
+
 static rb_error advise_values(const rb_look *look, rb_check *check) {
     char text[32];
     rb_error err = RB_OK;
@@ -51,6 +65,7 @@ static rb_error advise_values(const rb_look *look, rb_check *check) {
         err = rb_check_add(look->ctx, check, "centre-samples", "median",
                            "a level that all features of a sample share is not a cause");
     }
+    if (!err) err = advise_drop(look, check);
     if (!err && look->m > MANY_FEATURES && look->log1p) {
         snprintf(text, sizeof text, "%d", KEPT_FEATURES);
         err =

@@ -1,39 +1,28 @@
 /* Samples, and features, that are the same throughout: by their hashes, of 64 bits. */
 #include "check.h"
 
-#include <stdlib.h>
-
-typedef struct hashed {
-    uint64_t hash;
-    int64_t place;
-} hashed;
-
-static int compare(const void *a, const void *b) {
-    const hashed *x = a, *y = b;
-    int by_hash = (x->hash > y->hash) - (x->hash < y->hash);
-    return by_hash ? by_hash : (x->place > y->place) - (x->place < y->place);
-}
-
 /* Counts those that are as one before; the first pair in the order of the data. Constant ones are
  * found elsewhere. */
 static rb_error find_same(rb_context *ctx, const rb_tally *tallies, int64_t count, int64_t *same,
                           int64_t pair[2]) {
-    hashed *sorted = rb_alloc(ctx, count, sizeof *sorted);
-    int64_t used = 0;
-    if (!sorted) return RB_ERROR_MEMORY;
-    for (int64_t i = 0; i < count; i++)
-        if (tallies[i].low < tallies[i].high) sorted[used++] = (hashed){tallies[i].hash, i};
-    if (used > 1) qsort(sorted, (size_t)used, sizeof *sorted, compare);
-    for (int64_t i = 1; i < used; i++) {
-        if (sorted[i].hash != sorted[i - 1].hash) continue;
-        if (*same == 0 || sorted[i].place < pair[1]) {
-            pair[0] = sorted[i - 1].place;
-            pair[1] = sorted[i].place;
+    rb_scratch scratch = {.ctx = ctx};
+    uint64_t *hashes = rb_take(&scratch, count, sizeof *hashes);
+    bool *skip = rb_take(&scratch, count, sizeof *skip);
+    int64_t *first = rb_take(&scratch, count, sizeof *first);
+    for (int64_t i = 0; !scratch.err && i < count; i++) {
+        hashes[i] = tallies[i].hash;
+        skip[i] = !(tallies[i].low < tallies[i].high);
+    }
+    if (!scratch.err) scratch.err = rb_find_same(ctx, hashes, skip, count, first);
+    for (int64_t i = 0; !scratch.err && i < count; i++) {
+        if (first[i] < 0) continue;
+        if (*same == 0) {
+            pair[0] = first[i];
+            pair[1] = i;
         }
         ++*same;
     }
-    rb_free(sorted);
-    return RB_OK;
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_look_find_same(rb_look *look) {

@@ -279,7 +279,8 @@ static rb_error say_constant(const speaker *s) {
                             f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
                             (double)f.count,
                             "%lld of %lld features %s the same in all samples, such as %s (%lld "
-                            "are 0 throughout): they carry no information but cost time",
+                            "are 0 throughout): they carry no information but cost time; "
+                            "`drop=constant` leaves them out",
                             (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
                             feature(look, f.first, text), (long long)f.zero);
     }
@@ -324,7 +325,8 @@ static rb_error say_same(const speaker *s) {
     if (!err && look->same_features > 0) {
         err = rb_check_find(
             s->ctx, s->check, "duplicate-features", RB_SEVERITY_NOTE, (double)look->same_features,
-            "%lld feature%s the same values as another one, such as %s and %s: they count twice",
+            "%lld feature%s the same values as another one, such as %s and %s: they count "
+            "twice; `drop=duplicates` keeps the first of each",
             (long long)look->same_features, look->same_features == 1 ? " has" : "s have",
             feature(look, look->same_feature[0], one), feature(look, look->same_feature[1], other));
     }

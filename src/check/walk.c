@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     STRETCHES = 64,
@@ -25,21 +24,10 @@ double rb_tally_sd(const rb_tally *t) {
     return t->low == t->high ? 0 : sqrt(fmax(0, t->squares / n - mean * mean));
 }
 
-/* Places and values that are not 0 make the same sum in any order (splitmix64, Steele et al.
- * 2014). */
-static uint64_t mix(uint64_t place, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint64_t z = bits + 0x9E3779B97F4A7C15u * (place + 1);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 static void tally_value(rb_tally *t, int64_t place, double value) {
     if (isnan(value)) {
         t->missing++;
-        t->hash += mix((uint64_t)place, NAN);
+        t->hash += rb_hash_value(place, NAN);
         return;
     }
     if (t->present == 0) t->shift = value;
@@ -51,7 +39,7 @@ static void tally_value(rb_tally *t, int64_t place, double value) {
     t->high = fmax(t->high, value);
     if (value != 0) {
         t->nonzeros++;
-        t->hash += mix((uint64_t)place, value);
+        t->hash += rb_hash_value(place, value);
     }
 }
 

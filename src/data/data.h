@@ -238,6 +238,7 @@ typedef struct rb_preprocess_options {
                     * 0: leave it */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
     int centre_samples;   /* rb_centre_samples: what is subtracted from each sample, after log1p */
+    int drop;             /* rb_drop: features that are not used */
     int64_t top_variance; /* keep this many features of largest variance; 0: all */
     int centre;           /* rb_centre: what is subtracted from each feature */
     int scale;           /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
@@ -245,6 +246,14 @@ typedef struct rb_preprocess_options {
 } rb_preprocess_options;
 
 extern const rb_option_group rb_preprocess_group;
+
+/* A value that is not 0 and its place. The sum over the places, in any order, is the hash of a
+ * list: zeros need no visit. */
+uint64_t rb_hash_value(int64_t place, double value);
+/* Where list i, unless it is skipped, is equal to an earlier one by its hash: the first of these,
+ * else -1. */
+rb_error rb_find_same(rb_context *ctx, const uint64_t *hashes, const bool *skip, int64_t count,
+                      int64_t *first);
 
 /* A covariate as a fit has seen it. */
 typedef struct rb_regress_term {
@@ -285,7 +294,7 @@ static inline bool rb_missing_stays(const rb_preprocess_options *options) {
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, samples centred, effects of covariates taken out, missing values filled (or
  * kept as
- * NaN), features selected, centred, scaled. */
+ * NaN), features dropped and selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options; /* its text is that of `regress` */
     int64_t n_input;               /* features of the data before selection */

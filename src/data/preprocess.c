@@ -20,6 +20,8 @@ struct fitting {
     rb_source *source;
     struct feature *features; /* of the input */
     bool fills;
+    uint64_t *hashes;        /* of the features; NULL: equal ones stay */
+    bool *dropped;           /* NULL: none is */
     rb_regress_fit *effects; /* NULL: none are taken out */
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
@@ -80,6 +82,7 @@ static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     struct fitting *f = user;
     look_for_counts(f, rows);
+    if (f->hashes) rb_hash_features(ctx, rows, first, f->hashes);
     if (f->effects) rb_regress_fit_add(ctx, f->effects, rows, first);
     rb_moments_add(ctx, f->p->moments, rows);
 }
@@ -111,6 +114,8 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
     for (int64_t k = 0; !err && k < p->n_input; k++)
         f->features[k].moments = p->moments[k];
     if (!err) remark_on_counts(ctx, f);
+    if (!err && f->dropped)
+        err = rb_drop_choose(ctx, p->options.drop, p->moments, f->hashes, p->n_input, f->dropped);
     if (!err && f->effects)
         err = rb_regress_fit_solve(ctx, f->effects, &f->features->moments, sizeof *f->features);
     if (f->effects) { /* of what is left the blocks tell */
@@ -206,12 +211,16 @@ static double variance(const struct fitting *f, int64_t k) {
     return m->count ? m->squares / (double)m->count : 0;
 }
 
-/* Chooses the features of largest variance (ties: the first), in their own order. */
+/* Chooses the features of largest variance (ties: the first) among those that are not dropped, in
+ * their own order. */
 static rb_error select_features(rb_context *ctx, struct fitting *f) {
     rb_preprocess *p = f->p;
+    int64_t wanted = p->options.top_variance, kept = p->n_input;
+    for (int64_t k = 0; f->dropped && k < p->n_input; k++)
+        kept -= f->dropped[k];
+    wanted = wanted == 0 || wanted > kept ? kept : wanted;
     p->n_features = p->n_input;
-    int64_t wanted = p->options.top_variance;
-    if (wanted == 0 || wanted >= p->n_input) return RB_OK;
+    if (wanted == p->n_input) return RB_OK;
     double *variances = rb_alloc(ctx, p->n_input, sizeof *variances);
     p->selected = rb_alloc(ctx, wanted, sizeof *p->selected);
     if (!variances || !p->selected) {
@@ -219,14 +228,17 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t k = 0; k < p->n_input; k++)
-        variances[k] = variance(f, k);
+        variances[k] = f->dropped && f->dropped[k] ? -1 : variance(f, k);
     rb_sort_numbers(variances, p->n_input);
     double min = variances[p->n_input - wanted];
     int64_t ties = 0, taken = 0;
     for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++)
         ties++;
-    for (int64_t k = 0; k < p->n_input; k++)
-        if (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)) p->selected[taken++] = k;
+    for (int64_t k = 0; k < p->n_input; k++) {
+        bool dropped = f->dropped && f->dropped[k];
+        if (!dropped && (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)))
+            p->selected[taken++] = k;
+    }
     p->n_features = taken;
     rb_free(variances);
     return RB_OK;
@@ -350,7 +362,11 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     int64_t m = f->p->n_input;
     f->fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
     f->features = rb_alloc_zero(ctx, m, sizeof *f->features);
-    rb_error err = f->features ? survey(ctx, f) : RB_ERROR_MEMORY;
+    if (options->drop) f->dropped = rb_alloc_zero(ctx, m, sizeof *f->dropped);
+    if (options->drop > RB_DROP_CONSTANT) f->hashes = rb_alloc_zero(ctx, m, sizeof *f->hashes);
+    bool held = f->features && (!options->drop || f->dropped) &&
+                (options->drop <= RB_DROP_CONSTANT || f->hashes);
+    rb_error err = held ? survey(ctx, f) : RB_ERROR_MEMORY;
     for (int64_t k = 0; !err && k < m; k++)
         f->features[k].fill = f->features[k].moments.mean;
     if (!err && (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
@@ -414,6 +430,8 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     err = err ? err : run(ctx, &f);
     if (f.effects) rb_regress_fit_end(&effects);
     rb_free(f.features);
+    rb_free(f.hashes);
+    rb_free(f.dropped);
     if (err) rb_preprocess_free(p);
     *out = err ? NULL : p;
     return err;

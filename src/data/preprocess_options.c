@@ -19,6 +19,9 @@ static const rb_option table[] = {
      0, 0, "none|mean|median", "HOW",
      "subtract the mean or median of each sample, after --log1p: removes a level shared by all "
      "features, such as the brightness of an array (dense data)"},
+    {"drop", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, drop), "none", 0, 0,
+     "none|constant|duplicates|duplicates,constant|constant,duplicates", "WHICH",
+     "drop features with one value throughout, and all but the first of equal features"},
     {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,
      9e18, NULL, "N", "keep the N features of largest variance (0: all)", RB_OPTION_COMMON},
     {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,

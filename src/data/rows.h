@@ -118,6 +118,15 @@ void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows)
  * missing, of all features? */
 int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
 
+/* ---- features that are dropped (drop.c) ---- */
+
+/* Adds rows as a pass collects them, from sample `first` on, to the hashes of features. */
+void rb_hash_features(rb_context *ctx, const rb_matrix *rows, int64_t first, uint64_t *hashes);
+/* Which of the features, of the moments before effects are taken out; hashes NULL: constant ones
+ * alone. RB_ERROR_DATA: none would be left. */
+rb_error rb_drop_choose(rb_context *ctx, int drop, const rb_moments *moments,
+                        const uint64_t *hashes, int64_t count, bool *dropped);
+
 /* ---- passes over raw samples (pass.c) ---- */
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */

@@ -142,7 +142,7 @@ static rb_error check_patches(rb_context *ctx, const rb_model *model, const rb_p
     if (rb_model_features(model) != features) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the model uses only %lld of its %lld features, but an image needs all; fit "
-                       "without `top-variance`",
+                       "without `top-variance` and `drop`",
                        (long long)rb_model_features(model), (long long)features);
     }
     return RB_OK;

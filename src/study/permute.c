@@ -351,10 +351,11 @@ static const char *value_again(const rb_model *model, const rb_option *row) {
     const char *name = row->name;
     if (strcmp(name, "regress") == 0) return NULL;
     static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
-    return rb_among(done, name)                  ? "0"
-           : strcmp(name, "log1p") == 0          ? "false"
-           : strcmp(name, "centre-samples") == 0 ? "none"
-                                                 : rb_model_attribute(model, name);
+    return rb_among(done, name)         ? "0"
+           : strcmp(name, "log1p") == 0 ? "false"
+           : strcmp(name, "centre-samples") == 0 || strcmp(name, "drop") == 0
+               ? "none"
+               : rb_model_attribute(model, name);
 }
 
 /* A consensus may have fewer units than its fits, or more, up to those of all of them. */

@@ -156,7 +156,7 @@ static void defaults_are_pinned(void **state) {
          "activation=rectify activation-threshold=0 activation-slope=0.01 "
          "prior-mean=-0.5 prior-covariance=1 "},
         {rb_preprocess_group.rows, "missing=refuse totals=0 log1p=false centre-samples=none "
-                                   "top-variance=0 centre=auto scale=none regress= "},
+                                   "drop=none top-variance=0 centre=auto scale=none regress= "},
         {rb_read_group()->rows,
          "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };

@@ -330,7 +330,7 @@ function fit() {
 }
 
 function data() {
-  const d = D.data, was = attribute("data_checksum"), steps = ["totals", "log1p", "regress", "missing", "top-variance", "centre", "scale"];
+  const d = D.data, was = attribute("data_checksum"), steps = ["totals", "log1p", "centre-samples", "regress", "missing", "drop", "top-variance", "centre", "scale"];
   part("data", "The data",
     h("p", {}, `${plural(d.samples, "sample")} × ${plural(d.features, "feature")} from ${d.file}${D.model.features === d.features ? "" : `, of which the model uses ${whole(D.model.features)} features`}. ${was === undefined ? "" : was === d.checksum ? "The model was fitted to these very numbers." : "The model was fitted to other numbers than these."}`),
     facts("Data", [["File", d.file], ["Format", d.format + (d.sparse ? ", sparse" : ", dense")], ["Samples", whole(d.samples)], ["Features", whole(d.features)],
