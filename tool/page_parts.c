@@ -41,15 +41,15 @@ void page_add_model(const page *p, json_t **to) {
     const char *name;
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
         json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
-    json_add(to, "model",
-             json_pack("{so so so sI sI sI ss so so}", "file", json_of_text(p->call->arguments[0]),
-                       "title", json_of_text(method_title(p)), "method",
-                       json_of_text(rb_model_method(model)), "features",
-                       (json_int_t)rb_model_features(model), "units",
-                       (json_int_t)rb_model_units(model), "iterations",
-                       (json_int_t)rb_model_iterations(model), "status",
-                       rb_status_name(rb_model_status(model)), "objective", objectives(model),
-                       "attributes", attributes));
+    json_add(
+        to, "model",
+        json_pack(
+            "{so so so sI sI sI ss so sI so}", "file", json_of_text(p->call->arguments[0]), "title",
+            json_of_text(method_title(p)), "method", json_of_text(rb_model_method(model)),
+            "features", (json_int_t)rb_model_features(model), "units",
+            (json_int_t)rb_model_units(model), "iterations", (json_int_t)rb_model_iterations(model),
+            "status", rb_status_name(rb_model_status(model)), "objective", objectives(model),
+            "shrinks_from", (json_int_t)rb_model_shrinks_from(model), "attributes", attributes));
 }
 
 /* What the library looks at, and would warn of. */

@@ -244,6 +244,9 @@ typedef struct rb_method {
     void (*summary)(const rb_model *model, bool details, char *line, size_t size);
     /* How many training samples the last M-step used; 0: not known. NULL: all of them. */
     int64_t (*samples_used)(const rb_model *model);
+    /* The iteration, from 1, from which on the fit shrank loadings, so that its objective may fall;
+     * 0: none. NULL: none. */
+    int64_t (*shrinks_from)(const rb_model *model);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

@@ -65,6 +65,10 @@ RB_API int64_t rb_model_iterations(const rb_model *model);
 RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                                  double *estep_objective, double *seconds);
 
+/* The iteration, from 1, from which on the fit shrank loadings: the objective may fall there, since
+ * it does not count what shrinking is for. 0: none. */
+RB_API int64_t rb_model_shrinks_from(const rb_model *model);
+
 /* From here on values that are missing (NaN) in the samples that the model is given are integrated
  * out, whatever the fit did with them: RB_MISSING_OMIT, RB_MISSING_MODEL. RB_ERROR_ARGUMENT when
  * its method needs all values; those of rarebit/rfn.h and rarebit/et.h do not. */

@@ -67,6 +67,10 @@ const rb_metric_plot *rb_metric_plots(const rb_model *model) {
     return plots ? plots : objectives;
 }
 
+int64_t rb_model_shrinks_from(const rb_model *model) {
+    return ANSWER(model->method, shrinks_from) ? model->method->shrinks_from(model) : 0;
+}
+
 const rb_trace_arrays *rb_traces(const rb_model *model) {
     return ANSWER(model->method, traces);
 }

@@ -211,8 +211,10 @@ typedef struct rb_series {
     const double *values;             /* one per iteration; NaN leaves a gap */
     const char *(*label)(int number); /* of values that are numbers of kinds; NULL: they are not */
 } rb_series;
+/* `shrinks_from`: the iteration, from 1, that a line marks in each panel; 0: none. */
 rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
-                         const char *title, const rb_plot_options *options, const char *path);
+                         int64_t shrinks_from, const char *title, const rb_plot_options *options,
+                         const char *path);
 
 /* Lines over 1 .. count in one panel. */
 typedef struct rb_series_plot {

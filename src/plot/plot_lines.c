@@ -150,8 +150,24 @@ static void draw_kinds(rb_page *page, const panel *p, int64_t count) {
     cairo_fill(page->cairo);
 }
 
+/* Words above the first panel, within its ends. */
+static void draw_mark(rb_page *page, const panel *p, int64_t iteration, bool first) {
+    static const char words[] = "from here on loadings are shrunk";
+    const rb_box *box = &p->chart.box;
+    double x = rb_chart_x(&p->chart, (double)iteration), bottom = box->y + box->height;
+    double width = rb_text_width(RB_TEXT_TICK, words), middle = box->x + box->width / 2;
+    rb_page_line(page, x, box->y - 4, x, bottom, 1, (rb_colour){0.35, 0.35, 0.35});
+    if (first)
+        rb_page_text(page, RB_TEXT_TICK, x, box->y - 12,
+                     x + width < box->x + box->width ? 0
+                     : x > middle                    ? 1
+                                                     : 0.5,
+                     0, words);
+}
+
 rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
-                         const char *title, const rb_plot_options *options, const char *path) {
+                         int64_t shrinks_from, const char *title, const rb_plot_options *options,
+                         const char *path) {
     static const int colours[RB_SERIES_MAX] = {0, 3, 2, 1};
     panel panels[RB_SERIES_MAX];
     int n_panels = 0;
@@ -173,6 +189,8 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     rb_page_title(&page, last->box.x, 30, 0, title);
     for (panel *p = panels; p < panels + n_panels; p++) {
         rb_chart_axes(&page, &p->chart);
+        if (shrinks_from > 0 && shrinks_from <= count)
+            draw_mark(&page, p, shrinks_from, p == panels);
         if (p->series->label) {
             draw_kinds(&page, p, count);
         } else {
@@ -213,7 +231,8 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    err = rb_draw_history(ctx, series, s, count, title, &options, path);
+    err =
+        rb_draw_history(ctx, series, s, count, rb_model_shrinks_from(model), title, &options, path);
     rb_free(values);
     return err;
 }

@@ -1,7 +1,13 @@
 /* What others ask of a model of rfn. */
 #include "coder.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+int64_t rfn_shrinks_from(const rb_model *model) {
+    const char *text = rb_model_attribute(model, "shrinks_from");
+    return text ? strtoll(text, NULL, 10) : 0;
+}
 
 bool rfn_has_sparse_loadings(const rb_model *model) {
     const char *text = rb_model_attribute(model, "sparse-loadings");

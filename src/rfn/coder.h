@@ -33,6 +33,7 @@ void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *bloc
 
 /* answers.c: what others ask of a model. */
 bool rfn_has_sparse_loadings(const rb_model *model);
+int64_t rfn_shrinks_from(const rb_model *model);
 bool rfn_iterates(const rb_model *model);
 rb_error rfn_layer(rb_context *ctx, const rb_model *model, rb_method_layer *layer);
 

@@ -505,6 +505,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     const rfn_setup *setup = &fit->setup;
     rb_error err = store_parameters(ctx, fit, model);
     err = err ? err : store_best(ctx, setup, model);
+    err = err ? err : rfn_store_shrinking(ctx, setup, model);
     if (!err && fit->codes.filled && !fit->persistent.converged) {
         err = rfn_complete_multipliers(ctx, &fit->persistent, &fit->parameters, fit->progress.alive,
                                        fit->scratch.work, &fit->codes);

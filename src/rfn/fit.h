@@ -141,6 +141,8 @@ void rfn_merge_units(rb_context *ctx, rb_dense codes, rb_dense products,
 bool rfn_still_begins(const rfn_fit *fit);
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
 bool rfn_shrinks(const rfn_fit *fit);
+/* Puts the iteration from which loadings were shrunk, from 1, into the model; none: nothing. */
+rb_error rfn_store_shrinking(rb_context *ctx, const rfn_setup *setup, rb_model *model);
 void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */

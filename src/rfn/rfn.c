@@ -203,4 +203,5 @@ const rb_method rb_method_rfn = {
     .layer = rfn_layer,
     .rectifies = true,
     .summary = rfn_summary,
+    .shrinks_from = rfn_shrinks_from,
 };

@@ -18,6 +18,7 @@
 #include "fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5 };
 static const double RISE = 0.05, MAX_EXTREME = 0.01, NEARLY_ALL = 0.9;
@@ -33,6 +34,13 @@ static bool is_before(const rfn_setup *setup, int64_t msteps, int64_t iteration)
 bool rfn_shrinks(const rfn_fit *fit) {
     return fit->setup.options.sparse_loadings > 0 &&
            !is_before(&fit->setup, fit->progress.iteration - 1, FREE_ITERATIONS);
+}
+
+rb_error rfn_store_shrinking(rb_context *ctx, const rfn_setup *setup, rb_model *model) {
+    char text[32];
+    if (!is_before(setup, 0, FREE_ITERATIONS) || model->iterations <= FREE_ITERATIONS) return RB_OK;
+    snprintf(text, sizeof text, "%d", FREE_ITERATIONS + 1);
+    return rb_model_set_attribute(ctx, model, "shrinks_from", text);
 }
 
 bool rfn_still_begins(const rfn_fit *fit) {

@@ -18,6 +18,14 @@ for text in '"checksum":"' '"data_checksum":"' 'rarebit report model.h5 X.npy -o
     'rarebit fit rfn X.npy -k 4 --iterations 60 --seed 1 -o model.h5' '"version":"'; do
     grep -qF -e "$text" page.html || fail "page.html lacks $text"
 done
+# Where shrinking begins is marked; a fit that ends before, or goes on from a model, has no such place.
+grep -qF '"shrinks_from":51,' page.html || fail "page.html does not say where shrinking begins"
+expect 0 fit rfn X.npy -k 4 --iterations 50 --seed 1 -o short.h5 -q
+expect 0 fit rfn X.npy --init model.h5 --iterations 60 -o on.h5 -q
+for model in short on; do
+    expect 0 report $model.h5 X.npy -o none.html -q
+    grep -qF '"shrinks_from":0,' none.html || fail "$model.h5 begins to shrink"
+done
 grep -qF '"warnings":[]' page.html || fail "page.html has warnings: none were given"
 
 # The same bytes for any number of threads, and in a pipe; the command itself is in the page.

@@ -261,10 +261,31 @@ static const char *kind(int number) {
     return number == 1 ? "one" : "other";
 }
 
+static int64_t shrinks_from;
+
 static rb_error draw_two(const double *first, const double *second, int64_t count,
                          const char *title) {
     const rb_series series[] = {{"first", first, NULL}, {"second", second, kind}};
-    return rb_draw_history(ctx, series, 2, count, title, &options, png_path);
+    return rb_draw_history(ctx, series, 2, count, shrinks_from, title, &options, png_path);
+}
+
+/* A line from top to bottom, at the iteration, when the fit had so many. */
+static void test_history_marks_where_shrinking_begins(void **state) {
+    (void)state;
+    const double flat[] = {0, 1, 1, 1, 1}, none[] = {NAN, NAN, NAN, NAN, NAN};
+    const rb_colour dark = {0.35, 0.35, 0.35};
+    int64_t strokes[3];
+    for (int i = 0; i < 3; i++) {
+        shrinks_from = i * 3; /* none, 3, and 6 of 5 */
+        assert_int_equal(draw_two(flat, none, 5, ""), RB_OK);
+        pixels p = load();
+        strokes[i] = count_colour(&p, dark);
+        rb_matrix_free(p.matrix);
+    }
+    shrinks_from = 0;
+    assert_true(strokes[1] > strokes[0] + 200);
+    assert_int_equal(strokes[2], strokes[0]);
+    remove_files();
 }
 
 static void test_history_has_a_second_panel_only_when_traced(void **state) {
@@ -512,6 +533,7 @@ int main(void) {
         cmocka_unit_test(test_maps_go_from_light_to_dark),
         cmocka_unit_test(test_a_code_of_0_is_white_and_the_largest_is_dark),
         cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
+        cmocka_unit_test(test_history_marks_where_shrinking_begins),
         cmocka_unit_test(test_history_has_a_second_panel_only_when_traced),
         cmocka_unit_test(test_kinds_stay_inside_and_have_rows_where_they_occur),
         cmocka_unit_test(test_rows_of_units_have_numbers_and_frames),

@@ -319,12 +319,14 @@ function select() {
 function fit() {
   const objective = D.model.objective, steps = objective.map((value, i) => [i + 1, value]), counts = [];
   active.forEach((count) => (counts[count] = (counts[count] ?? 0) + 1));
+  const from = D.model.shrinks_from;
   const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
   part("fit", "Is the fit healthy?",
     D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, noWarning),
     h("p", {}, steps.length === 0 ? "The model has no iterations of its own." : `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
     h("div", { class: "two" },
-      steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
+      steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", mark: from || undefined,
+        label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.${from ? ` From iteration ${from} on, the dashed line, loadings are shrunk, which lowers it.` : ""}` }),
       chart({ points: bars, bars: true, across: "active units", up: "samples", file: "active-units", label: `Samples by their number of active units: ${whole(counts[0] ?? 0)} have none, ${whole(counts[units] ?? 0)} have all ${units}.` })),
     facts("Metrics of the model on these data", D.metrics.map((m) => [m.label ?? m.name.replaceAll("_", " "), number(m.value), m.meaning])));
 }
