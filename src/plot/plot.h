@@ -76,8 +76,17 @@ typedef enum rb_text_style {
  * no UTF-8 become '?'; what is wider than `limit` (0: any) is cut and ends in dots. */
 void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double align,
                   double limit, const char *text);
-/* The same, upwards along the vertical line x and centred at y. */
-void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, const char *text);
+/* The same, upwards along the vertical line x; align 0, 0.5, 1: y is its lower end, middle, upper
+ * end. */
+void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, double align,
+                     double limit, const char *text);
+/* Can names of rows or columns that are `step` apart be read? */
+bool rb_names_fit(double step);
+/* What they take beside the box of their rows or columns, at most. */
+double rb_names_space(const char *const *names, int64_t count);
+/* Names of the rows at the right of the box, or of its columns below; NULL: none. */
+void rb_page_names_right(rb_page *page, rb_box box, const char *const *names, int64_t count);
+void rb_page_names_below(rb_page *page, rb_box box, const char *const *names, int64_t count);
 /* The title of the page, unless the user has another; align 0 or 0.5. */
 void rb_page_title(rb_page *page, double x, double y, double align, const char *title);
 /* 0, 1, ... below or above the middles of `count` columns from x on, as many as fit. */
@@ -100,7 +109,7 @@ typedef struct rb_colour {
 /* position in [0, 1]; outside of it the nearest end; NaN is a light grey. */
 rb_colour rb_map_colour(rb_colour_map map, double position);
 /* A colour for each class; ten differ well also for colour-blind readers, then they repeat,
- * paler. No class, -1, is a light grey. */
+ * paler. No class, -1, is grey. */
 rb_colour rb_class_colour(int64_t index);
 /* The same ten again and again, none so light that a thin line is lost on white. */
 rb_colour rb_line_colour(int64_t index);
@@ -185,17 +194,17 @@ void rb_chart_dot(rb_page *page, const rb_chart *chart, double x, double y, doub
 typedef struct rb_legend {
     const char *const *names;
     int64_t count, n_classes; /* n_classes 0: lines; what is beyond is no class */
+    int64_t unlabelled;       /* samples without a class */
     int64_t across;           /* names in a row */
     double left, top, step, row_height;
 } rb_legend;
 void rb_page_legend(rb_page *page, const rb_legend *legend);
 double rb_legend_height(const rb_legend *legend);
-/* Of classes, in as many columns as fit from `left` on; `unlabelled`: some samples have none. */
-rb_legend rb_class_legend(const char *const *names, int64_t n_classes, bool unlabelled, double left,
-                          double top);
-/* The class of each column, -1 in the colour of `none`; the word stands at the left. */
-void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns,
-                         rb_colour none);
+/* Of classes, in as many columns as fit from `left` on; `unlabelled`: so many samples have none. */
+rb_legend rb_class_legend(const char *const *names, int64_t n_classes, int64_t unlabelled,
+                          double left, double top);
+/* The class of each column, or -1; the word stands at the left. */
+void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns);
 
 /* A vertical bar with ticks at its right; `more`: values above `high` exist. */
 void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool more,
@@ -240,6 +249,7 @@ void rb_evidence_series(rb_scratch *scratch, const double *evidence, int64_t n, 
 /* A group of rows next to each other. */
 typedef struct rb_row_group {
     const char *name;
+    int64_t class_index; /* -1: none */
     int64_t n_samples;
     int64_t first, count; /* rows of the picture */
 } rb_row_group;
@@ -249,6 +259,7 @@ typedef struct rb_codes_plot {
     int64_t rows, units, n_samples;
     rb_row_group *groups; /* NULL: none */
     int64_t n_groups;
+    const char **names; /* of the rows; NULL: none, or there is no room */
     const char *title;
 } rb_codes_plot;
 
@@ -290,14 +301,16 @@ typedef struct rb_module_frame {
 typedef struct rb_modules_plot {
     double *values; /* rows (features) x columns (samples), standardised */
     int64_t rows, columns;
-    const char **row_names; /* NULL: none */
+    const char **row_names;    /* NULL: none */
+    const char **column_names; /* NULL: none */
     rb_module_frame *frames;
     int64_t n_frames;
     int64_t *class_of; /* of each column, -1: none; NULL: no strip */
     const char *const *class_names;
     int64_t n_classes;
     const char *title;
-    const char *note; /* below the title; NULL: none */
+    const char *left_out; /* below the title: samples and features that are not shown; or "" */
+    const char *note;     /* below that: modules that are not; or "" */
 } rb_modules_plot;
 
 rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *plot,

@@ -143,7 +143,7 @@ void rb_chart_axes(rb_page *page, const rb_chart *c) {
     draw_ticks(page, c, false);
     rb_page_line(page, left, top, left, bottom, 0.6, ink);
     rb_page_line(page, left, bottom, right, bottom, 0.6, ink);
-    rb_page_text_up(page, RB_TEXT_LABEL, 22, (top + bottom) / 2, c->up.label);
+    rb_page_text_up(page, RB_TEXT_LABEL, 22, (top + bottom) / 2, 0.5, 0, c->up.label);
     if (c->across.label)
         rb_page_text(page, RB_TEXT_LABEL, (left + right) / 2, bottom + 38, 0.5, 0, c->across.label);
 }
@@ -200,15 +200,23 @@ double rb_legend_height(const rb_legend *l) {
     return (double)rows * l->row_height;
 }
 
-rb_legend rb_class_legend(const char *const *names, int64_t n_classes, bool unlabelled, double left,
-                          double top) {
+/* "(no label, 12)" */
+static const char *no_label(int64_t count, char text[48]) {
+    snprintf(text, 48, "(no label, %lld)", (long long)count);
+    return text;
+}
+
+rb_legend rb_class_legend(const char *const *names, int64_t n_classes, int64_t unlabelled,
+                          double left, double top) {
+    char none[48];
     double space = RB_PAGE_WIDTH - left - 20;
     double wanted = fmax(rb_text_widest(RB_TEXT_LABEL, names, n_classes),
-                         unlabelled ? rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL) : 0);
+                         unlabelled ? rb_text_width(RB_TEXT_LABEL, no_label(unlabelled, none)) : 0);
     int64_t across = (int64_t)fmax(1, floor(space / (wanted + 36)));
     return (rb_legend){.names = names,
-                       .count = n_classes ? n_classes + unlabelled : 0,
+                       .count = n_classes ? n_classes + (unlabelled > 0) : 0,
                        .n_classes = n_classes,
+                       .unlabelled = unlabelled,
                        .across = across,
                        .left = left,
                        .top = top,
@@ -217,15 +225,14 @@ rb_legend rb_class_legend(const char *const *names, int64_t n_classes, bool unla
 }
 
 /* Neighbours of one class are one rectangle. */
-void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns,
-                         rb_colour none) {
+void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns) {
     double width = strip.width / (double)columns;
     for (int64_t start = 0, end; start < columns; start = end) {
         for (end = start; end < columns && class_of[end] == class_of[start]; end++) {
         }
         rb_box part = {strip.x + (double)start * width, strip.y, (double)(end - start) * width,
                        strip.height};
-        rb_page_fill(page, part, class_of[start] < 0 ? none : rb_class_colour(class_of[start]));
+        rb_page_fill(page, part, rb_class_colour(class_of[start]));
     }
     rb_page_text(page, RB_TEXT_TICK, strip.x - 8, strip.y + strip.height / 2, 1, 0, "class");
 }
@@ -235,10 +242,11 @@ void rb_page_legend(rb_page *page, const rb_legend *l) {
         int64_t row = i / l->across, column = i % l->across;
         double x = l->left + (double)column * l->step, y = l->top + (double)row * l->row_height;
         if (l->n_classes) {
+            char none[48];
             bool known = i < l->n_classes;
             rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, rb_class_colour(known ? i : -1));
             rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->step - 26,
-                         known ? l->names[i] : RB_NO_LABEL);
+                         known ? l->names[i] : no_label(l->unlabelled, none));
             continue;
         }
         cairo_save(page->cairo);
@@ -272,5 +280,5 @@ void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool mor
     }
     if (more)
         rb_page_text(page, RB_TEXT_TICK, box.x + box.width / 2, box.y - 9, 0.5, 0, "and above");
-    rb_page_text_up(page, RB_TEXT_TICK, box.x - 10, box.y + box.height / 2, label);
+    rb_page_text_up(page, RB_TEXT_TICK, box.x - 10, box.y + box.height / 2, 0.5, 0, label);
 }

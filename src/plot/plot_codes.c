@@ -13,7 +13,9 @@ enum {
     MARGIN_TOP = 62,
     MARGIN_BOTTOM = 60,
     MARGIN_RIGHT = 100,
-    LABEL_STEP = 14,
+    LABEL_STEP = 15,
+    NAMED_ROWS = 110, /* at most, for names of samples */
+    NAME_STEP = 12,
     COUNT_WIDTH = 36,
     MAX_LABEL = 230
 };
@@ -70,6 +72,9 @@ static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     int64_t count = 0, min = min_rows(p, (int64_t)(map.height / LABEL_STEP));
     if (!places) return RB_ERROR_MEMORY;
     for (const rb_row_group *g = p->groups; g < end; g++) {
+        rb_box strip = {map.x - 9, row_y(p, map, (double)g->first), 6, 0};
+        strip.height = row_y(p, map, (double)(g->first + g->count)) - strip.y;
+        rb_page_fill(page, strip, rb_class_colour(g->class_index));
         if (g->count >= min) places[count++] = middle_y(p, map, g);
         if (g > p->groups) {
             double y = row_y(p, map, (double)g->first);
@@ -92,6 +97,25 @@ static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     return RB_OK;
 }
 
+static rb_box place_map(const rb_codes_plot *p) {
+    double left = 0, names = rb_names_space(p->names, p->rows);
+    for (int64_t g = 0; g < p->n_groups; g++)
+        left = fmax(left, rb_text_width(RB_TEXT_LABEL, p->groups[g].name));
+    left = p->n_groups ? fmin(left, MAX_LABEL) + COUNT_WIDTH + 34 : 56;
+    return (rb_box){left, MARGIN_TOP, RB_PAGE_WIDTH - left - MARGIN_RIGHT - names,
+                    p->names ? fmax(NAME_STEP * (double)p->rows, 160)
+                             : fmin(fmax(12.0 * (double)p->rows, 160), 640)};
+}
+
+/* Rows that are more than one sample. */
+static void tell_average(rb_page *page, const rb_codes_plot *p, rb_box map) {
+    char text[80];
+    if (p->n_samples <= p->rows) return;
+    snprintf(text, sizeof text, "a row is the mean of up to %lld neighbouring samples",
+             (long long)((p->n_samples + p->rows - 1) / p->rows));
+    rb_page_text(page, RB_TEXT_TICK, map.x, 49, 0, RB_PAGE_WIDTH - map.x - 20, text);
+}
+
 rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_options *options,
                        const char *path) {
     rb_page page;
@@ -99,29 +123,26 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
     rb_grid grid = {.values = p->values, .rows = p->rows, .columns = p->units};
     rb_error err = choose_scale(ctx, p, &grid, &more);
     if (err) return err;
-    double left = 0;
-    for (int64_t g = 0; g < p->n_groups; g++)
-        left = fmax(left, rb_text_width(RB_TEXT_LABEL, p->groups[g].name));
-    left = p->n_groups ? fmin(left, MAX_LABEL) + COUNT_WIDTH + 34 : 56;
-    rb_box map = {left, MARGIN_TOP, RB_PAGE_WIDTH - left - MARGIN_RIGHT,
-                  fmin(fmax(12.0 * (double)p->rows, 160), 640)};
+    rb_box map = place_map(p);
     err = rb_page_open(ctx, options, path, map.y + map.height + MARGIN_BOTTOM, &page);
     if (err) return err;
     rb_page_title(&page, map.x, 30, 0, p->title);
+    tell_average(&page, p, map);
     rb_page_heatmap(&page, map, &grid);
     if (p->n_groups) {
         err = draw_groups(&page, p, map);
     } else {
         char text[64];
         snprintf(text, sizeof text, "%lld samples", (long long)p->n_samples);
-        rb_page_text_up(&page, RB_TEXT_LABEL, map.x - 18, map.y + map.height / 2, text);
+        rb_page_text_up(&page, RB_TEXT_LABEL, map.x - 18, map.y + map.height / 2, 0.5, 0, text);
     }
     rb_page_frame(&page, map, 0.5, ink);
     rb_page_numbers(&page, RB_TEXT_TICK, map.x, map.y + map.height + 12,
                     map.width / (double)p->units, p->units);
     rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 36, 0.5, 0,
                  "unit");
-    rb_box bar = {map.x + map.width + 36, map.y + 12, 12, fmin(map.height - 24, 200)};
+    rb_page_names_right(&page, map, p->names, p->rows);
+    rb_box bar = {RB_PAGE_WIDTH - MARGIN_RIGHT + 36, map.y + 12, 12, fmin(map.height - 24, 200)};
     rb_page_colour_bar(&page, bar, &grid, more, "code");
     return rb_page_close(&page, err);
 }
@@ -177,7 +198,8 @@ static void find_groups(gathering *g) {
             isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
         g->plot.groups[g->plot.n_groups++] =
-            (rb_row_group){name, end - start, first, last - first + 1};
+            (rb_row_group){name, isfinite(class_index) ? (int64_t)class_index : -1, end - start,
+                           first, last - first + 1};
     }
 }
 
@@ -209,6 +231,15 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     return RB_OK;
 }
 
+static rb_error find_names(gathering *g, const rb_source *source) {
+    rb_codes_plot *p = &g->plot;
+    if (p->n_samples > NAMED_ROWS || !rb_source_sample_name(source, 0)) return RB_OK;
+    p->names = rb_take(&g->scratch, p->n_samples, sizeof *p->names);
+    for (int64_t i = 0; p->names && i < p->n_samples; i++)
+        p->names[row_of(g, g->place ? g->place[i] : i)] = rb_source_sample_name(source, i);
+    return g->scratch.err;
+}
+
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
     rb_codes_plot *p = &g->plot;
     rb_context *ctx = g->scratch.ctx;
@@ -217,6 +248,7 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     g->in_row = rb_take(&g->scratch, p->rows, sizeof *g->in_row);
     rb_error err = g->scratch.err;
     err = err || !labels ? err : order_by_class(g, model, source, labels);
+    err = err ? err : find_names(g, source);
     err = err ? err : rb_encode(ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
         int64_t row = i / p->units;

@@ -4,19 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BYTES = 256, N_COLOURS = 10 };
+enum { MAX_BYTES = 256, N_COLOURS = 10, MAX_NAME = 150 };
 
 /* ---- text ---- */
 
+/* None below 8 pixels in the smallest picture, which has two thirds of a pixel for each unit. */
 static const struct {
     double size;
     cairo_font_weight_t weight;
     double grey;
 } styles[] = {
     [RB_TEXT_TITLE] = {17, CAIRO_FONT_WEIGHT_BOLD, 0.1},
-    [RB_TEXT_LABEL] = {12.5, CAIRO_FONT_WEIGHT_NORMAL, 0.15},
-    [RB_TEXT_TICK] = {11, CAIRO_FONT_WEIGHT_NORMAL, 0.3},
-    [RB_TEXT_SMALL] = {9, CAIRO_FONT_WEIGHT_NORMAL, 0.15},
+    [RB_TEXT_LABEL] = {13, CAIRO_FONT_WEIGHT_NORMAL, 0.15},
+    [RB_TEXT_TICK] = {12, CAIRO_FONT_WEIGHT_NORMAL, 0.3},
+    [RB_TEXT_SMALL] = {12, CAIRO_FONT_WEIGHT_NORMAL, 0.15},
 };
 
 double rb_text_size(rb_text_style style) {
@@ -96,12 +97,35 @@ void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double
     cairo_new_path(page->cairo);
 }
 
-void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, const char *text) {
+void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, double align,
+                     double limit, const char *text) {
     cairo_save(page->cairo);
     cairo_translate(page->cairo, x, y);
     cairo_rotate(page->cairo, -1.5707963267948966);
-    rb_page_text(page, style, 0, 0, 0.5, 0, text);
+    rb_page_text(page, style, 0, 0, align, limit, text);
     cairo_restore(page->cairo);
+}
+
+bool rb_names_fit(double step) {
+    return step >= 0.95 * styles[RB_TEXT_SMALL].size;
+}
+
+double rb_names_space(const char *const *names, int64_t count) {
+    return names ? fmin(rb_text_widest(RB_TEXT_SMALL, names, count), MAX_NAME) + 6 : 0;
+}
+
+void rb_page_names_below(rb_page *page, rb_box box, const char *const *names, int64_t count) {
+    double step = box.width / (double)count, y = box.y + box.height + 5;
+    for (int64_t i = 0; names && i < count; i++)
+        rb_page_text_up(page, RB_TEXT_SMALL, box.x + ((double)i + 0.5) * step, y, 1, MAX_NAME,
+                        names[i]);
+}
+
+void rb_page_names_right(rb_page *page, rb_box box, const char *const *names, int64_t count) {
+    double step = box.height / (double)count, x = box.x + box.width + 6;
+    for (int64_t i = 0; names && i < count; i++)
+        rb_page_text(page, RB_TEXT_SMALL, x, box.y + ((double)i + 0.5) * step, 0, MAX_NAME,
+                     names[i]);
 }
 
 void rb_page_title(rb_page *page, double x, double y, double align, const char *title) {
@@ -139,7 +163,7 @@ rb_colour rb_class_colour(int64_t index) {
         {0.42, 0.72, 0.90}, {0.78, 0.45, 0.64}, {0.38, 0.22, 0.50}, {0.93, 0.86, 0.30},
         {0.56, 0.38, 0.24}, {0.55, 0.75, 0.35},
     };
-    if (index < 0) return (rb_colour){0.92, 0.92, 0.92};
+    if (index < 0) return (rb_colour){0.70, 0.70, 0.70};
     int64_t round = index / N_COLOURS;
     double pale = fmin(0.25 * (double)round, 0.75);
     return mix(colours[index % N_COLOURS], (rb_colour){1, 1, 1}, pale);

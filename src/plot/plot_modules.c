@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MAX_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256, TAKEN = 3, NUMBER = 24 };
-enum { MARGIN_LEFT = 70, MARGIN_TOP = 60, STRIP_HEIGHT = 12, MAX_NAME = 150, BAR_WIDTH = 78 };
+enum { MARGIN_LEFT = 76, MARGIN_TOP = 62, STRIP_HEIGHT = 12, LINE = 16, BAR_WIDTH = 78 };
 enum { SAMPLES, FEATURES }; /* the two axes */
 
 /* ---- drawing ---- */
@@ -22,26 +22,31 @@ static const rb_colour ink = {0.15, 0.15, 0.15};
 /* Where everything stands. */
 typedef struct layout {
     rb_box map, strip;
-    bool names; /* do the names of the rows fit? */
+    bool row_names, column_names; /* do they fit? */
     rb_legend legend;
+    double below; /* the names of the columns */
     double height;
 } layout;
 
 static layout arrange(const rb_modules_plot *p) {
     layout l = {0};
-    double rows = (double)p->rows, top = MARGIN_TOP + (p->class_of ? STRIP_HEIGHT + 5 : 0);
-    double row_height = fmin(fmax(1400 / rows, 2), p->rows < 30 ? 16 : 11.5);
-    l.names = p->row_names && row_height >= rb_text_size(RB_TEXT_SMALL) + 1;
-    double names = l.names ? rb_text_widest(RB_TEXT_SMALL, p->row_names, p->rows) : 0;
-    double width = RB_PAGE_WIDTH - MARGIN_LEFT - BAR_WIDTH - 10 - fmin(names, MAX_NAME);
-    l.strip = (rb_box){MARGIN_LEFT, MARGIN_TOP, width, STRIP_HEIGHT};
+    double rows = (double)p->rows, top = MARGIN_TOP + (*p->note ? LINE : 0);
+    double row_height = fmin(fmax(1400 / rows, 2), p->rows < 30 ? 16 : 12.5);
+    l.row_names = p->row_names && rb_names_fit(row_height);
+    double names = l.row_names ? rb_names_space(p->row_names, p->rows) : 0;
+    double width = RB_PAGE_WIDTH - MARGIN_LEFT - BAR_WIDTH - 4 - names;
+    l.column_names = p->column_names && rb_names_fit(width / (double)p->columns);
+    l.strip = (rb_box){MARGIN_LEFT, top, width, STRIP_HEIGHT};
+    top += p->class_of ? STRIP_HEIGHT + 5 : 0;
     l.map = (rb_box){MARGIN_LEFT, top, width, fmax(row_height * rows, 120)};
-    l.height = l.map.y + l.map.height + 30;
+    l.below =
+        l.map.y + l.map.height + (l.column_names ? rb_names_space(p->column_names, p->columns) : 0);
+    l.height = l.below + 30;
     if (p->class_of) {
-        bool all = true;
+        int64_t none = 0;
         for (int64_t i = 0; i < p->columns; i++)
-            all = all && p->class_of[i] >= 0;
-        l.legend = rb_class_legend(p->class_names, p->n_classes, !all, MARGIN_LEFT, l.height + 14);
+            none += p->class_of[i] < 0;
+        l.legend = rb_class_legend(p->class_names, p->n_classes, none, MARGIN_LEFT, l.height + 14);
         l.height = l.legend.top + rb_legend_height(&l.legend) + 10;
     }
     return l;
@@ -71,21 +76,18 @@ rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p, const rb_plo
     if (err) return err;
     rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
     rb_page_title(&page, map.x, 30, 0, p->title);
-    rb_page_text(&page, RB_TEXT_TICK, map.x, 48, 0, RB_PAGE_WIDTH - map.x - 20,
-                 p->note ? p->note : "");
+    rb_page_text(&page, RB_TEXT_TICK, map.x, 49, 0, RB_PAGE_WIDTH - map.x - 20, p->left_out);
+    rb_page_text(&page, RB_TEXT_TICK, map.x, 49 + LINE, 0, RB_PAGE_WIDTH - map.x - 20, p->note);
     rb_page_heatmap(&page, map, &grid);
     rb_page_frame(&page, map, 0.5, (rb_colour){0.6, 0.6, 0.6});
     if (p->class_of) {
-        rb_page_class_strip(&page, l.strip, p->class_of, p->columns, rb_class_colour(-1));
+        rb_page_class_strip(&page, l.strip, p->class_of, p->columns);
         rb_page_legend(&page, &l.legend);
     }
     draw_frames(&page, p, map);
-    for (int64_t i = 0; i < p->rows && l.names; i++) {
-        double y = map.y + ((double)i + 0.5) * map.height / (double)p->rows;
-        rb_page_text(&page, RB_TEXT_SMALL, map.x + map.width + 6, y, 0, MAX_NAME, p->row_names[i]);
-    }
-    rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 16, 0.5, 0,
-                 "samples");
+    rb_page_names_right(&page, map, l.row_names ? p->row_names : NULL, p->rows);
+    rb_page_names_below(&page, map, l.column_names ? p->column_names : NULL, p->columns);
+    rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, l.below + 16, 0.5, 0, "samples");
     rb_box bar = {RB_PAGE_WIDTH - 44, map.y + 6, 12, fmin(map.height - 12, 160)};
     rb_page_colour_bar(&page, bar, &grid, false, "standardised value");
     return rb_page_close(&page, RB_OK);
@@ -272,7 +274,8 @@ static rb_error place_all(gathering *g) {
 /* ---- names and classes ---- */
 
 /* Data without names: a feature is called by its column, from 0. */
-static rb_error find_names(gathering *g, const rb_model *model) {
+static rb_error find_names(gathering *g, const rb_model *model, const rb_source *source) {
+    bool named = rb_source_sample_name(source, 0);
     g->plot.row_names = rb_take(&g->scratch, g->plot.rows, sizeof *g->plot.row_names);
     char(*numbers)[NUMBER] = rb_take(&g->scratch, g->plot.rows, sizeof *numbers);
     for (int64_t row = 0; row < g->plot.rows && !g->scratch.err; row++) {
@@ -281,6 +284,10 @@ static rb_error find_names(gathering *g, const rb_model *model) {
         snprintf(numbers[row], NUMBER, "%lld", (long long)rb_model_feature_index(model, feature));
         g->plot.row_names[row] = name ? name : numbers[row];
     }
+    if (named)
+        g->plot.column_names = rb_take(&g->scratch, g->plot.columns, sizeof *g->plot.column_names);
+    for (int64_t c = 0; named && c < g->plot.columns && !g->scratch.err; c++)
+        g->plot.column_names[c] = rb_source_sample_name(source, g->axes[SAMPLES].shown[c]);
     return g->scratch.err;
 }
 
@@ -391,8 +398,28 @@ static void add_stability(const gathering *g, char *title, size_t size) {
     if (most > 0) snprintf(title + used, size - used, "; stability %.2f to %.2f", least, most);
 }
 
+/* "left out: 41 samples in no module and 252 lighter members; 600 features in no module". */
+static void tell_left_out(const gathering *g, char *text, size_t size) {
+    static const char *const names[] = {"sample", "feature"};
+    size_t used = 0;
+    *text = '\0';
+    for (int which = 0; which < 2; which++) {
+        const axis *a = &g->axes[which];
+        long long counts[2] = {0, 0}; /* of no module that is drawn; others */
+        for (int64_t i = 0; i < a->total; i++)
+            if (a->members[i].place < 0) counts[a->members[i].home >= 0]++;
+        static const char *const why[] = {"of no module drawn", "that weigh less"};
+        for (int lighter = 0; lighter < 2; lighter++) {
+            if (counts[lighter] == 0) continue;
+            used += (size_t)snprintf(text + used, size - used, "%s%lld %s%s %s",
+                                     used ? ", " : "left out: ", counts[lighter], names[which],
+                                     counts[lighter] == 1 ? "" : "s", why[lighter]);
+        }
+    }
+}
+
 static rb_error draw(gathering *g, const rb_plot_options *options, const char *path) {
-    char title[RB_TITLE_SIZE], of_all[32] = "";
+    char title[RB_TITLE_SIZE], left_out[RB_TITLE_SIZE], of_all[32] = "";
     int64_t count = rb_modules_called(g->modules), shown = g->plot.n_frames;
     if (shown < count) snprintf(of_all, sizeof of_all, " of %lld", (long long)count);
     snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
@@ -403,6 +430,8 @@ static rb_error draw(gathering *g, const rb_plot_options *options, const char *p
     rb_modules_plot plot = g->plot;
     add_stability(g, title, sizeof title);
     plot.title = title;
+    tell_left_out(g, left_out, sizeof left_out);
+    plot.left_out = left_out;
     plot.note = g->note;
     return rb_draw_modules(g->ctx, &plot, options, path);
 }
@@ -421,8 +450,8 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
     err = err ? err : start_axis(&g, SAMPLES, rb_feed_samples(feed));
     err = err ? err : start_axis(&g, FEATURES, rb_model_features(model));
     err = err ? err : place_all(&g);
-    err = err ? err : find_names(&g, model);
     err = err ? err : find_classes(&g, source, options.labels);
+    err = err ? err : find_names(&g, model, source);
     err = err ? err : collect_values(&g, feed);
     g.scratch.err = err ? err : draw(&g, &options, path);
     rb_feed_free(feed);

@@ -80,7 +80,7 @@ static void draw_blocks(rb_page *page, const rb_filters_plot *p, rb_box cell, bo
     }
     for (int i = 0; i < KINDS; i++)
         rb_page_text_up(page, RB_TEXT_LABEL, LEFT - 22,
-                        cell.y + i * block + (block - BLOCK_GAP) / 2, names[i]);
+                        cell.y + i * block + (block - BLOCK_GAP) / 2, 0.5, 0, names[i]);
 }
 
 /* As many in a row as make images of a good size, or a number near it that leaves no row half

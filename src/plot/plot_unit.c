@@ -44,17 +44,14 @@ typedef struct unit_plot {
     rb_key *keys;
     rb_labels labels; /* no classes: none were given */
     int64_t n_classes;
-    bool unlabelled; /* some sample has no class though others have */
+    int64_t unlabelled;        /* samples without a class, though others have one */
+    const char **sample_names; /* of the columns; NULL: none, or there is no room */
 } unit_plot;
 
 /* ---- drawing ---- */
 
-/* Of no class, that points may be seen on white. */
-static const rb_colour grey = {0.6, 0.6, 0.6};
-
 static rb_colour colour_of(const unit_plot *p, int64_t column) {
-    if (!p->n_classes) return rb_class_colour(0);
-    return p->class_of[column] < 0 ? grey : rb_class_colour(p->class_of[column]);
+    return rb_class_colour(p->n_classes ? p->class_of[column] : 0);
 }
 
 /* Each strip has a scale of its own, that of codes from 0; a line is the mean. */
@@ -114,20 +111,26 @@ static rb_error draw(const unit_plot *p, const rb_plot_options *options, const c
     double left = fmin(names, MAX_NAME) + 28, top = TOP + (p->n_classes ? CLASSES + GAP : 0);
     double bottom = top + CODE + 2 * GAP + (double)(p->rows - 1) * (STRIP + GAP);
     rb_box box = {left, top, RB_PAGE_WIDTH - left - RIGHT, CODE};
+    bool named = p->sample_names && rb_names_fit(box.width / (double)p->columns);
+    const char *const *names_below = named ? p->sample_names : NULL;
+    double below = bottom + rb_names_space(names_below, p->columns);
     rb_legend legend =
         rb_class_legend(p->n_classes ? (const char *const *)p->labels.classes->text : NULL,
-                        p->n_classes, p->unlabelled, left, bottom + 50);
+                        p->n_classes, p->unlabelled, left, below + 50);
     rb_page page;
     rb_error err =
         rb_page_open(p->ctx, options, path,
-                     bottom + 36 + rb_legend_height(&legend) + (legend.count ? 10 : 0), &page);
+                     below + 36 + rb_legend_height(&legend) + (legend.count ? 10 : 0), &page);
     if (err) return err;
     rb_page_title(&page, left, 26, 0, p->title);
     if (p->n_classes)
-        rb_page_class_strip(&page, (rb_box){left, TOP, box.width, CLASSES}, p->class_of, p->columns,
-                            grey);
+        rb_page_class_strip(&page, (rb_box){left, TOP, box.width, CLASSES}, p->class_of,
+                            p->columns);
     draw_rows(&page, p, box);
-    rb_page_text(&page, RB_TEXT_LABEL, left + box.width / 2, bottom + 18, 0.5, 0, "samples");
+    box.height = bottom - box.y;
+    rb_page_names_below(&page, box, names_below, p->columns);
+    rb_page_text(&page, RB_TEXT_LABEL, left + box.width / 2, below + 18, 0.5, 0,
+                 p->n_samples > p->columns ? "samples, neighbours averaged" : "samples");
     rb_page_legend(&page, &legend);
     return rb_page_close(&page, RB_OK);
 }
@@ -153,7 +156,7 @@ static rb_error take_codes(void *user, int64_t first, const rb_matrix *codes) {
         key[CLASS] = class_index < 0 ? INFINITY : (double)class_index;
         key[MINUS_CODE] = -rb_matrix_at(codes, i, p->unit);
         key[SAMPLE] = (double)(first + i);
-        p->unlabelled = p->unlabelled || class_index < 0;
+        p->unlabelled += class_index < 0;
     }
     return RB_OK;
 }
@@ -194,6 +197,8 @@ static rb_error collect(unit_plot *p, const rb_model *model, rb_source *source) 
     rb_error err = rb_encode(p->ctx, model, source, take_codes, p);
     err = err ? err : rb_feed_new(p->ctx, model->preprocess, source, model->type, &feed);
     if (!err) order(p);
+    for (int64_t i = 0; !err && p->sample_names && i < p->n_samples; i++)
+        p->sample_names[p->column_of[i]] = rb_source_sample_name(source, i);
     for (int64_t first = 0; first < p->n_samples && !err; first += BLOCK) {
         rb_block block;
         int64_t count = p->n_samples - first < BLOCK ? p->n_samples - first : BLOCK;
@@ -272,6 +277,8 @@ static rb_error gather(unit_plot *p, const rb_model *model, rb_source *source, c
     p->column_of = rb_take(&p->scratch, n, sizeof *p->column_of);
     p->class_of = rb_take(&p->scratch, columns, sizeof *p->class_of);
     p->keys = rb_take(&p->scratch, n, sizeof *p->keys);
+    if (columns == n && rb_source_sample_name(source, 0))
+        p->sample_names = rb_take(&p->scratch, n, sizeof *p->sample_names);
     return p->scratch.err ? p->scratch.err : collect(p, model, source);
 }
 

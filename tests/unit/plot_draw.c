@@ -176,8 +176,10 @@ static void test_maps_go_from_light_to_dark(void **state) {
 /* Codes of two rows and three units: one 0, one 1, one the largest. */
 static double codes[] = {0, 1, 4, 4, 1, 0};
 
+static const char **names;
+
 static rb_error draw_codes(const char *path) {
-    rb_codes_plot p = {codes, 2, 3, 2, NULL, 0, "Codes \xCE\xBC \xFF"};
+    rb_codes_plot p = {codes, 2, 3, 2, NULL, 0, names, "Codes \xCE\xBC \xFF"};
     return rb_draw_codes(ctx, &p, &options, path);
 }
 
@@ -372,14 +374,15 @@ static void test_rows_of_units_have_numbers_and_frames(void **state) {
     remove_files();
 }
 
-static const char *note;
+static const char *left_out = "", *note = "";
 
 static rb_error draw_modules(const char *path) {
     double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
-    const char *names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
+    const char *features[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
     rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
     int64_t class_of[] = {0, 1, -1};
-    rb_modules_plot p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules", note};
+    rb_modules_plot p = {values,   2,       3, features,  names,    frames, 2,
+                         class_of, classes, 2, "Modules", left_out, note};
     return rb_draw_modules(ctx, &p, &options, path);
 }
 
@@ -403,16 +406,57 @@ static void test_modules_show_values_and_classes(void **state) {
     }
     assert_true(count_colour(&p, rb_map_colour(RB_MAP_DIVERGING, 1)) > 1000);
     /* The sample without a class has as much of the strip as another, and a box in the legend. */
-    int64_t none = count_colour(&p, (rb_colour){0.92, 0.92, 0.92});
+    int64_t none = count_colour(&p, rb_class_colour(-1));
     assert_true(llabs(none - count_colour(&p, rb_class_colour(0))) < 100);
     assert_int_equal(dark_between(&p, 44, 52), 0);
     rb_matrix_free(p.matrix);
+    left_out = "left out: 3 samples";
     note = "not shown: module 3";
     assert_int_equal(draw_modules(png_path), RB_OK);
-    note = NULL;
+    left_out = note = "";
     p = load();
     assert_true(dark_between(&p, 44, 52) > 100);
+    assert_true(dark_between(&p, 60, 68) > 100);
     rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+/* 8 pixels in the smallest picture; names only where lines of that height have room. */
+static void test_text_can_be_read_at_600_pixels(void **state) {
+    (void)state;
+    for (rb_text_style style = RB_TEXT_TITLE; style <= RB_TEXT_SMALL; style++)
+        assert_true(rb_text_size(style) * 600 / RB_PAGE_WIDTH >= 8);
+    assert_true(rb_names_fit(12) && !rb_names_fit(11));
+}
+
+/* Dark pixels in a box of the page. */
+static int64_t ink_in(const pixels *p, double left, double top, double right, double bottom) {
+    double scale = (double)p->width / RB_PAGE_WIDTH;
+    int64_t count = 0;
+    for (int64_t y = (int64_t)(top * scale); y < (int64_t)(bottom * scale); y++)
+        for (int64_t x = (int64_t)(left * scale); x < (int64_t)(right * scale); x++)
+            count += lightness(p, x, y) < 128;
+    return count;
+}
+
+/* Samples have their names at the right of codes, and below the columns of modules. */
+static void test_samples_have_names(void **state) {
+    (void)state;
+    const char *samples[] = {"WW1", "WW2", "WW3"};
+    int64_t right[2], below[2];
+    for (int named = 0; named < 2; named++) {
+        names = named ? samples : NULL;
+        assert_int_equal(draw_codes(png_path), RB_OK);
+        pixels p = load();
+        right[named] = ink_in(&p, 776, 70, 800, 215);
+        rb_matrix_free(p.matrix);
+        assert_int_equal(draw_modules(png_path), RB_OK);
+        p = load();
+        below[named] = ink_in(&p, 76, 201, 300, 235);
+        rb_matrix_free(p.matrix);
+    }
+    names = NULL;
+    assert_true(right[1] > 50 && below[1] > below[0] + 50);
     remove_files();
 }
 
@@ -513,8 +557,8 @@ static void check_allocations(rb_error (*draw)(const char *path)) {
 }
 
 static rb_error draw_groups(const char *path) {
-    rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
-    rb_codes_plot p = {codes, 2, 3, 2, groups, 2, "Codes"};
+    rb_row_group groups[] = {{"NK", 0, 1, 0, 1}, {"B", 1, 1, 1, 1}};
+    rb_codes_plot p = {codes, 2, 3, 2, groups, 2, NULL, "Codes"};
     return rb_draw_codes(ctx, &p, &options, path);
 }
 
@@ -533,6 +577,8 @@ int main(void) {
         cmocka_unit_test(test_maps_go_from_light_to_dark),
         cmocka_unit_test(test_a_code_of_0_is_white_and_the_largest_is_dark),
         cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
+        cmocka_unit_test(test_text_can_be_read_at_600_pixels),
+        cmocka_unit_test(test_samples_have_names),
         cmocka_unit_test(test_history_marks_where_shrinking_begins),
         cmocka_unit_test(test_history_has_a_second_panel_only_when_traced),
         cmocka_unit_test(test_kinds_stay_inside_and_have_rows_where_they_occur),
