@@ -76,10 +76,11 @@ static int64_t parse(const char *text, int64_t *units) {
         high = low;
         if (take_mark(&text, ':') && !take_number(&text, &high)) return 0;
         if (take_mark(&text, ':') && !take_number(&text, &step)) return 0;
-        if (low < 1 || high < low || step < 1 || (high - low) / step >= MAX_NUMBERS - count)
-            return 0;
-        for (long long k = low; k <= high; k += step)
-            units[count++] = k;
+        if (low < 1 || high < low || step < 1) return 0;
+        const long long more = (high - low) / step;
+        if (more >= MAX_NUMBERS - count) return 0;
+        for (long long i = 0; i <= more; i++) /* nothing beyond high, where numbers may end */
+            units[count++] = low + i * step;
     } while (take_mark(&text, ','));
     return *text ? 0 : count;
 }

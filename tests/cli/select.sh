@@ -72,6 +72,9 @@ printf '1\t0.5\n0.5\t1\n' >covariance.tsv
 }
 refuses "--part does nothing without --checkpoint" select rfn X.npy --part 1/3
 refuses "must be numbers above 0" select rfn X.npy --units 3:1
+for units in 99999999999999999999 9223372036854775806:9223372036854775807; do
+    refuses "--units is '922337203685477580" select rfn X.npy --units $units
+done
 breaks "is not a file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
 
