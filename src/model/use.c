@@ -368,6 +368,7 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
         rb_matrix_copy(&there, 0, &(rb_target){made.type, codes, units, 1});
     } else {
         err = kept->model->method->encode(ctx, coder, block, codes);
+        err = err ? err : rb_coder_check(ctx, block->first, made, "codes");
     }
     metrics->n_encoded += n;
     if (!err && !kept->walked && kept->also) err = kept->also(kept->also_user, block, &view);

@@ -215,15 +215,43 @@ static void many_samples_are_sampled(void **state) {
     end(&s);
 }
 
+/* Codes that overflow are an error, and no figures are made of them. */
+static void codes_that_overflow(void **state) {
+    (void)state;
+    struct setting s;
+    begin(&s);
+    for (int64_t e = 0; e < N * M; e++)
+        s.values[e] *= 1e-3; /* so that codes are large */
+    for (int method = 0; method < 2; method++) {
+        rb_options *options;
+        rb_model *model;
+        rb_metrics *metrics;
+        rb_matrix *matrix;
+        double *large = block_values();
+        for (int64_t e = 0; e < N * M; e++)
+            large[e] *= 6.5e37;
+        rb_source *source = fixture_source(s.ctx, large, N, M, &matrix);
+        assert_ok(s.ctx, rb_options_new(s.ctx, method ? "pca" : "rfn", &options));
+        assert_ok(s.ctx, rb_options_set_all(s.ctx, options, "units=2 seed=1"));
+        assert_ok(s.ctx, rb_fit(s.ctx, options, s.source, NULL, &model));
+        assert_int_equal(rb_evaluate(s.ctx, model, source, &metrics), RB_ERROR_NUMERIC);
+        assert_non_null(strstr(rb_context_error(s.ctx), "the codes of sample "));
+        assert_null(metrics);
+        rb_model_free(model);
+        rb_options_free(options);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+        free(large);
+    }
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_that_are_all_dead),
-        cmocka_unit_test(samples_without_a_unit),
-        cmocka_unit_test(samples_with_all_units),
-        cmocka_unit_test(units_that_are_the_same),
-        cmocka_unit_test(nothing_wrong),
-        cmocka_unit_test(an_end_below_the_best),
-        cmocka_unit_test(many_samples_are_sampled),
+        cmocka_unit_test(codes_that_overflow),     cmocka_unit_test(units_that_are_all_dead),
+        cmocka_unit_test(samples_without_a_unit),  cmocka_unit_test(samples_with_all_units),
+        cmocka_unit_test(units_that_are_the_same), cmocka_unit_test(nothing_wrong),
+        cmocka_unit_test(an_end_below_the_best),   cmocka_unit_test(many_samples_are_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
