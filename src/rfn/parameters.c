@@ -78,8 +78,10 @@ void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w) {
 
 static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise) {
     int64_t m = model->preprocess->n_features;
+    const double *values; /* looked for before memory is taken for as many */
     if (!rb_model_array(model, "noise_covariance", NULL, NULL)) return RB_OK;
-    rb_error err = rfn_psi_new(ctx, m, rb_model_units(model), noise);
+    rb_error err = rb_model_need_array(ctx, model, "noise_covariance", m, m, &values);
+    err = err ? err : rfn_psi_new(ctx, m, rb_model_units(model), noise);
     err = err ? err : rb_model_take_array(ctx, model, "noise_covariance", noise->covariance);
     err = err ? err : rfn_check_symmetric(ctx, "noise_covariance", noise->covariance);
     err = err ? err : rfn_psi_factor(ctx, noise);

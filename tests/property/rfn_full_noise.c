@@ -388,8 +388,36 @@ static void memory_may_end_anywhere(void **state) {
     end(&s);
 }
 
+/* Of a damaged model: another shape is refused before memory is taken for all features. */
+static void covariances_of_other_shapes(void **state) {
+    (void)state;
+    struct setting s;
+    static double codes[N * 3];
+    int64_t allowed[2] = {0};
+    begin(&s, MAX_M, 3, 2);
+    s.rfn.noise = RB_RFN_PSI_DIAGONAL;
+    for (int i = 0; i < 2; i++) {
+        int64_t m = i == 0 ? 1 : MAX_M;
+        rb_model *model = fit(&s, NULL);
+        double *covariance = rb_model_add_array(s.ctx, model, "noise_covariance", m, m);
+        rb_error err = RB_ERROR_MEMORY;
+        for (int64_t e = 0; e < m * m; e++)
+            covariance[e] = (double)e; /* not symmetric */
+        for (; err == RB_ERROR_MEMORY; allowed[i]++) {
+            s.ctx->allocations_left = allowed[i];
+            err = rb_encode_into(s.ctx, model, s.source, RB_FLOAT64, codes, 3, 1);
+        }
+        s.ctx->allocations_left = -1;
+        assert_int_equal(err, RB_ERROR_FORMAT);
+        rb_model_free(model);
+    }
+    assert_true(allowed[0] < allowed[1]);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(covariances_of_other_shapes),
         cmocka_unit_test(objective_never_falls),
         cmocka_unit_test(theorem_6),
         cmocka_unit_test(theorem_5),
