@@ -69,7 +69,7 @@ static void put_value(FILE *to, const rb_model *model, const char *format, const
     else if (v->kind == RB_VALUE_TEXT)
         put_fitting(to, v->text, SHOWN_TEXT);
     else if (v->kind == RB_VALUE_SHARE)
-        fprintf(to, "%.1f", 100 * v->number);
+        put_number(to, "%.1f", 100 * v->number);
     else if (v->kind == RB_VALUE_NUMBER)
         put_number(to, format, v->number);
     else if (v->kind == RB_VALUE_CHANCE)

@@ -125,6 +125,11 @@ awk -F '\t' -v unit="$unit" '$1 == unit && $2 == "batch" { found = $3 == "kruska
     END { exit !found }' c.tsv || fail "the batch is not found: $(cat c.tsv)"
 expect 0 modules m.h5 x.tsv --covariates covariates.tsv --json -q
 tells '"covariates": [{"name": "dose", "missing": 0, "groups": null}, {"name": "age", "missing": 8, "groups": null}'
+# Shares of the variance that are shown as 0 have no sign.
+awk 'BEGIN { OFS = "\t"; print "sample", "a", "b", "c"
+    for (i = 1; i <= 60; i++) print "s" i, (i * i * 15 + 7 * i) % 101, (i * i * 23 + 7 * i) % 101, (i * i * 36 + 7 * i) % 101 }' >chance.tsv
+expect 0 modules m.h5 x.tsv --covariates chance.tsv -q
+! grep -q -e '-0\.0 ' out || fail "0 has a sign: $(cat out)"
 # Some of its columns, by name.
 expect 0 modules m.h5 x.tsv --covariates covariates.tsv:batch,dose --covariate-groups batch --covariates-output some.tsv -q
 [ "$(cut -f 2 some.tsv | sort -u | tr '\n' ' ')" = "batch covariate dose " ] || fail "$command: $(cat some.tsv)"
