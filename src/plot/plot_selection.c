@@ -84,9 +84,10 @@ rb_error rb_plot_selection(rb_context *ctx, const rb_selection *s, const rb_opti
     charts[n - 1].across.label = "units";
     rb_selection_choice(s, &units, &low, &high);
     snprintf(title, sizeof title,
-             units == 0   ? "How many units: nothing is stable"
-             : low < high ? "How many units: %lld are stable (%lld to %lld)"
-                          : "How many units: %lld stable",
+             isnan(cell(s, 0, "stable")) ? "How many units: no number is picked"
+             : units == 0                ? "How many units: nothing is stable"
+             : low < high                ? "How many units: %lld are stable (%lld to %lld)"
+                                         : "How many units: %lld stable",
              (long long)units, (long long)low, (long long)high);
     err = rb_page_open(ctx, &options, path, TOP + n * (PANEL + GAP) - GAP + BOTTOM, &page);
     if (err) return err;
