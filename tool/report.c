@@ -127,7 +127,7 @@ static int write_page(const invocation *call, json_t *json) {
         status = STATUS_FAILED;
     }
     status = output_end(&out, status);
-    if (!status) report("page in %s; open it in a browser", target);
+    if (!status && strcmp(target, "-") != 0) report("page in %s; open it in a browser", target);
     return status;
 }
 

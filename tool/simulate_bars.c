@@ -25,7 +25,7 @@ static int run(invocation *call) {
     if (!status) {
         report("%lld samples x %lld pixels with %lld bars in %s; seed %lld",
                (long long)rb_matrix_samples(made[0]), (long long)rb_matrix_features(made[0]),
-               (long long)rb_matrix_samples(made[1]), option_text(call, "output"),
+               (long long)rb_matrix_samples(made[1]), output_shown(option_text(call, "output")),
                (long long)option_integer(call, "seed"));
     }
     for (int i = 0; i < 3; i++)

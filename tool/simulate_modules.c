@@ -33,7 +33,8 @@ static int simulate(invocation *call, simulator make) {
     if (!status) {
         report("%lld samples x %lld features with %lld modules in %s; seed %lld",
                (long long)rb_matrix_samples(matrix), (long long)rb_matrix_features(matrix),
-               (long long)rb_modules_count(truth), target, (long long)option_integer(call, "seed"));
+               (long long)rb_modules_count(truth), output_shown(target),
+               (long long)option_integer(call, "seed"));
     }
     rb_modules_free(truth);
     rb_matrix_free(matrix);

@@ -23,6 +23,12 @@ done
 # "-" is the standard output.
 expect 0 encode m.h5 X.npy -o -
 says "60 samples x 3 columns in standard output"
+expect 0 simulate bars --samples 3 --seed 1 -o -
+says "3 samples x 25 pixels with 10 bars in standard output; seed 1"
+expect 0 simulate biclusters --seed 1 -o -
+says "modules in standard output; seed 1"
+expect 0 report m.h5 X.npy -o -
+! grep -q browser err || fail "$command: $(cat err)"
 
 # A named pipe waits for its reader; Ctrl-C ends that, and so it does where nobody ever reads.
 mkfifo fifo
