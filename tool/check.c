@@ -136,14 +136,14 @@ static void print_findings(const look *l) {
     bool before;
     for (int64_t i = 0; (f = finding_at(l, i, &before)); i++) {
         print_sentence(severities[f->severity], f->sentence);
-        if (before) print_sentence("", "what follows is of the table turned");
+        if (before) print_sentence("", "the other findings are of the transposed table");
     }
 }
 
 static void print_fit(const invocation *call, const look *l) {
     const rb_advice *a;
     if (!l->command) {
-        printf("\nNothing can be fitted before the problems are mended.\n");
+        printf("\nSolve the problems first; no fit is suggested before.\n");
         return;
     }
     printf("\nA fit to begin with:\n\n  %s\n\n", l->command);
@@ -196,7 +196,7 @@ static int run(invocation *call) {
     } else if (!err) {
         printf("%s: %lld samples x %lld features%s\n\n", call->arguments[0],
                (long long)rb_source_samples(l.source), (long long)rb_source_features(l.source),
-               l.before ? ", turned" : "");
+               l.before ? ", transposed" : "");
         print_findings(&l);
         print_fit(call, &l);
     }

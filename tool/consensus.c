@@ -27,11 +27,11 @@ void report_consensus(const rb_model *model, int64_t most) {
     const double *stability = rb_model_array(model, "stability", NULL, NULL);
     const double *others = rb_model_array(model, "dropped_stability", &dropped, NULL);
     const char *models = rb_model_attribute(model, "consensus_models");
-    report("%lld %s of %s models, of a stability of at least %.2f", (long long)units,
+    report("%lld %s of %s models, with a stability of at least %.2f", (long long)units,
            units == 1 ? "unit" : "units", models, stability[units - 1]);
     if (dropped == 0 && units >= most)
         report("all units of the fits were kept, so there may be more; use a larger --units");
-    if (dropped > 0) report("the next one, of a stability of %.2f, is left out", others[0]);
+    if (dropped > 0) report("the next one, with a stability of %.2f, is left out", others[0]);
 }
 
 static rb_error load_all(const invocation *call, rb_model **models) {

@@ -72,7 +72,7 @@ static int check(const invocation *call) {
         return STATUS_USAGE;
     }
     if (strcmp(call->arguments[0], "none") == 0 && option_was_given(call, "layer")) {
-        report_error("--layer is given, but does nothing: START is none; leave it out");
+        report_error("--layer does nothing where START is none; leave it out, or name a model");
         return STATUS_USAGE;
     }
     if (!option_text(call, kind)) {
@@ -84,7 +84,7 @@ static int check(const invocation *call) {
         return STATUS_USAGE;
     }
     if (option_text(call, "grid") && option_text(call, "log-json")) {
-        report_error("--log-json is of one training, and --grid has many; leave it out");
+        report_error("--log-json does nothing with --grid, which trains many nets; leave it out");
         return STATUS_USAGE;
     }
     const char *table = option_text(call, "table");

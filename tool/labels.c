@@ -109,7 +109,7 @@ static void print_confusion(const rb_model *net, const rb_net_scores *s) {
         putchar(' ');
         print_name(net, b, WIDTH, WIDTH);
     }
-    puts("   (columns: what the net says)");
+    puts("   (columns: classes that the net predicts)");
     for (int64_t a = 0; a < n; a++) {
         print_name(net, a, -2 * WIDTH, 2 * WIDTH - 1);
         for (int64_t b = 0; b < n; b++)
@@ -121,15 +121,15 @@ static void print_confusion(const rb_model *net, const rb_net_scores *s) {
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
                       const rb_net_scores *s) {
     if (option_flag(call, "json")) return print_json(call, net, source, s);
-    print_number("samples", (double)s->samples, "that have labels");
+    print_number("samples", (double)s->samples, "with labels");
     if (!isnan(s->error_rate)) {
         printf("%-22s %11.2f%%   %lld of %lld; 95 %% interval %.2f%% to %.2f%%\n", "error rate",
                100 * s->error_rate, (long long)s->errors, (long long)s->samples, 100 * s->low,
                100 * s->high);
     }
-    print_number("log loss", s->log_loss, "mean - log of the probability of what is right");
+    print_number("log loss", s->log_loss, "mean negative log probability of the labels");
     print_number("calibration error", s->calibration_error,
-                 "mean distance of confidence and accuracy");
+                 "mean difference between confidence and accuracy");
     print_number(s->confusion ? "Brier score" : "mean squared error", s->mean_squared_error,
                  "smaller is better");
     print_confusion(net, s);

@@ -32,6 +32,14 @@ static rb_error refuse(const page *p, const char *path, size_t row, const char *
     return rb_context_fail(p->call->ctx, RB_ERROR_FORMAT, text);
 }
 
+static rb_error refuse_width(const page *p, const char *path, size_t row, const json_t *list,
+                             const json_t *names) {
+    char why[80];
+    snprintf(why, sizeof why, "the row has %zu cells, but the header has %zu",
+             json_array_size(list), json_array_size(names));
+    return refuse(p, path, row, why);
+}
+
 static rb_error read_table(const page *p, const char *path, FILE *file, json_t *to[2]) {
     char *line = NULL;
     size_t size = 0, row = 0;
@@ -45,10 +53,10 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
             json_decref(to[0]);
             to[0] = list;
         } else if (json_array_size(list) != json_array_size(to[0])) {
-            err = refuse(p, path, row, "there are more or fewer cells than names of columns");
+            err = refuse_width(p, path, row, list, to[0]);
             json_decref(list);
         } else if (!json_is_number(json_array_get(list, 0))) {
-            err = refuse(p, path, row, "the number of units is none");
+            err = refuse(p, path, row, "the first cell is not a number of units");
             json_decref(list);
         } else {
             json_add(&to[1], NULL, list);

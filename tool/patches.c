@@ -14,8 +14,9 @@ static const rb_option_group *whitening_group(void) {
 static int check_whitening(const invocation *call) {
     if (!option_text(call, "whitening")) return STATUS_DONE;
     if (option_is(call, "whiten", "none") && option_is(call, "contrast", "none")) {
-        report_error("--whitening is given, but there is none without --whiten or --contrast; "
-                     "leave it out");
+        report_error(
+            "--whitening does nothing without --whiten or --contrast; leave it out, or give "
+            "one of them");
         return STATUS_USAGE;
     }
     return STATUS_DONE;
@@ -45,8 +46,8 @@ static int run(invocation *call) {
         bool data = option_text(call, "pictures");
         report("%lld patches of %s pixels, %lld features, from %d %s%s in %s; seed %lld",
                (long long)rb_source_samples(source), option_text(call, "size"),
-               (long long)rb_source_features(source), call->n_arguments, data ? "file" : "picture",
-               call->n_arguments == 1 ? "" : "s", option_text(call, "output"),
+               (long long)rb_source_features(source), call->n_arguments, data ? "file" : "image",
+               call->n_arguments == 1 ? "" : "s", output_shown(option_text(call, "output")),
                (long long)option_integer(call, "seed"));
     }
     rb_whitening_free(whitening);

@@ -18,7 +18,7 @@ static int draw(invocation *call, rb_model *model, rb_source *source) {
                       : c->plot_data(call->ctx, model, source, call->options, out.path);
     }
     status = finish_output(call, &out, err);
-    if (!status) report("picture in %s", output_shown(target));
+    if (!status) report("plot in %s", output_shown(target));
     return status;
 }
 

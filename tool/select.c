@@ -137,7 +137,7 @@ static int draw(const invocation *call, const rb_selection *s, rb_source *source
     rb_error err = name_origin(call, NULL, source);
     err = err ? err : rb_plot_selection(call->ctx, s, NULL, out.path);
     status = finish_output(call, &out, err);
-    if (!status) report("picture in %s", output_shown(target));
+    if (!status) report("plot in %s", output_shown(target));
     return status;
 }
 

@@ -117,12 +117,11 @@ rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
         malloc((size_t)needed + 1); /* is not touched, and so takes no memory */
     free(capacity);
     if (!capacity) {
-        return rb_fail(
-            ctx, RB_ERROR_MEMORY,
-            "out of memory: there is no memory for %lld MB; products of matrices take 128 "
-            "MB a thread (threads is %d); raise the limit (ulimit -v, ulimit -d) or "
-            "take fewer threads",
-            (long long)(needed >> 20), threads);
+        return rb_fail(ctx, RB_ERROR_MEMORY,
+                       "out of memory: %lld MB are not available; products of matrices take 128 "
+                       "MB a thread (threads is %d); raise the limit (ulimit -v, ulimit -d) or "
+                       "take fewer threads",
+                       (long long)(needed >> 20), threads);
     }
     ctx->blas_threads = known ? ctx->blas_threads : threads;
     tell_of_kernels(ctx);

@@ -63,7 +63,8 @@ static rb_error check_found(rb_context *ctx, const matching *m) {
     if (10 * in_sets < m->n && 10 * m->found < m->n_names) {
         rb_log(ctx, RB_LOG_WARNING,
                "only %lld of the model's %lld features are in a set, and %lld of %lld names in the "
-               "sets are features: the first feature is '%s', a name that is none is '%s'; are the "
+               "sets are features: the first feature is '%s', a name that is not among them is "
+               "'%s'; are the "
                "names of the same kind?",
                (long long)in_sets, (long long)m->n, (long long)m->found, (long long)m->n_names,
                first, m->stranger);

@@ -104,8 +104,8 @@ rb_error deep_net_load(rb_context *ctx, const rb_model *model, deep_net *net) {
     *net = (deep_net){.type = model->type, .outputs = (deep_outputs)kind};
     if (kind < 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "the outputs of the net are '%s', which is none of softmax, logistic and "
-                       "linear; the model is damaged",
+                       "the outputs of the net are '%s', but must be softmax, logistic or linear; "
+                       "the model is damaged",
                        outputs ? outputs : "");
     }
     const double *loadings;

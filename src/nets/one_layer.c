@@ -429,8 +429,7 @@ static rb_error load_options(rb_context *ctx, const rb_model *model, net_options
     if (visible && rb_rows_find(rows, "visible") &&
         rb_rows_set(ctx, rows, options, "visible", visible)) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "the kind of visible units that the model names is none; the model is "
-                       "damaged");
+                       "the model has an unknown kind of visible units; it is damaged");
     }
     return RB_OK;
 }

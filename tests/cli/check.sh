@@ -48,17 +48,17 @@ fits "--log1p"
 fits "--totals"
 across counts.tsv >across.tsv
 runs across.tsv
-tells "200 samples x 765 features, turned"
-tells "What follows is of the table turned."
+tells "200 samples x 765 features, transposed"
+tells "The other findings are of the transposed table."
 fits "--transpose"
 fits "--log1p"
 # Turned by the user: wrong where it lies right.
 runs counts.tsv --transpose
-tells "200 samples x 765 features, turned"
+tells "200 samples x 765 features, transposed"
 case $line in *transpose*) fail "$command: $line" ;; esac
 runs across.tsv --transpose
 tells "200 samples x 765 features"
-grep -q turned out && fail "$command: turned: $(cat out)"
+grep -q transposed out && fail "$command: transposed: $(cat out)"
 fits "--transpose"
 runs 'twice, a cell.tsv'
 tells "problem          1 sample has the same values as another one"
@@ -120,7 +120,7 @@ expect 1 check "$SOURCE/tests/data/model-v1.h5"
 says "is a model"
 printf '1,2\n1,2\n1,2\n' >same.csv
 expect 0 check same.csv
-tells "Nothing can be fitted before the problems are mended."
+tells "Solve the problems first; no fit is suggested before."
 expect 0 check same.csv --json
 tells '"command": null'
 expect 1 check same.csv --strict

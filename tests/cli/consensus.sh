@@ -8,7 +8,7 @@ few="-k 12 --preset biclustering --iterations 60"
 {
     # In one command, the same for any number of threads.
     expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 2 -o model.h5
-    says "units of 6 models, of a stability of at least"
+    says "units of 6 models, with a stability of at least"
     says "next: rarebit modules model.h5"
     expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 1 -o one.h5 -q
     expect 0 encode model.h5 X.npy -o two.tsv -q

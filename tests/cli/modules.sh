@@ -133,7 +133,7 @@ expect 0 plot modules few.h5 plain.tsv -q --rule top:5 -o few.svg
 # Pictures.
 expect 0 plot history model.h5 -o history.png
 silent
-says "picture in history.png"
+says "plot in history.png"
 expect 0 plot history model.h5 X.npy -o history.svg -q
 expect 0 plot codes model.h5 X.npy -o codes.png -q
 expect 0 plot filters model.h5 --shape 10x10 -o filters.png -q

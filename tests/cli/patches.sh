@@ -5,7 +5,7 @@ awk 'BEGIN { print "P2 40 30 255"; for (i = 0; i < 1200; i++) print i * 7 % 251 
 awk 'BEGIN { print "P2 20 20 255"; for (i = 0; i < 400; i++) print i % 100 }' >b.pgm
 expect 0 patches a.pgm b.pgm --size 10x5 --count 500 --scale 0:10 --seed 1 -o P.npy
 silent
-says "500 patches of 10x5 pixels, 50 features, from 2 pictures in P.npy; seed 1"
+says "500 patches of 10x5 pixels, 50 features, from 2 images in P.npy; seed 1"
 says "to 0 .. 10"
 expect 0 info P.npy --json
 tells '"samples": 500, "features": 50'

@@ -13,7 +13,7 @@ if ! "$RAREBIT" plot unit --help >/dev/null 2>&1; then
     exit
 fi
 expect 0 plot unit model.h5 X.tsv --unit 2 --labels classes.tsv -o unit.png
-says "picture in unit.png"
+says "plot in unit.png"
 exists unit.png
 mv unit.png first.png
 expect 0 plot unit model.h5 X.tsv --unit 2 --labels classes.tsv -o unit.png

@@ -73,8 +73,8 @@ select_table() {
 }
 select_table 'k\tmatch\n2\t1\n' breaks "select.tsv, row 1: the first column must be units"
 select_table '' breaks "select.tsv, row 1: the table is empty"
-select_table 'units\tmatch\n2\n' breaks "select.tsv, row 2: there are more or fewer cells"
-select_table 'units\tmatch\n2\t1\nx\t1\n' breaks "select.tsv, row 3: the number of units is none"
+select_table 'units\tmatch\n2\n' breaks "select.tsv, row 2: the row has 1 cells, but the header has 2"
+select_table 'units\tmatch\n2\t1\nx\t1\n' breaks "select.tsv, row 3: the first cell is not a number of units"
 breaks "cannot read missing.tsv" report model.h5 X.npy --select missing.tsv -o page.html -q
 [ ! -e page.html ] || fail "page.html is there"
 select_table 'units\tmatch\tchoice\r\n2\tnan\t-\r\n5\t0.25\tpicked\r\n' expect 0

@@ -8,7 +8,7 @@ study="select rfn X.npy --units 8:11 --restarts 3 --folds 3 --iterations 60"
 {
     expect 0 $study -o whole.tsv --plot whole.png
     tells "units"
-    says "picture in whole.png"
+    says "plot in whole.png"
     [ "$(wc -l <whole.tsv)" -eq 5 ] || fail "whole.tsv has $(wc -l <whole.tsv) lines"
     head -1 whole.tsv | grep -q "^units	stable	objective	.*	choice	data$" || fail "header: $(head -1 whole.tsv)"
 
@@ -77,6 +77,11 @@ for units in 99999999999999999999 9223372036854775806:9223372036854775807; do
 done
 breaks "is not a file of results" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
+
+# The title of a plot of one fit of each number, which tells of no stability, has 35 characters.
+expect 0 select rfn X.npy --units 2:3 --restarts 1 --folds 0 --iterations 10 --seed 1 --plot none.svg -q
+title=$(grep -o '<use .* y="[^"]*"' none.svg | sed 's/.* y=//' | uniq -c | awk 'NR == 1 { print $1 }')
+[ "$title" = "$(printf 'How many units: no number is picked' | wc -c)" ] || fail "title of $title characters"
 
 # The table as JSON is what --json prints.
 expect 0 select rfn X.npy --units 2:3 --restarts 1 --folds 2 --iterations 10 --seed 1 -o table.json --json -q

@@ -120,7 +120,7 @@ refused("is not a whitening", 1, "export", "grey.h5", "--conv", "5x5", "--whiten
 refused("504 values per sample", 2, "patches", "pictures.npy", "--pictures", "14x12",
         "--size", "5x5", "-o", "no.npy")
 refused("do not fit", 2, "patches", "grey.npy", "--pictures", "14x12", "--size", "15x5", "-o", "no.npy")
-refused("there is none without --whiten", 2, "patches", "grey.npy", "--pictures", "14x12", "--size", "5x5", "--whitening",
+refused("does nothing without --whiten", 2, "patches", "grey.npy", "--pictures", "14x12", "--size", "5x5", "--whitening",
         "no.npz", "-o", "no.npy")
 refused("scale is given", 2, "patches", "grey.npy", "--pictures", "14x12", "--size", "5x5", "--scale", "0:1", "--whiten",
         "zca", "-o", "no.npy")

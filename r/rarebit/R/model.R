@@ -9,7 +9,7 @@ new_model <- function(pointer, data, bytes = .Call(C_model_bytes, pointer)) {
 }
 
 pointer_of <- function(model) {
-  if (!inherits(model, "rarebit")) stop("this is no model of rarebit", call. = FALSE)
+  if (!inherits(model, "rarebit")) stop("this is not a model of rarebit", call. = FALSE)
   if (!.Call(C_is_there, model$state$pointer))
     model$state$pointer <- .Call(C_model_of_bytes, model$bytes)
   model$state$pointer

@@ -31,7 +31,7 @@ static rb_error view_sparse(SEXP list, bool columns, data_object *data) {
     if (TYPEOF(p) != INTSXP || TYPEOF(i) != INTSXP || TYPEOF(x) != REALSXP ||
         TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || XLENGTH(i) != XLENGTH(x) ||
         XLENGTH(p) != (R_xlen_t)INTEGER(dim)[1] + 1 || INTEGER(p)[XLENGTH(p) - 1] > XLENGTH(x))
-        refuse("x is no sound sparse matrix");
+        refuse("x is not a valid sparse matrix");
     int n = INTEGER(dim)[0], m = INTEGER(dim)[1];
     if (columns)
         return rb_matrix_csr32(context(), RB_FLOAT64, m, n, INTEGER(p), INTEGER(i), REAL(x),

@@ -53,7 +53,8 @@ void *object_of(object_kind kind, SEXP pointer) {
     void *object = NULL;
     if (TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == Rf_install(kind_names[kind]))
         object = R_ExternalPtrAddr(pointer);
-    if (!object) Rf_errorcall(R_NilValue, "this is no %s of this session", kind_names[kind]);
+    if (!object)
+        Rf_errorcall(R_NilValue, "this object is not %s of this session", kind_names[kind]);
     return object;
 }
 

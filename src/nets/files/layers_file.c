@@ -180,7 +180,7 @@ static rb_error choose_array(rb_context *ctx, const char *path, const char *name
         *wanted = *wanted || strcmp(name, prepared[i]) == 0;
     if (*wanted || strcmp(name, "classes") == 0) return RB_OK;
     return rb_fail(ctx, RB_ERROR_FORMAT,
-                   "%s has an array '%s', which is no part of a net; arrays are weights1, bias1, "
+                   "%s has an array '%s', which is not part of a net; arrays are weights1, bias1, "
                    "... or, in the order of the layers, NAME.weight, NAME.bias, and centre, scale",
                    path, name);
 }

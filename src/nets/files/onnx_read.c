@@ -172,7 +172,7 @@ static rb_error add_layer(const struct reading *r, const struct node *node) {
         node->n_inputs == 3 && !node->scaled && w && b && w->dimensions == 2 && b->dimensions == 1;
     if (!plain || net->count == RB_ARRAYS_MAX) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT,
-                       "%s: layer %d is no product with stored weights plus a stored bias; save "
+                       "%s: layer %d is not a product with stored weights plus a stored bias; save "
                        "the net's layers as an .npz",
                        r->path, net->count + 1);
     }
