@@ -287,6 +287,9 @@ rb_error rb_filters_shape(rb_context *ctx, const rb_plot_options *options, const
  * and not black. */
 void rb_filters_cell(rb_page *page, const rb_filters_plot *p, int64_t unit, bool middle,
                      double *values, rb_box box);
+/* What black and white, or heights, mean, in a line centred at y. */
+void rb_filters_scale(rb_page *page, const rb_filters_plot *p, bool middle, double x, double y);
+enum { RB_SCALE_HEIGHT = 24 };
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *plot,
                          const rb_plot_options *options, const char *path);

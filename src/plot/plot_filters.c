@@ -1,7 +1,7 @@
 /* Loadings as images or curves: a grid, one per unit, its number below it; where they are too small
  * for that, each row has the number of its first at the left. Where all units stand in each row,
  * their numbers are above the first one. Curves, for sounds and other series, are each scaled to
- * their own largest absolute value around a line at 0. */
+ * their own largest absolute value around a line at 0. Below stands what black and white mean. */
 #include "plot.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
     NUMBER_WIDTH = 28,
     ROW_WIDTH = 20, /* besides the margin, for the numbers of rows */
     CURVE_GAP = 7,
-    LINE = 12
+    LINE = 14
 };
 
 /* Where the cells stand. */
@@ -42,7 +42,7 @@ static layout arrange_curves(const rb_filters_plot *p) {
     l.across = p->across ? p->across : l.across;
     l.width = fmax((RB_PAGE_WIDTH - MARGIN - l.left) / (double)l.across - l.gap, 1);
     l.height = fmin(0.62 * l.width, 90);
-    l.line = !p->across && l.width > 45 ? LINE - 1 : 0;
+    l.line = !p->across && l.width > 45 ? LINE + 1 : 0;
     return l;
 }
 
@@ -121,6 +121,61 @@ void rb_filters_cell(rb_page *page, const rb_filters_plot *p, int64_t unit, bool
     (p->curves ? draw_curve : draw_image)(page, &image, box);
 }
 
+/* ---- the scale ---- */
+
+/* From black to white. */
+static uint32_t ramp(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
+    uint32_t level = (uint32_t)lround(255.0 * (double)x / (double)(width > 1 ? width - 1 : 1));
+    (void)user, (void)y, (void)height;
+    return level << 16 | level << 8 | level;
+}
+
+/* The largest absolute values of the units, the least and the largest of them. */
+static void find_largest(const rb_filters_plot *p, double *low, double *high) {
+    *low = INFINITY;
+    *high = 0;
+    for (int64_t unit = 0; unit < p->units; unit++) {
+        double largest = 0;
+        for (int64_t k = 0; k < p->n_features; k++)
+            largest = fmax(largest, fabs(p->loadings[k * p->units + unit]));
+        *low = fmin(*low, largest);
+        *high = fmax(*high, largest);
+    }
+}
+
+/* A bar with its ends, where there are no colours. */
+static double draw_bar(rb_page *page, const rb_filters_plot *p, bool middle, double x, double y) {
+    enum { BAR = 80 };
+    char ends[2][32];
+    rb_print(ends[0], sizeof ends[0], p->largest > 0 ? "%.3g" : "\xE2\x88\x92max", -p->largest);
+    rb_print(ends[1], sizeof ends[1], p->largest > 0 ? "%.3g" : "max", p->largest);
+    const char *left = middle ? ends[0] : "0";
+    x += rb_text_width(RB_TEXT_TICK, left) + 6;
+    rb_box box = {x, y - 5, BAR, 10};
+    rb_page_text(page, RB_TEXT_TICK, x - 6, y, 1, 0, left);
+    rb_page_image(page, box, ramp, NULL);
+    rb_page_frame(page, box, 0.5, (rb_colour){0.5, 0.5, 0.5});
+    rb_page_text(page, RB_TEXT_TICK, x + BAR + 6, y, 0, 0, ends[1]);
+    return x + BAR + 26 + rb_text_width(RB_TEXT_TICK, ends[1]);
+}
+
+void rb_filters_scale(rb_page *page, const rb_filters_plot *p, bool middle, double x, double y) {
+    double low, high;
+    char text[RB_TITLE_SIZE];
+    const char *zero = p->curves ? "the line is 0" : middle ? "grey is 0" : "black is 0";
+    const char *what = p->curves ? "curve" : "image";
+    find_largest(p, &low, &high);
+    if (!p->curves && p->channels == 1) x = draw_bar(page, p, middle, x, y);
+    if (p->largest > 0)
+        rb_print(text, sizeof text, "all %ss on one scale, to %.3g; %s", what, p->largest, zero);
+    else
+        rb_print(text, sizeof text, "%s each %s's largest absolute value, %.3g to %.3g; %s",
+                 p->curves ? "heights: to" : "max:", what, low, high, zero);
+    rb_page_text(page, RB_TEXT_TICK, x, y, 0, RB_PAGE_WIDTH - x - 10, text);
+}
+
+/* ---- the grid ---- */
+
 static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l, int64_t unit,
                         rb_box box) {
     char text[32];
@@ -150,9 +205,11 @@ static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, 
         draw_number(page, p, l, unit, box);
     }
     if (p->across) {
-        rb_page_numbers(page, RB_TEXT_SMALL, l->left - l->gap / 2, TOP - 7, l->width + l->gap,
+        rb_page_numbers(page, RB_TEXT_SMALL, l->left - l->gap / 2, TOP - 8, l->width + l->gap,
                         l->across);
     }
+    double rows = (double)((p->units + l->across - 1) / l->across);
+    rb_filters_scale(page, p, middle, MARGIN, l->top + rows * (l->height + l->gap + l->line) + 18);
 }
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plot_options *options,
@@ -161,7 +218,7 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plo
     layout l = p->curves ? arrange_curves(p) : arrange_images(p, scale);
     int64_t rows = (p->units + l.across - 1) / l.across;
     double down = (double)rows;
-    double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
+    double height = TOP + down * (l.height + l.gap + l.line) + MARGIN + RB_SCALE_HEIGHT / 2.0;
     rb_page page;
     double *values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *values);
     rb_error err = values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;

@@ -103,13 +103,15 @@ static rb_error draw(rb_context *ctx, const rb_filters_plot *p, bool middle,
     double width = (RB_PAGE_WIDTH - MARGIN - LEFT) / (double)p->across - GAP;
     double aspect = p->curves ? 0.6 : (double)p->height / (double)p->width;
     rb_box cell = {LEFT, TOP, width, width * aspect};
-    double height = TOP + KINDS * ((double)rows * (cell.height + GAP) + BLOCK_GAP) + MARGIN / 2.0;
+    double height = TOP + KINDS * ((double)rows * (cell.height + GAP) + BLOCK_GAP) + MARGIN / 2.0 +
+                    RB_SCALE_HEIGHT;
     rb_page page;
     double *values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *values);
     rb_error err = values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {
         rb_page_title(&page, RB_PAGE_WIDTH / 2.0, 28, 0.5, p->title);
         draw_blocks(&page, p, cell, middle, values);
+        rb_filters_scale(&page, p, middle, LEFT, height - RB_SCALE_HEIGHT);
         err = rb_page_close(&page, RB_OK);
     }
     rb_free(values);

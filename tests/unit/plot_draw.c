@@ -216,13 +216,20 @@ static int text_below(const pixels *p, double x, double y) {
     return count;
 }
 
+/* Without the scale below filters. */
+static pixels load_images(void) {
+    pixels p = load();
+    p.height -= (int64_t)(40 * (double)p.width / RB_PAGE_WIDTH);
+    return p;
+}
+
 static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **state) {
     (void)state;
     /* Two units of 1 x 3 pixels: unit 0 is (-2, 0, 2), unit 1 is dead. */
     const double loadings[] = {-2, 0, 0, 0, 2, 0};
     rb_filters_plot f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
-    pixels p = load();
+    pixels p = load_images();
     int64_t lowest = count_colour(&p, black);
     assert_true(lowest > 100);
     /* Text has a grey pixel here and there. */
@@ -234,7 +241,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     const double colour[] = {1, -1, 0};
     rb_filters_plot c = {colour, 3, 1, NULL, 1, 1, 3, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &c, &options, png_path), RB_OK);
-    p = load();
+    p = load_images();
     assert_true(count_colour(&p, (rb_colour){1, 0, 0.5}) > 100);
     rb_matrix_free(p.matrix);
     /* Features that were selected stand at their own pixels, the others are 0. */
@@ -242,7 +249,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     const double one[] = {-1};
     rb_filters_plot s = {one, 1, 1, place, 1, 4, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &s, &options, png_path), RB_OK);
-    p = load();
+    p = load_images();
     lowest = count_colour(&p, black);
     assert_true(lowest > 100);
     assert_true(llabs(count_colour(&p, grey) - 3 * lowest) < 20);
@@ -251,11 +258,33 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     const double positive[] = {0, 1, 2};
     rb_filters_plot n = {positive, 3, 1, NULL, 1, 3, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &n, &options, png_path), RB_OK);
-    p = load();
+    p = load_images();
     lowest = count_colour(&p, black);
     assert_true(lowest > 100);
     assert_true(llabs(count_colour(&p, grey) - lowest) < 20);
     rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+/* Below the images a bar from black to white, as many columns of it as levels it has pixels for. */
+static void test_filters_have_a_scale(void **state) {
+    (void)state;
+    const double loadings[] = {0, 1, 2, 0.5, -1, 0};
+    rb_filters_plot f = {loadings, 3, 2, NULL, 1, 3, 1, "", 0, NULL};
+    for (int fixed = 0; fixed < 2; fixed++) {
+        bool levels[256] = {false};
+        int count = 0;
+        f.largest = fixed ? 4 : 0;
+        assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
+        pixels p = load();
+        int64_t y = p.height - (int64_t)((34 + 12 - 18) * (double)p.width / RB_PAGE_WIDTH);
+        for (int64_t x = 0; x < p.width / 3; x++)
+            levels[(int)lightness(&p, x, y)] = true;
+        for (int level = 0; level < 256; level++)
+            count += levels[level];
+        assert_true(count > 80);
+        rb_matrix_free(p.matrix);
+    }
     remove_files();
 }
 
@@ -579,6 +608,7 @@ int main(void) {
         cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
         cmocka_unit_test(test_text_can_be_read_at_600_pixels),
         cmocka_unit_test(test_samples_have_names),
+        cmocka_unit_test(test_filters_have_a_scale),
         cmocka_unit_test(test_history_marks_where_shrinking_begins),
         cmocka_unit_test(test_history_has_a_second_panel_only_when_traced),
         cmocka_unit_test(test_kinds_stay_inside_and_have_rows_where_they_occur),
