@@ -35,10 +35,22 @@ def sentences(text):
                 yield len(words), sentence
 
 
+def misread(text):
+    """Lines that go on with a paragraph, and that Markdown takes for a list, a quotation or a heading."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    before = ""
+    for line in text.split("\n"):
+        begins = re.match(r"(?:[-+*>]|\d+[.)]|#+) ", line)
+        if begins and before and not re.match(r"[-+*>|# ]|\d+[.)] ", before) and not before.endswith(":"):
+            yield line
+        before = line
+
+
 def main(arguments):
     status = 0
     for page in [a for a in arguments if a != "--list"]:
-        counted = list(sentences(open(page, encoding="utf-8").read()))
+        text = open(page, encoding="utf-8").read()
+        counted = list(sentences(text))
         mean = sum(n for n, _ in counted) / max(1, len(counted))
         if "--list" in arguments:
             print(f"{page}: {sum(n for n, _ in counted)} words, {mean:.1f} a sentence, {sum(n > MOST for n, _ in counted)} too long")
@@ -46,8 +58,9 @@ def main(arguments):
         wrong = [f"{page}: {n} words: {sentence}" for n, sentence in counted if n > MOST]
         if mean > MEAN:
             wrong.append(f"{page}: {mean:.1f} words a sentence")
-        if wrong and page not in WAITING:
-            print("\n".join(wrong), file=sys.stderr)
+        misread_lines = [f"{page}: Markdown does not read this as text: {line}" for line in misread(text)]
+        if misread_lines or wrong and page not in WAITING:
+            print("\n".join(misread_lines + wrong), file=sys.stderr)
             status = 1
         if not wrong and page in WAITING:
             print(f"{page}: short enough now; take it off WAITING in tests/lint/words.py", file=sys.stderr)
