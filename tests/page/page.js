@@ -93,6 +93,12 @@ async function reading(browser) {
     tip = await page.locator("#tip").innerText();
   }
   check(cell.test(tip), "tip: " + tip);
+  await page.locator("#unit-9 canvas").first().hover({ position: { x: 3, y: 3 } });
+  check(/^[ACGT]+-\d \(CD19\+ B\)$/.test(await page.locator("#tip").innerText()), "tip of the strip: " + await page.locator("#tip").innerText());
+  same(await page.locator("#unit-9 .below span").count(), 0, "names of so many samples");
+  check(/Left out: 528 samples/.test(await page.locator("#unit-9 figcaption").innerText()), "what the map leaves out: " + await page.locator("#unit-9 figcaption").innerText());
+  const label = await page.locator("#fit ~ .two figcaption").first().innerText();
+  check(/From iteration 51 on, the dashed line, loadings are shrunk/.test(label), "where shrinking begins: " + label);
   const orders = [];
   for (const order of ["class", "unit", "data"]) {
     await page.getByLabel("Order of the samples").selectOption(order);
@@ -184,6 +190,12 @@ async function everywhere(browser) {
   const page = await open(browser, "hostile");
   same(await page.locator("h1").innerText(), "<script>hacked=1</script>", "a title that is a script");
   check((await page.locator("body").innerText()).includes("</script><img src=x onerror=hacked=1>"), "a name is not told as it is");
+  /* names of samples below the codes, where there is room */
+  same(await page.locator("#codes ~ div .below span").count(), 60, "names below the codes");
+  check((await page.locator("#codes ~ div .below").innerText()).includes("<script>hacked=1</script>"), "names below the codes are not told as they are");
+  await page.setViewportSize({ width: 500, height: 800 });
+  await until(page, () => document.querySelector("#codes ~ div .below").hidden);
+  await page.setViewportSize({ width: 1200, height: 900 });
   same(await page.locator("#summary .warning").count() > 0, true, "a warning in the summary");
   check((await page.pdf()).length > 10000, "nothing is printed");
   await page.close();

@@ -101,6 +101,15 @@ static int64_t count_colour(const pixels *p, rb_colour c) {
 
 static const rb_colour black = {0, 0, 0}, grey = {0.5, 0.5, 0.5};
 
+static size_t read_bytes(const char *path, char *bytes, size_t capacity) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t count = fread(bytes, 1, capacity, file);
+    fclose(file);
+    assert_true(count > 100 && count < capacity);
+    return count;
+}
+
 /* ---- ticks and labels ---- */
 
 static void test_ticks_are_round_inside_and_few(void **state) {
@@ -450,6 +459,28 @@ static void test_modules_show_values_and_classes(void **state) {
     remove_files();
 }
 
+/* The page of a report has them in its script. */
+static void test_classes_have_the_colours_of_the_page(void **state) {
+    (void)state;
+    static char script[1 << 16];
+    size_t size = read_bytes(TEST_DATA "/../tool/page/charts.js", script, sizeof script - 1);
+    script[size] = '\0';
+    const char *at = strstr(script, "classColours = [");
+    assert_non_null(at);
+    for (int i = 0; i < 10; i++) {
+        int level[3];
+        at = strchr(at + 1, '[');
+        at = i == 0 ? at + 1 : at;
+        assert_int_equal(sscanf(at, "[%d, %d, %d]", &level[0], &level[1], &level[2]), 3);
+        rb_colour c = rb_class_colour(i);
+        assert_true(near(level[0], c.red) && near(level[1], c.green) && near(level[2], c.blue));
+    }
+    int grey_level = 0;
+    assert_non_null(at = strstr(at, "undefined) return \"#"));
+    assert_int_equal(sscanf(at, "undefined) return \"#%2x", (unsigned *)&grey_level), 1);
+    assert_true(near(grey_level, rb_class_colour(-1).red));
+}
+
 /* 8 pixels in the smallest picture; names only where lines of that height have room. */
 static void test_text_can_be_read_at_600_pixels(void **state) {
     (void)state;
@@ -490,15 +521,6 @@ static void test_samples_have_names(void **state) {
 }
 
 /* ---- files ---- */
-
-static size_t read_bytes(const char *path, char *bytes, size_t capacity) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t count = fread(bytes, 1, capacity, file);
-    fclose(file);
-    assert_true(count > 100 && count < capacity);
-    return count;
-}
 
 static void test_the_same_picture_is_the_same_bytes(void **state) {
     (void)state;
@@ -606,6 +628,7 @@ int main(void) {
         cmocka_unit_test(test_maps_go_from_light_to_dark),
         cmocka_unit_test(test_a_code_of_0_is_white_and_the_largest_is_dark),
         cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
+        cmocka_unit_test(test_classes_have_the_colours_of_the_page),
         cmocka_unit_test(test_text_can_be_read_at_600_pixels),
         cmocka_unit_test(test_samples_have_names),
         cmocka_unit_test(test_filters_have_a_scale),

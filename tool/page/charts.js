@@ -50,11 +50,16 @@ addEventListener("keydown", (e) => e.key === "Escape" && showTip(""));
 
 /* Below, at and above 0, in light and in dark; what is missing is grey. */
 const ramps = { light: [[33, 94, 168], [247, 247, 247], [178, 36, 43]], dark: [[110, 168, 236], [32, 36, 40], [246, 122, 102]] };
-const classColours = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08030", "#7a7aff", "#9aa02a", "#b07850"];
+/* Those of the plots (rb_class_colour), which repeat, paler. */
+const classColours = [[0, 107, 173], [230, 153, 13], [0, 148, 112], [204, 84, 13], [107, 184, 230], [199, 115, 163], [128, 84, 163], [237, 219, 77], [143, 97, 61], [140, 191, 89]];
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 const ramp = () => ramps[darkScheme.matches && !printing ? "dark" : "light"];
-const classColour = (index) => (index === undefined ? "#8d959c" : classColours[index % classColours.length]);
+function classColour(index) {
+  if (index === undefined) return "#b3b3b3";
+  const pale = Math.min(0.25 * Math.floor(index / classColours.length), 0.75);
+  return rgb(classColours[index % classColours.length].map((level) => Math.round(level + (255 - level) * pale)));
+}
 
 /* position from -1 to 1 */
 function mix(colours, position) {
@@ -62,7 +67,9 @@ function mix(colours, position) {
   return colours[1].map((from, c) => Math.round(from + (end[c] - from) * share));
 }
 const rgb = (colour) => "rgb(" + colour.join(",") + ")";
-const rampCss = (signed) => `linear-gradient(to right, ${(signed ? [-1, 0, 1] : [0, 1]).map((p) => rgb(mix(ramp(), p))).join(",")})`;
+/* Without signs from white to blue, as in the plots. */
+const shade = (map, value, colours) => mix(colours, (map.signed ? value : -value) / map.high);
+const rampCss = (signed) => `linear-gradient(to right, ${(signed ? [-1, 0, 1] : [0, -1]).map((p) => rgb(mix(ramp(), p))).join(",")})`;
 
 const drawn = []; /* what is drawn again when the colours change */
 const redraw = () => drawn.forEach((draw) => draw());
@@ -72,9 +79,11 @@ addEventListener("afterprint", () => { printing = false; redraw(); });
 
 /* ---- heat maps ---- */
 
-/* map: {rows, columns: names; classes: of the columns, or null; value(r, c): number or null; high:
- * value of the darkest colour; signed; height: of a row; label; groups: [{name, count}] below;
- * tell(r, c): what a cell is, in words; file: name to save} */
+const NAME = 11; /* pixels that a name needs beside the next one */
+
+/* map: {rows: names, columns, columnName(c): or null where there is none; classes: of the columns, or
+ * null; value(r, c): number or null; high: value of the darkest colour; signed; height: of a row;
+ * label; groups: [{name, count}] below; tell(r, c): what a cell is, in words; file: name to save} */
 function heatMap(map, caption) {
   const canvas = h("canvas", { width: map.columns.length || 1, height: map.rows.length || 1, role: "img", tabindex: 0,
     "aria-label": map.label + " Arrow keys walk through its cells." });
@@ -86,7 +95,7 @@ function heatMap(map, caption) {
     const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height), colours = ramp();
     for (let r = 0, at = 0; r < map.rows.length; r++) {
       for (let c = 0; c < map.columns.length; c++, at += 4) {
-        const value = map.value(r, c), colour = value === null ? [150, 150, 150] : mix(colours, value / map.high);
+        const value = map.value(r, c), colour = value === null ? [150, 150, 150] : shade(map, value, colours);
         image.data.set([...colour, 255], at);
       }
     }
@@ -101,6 +110,11 @@ function heatMap(map, caption) {
   draw();
   drawn.push(draw);
   const at = { r: -1, c: 0 };
+  if (strip) strip.addEventListener("pointermove", (e) => {
+    const box = strip.getBoundingClientRect(), c = Math.floor(((e.clientX - box.left) / box.width) * map.columns.length);
+    if (c >= 0 && c < map.columns.length) showTip(map.tellColumn(c), e.clientX, e.clientY);
+  });
+  if (strip) strip.addEventListener("pointerleave", () => showTip(""));
   canvas.addEventListener("pointermove", (e) => {
     const box = canvas.getBoundingClientRect();
     const r = Math.min(map.rows.length - 1, Math.floor(((e.clientY - box.top) / box.height) * map.rows.length));
@@ -116,18 +130,23 @@ function heatMap(map, caption) {
     at.c = Math.max(0, Math.min(map.columns.length - 1, at.c + step[1]));
     readout.textContent = map.tell(at.r, at.c);
   });
-  const all = map.columns.length;
+  const all = map.columns.length, names = h("div", { class: "below", "aria-hidden": "true" });
+  new ResizeObserver(() => {
+    const fit = map.columnName && canvas.clientWidth >= NAME * all;
+    if (fit && !names.childElementCount) names.append(...map.columns.map((_, c) => h("span", {}, map.columnName(c))));
+    names.hidden = !fit;
+  }).observe(canvas);
   const figure = h("figure", {},
     h("figcaption", {}, caption),
     h("div", { class: "map" },
       strip && h("div", { class: "names muted" }, "class"), strip,
       h("div", { class: "names", "aria-hidden": "true" }, map.rows.map((name) => h("div", { style: `height:${height}px;line-height:${height}px` }, name))),
-      h("div", {}, canvas),
+      h("div", {}, canvas), names,
       h("div", { class: "axis" }, (map.groups || []).map((g) => h("span", { style: `width:${(100 * g.count) / all}%`, title: g.name }, g.count > 0.07 * all ? g.name : "")))),
     h("div", { class: "bar" },
       h("ul", { class: "key" }, h("li", {}, map.signed ? `−${map.high} ` : "0 ", bar, ` ${map.high} ${map.unit || ""}`),
-        [...new Set(map.classes || [])].filter((index) => index !== undefined).sort((a, b) => a - b).slice(0, 12).map((index) =>
-          h("li", {}, h("i", { style: "background:" + classColour(index) }), map.className(index)))),
+        [...new Set(map.classes || [])].sort((a, b) => (a ?? 1e9) - (b ?? 1e9)).slice(0, 12).map((index) =>
+          h("li", {}, h("i", { style: "background:" + classColour(index) }), index === undefined ? "no class" : map.className(index)))),
       readout,
       h("button", { type: "button", onclick: () => saveSvg(map.file + ".svg", mapSvg(map, height)) }, "Save SVG")));
   return figure;
@@ -135,7 +154,7 @@ function heatMap(map, caption) {
 
 /* Neighbours of one colour become one rectangle. */
 function mapSvg(map, height) {
-  const left = 130, top = map.classes ? 44 : 30, width = Math.max(400, Math.min(1000, map.columns.length * 5));
+  const left = 130, top = map.classes ? 44 : 30, width = Math.max(400, Math.min(1000, map.columns.length * NAME));
   const step = width / map.columns.length, rects = [];
   const row = (y, tall, colour) => {
     for (let c = 0, next; c < map.columns.length; c = next) {
@@ -146,11 +165,13 @@ function mapSvg(map, height) {
   if (map.classes) row(30, 10, (c) => classColour(map.classes[c]));
   map.rows.forEach((name, r) => row(top + r * height, height, (c) => {
     const value = map.value(r, c);
-    return value === null ? "#969696" : rgb(mix(ramps.light, Math.round((10 * value) / map.high) / 10));
+    return value === null ? "#969696" : rgb(shade(map, Math.round((10 * value) / map.high) * map.high / 10, ramps.light));
   }));
-  return s("svg", { width: left + width + 10, height: top + height * map.rows.length + 10, "font-family": "sans-serif", "font-size": 10 },
+  const bottom = top + height * map.rows.length, named = map.columnName && step >= NAME;
+  return s("svg", { width: left + width + 10, height: bottom + (named ? 110 : 10), "font-family": "sans-serif", "font-size": 10 },
     s("text", { x: left, y: 18, "font-size": 14 }, map.label), rects,
-    map.rows.map((name, r) => s("text", { x: left - 5, y: top + (r + 0.75) * height, "text-anchor": "end" }, name)));
+    map.rows.map((name, r) => s("text", { x: left - 5, y: top + (r + 0.75) * height, "text-anchor": "end" }, name)),
+    named && map.columns.map((_, c) => s("text", { transform: `translate(${(left + (c + 0.5) * step + 3).toFixed(2)} ${bottom + 5}) rotate(-90)`, "text-anchor": "end" }, map.columnName(c))));
 }
 
 /* ---- line and bar charts ---- */
@@ -165,7 +186,7 @@ function ticks(low, high, most) {
 /* points: [[x, y], ...]; y null is a gap. bars: from 0, one a point. */
 function chart({ points, across, up, label, file, bars, mark }) {
   const there = points.filter((p) => p[1] !== null), xs = points.map((p) => p[0]), ys = there.map((p) => p[1]);
-  const box = { left: 64, right: 630, top: 12, bottom: 206 };
+  const box = { left: 64, right: 622, top: 12, bottom: 206 };
   let low = bars ? 0 : Math.min(...ys), high = Math.max(...ys);
   if (low === high) [low, high] = [low - 1, high + 1];
   const first = Math.min(...xs) - (bars ? 0.5 : 0), last = Math.max(...xs) + (bars ? 0.5 : 0);

@@ -28,6 +28,8 @@ const column = (k) => D.names.columns[k] ?? k;
 const cell = { samples: (i) => D.names.samples[i] ?? String(i), features: (k) => D.names.features[k] ?? String(column(k)) };
 const sampleName = (i) => D.names.samples[i] ?? "sample " + i;
 const featureName = (k) => D.names.features[k] ?? "feature " + column(k);
+const classIn = (i) => (D.classes ? ` (${classOf(i) === undefined ? "no class" : className(classOf(i))})` : "");
+const namedSamples = Object.keys(D.names.samples).length > 0;
 const classOf = (i) => D.classes?.of[i];
 const className = (c) => D.classes.names[c];
 const stem = (path) => path.split("/").pop().replace(/(\.(gz|tsv|csv|txt|npy|mtx|h5ad|h5))+$/, "");
@@ -222,16 +224,18 @@ function moduleInside(m) {
 
 function moduleMap(m, file) {
   const { samples, features, values, members } = m.map, others = samples.length - members;
-  const names = features.map(featureName);
+  const names = features.map(featureName), rest = D.data.samples - samples.length, fewer = m.n_features - features.length;
+  const leftOut = rest > 0 || fewer > 0 ? ` Left out: ${[rest > 0 && plural(rest, "sample"), fewer > 0 && `${plural(fewer, "feature")} of the module that weigh${fewer === 1 ? "s" : ""} less`].filter(Boolean).join(", ")}.` : "";
   return heatMap({ rows: features.map(cell.features), columns: samples, classes: D.classes ? samples.map(classOf) : null, className, high: 2.5, signed: true, unit: "sd",
     value: (r, c) => { const tenths = values[r * samples.length + c]; return tenths === null ? null : tenths / 10; },
     label: `Unit ${m.name}: ${features.length} features by ${samples.length} samples.`, file: file + "-map",
     groups: [{ name: members === m.n_samples ? "in the module" : `the ${members} heaviest of the module`, count: members }, { name: "other samples", count: others }].filter((g) => g.count),
+    columnName: namedSamples ? (c) => sampleName(samples[c]) : null, tellColumn: (c) => sampleName(samples[c]) + classIn(samples[c]),
     tell: (r, c) => {
-      const tenths = values[r * samples.length + c], index = classOf(samples[c]);
-      return `${names[r]} in ${sampleName(samples[c])}${index === undefined ? "" : ` (${className(index)})`}: ${tenths === null ? "missing" : `${Math.abs(tenths / 10)} sd ${tenths < 0 ? "below" : "above"} the mean`}`;
+      const tenths = values[r * samples.length + c];
+      return `${names[r]} in ${sampleName(samples[c])}${classIn(samples[c])}: ${tenths === null ? "missing" : `${Math.abs(tenths / 10)} sd ${tenths < 0 ? "below" : "above"} the mean`}`;
     } },
-    `Values as the model sees them, each feature standardised over all samples. At the left the samples of the module, heaviest first${others ? `; at the right ${others} others` : ""}.`);
+    `Values as the model sees them, each feature standardised over all samples. At the left the samples of the module, heaviest first${others ? `; at the right ${others} others` : ""}.${leftOut}`);
 }
 
 /* ---- codes ---- */
@@ -253,8 +257,9 @@ function codesMap() {
     });
     holder.replaceChildren(heatMap({ rows: shown.map((u) => "unit " + u), columns: order, classes: D.classes ? order.map((i) => classOf(at(i))) : null, className, high: 3, signed: negative, unit: "(code / root mean square)",
       value: (r, c) => codes[shown[r]][order[c]] / rms[shown[r]], height: 18, groups, file: "codes", label: `Codes: ${plural(shown.length, "unit")} by ${plural(shownSamples, "sample")}.`,
-      tell: (r, c) => `Unit ${shown[r]} in ${sampleName(at(order[c]))}${D.classes && classOf(at(order[c])) !== undefined ? ` (${className(classOf(at(order[c])))})` : ""}: ${number(codes[shown[r]][order[c]])}` },
-      `How active each unit is in each sample; ${negative ? "nothing" : "the background"} is 0.${D.codes.step > 1 ? ` Of the samples every ${D.codes.step}th is shown.` : ""}`));
+      columnName: namedSamples ? (c) => sampleName(at(order[c])) : null, tellColumn: (c) => sampleName(at(order[c])) + classIn(at(order[c])),
+      tell: (r, c) => `Unit ${shown[r]} in ${sampleName(at(order[c]))}${classIn(at(order[c]))}: ${number(codes[shown[r]][order[c]])}` },
+      `How active each unit is in each sample; ${negative ? "nothing" : "the background"} is 0.${shown.length < units ? ` ${plural(units - shown.length, "unit")} without any code ${units - shown.length === 1 ? "is" : "are"} left out.` : ""}${D.codes.step > 1 ? ` Of the samples every ${D.codes.step}th is shown.` : ""}`));
   };
   const choices = { ...(D.classes && { class: "class, then strongest unit" }), unit: "strongest unit", data: "order of the data" };
   draw(Object.keys(choices)[0]);
@@ -265,7 +270,7 @@ function codesMap() {
 /* ---- classes, gene sets, covariates ---- */
 
 function classes() {
-  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
+  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see.${D.classes.labelled < D.data.samples ? ` ${plural(D.data.samples - D.classes.labelled, "sample")} ${D.data.samples - D.classes.labelled === 1 ? "has" : "have"} none: grey in the heat maps, and left out of the tests.` : ""} For each class the unit that marks it best, by the codes of all units.`),
     table({ title: "Best unit of each class", file: "classes", rows: D.classes.units.filter((row) => row.best), columns: classColumns }),
     table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p_value - b.log10_p_value), columns: classColumns }));
 }
