@@ -99,8 +99,8 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
             if (m->samples[d].index < 0 || m->samples[d].index >= n_samples) {
                 return rb_fail(
                     ctx, RB_ERROR_DATA,
-                    "the module of unit %lld holds sample %lld, but the data have %lld samples: "
-                    "they are not the data of the modules",
+                    "the module of unit %lld holds sample %lld, but the data have %lld samples; "
+                    "give the data of the modules",
                     (long long)m->unit, (long long)m->samples[d].index, (long long)n_samples);
             }
         }

@@ -244,7 +244,7 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
     if (n_units > MAX_UNITS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the %lld models have %lld units together, but at most %d can be compared; "
-                       "take fewer models",
+                       "use fewer models",
                        (long long)count, (long long)n_units, MAX_UNITS);
     }
     rb_dense_take(&scratch, RB_FLOAT64, n_units, m, &v.loadings);
@@ -302,7 +302,7 @@ static rb_error check_beside_first(rb_context *ctx, const rb_model *const *model
     if (!same_preprocessing(models[i], models[0])) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "model %lld of the %lld has other features or other preprocessing than "
-                       "the first; a consensus is one of fits of the same data",
+                       "the first; use fits of the same data",
                        (long long)i + 1, (long long)count);
     }
     const char *name;
@@ -310,8 +310,8 @@ static rb_error check_beside_first(rb_context *ctx, const rb_model *const *model
         if (rb_array_belongs(models[i], name) == RB_ARRAY_JOINT) {
             return rb_fail(
                 ctx, RB_ERROR_UNSUPPORTED,
-                "model %lld of the %lld has the array '%s', which has no part for each unit: "
-                "there is no consensus of such models",
+                "model %lld of the %lld has the array '%s', which has no part for each unit; "
+                "such models cannot be merged",
                 (long long)i + 1, (long long)count, name);
         }
     }
@@ -350,14 +350,12 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                       const rb_source *source, const rb_consensus_options *options) {
     if (count < 2) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a consensus needs two models at least, but there is %lld",
+                       "a consensus needs at least two models, but there is %lld",
                        (long long)count);
     }
     if (!source && options->refit > 0) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "`refit` is given, but without `data` there is nothing to fit; leave it out, "
-            "or give the data");
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "`refit` does nothing without `data`; leave it out, or give both");
     }
     rb_error err = rb_consensus_check_refit(ctx, models[0]->method, options->refit);
     for (int64_t i = 0; !err && i < count; i++)
@@ -405,7 +403,7 @@ static int64_t count_stable(rb_context *ctx, const rb_clusters *clusters, double
     if (kept == 0) {
         rb_fail(ctx, RB_ERROR_DATA,
                 "no unit has a stability of %.3g; the most stable one has %.3g: the fits have "
-                "little in common, or stability is too large",
+                "little in common, or `stability` is too large",
                 stability, clusters->count > 0 ? clusters->list[0].stability : 0.0);
     }
     return kept;

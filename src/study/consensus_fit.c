@@ -61,19 +61,19 @@ static rb_error check(rb_context *ctx, study *s) {
     const rb_options *options = s->options;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the options are those of no method; rb_options_new takes its name");
+                       "the options belong to no method; give one to rb_options_new");
     }
     const rb_fit_options *fit = rb_options_fields(options, &rb_fit_group);
     s->restarts = rb_options_is_set(options, "restarts") ? fit->restarts : RESTARTS;
     if (s->restarts < FEWEST) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`restarts` is %lld, but a consensus needs two fits at least, better 20",
+                       "`restarts` is %lld, but a consensus needs at least two fits; 20 are better",
                        (long long)s->restarts);
     }
     if (fit->max_time > 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "`max-time` cannot be given with a consensus, whose fits must all be whole; "
-                       "leave it out, and give `checkpoint` to go on another time");
+                       "`max-time` cannot be used with a consensus, which needs complete fits; "
+                       "leave it out, and use `checkpoint` to resume later");
     }
     rb_error err = rb_options_take(ctx, options, rb_consensus_group(), &s->consensus);
     err = err ? err : rb_consensus_check_refit(ctx, options->method, s->consensus.refit);

@@ -89,8 +89,7 @@ static rb_error copy_attributes(const merging *m, const rb_model *base) {
 static rb_error check_known(const merging *m, const rb_model *base) {
     if (rb_modules_possible(base)) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_UNSUPPORTED,
-                   "method '%s' has no loadings or no noise that could be merged: there is no "
-                   "consensus of its models",
+                   "models of method '%s' lack loadings or noise variances and cannot be merged",
                    rb_model_method(base));
 }
 

@@ -122,7 +122,7 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
 static rb_error check_start(rb_context *ctx, const rb_model *model, const rb_model *start) {
     if (is_warm(model) && !start) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the fit was started from another model, which is needed once more");
+                       "the fit started from another model; give that model too");
     }
     if (start && !is_warm(model))
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the fit was not started from a model");
@@ -199,15 +199,14 @@ static rb_error check_consensus(rb_context *ctx, const rb_model *model) {
     if (of) {
         return rb_fail(
             ctx, RB_ERROR_UNSUPPORTED,
-            "the model is a consensus of the %s fits that were done when it was stopped, "
-            "and these are not the first of %s; make it again with all of them",
+            "the model is a consensus of the %s fits that were complete when it was stopped, "
+            "which are not the first of %s; fit it again to the end",
             rb_model_attribute(model, "consensus_models"), rb_model_attribute(model, "restarts"));
     }
     const char *line = rb_model_attribute(model, "command_line");
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "the model is a consensus of %s models that were there before, and rerun has "
-                   "only this one: run each of them again, and repeat the command that merged "
-                   "them%s%s",
+                   "the model is a consensus of %s other models, which rerun does not have; rerun "
+                   "each of them, then repeat the command that merged them%s%s",
                    rb_model_attribute(model, "consensus_models"), line ? ": " : "",
                    line ? line : "");
 }

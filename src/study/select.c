@@ -139,15 +139,15 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
     if (permutations < FEWEST) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "`permutations` is %lld, but must be 0 or at least %d, which can show a chance "
-            "of 0.05",
+            "`permutations` is %lld, but must be 0 or at least %d, with which p-values reach "
+            "0.05",
             permutations, FEWEST);
     }
     return strtod(totals, NULL) == 0
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                         "permutations and totals cannot go together: samples of permuted data "
-                         "have other totals; divide by them before, or ask 'modules' of a model");
+                         "`permutations` cannot be used with `totals`, since permuted samples have "
+                         "other totals; divide by the totals first, or permute for 'modules'");
 }
 
 /* The options that matter here, without those of the tool. */
@@ -155,7 +155,7 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
     rb_options *fit = NULL;
     if (!options || !options->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the options are those of no method; rb_select_options takes its name");
+                       "the options belong to no method; give one to rb_select_options");
     }
     rb_error err = rb_select_options(ctx, options->method->name, &plan->options);
     err = err ? err : rb_options_set_as(ctx, options, plan->options);

@@ -251,7 +251,8 @@ rb_error rb_selection_take(rb_context *ctx, int64_t job, rb_bytes result, void *
     const select_plan *plan = user;
     int64_t k = job / plan->per_row, which = job % plan->per_row;
     if (!is_sound(plan, plan->units[k], which, result))
-        return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint has a result that no fit gives");
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "the checkpoint is damaged: a result is not that of a fit");
     plan->selection->cells[k * SELECT_COLUMNS + SELECT_UNITS] = (double)plan->units[k];
     if (which < plan->fits) return take_fit(ctx, plan, k, which, result);
     take_permutation(plan, k, which - plan->fits, result);

@@ -37,13 +37,13 @@ expect 0 consensus m1.h5 m2.h5 m3.h5 --stability 0.3 -o loadings.h5 -q
 expect 0 consensus m1.h5 m2.h5 m3.h5 --representative mean --refit 5 --data X.npy -o refit.h5 -q
 expect 0 info refit.h5 --json
 tells '"iterations": 5, "status"'
-refuses "two models at least" consensus m1.h5 -o no.h5 -q
+refuses "at least two models" consensus m1.h5 -o no.h5 -q
 refuses "without --data" consensus m1.h5 m2.h5 --refit 3 -o no.h5 -q
 refuses "does nothing without --data" consensus m1.h5 m2.h5 --transpose -o no.h5 -q
 refuses "does nothing without --consensus" fit rfn X.npy --stability 0.5 -o no.h5 -q
 refuses "--init cannot be used with --consensus" fit rfn X.npy --consensus --init m1.h5 -o no.h5 -q
-refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
-refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
+refuses "needs at least two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
+refuses "max-time cannot be used" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
 [ ! -e no.h5 ] || fail "a model was written all the same"
 
 # Before any fit is made; and every fit alike is said once.

@@ -176,7 +176,7 @@ tells " arrays of the consensus of 4 fits, which were all fitted again, 3 iterat
 expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 1 -o one.h5 -q
 expect 0 fit rfn X.npy -k 4 --iterations 20 --seed 2 -o two.h5 -q
 expect 0 consensus one.h5 two.h5 --stability 0.5 --data X.npy -o merged.h5 -q
-breaks "is a consensus of 2 models that were there before" rerun merged.h5 -q
+breaks "is a consensus of 2 other models" rerun merged.h5 -q
 says "repeat the command that merged them: rarebit consensus one.h5 two.h5 --stability 0.5"
 
 # Data that are gone; a model that says nothing of its seed; one that would write on the terminal.

@@ -251,7 +251,7 @@ static void refuses_what_has_no_consensus(void **state) {
         model_of(ctx, "rfn", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){1}, M),
         model_of(ctx, "linca", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){0}, 8)};
     rb_model *others[] = {models[0], models[2], models[0], models[3]};
-    refused(ctx, models, 1, "", "two models at least");
+    refused(ctx, models, 1, "", "at least two models");
     refused(ctx, others, 2, "", "is of method 'linca'");
     refused(ctx, others + 2, 2, "", "other features");
     refused(ctx, models, 2, "", "the most stable one has 0.5");
