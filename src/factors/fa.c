@@ -141,7 +141,7 @@ static void finish(void *state) {
     if (!fa) return;
     rb_spd_free(fa->posterior.factor);
     (void)rb_scratch_end(&fa->own);
-    factors_columns_clear(&fa->columns);
+    rb_turned_clear(&fa->columns);
 }
 
 /* ---- the start ---- */

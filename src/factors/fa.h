@@ -109,7 +109,7 @@ typedef struct factors {
     fa_posterior posterior;
     fa_work work;
     rb_scratch own; /* of posterior and work */
-    factors_columns columns;
+    rb_turned columns;
 } factors;
 
 enum { FACTORS_OWN = 3, FACTORS_BLOCK, FACTORS_COVARIANCE, FACTORS_RANK, FACTORS_SPARSE };

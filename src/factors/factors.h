@@ -41,27 +41,20 @@ void *factors_coder_begin(rb_context *ctx, size_t size, void **coder);
 rb_error factors_coder_end(void **coder);
 void factors_coder_free(void *coder);
 
-/* A sparse block by columns, memory that is used again; zero-initialise. */
-typedef struct factors_columns {
-    rb_buffer starts, columns, values;
-} factors_columns;
-void factors_columns_clear(factors_columns *columns);
-
 /* ---- products (products.c): V samples x features is the block, less its shift ---- */
 
 /* OUT = V B, B features x any, OUT samples x any. */
 rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_dense out);
 /* U += V'M, M samples x any, U features x any. */
-rb_error factors_add_cross(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                           rb_dense m, rb_dense u);
+rb_error factors_add_cross(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
+                           rb_dense u);
 /* U += V'M, and S += M'M, lower triangle. */
-rb_error factors_add_moments(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                             rb_dense m, rb_dense u, rb_dense s);
+rb_error factors_add_moments(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
+                             rb_dense u, rb_dense s);
 /* S += V'V, features x features, lower triangle. */
-rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                            rb_dense s);
+rb_error factors_add_second(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense s);
 /* K = V V', samples x samples, lower triangle. */
-rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block *block, rb_dense k);
+rb_error factors_gram(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense k);
 
 /* Rows in tasks of `size`: how many, and those of one. */
 int64_t factors_tasks(int64_t rows, int64_t size);

@@ -201,7 +201,7 @@ static void finish(void *state) {
     nmf_fit *fit = state;
     if (!fit) return;
     (void)rb_scratch_end(&fit->own);
-    factors_columns_clear(&fit->columns);
+    rb_turned_clear(&fit->columns);
     pca_finish(&fit->pca);
     rb_free(fit->ratio_values.data);
 }

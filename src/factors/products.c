@@ -12,26 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TASK_SAMPLES = 1024, TASK_FEATURES = 256, TASK_ROWS = 64 };
-
-void factors_columns_clear(factors_columns *columns) {
-    rb_free(columns->starts.data);
-    rb_free(columns->columns.data);
-    rb_free(columns->values.data);
-    *columns = (factors_columns){0};
-}
-
-/* X' as compressed rows, valid until the next call. */
-static rb_error turn(rb_context *ctx, factors_columns *c, rb_csr x, rb_csr *turned) {
-    int64_t entries = x.starts[x.rows] - x.starts[0];
-    rb_error err = rb_buffer_hold(ctx, &c->starts, x.cols + 1, sizeof *x.starts);
-    err = err ? err : rb_buffer_hold(ctx, &c->columns, entries, sizeof *x.columns);
-    err = err ? err : rb_buffer_hold(ctx, &c->values, entries, rb_type_size(x.type));
-    if (err) return err;
-    rb_csr_transpose(x, c->starts.data, c->columns.data, c->values.data);
-    *turned = (rb_csr){x.cols, x.rows, c->starts.data, c->columns.data, c->values.data, x.type};
-    return RB_OK;
-}
+enum { TASK_SAMPLES = 128, TASK_ROWS = 64 };
 
 int64_t factors_tasks(int64_t rows, int64_t size) {
     return (rows + size - 1) / size;
@@ -48,16 +29,14 @@ struct product {
     rb_context *ctx;
     rb_csr x;
     rb_dense b, out;
-    int64_t size; /* rows of a task */
-    bool add;
     const void *minus; /* a row that is taken off each row of OUT; or NULL */
 };
 
 static void product_task(void *arg, int64_t task, int worker) {
     const struct product *p = arg;
-    rb_dense out = factors_task_rows(p->out, task, p->size);
+    rb_dense out = factors_task_rows(p->out, task, TASK_SAMPLES);
     (void)worker;
-    rb_kernels_of(p->ctx)->of[p->x.type].csr(p->x, task * p->size, out.rows, p->b, p->add, out);
+    rb_kernels_of(p->ctx)->of[p->x.type].csr(p->x, task * TASK_SAMPLES, p->b, false, out);
     for (int64_t i = 0; p->minus && i < out.rows; i++)
         rb_axpy(p->ctx, out.type, out.cols, -1, p->minus, rb_dense_row(out, i));
 }
@@ -67,14 +46,14 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
         rb_gemm_parallel(ctx, 1, block->dense, RB_PLAIN, b, RB_PLAIN, 0, out);
         return RB_OK;
     }
-    struct product p = {ctx, block->csr, b, out, TASK_SAMPLES, false, NULL};
+    struct product p = {ctx, block->csr, b, out, NULL};
     void *minus = block->shift ? rb_alloc_zero(ctx, b.cols, rb_type_size(b.type)) : NULL;
     if (block->shift && !minus) return RB_ERROR_MEMORY;
     for (int64_t k = 0; minus && k < b.rows; k++)
         if (block->shift[k] != 0)
             rb_axpy(ctx, b.type, b.cols, block->shift[k], rb_dense_row(b, k), minus);
     p.minus = minus;
-    rb_parallel(ctx, factors_tasks(out.rows, p.size), product_task, &p);
+    rb_parallel(ctx, factors_tasks(out.rows, TASK_SAMPLES), product_task, &p);
     rb_free(minus);
     return RB_OK;
 }
@@ -82,7 +61,7 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
 void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
                    rb_dense out) {
     if (block->sparse)
-        rb_kernels_of(ctx)->of[w.type].csr(block->csr, first, out.rows, w, false, out);
+        rb_kernels_of(ctx)->of[w.type].csr(block->csr, first, w, false, out);
     else
         rb_gemm(1, rb_dense_rows(block->dense, first, out.rows), RB_PLAIN, w, RB_PLAIN, 0, out);
 }
@@ -99,22 +78,19 @@ static rb_error take_off_shift(rb_context *ctx, const double *shift, rb_dense m,
     return RB_OK;
 }
 
-rb_error factors_add_cross(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                           rb_dense m, rb_dense u) {
+rb_error factors_add_cross(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
+                           rb_dense u) {
     if (!block->sparse) {
         rb_gemm_parallel(ctx, 1, block->dense, RB_TRANSPOSED, m, RB_PLAIN, 1, u);
         return RB_OK;
     }
-    rb_csr turned;
-    rb_error err = turn(ctx, columns, block->csr, &turned);
+    rb_error err = rb_csr_add_cross(ctx, columns, block->csr, 1, m, u);
     if (err) return err;
-    struct product p = {ctx, turned, m, u, TASK_FEATURES, true, NULL};
-    rb_parallel(ctx, factors_tasks(u.rows, p.size), product_task, &p);
     return block->shift ? take_off_shift(ctx, block->shift, m, u) : RB_OK;
 }
 
-rb_error factors_add_moments(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                             rb_dense m, rb_dense u, rb_dense s) {
+rb_error factors_add_moments(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
+                             rb_dense u, rb_dense s) {
     if (!block->sparse) {
         rb_moments_parallel(ctx, 1, block->dense, m, u, s);
         return RB_OK;
@@ -162,14 +138,14 @@ static void add_outer(rb_dense s, const double *left, const double *right, doubl
     }
 }
 
-rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_block *block,
+rb_error factors_add_second(rb_context *ctx, rb_turned *columns, const rb_block *block,
                             rb_dense s) {
     if (!block->sparse) {
         rb_gemm_lower(ctx, 1, block->dense, RB_TRANSPOSED, block->dense, RB_PLAIN, 1, s);
         return RB_OK;
     }
     rb_csr turned;
-    rb_error err = turn(ctx, columns, block->csr, &turned);
+    rb_error err = rb_csr_turn(ctx, columns, block->csr, &turned);
     if (err) return err;
     rb_parallel(ctx, factors_tasks(s.rows, TASK_ROWS), square_task,
                 &(struct square){turned, block->csr, s});
@@ -183,15 +159,14 @@ rb_error factors_add_second(rb_context *ctx, factors_columns *columns, const rb_
     return RB_OK;
 }
 
-rb_error factors_gram(rb_context *ctx, factors_columns *columns, const rb_block *block,
-                      rb_dense k) {
+rb_error factors_gram(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense k) {
     rb_dense_zero(k);
     if (!block->sparse) {
         rb_gemm_lower(ctx, 1, block->dense, RB_PLAIN, block->dense, RB_TRANSPOSED, 0, k);
         return RB_OK;
     }
     rb_csr v = block->csr, turned;
-    rb_error err = turn(ctx, columns, v, &turned);
+    rb_error err = rb_csr_turn(ctx, columns, v, &turned);
     if (err) return err;
     rb_parallel(ctx, factors_tasks(k.rows, TASK_ROWS), square_task, &(struct square){v, turned, k});
     if (!block->shift) return RB_OK;

@@ -1,4 +1,4 @@
-/* The transpose of compressed sparse rows. */
+/* The transpose of compressed sparse rows, and the product with it. */
 #include "linalg.h"
 
 #include <string.h>
@@ -28,4 +28,86 @@ void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values)
     }
     memmove(starts + 1, starts, (size_t)v.cols * sizeof *starts);
     starts[0] = 0;
+}
+
+void rb_turned_clear(rb_turned *memory) {
+    rb_free(memory->starts.data);
+    rb_free(memory->columns.data);
+    rb_free(memory->values.data);
+    *memory = (rb_turned){0};
+}
+
+rb_error rb_csr_turn(rb_context *ctx, rb_turned *memory, rb_csr v, rb_csr *turned) {
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    rb_error err = rb_buffer_hold(ctx, &memory->starts, v.cols + 1, sizeof *v.starts);
+    err = err ? err : rb_buffer_hold(ctx, &memory->columns, entries, sizeof *v.columns);
+    err = err ? err : rb_buffer_hold(ctx, &memory->values, entries, rb_type_size(v.type));
+    if (err) return err;
+    rb_csr_transpose(v, memory->starts.data, memory->columns.data, memory->values.data);
+    *turned = (rb_csr){
+        v.cols, v.rows, memory->starts.data, memory->columns.data, memory->values.data, v.type};
+    return RB_OK;
+}
+
+/* ---- U += factor V'M ----
+ *
+ * Up to NARROW columns each row of M is added to the rows of U that its entries name: U is small
+ * and stays in the cache. Of wider ones V is turned, so that a row of U is summed in registers.
+ * Either way a value of U adds up in the order of the rows of V, whoever computes it. */
+
+enum { NARROW = 64, TASK_ROWS = 512, TASK_ENTRIES = 1 << 13 };
+
+struct cross {
+    const struct rb_type_kernels *kernels;
+    rb_csr v; /* or its transpose */
+    double factor;
+    rb_dense m, u;
+    int64_t bands;
+};
+
+/* Where a band of columns begins, so that all have about equally many entries: by some rows. */
+static int64_t band_start(rb_csr v, int64_t band, int64_t bands) {
+    enum { SOME = 32 };
+    int64_t rows = 0, sum = 0;
+    if (band == 0 || band == bands) return band == 0 ? 0 : v.cols;
+    for (int64_t k = 0; k < SOME; k++) {
+        int64_t i = v.rows * k / SOME, first = v.starts[i] - v.starts[0];
+        int64_t count = v.starts[i + 1] - v.starts[i];
+        if (count >= bands) {
+            sum += v.columns[first + count * band / bands];
+            rows++;
+        }
+    }
+    return rows > 0 ? sum / rows : v.cols * band / bands;
+}
+
+static void cross_band(void *arg, int64_t band, int worker) {
+    const struct cross *c = arg;
+    (void)worker;
+    c->kernels->csr_cross(c->v, c->factor, c->m, band_start(c->v, band, c->bands),
+                          band_start(c->v, band + 1, c->bands), c->u);
+}
+
+static void cross_rows(void *arg, int64_t task, int worker) {
+    const struct cross *c = arg;
+    int64_t first = task * TASK_ROWS, count = rb_smaller(c->u.rows - first, TASK_ROWS);
+    (void)worker;
+    c->kernels->csr(c->v, first, c->m, true, rb_dense_rows(c->u, first, count));
+}
+
+rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
+                          rb_dense u) {
+    struct cross c = {&rb_kernels_of(ctx)->of[v.type], v, factor, m, u, 1};
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    if (m.cols <= NARROW) {
+        c.bands = rb_smaller(rb_context_threads(ctx), entries / TASK_ENTRIES + 1);
+        rb_parallel(ctx, c.bands, cross_band, &c);
+        return RB_OK;
+    }
+    rb_error err = rb_csr_turn(ctx, memory, v, &c.v);
+    if (err) return err;
+    for (int64_t e = 0; factor != 1 && e < entries; e++)
+        rb_put(v.type, memory->values.data, e, factor * rb_get(v.type, c.v.values, e));
+    rb_parallel(ctx, (u.rows + TASK_ROWS - 1) / TASK_ROWS, cross_rows, &c);
+    return RB_OK;
 }

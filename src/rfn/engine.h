@@ -103,17 +103,15 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 /* ---- the codes of a block, and what they add: moments.c ---- */
 
 typedef struct rfn_block_work {
-    rb_dense codes;                    /* block_samples x l */
-    void *offset;                      /* l of the type: what is added to V B */
-    bool has_offset;                   /* this pass has computed it */
-    double *task_sum, *task_largest;   /* l a task */
-    rb_buffer starts, columns, values; /* sparse: the block by columns */
+    rb_dense codes;                  /* block_samples x l */
+    void *offset;                    /* l of the type: what is added to V B */
+    bool has_offset;                 /* this pass has computed it */
+    double *task_sum, *task_largest; /* l a task */
+    rb_turned turned;                /* of a sparse block */
 } rfn_block_work;
 
 extern const rb_field rfn_block_fields[];
 
-/* Frees what these fields do not have. */
-void rfn_block_work_clear(rfn_block_work *work);
 /* Adds what the tasks of a block summed: codes, and which units are active. */
 void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums);
 /* Adds V'mu and mu'mu of the block whose codes are in work->codes. */

@@ -30,7 +30,7 @@ static void close_engine(void *engine) {
     rfn_cpu *cpu = engine;
     if (cpu) {
         rb_parts_free(rfn_cpu_parts, cpu);
-        rfn_block_work_clear(&cpu->block);
+        rb_turned_clear(&cpu->block.turned);
         rfn_randomness_clear(&cpu->random);
         rb_free(cpu);
     }

@@ -14,8 +14,6 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { TASK_FEATURES = 512 };
-
 const rb_field rfn_block_fields[] = {
     {"block_codes", offsetof(rfn_block_work, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
      RFN_PADDED},
@@ -27,12 +25,6 @@ const rb_field rfn_block_fields[] = {
      RFN_TASKS, RFN_UNITS},
     {0},
 };
-
-void rfn_block_work_clear(rfn_block_work *work) {
-    rb_free(work->starts.data);
-    rb_free(work->columns.data);
-    rb_free(work->values.data);
-}
 
 /* ---- a block ---- */
 
@@ -46,48 +38,14 @@ void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums) {
     }
 }
 
-struct sparse_task {
-    rb_context *ctx;
-    rb_csr transposed; /* features x samples */
-    rb_dense codes, u;
-};
-
-static void sparse_rows(void *arg, int64_t task, int worker) {
-    (void)worker;
-    const struct sparse_task *t = arg;
-    int64_t first = task * TASK_FEATURES;
-    int64_t count = rb_smaller(t->transposed.rows - first, TASK_FEATURES);
-    rb_kernels_of(t->ctx)->of[t->transposed.type].csr(t->transposed, first, count, t->codes, true,
-                                                      rb_dense_rows(t->u, first, count));
-}
-
-/* A column of V'mu needs the samples that have the feature: the block is turned into columns once.
- */
-static rb_error add_sparse(rb_context *ctx, rfn_block_work *work, rb_csr v, rb_dense codes,
-                           rfn_sums *sums) {
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    rb_error err = rb_buffer_hold(ctx, &work->starts, v.cols + 1, sizeof *v.starts);
-    err = err ? err : rb_buffer_hold(ctx, &work->columns, entries, sizeof *v.columns);
-    err = err ? err : rb_buffer_hold(ctx, &work->values, entries, rb_type_size(v.type));
-    if (err) return err;
-    void *values = work->values.data;
-    rb_csr_transpose(v, work->starts.data, work->columns.data, values);
-    for (int64_t e = 0; sums->gain != 1 && e < entries; e++)
-        rb_put(v.type, values, e, sums->gain * rb_get(v.type, values, e));
-    struct sparse_task t = {ctx,
-                            {v.cols, v.rows, work->starts.data, work->columns.data, values, v.type},
-                            codes,
-                            sums->u};
-    rb_parallel(ctx, (v.cols + TASK_FEATURES - 1) / TASK_FEATURES, sparse_rows, &t);
-    rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
-    return RB_OK;
-}
-
 rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *block,
                          rfn_sums *sums) {
     rb_dense codes = rb_dense_rows(work->codes, 0, block->n_samples);
     sums->weight += sums->gain * (double)block->n_samples;
-    if (block->sparse) return add_sparse(ctx, work, block->csr, codes, sums);
+    if (block->sparse) {
+        rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
+        return rb_csr_add_cross(ctx, &work->turned, block->csr, sums->gain, codes, sums->u);
+    }
     rb_moments_parallel(ctx, sums->gain, block->dense, codes, sums->u, sums->s);
     return RB_OK;
 }

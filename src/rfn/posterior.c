@@ -198,8 +198,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
 void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense filter,
                  rb_dense codes) {
     if (block->sparse) {
-        rb_kernels_of(ctx)->of[filter.type].csr(block->csr, first, codes.rows, filter, false,
-                                                codes);
+        rb_kernels_of(ctx)->of[filter.type].csr(block->csr, first, filter, false, codes);
     } else {
         rb_gemm(1, rb_dense_rows(block->dense, first, codes.rows), RB_PLAIN, filter, RB_PLAIN, 0,
                 codes);

@@ -91,7 +91,7 @@ static void times_codes(void **state) {
     rb_context *ctx = *state;
     for (int shifted = 0; shifted < 2; shifted++) {
         sparse_block s = make(RB_FLOAT64, FEW, MANY, shifted);
-        factors_columns columns = {0};
+        rb_turned columns = {0};
         rb_dense codes = table(ctx, RB_FLOAT64, FEW, WIDTH),
                  u = table(ctx, RB_FLOAT64, MANY, WIDTH);
         rb_dense before = table(ctx, RB_FLOAT64, MANY, WIDTH);
@@ -101,7 +101,7 @@ static void times_codes(void **state) {
                 assert_close(rb_dense_get(u, k, j) - rb_dense_get(before, k, j),
                              dot(FEW, s.filled + k, MANY, (double *)codes.data + j, codes.ld),
                              1e-10);
-        factors_columns_clear(&columns);
+        rb_turned_clear(&columns);
         rb_dense_free(&codes);
         rb_dense_free(&u);
         rb_dense_free(&before);
@@ -118,7 +118,7 @@ static void times_itself(void **state) {
         sparse_block s = make(type, FEW, FEW + 7, which % 2);
         int64_t size = gram ? s.n : s.m, across = gram ? s.m : s.n;
         int64_t next = gram ? s.m : 1, step = gram ? 1 : s.m;
-        factors_columns columns = {0};
+        rb_turned columns = {0};
         rb_dense out = table(ctx, type, size, size), before = table(ctx, type, size, size);
         assert_ok(ctx, gram ? factors_gram(ctx, &columns, &s.block, out)
                             : factors_add_second(ctx, &columns, &s.block, out));
@@ -127,7 +127,7 @@ static void times_itself(void **state) {
                 assert_close(rb_dense_get(out, i, j) - (gram ? 0 : rb_dense_get(before, i, j)),
                              dot(across, s.filled + i * next, step, s.filled + j * next, step),
                              type == RB_FLOAT32 ? 1e-4 : 1e-10);
-        factors_columns_clear(&columns);
+        rb_turned_clear(&columns);
         rb_dense_free(&out);
         rb_dense_free(&before);
         drop(&s);

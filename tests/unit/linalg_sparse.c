@@ -1,6 +1,8 @@
 /* Compressed rows: products against dense ones, slices, transposes, for every kind of kernels. */
 #include "linalg_test.h"
 
+#include <stdlib.h>
+
 enum { ROWS = 60, COLS = 45, ENTRIES = ROWS * COLS };
 
 struct sparse {
@@ -57,31 +59,131 @@ static void check(rb_dense out, rb_dense before, rb_dense v, int64_t first, rb_d
     }
 }
 
-static void products_equal_dense_ones(void **state) {
-    (void)state;
-    rb_context *ctx = test_context(1);
+/* Calls `test` for every kind of kernels, type and width from 1 to 64, and of some wider rows. */
+typedef void (*width_test)(rb_context *ctx, struct sparse *s, int64_t width);
+
+static void for_all_widths(width_test test) {
     static struct sparse s;
     static const char *const names[] = {"ref", "avx2", "avx512"};
-    static const int64_t widths[] = {1, 5, 16, 31, 64, 256, 300};
-    for (int c = 0; c < 2 * 3 * 7; c++) {
+    static const int64_t wider[] = {65, 127, 128, 129, 256, 300};
+    rb_context *ctx = test_context(1);
+    for (int c = 0; c < 2 * 3; c++) {
         rb_type type = (rb_type)(c & 1);
-        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) continue;
-        int64_t width = widths[c / 6];
+        if (rb_context_set_kernels(ctx, names[c / 2])) continue;
         fill(ctx, type, &s);
-        rb_dense b = test_random(ctx, type, COLS, width, 3, 1);
-        rb_dense out = test_random(ctx, type, 40, width, 1, 2);
-        rb_dense before = test_random(ctx, type, 40, width, 1, 2);
-        rb_kernels_of(ctx)->of[type].csr(s.csr, 2, 40, b, true, out);
-        check(out, before, s.dense, 2, b);
-        rb_kernels_of(ctx)->of[type].csr(s.csr, 20, 40, b, false, out);
-        check(out, (rb_dense){0}, s.dense, 20, b);
-        rb_kernels_of(ctx)->of[type].csr(slice(s.csr, 10, 45), 3, 40, b, false, out);
-        check(out, (rb_dense){0}, s.dense, 13, b);
-        rb_dense *all[] = {&s.dense, &b, &out, &before};
-        for (int i = 0; i < 4; i++)
-            rb_dense_free(all[i]);
+        for (int64_t width = 1; width <= 64; width++)
+            test(ctx, &s, width);
+        for (size_t k = 0; k < sizeof wider / sizeof *wider; k++)
+            test(ctx, &s, wider[k]);
+        rb_dense_free(&s.dense);
     }
     rb_context_free(ctx);
+}
+
+static void check_products(rb_context *ctx, struct sparse *s, int64_t width) {
+    rb_type type = s->csr.type;
+    rb_dense b = test_random(ctx, type, COLS, width, 3, 1);
+    rb_dense out = test_random(ctx, type, 40, width, 1, 2);
+    rb_dense before = test_random(ctx, type, 40, width, 1, 2);
+    rb_kernels_of(ctx)->of[type].csr(s->csr, 2, b, true, out);
+    check(out, before, s->dense, 2, b);
+    rb_kernels_of(ctx)->of[type].csr(s->csr, 20, b, false, out);
+    check(out, (rb_dense){0}, s->dense, 20, b);
+    rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, false, out);
+    check(out, (rb_dense){0}, s->dense, 13, b);
+    assert_true(isnan(rb_dense_get(out, 0, width))); /* what follows a row is left alone */
+    rb_dense *all[] = {&b, &out, &before};
+    for (int i = 0; i < 3; i++)
+        rb_dense_free(all[i]);
+}
+
+static void products_equal_dense_ones(void **state) {
+    (void)state;
+    for_all_widths(check_products);
+}
+
+/* OUT += -2 V'B, for rows begin .. end - 1, against sums over all of V's rows. */
+static void check_part(rb_dense out, rb_dense before, rb_dense v, rb_dense b, int64_t begin,
+                       int64_t end) {
+    for (int64_t k = 0; k < out.rows; k++) {
+        for (int64_t j = 0; j < out.cols; j++) {
+            bool in = k >= begin && k < end;
+            double sum = in ? -2 * test_product(v, RB_TRANSPOSED, b, RB_PLAIN, k, j) : 0;
+            assert_near(rb_dense_get(out, k, j), rb_dense_get(before, k, j) + sum,
+                        2 * test_tolerance(out.type, ROWS));
+        }
+    }
+}
+
+static void check_cross(rb_context *ctx, struct sparse *s, int64_t width) {
+    static const int64_t parts[][2] = {{0, COLS}, {0, 7}, {7, 30}, {30, COLS}, {12, 12}};
+    rb_csr v = slice(s->csr, 2, ROWS - 2);
+    rb_dense rows = rb_dense_rows(s->dense, 2, ROWS - 2);
+    rb_dense b = test_random(ctx, v.type, ROWS - 2, width, 3, 1);
+    rb_dense before = test_random(ctx, v.type, COLS, width, 1, 2);
+    for (int i = 0; i < 5; i++) {
+        rb_dense out = test_random(ctx, v.type, COLS, width, 1, 2);
+        int64_t begin = parts[i][0], end = parts[i][1];
+        rb_kernels_of(ctx)->of[v.type].csr_cross(v, -2, b, begin, end, out);
+        check_part(out, before, rows, b, begin, end);
+        assert_true(isnan(rb_dense_get(out, 0, width)));
+        rb_dense_free(&out);
+    }
+    rb_dense_free(&b);
+    rb_dense_free(&before);
+}
+
+static void cross_products_equal_dense_ones(void **state) {
+    (void)state;
+    for_all_widths(check_cross);
+}
+
+/* `count` rows of 300 columns, of which the first have most entries. */
+static rb_csr many_rows(rb_type type, int64_t count) {
+    rb_draws draws = {{9, RB_RANDOM_SIMULATE, 0}, 0};
+    int64_t *starts = calloc((size_t)count + 1, sizeof *starts);
+    int32_t *columns = malloc((size_t)count * 300 * sizeof *columns);
+    double *values = malloc((size_t)count * 300 * sizeof *values);
+    int64_t e = 0;
+    for (int64_t i = 0; i < count; i++) {
+        for (int32_t k = 0; k < 300 && i % 7 != 0; k++) {
+            if (rb_draw_uniform(&draws) > 10.0 / (10 + k)) continue;
+            rb_put(type, values, e, rb_draw_normal(&draws));
+            columns[e++] = k;
+        }
+        starts[i + 1] = e;
+    }
+    return (rb_csr){count, 300, starts, columns, values, type};
+}
+
+/* By bands of columns up to 64 units, by a transpose of more: values add up in the same order. */
+static void cross_products_do_not_depend_on_threads(void **state) {
+    (void)state;
+    static const int64_t widths[] = {1, 11, 20, 64, 65};
+    for (int c = 0; c < 2 * 5; c++) {
+        rb_turned memory = {0};
+        rb_csr v = many_rows((rb_type)(c & 1), 2000);
+        rb_context *ctx = test_context(1);
+        rb_dense m = test_random(ctx, v.type, v.rows, widths[c / 2], 1, 3), first = {0};
+        for (int threads = 1; threads <= 5; threads++) {
+            assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
+            rb_dense u = test_random(ctx, v.type, v.cols, m.cols, 0, 4);
+            assert_int_equal(rb_csr_add_cross(ctx, &memory, v, 0.5, m, u), RB_OK);
+            if (threads == 1) {
+                first = u;
+                continue;
+            }
+            assert_same_bits(u, first);
+            rb_dense_free(&u);
+        }
+        rb_dense_free(&first);
+        rb_dense_free(&m);
+        rb_turned_clear(&memory);
+        rb_context_free(ctx);
+        free((void *)v.starts);
+        free((void *)v.columns);
+        free((void *)v.values);
+    }
 }
 
 static void transposing_swaps_rows_and_columns(void **state) {
@@ -120,6 +222,8 @@ static void transposing_swaps_rows_and_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_equal_dense_ones),
+        cmocka_unit_test(cross_products_equal_dense_ones),
+        cmocka_unit_test(cross_products_do_not_depend_on_threads),
         cmocka_unit_test(transposing_swaps_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,13 +11,13 @@
 #define JOIN_OF(a, b) a##b
 #define JOIN(a, b) JOIN_OF(a, b)
 
-/* Bytes of a vector register, and how many registers a kernel may fill with sums. */
+/* Bytes of a vector register. */
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, SUM_REGISTERS = 16 };
+enum { VECTOR_BYTES = 64 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, SUM_REGISTERS = 8 };
+enum { VECTOR_BYTES = 32 };
 #else
-enum { VECTOR_BYTES = 16, SUM_REGISTERS = 8 };
+enum { VECTOR_BYTES = 16 };
 #endif
 
 /* Sums in float32 are handed on to float64 after this many values. */
@@ -44,14 +44,16 @@ enum { MIRROR = 16 };
 extern const struct rb_kernels JOIN(rb_kernels_, RB_ISA);
 const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
     .name = TEXT(RB_ISA),
-    .of = {{dot_float, axpy_float, add_products_float, shift_scale_float, rectify_float,
-            step_row_float, settle_row_float, move_row_float, csr_float, mirror_float, widen_float,
-            narrow_float, replace_row_float, add_floats_float, drop_row_float, add_squares_float,
-            split_row_float, fill_row_float, descend_float},
-           {dot_double, axpy_double, add_products_double, shift_scale_double, rectify_double,
-            step_row_double, settle_row_double, move_row_double, csr_double, mirror_double,
-            widen_double, narrow_double, replace_row_double, add_floats_double, drop_row_double,
-            add_squares_double, split_row_double, fill_row_double, descend_double}},
+    .of = {{dot_float,         axpy_float,        add_products_float, shift_scale_float,
+            rectify_float,     step_row_float,    settle_row_float,   move_row_float,
+            csr_float,         csr_cross_float,   mirror_float,       widen_float,
+            narrow_float,      replace_row_float, add_floats_float,   drop_row_float,
+            add_squares_float, split_row_float,   fill_row_float,     descend_float},
+           {dot_double,         axpy_double,        add_products_double, shift_scale_double,
+            rectify_double,     step_row_double,    settle_row_double,   move_row_double,
+            csr_double,         csr_cross_double,   mirror_double,       widen_double,
+            narrow_double,      replace_row_double, add_floats_double,   drop_row_double,
+            add_squares_double, split_row_double,   fill_row_double,     descend_double}},
     .sweep = sweep,
     .random_row = random_row,
     .normal_row = normal_row,

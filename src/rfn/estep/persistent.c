@@ -48,7 +48,7 @@ void rfn_persistent_free(rfn_persistent *p) {
     rfn_missing_free(&p->missing);
     rfn_work_free(&p->work);
     rb_parts_free(block_parts, &p->block);
-    rfn_block_work_clear(&p->block);
+    rb_turned_clear(&p->block.turned);
     rfn_reduced_free(p->search.reduced);
 }
 
