@@ -140,10 +140,12 @@ static rb_error print_agreement(invocation *call, const findings *f) {
         json_t *json =
             json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->answers.document.modules)));
         if (truth) add_match(&json, f);
-        if (f->permuted)
+        if (f->permuted) {
+            json_add(&json, "tested", json_of_text(rb_modules_tested(f->answers.document.modules)));
             json_add(&json, "significance",
                      view_json(rb_modules_table(f->answers.document.modules), f->model,
                                "module unit p p_family fdr stability role", 0));
+        }
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);
     }
@@ -231,7 +233,7 @@ const command modules_command = {
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
                  {"Which cell type is each module, and which unit marks each type?",
                   "modules model.h5 cells.h5ad --labels obs:louvain"},
-                 {"Only what noise hardly makes",
+                 {"Keep only significant modules",
                   "modules model.h5 cells.h5ad --permutations 200 --significant 0.05"},
                  {"Which pathways are in each module?",
                   "modules model.h5 genes.tsv --transpose --gmt hallmark.gmt,reactome.gmt"},

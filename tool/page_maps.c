@@ -59,6 +59,7 @@ rb_error page_add_modules(page *p, json_t **to) {
         json_decref(json);
     }
     json_add(to, "rule", json_of_text(rb_modules_rule(d->modules)));
+    json_add(to, "tested", json_of_text(rb_modules_tested(d->modules)));
     json_add(to, "modules", modules);
     rb_module_maps_free(maps, rb_modules_count(d->modules));
     return err;

@@ -12,7 +12,8 @@ import numpy as np
 
 import sets
 
-QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it"}
+QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it",
+             "noise": "which modules are more than noise? rarebit modules --permutations"}
 
 
 def wilson(hits, n, z=1.96):

@@ -60,6 +60,9 @@ RB_API bool rb_modules_background(const rb_modules *modules, int64_t rank);
 /* The rule that found the members, as in the options; valid as long as the modules. NULL for
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
+/* What the p-values of rb_modules_permute test and what not, as a sentence, likewise; NULL: nothing
+ * was tested. */
+RB_API const char *rb_modules_tested(const rb_modules *modules);
 
 /* How found modules agree with the truth, by the Jaccard index of their cells (sample, feature).
  * consensus_score: optimal one-to-one assignment, sum divided by the larger number of the two

@@ -1,4 +1,4 @@
-/* Is a module real, or could noise have made it? Permutation tests. docs/howto/significance.md. */
+/* Is a module real, or could noise have made it? docs/howto/significance.md. */
 #ifndef RAREBIT_SIGNIFICANCE_H
 #define RAREBIT_SIGNIFICANCE_H
 
@@ -11,16 +11,19 @@ extern "C" {
 /* The options of permutations, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_significance_group(void);
 
-/* Of one module: chances that permuted data give as large an information. All are at least
- * 1 / (1 + permutations). */
+/* Of one module: chances that data with permuted features give as large an information, or data
+ * with rotated samples as far a departure from normal samples along its loadings, whichever is
+ * larger. All are at least 1 / (1 + permutations). */
 typedef struct rb_significance {
     double p;        /* of one living unit of the null, taken at random */
     double p_family; /* of the largest of all its units */
     double fdr;      /* p, adjusted over all living units of the model (Benjamini, Hochberg) */
 } rb_significance;
 
-/* Permutes the samples and gives each module its significance; then keeps only those that are asked
- * for by `significant`. The data are held in memory, and a copy by each thread.
+/* Permutes features, rotates samples, and gives each module its significance; then keeps only those
+ * that are asked for by `significant`. The data are held in memory, and a copy by each thread.
+ * Samples are not rotated where data are sparse or large, values are missing, or the method takes
+ * none below 0: rb_modules_tested says so, and a warning.
  *
  * modules   as rb_modules_find gave them, with the same model and source; changed in place
  * complete  false: `part` was given, and other parts are missing; modules are as before. May be

@@ -47,6 +47,7 @@ _library.declare({
     "rb_modules_count": (I, [P]),
     "rb_modules_get": (POINTER(CModule), [P, I]),
     "rb_modules_rule": (S, [P]),
+    "rb_modules_tested": (S, [P]),
     "rb_view_fill": (ERROR, [P, P, P, POINTER(CView)]),
 })
 
@@ -69,6 +70,8 @@ class Module:
     """Share of the models of a consensus that have the unit; 0: of no consensus."""
     significance: Optional[dict[str, float]]
     """p, p_family and fdr, where data were permuted."""
+    tested: Optional[str]
+    """What these are about, and what not."""
     score: float
     """What modules are ranked by, in nats: docs/howto/modules.md."""
     role: str
@@ -96,7 +99,8 @@ def _each(modules: c_void_p) -> Iterator[Module]:
         m = core.rb_modules_get(modules, rank).contents
         yield Module(row["unit"], row["information"], *_members(m.samples, m.n_samples),
                      *_members(m.features, m.n_features), row.get("stability") or 0.0,
-                     {name: row[name] for name in chances} or None, row["score"], row["role"])
+                     {name: row[name] for name in chances} or None,
+                     text(core.rb_modules_tested(modules)), row["score"], row["role"])
 
 
 def find(model: Model, source: Source, threads: int = 1, verbose: int = 0, **options: Any
@@ -143,6 +147,8 @@ def frame(modules: list[Module], model: Model) -> Any:
     for name in ("p", "p_family", "fdr"):
         if modules and modules[0].significance:
             table[name] = [m.significance[name] for m in modules if m.significance]
+    if modules and modules[0].tested:
+        table.attrs["tested"] = modules[0].tested
     if modules and modules[0].stability > 0:
         table["stability"] = [m.stability for m in modules]
     table["up"] = [heaviest(m, True) for m in modules]

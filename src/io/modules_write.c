@@ -214,7 +214,9 @@ static char *module_to_json(const listing *l, int64_t rank) {
 
 static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
     const char *rule = l->modules->rule; /* of plain words */
-    fprintf(file, rule ? "{\"rule\":\"%s\",\"modules\":[" : "{\"modules\":[", rule);
+    fprintf(file, rule ? "{\"rule\":\"%s\"," : "{", rule);
+    if (l->modules->nulls) fprintf(file, "\"tested\":\"%s\",", l->modules->nulls);
+    fprintf(file, "\"modules\":[");
     for (int64_t r = 0; r < l->modules->count; r++) {
         char *line = module_to_json(l, r);
         if (!line) {

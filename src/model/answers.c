@@ -36,6 +36,11 @@ bool rb_has_chances(const rb_model *model) {
     return ANSWER(model->method, chances);
 }
 
+bool rb_has_signs(const rb_model *model) {
+    return !ANSWER(model->method, sparser) && !ANSWER(model->method, non_negative) &&
+           !rb_has_causes(model);
+}
+
 const double *rb_code_scale(const rb_model *model) {
     const char *name = ANSWER(model->method, code_scale);
     return name ? rb_model_array(model, name, NULL, NULL) : NULL;

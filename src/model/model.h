@@ -276,6 +276,7 @@ double rb_active_above(const rb_model *model);
 bool rb_has_valued_causes(const rb_model *model); /* with values besides 0 and 1 */
 bool rb_has_sparse_loadings(const rb_model *model);
 bool rb_has_chances(const rb_model *model);         /* codes are probabilities, 1/2 says nothing */
+bool rb_has_signs(const rb_model *model);           /* codes may be below 0 */
 const double *rb_code_scale(const rb_model *model); /* of each unit; NULL: 1 */
 bool rb_tells_noise(const rb_model *model);         /* has the function `noise` */
 /* What an array of that name belongs to; 0: its method does not say. */

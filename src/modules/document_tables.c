@@ -78,10 +78,10 @@ static const rb_table_column module_columns[] = {
      "what modules are ranked by, in nats: the information, or with the rule test the smaller of "
      "that of samples and of features",
      RB_VALUE_NUMBER, .value = module_score, .optional = true},
-    {"p", "p", "%.4f", "chance of as large an information in permuted data, for one unit",
+    {"p", "p", "%.4f", "chance of such a unit in permuted or rotated data, for one unit",
      RB_VALUE_NUMBER, offsetof(rb_significance, p), module_chance, true},
     {"p_family", "family-wise", "%.4f",
-     "chance of as large an information in permuted data, over all units", RB_VALUE_NUMBER,
+     "chance of such a unit in permuted or rotated data, over all units", RB_VALUE_NUMBER,
      offsetof(rb_significance, p_family), module_chance, true},
     {"fdr", "FDR", "%.4f", "false discovery rate at which the module counts as real",
      RB_VALUE_NUMBER, offsetof(rb_significance, fdr), module_chance, true},

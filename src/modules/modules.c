@@ -28,6 +28,7 @@ void rb_modules_free(rb_modules *modules) {
     rb_free(modules->column_of);
     rb_free(modules->rule);
     rb_free(modules->significance);
+    rb_free(modules->nulls);
     rb_free(modules);
 }
 
@@ -77,6 +78,10 @@ bool rb_modules_other_side(const rb_modules *modules, int64_t rank) {
 
 bool rb_modules_background(const rb_modules *modules, int64_t rank) {
     return note_of(modules, rank).background;
+}
+
+const char *rb_modules_tested(const rb_modules *modules) {
+    return modules->nulls;
 }
 
 const char *rb_modules_rule(const rb_modules *modules) {

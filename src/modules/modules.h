@@ -36,6 +36,7 @@ struct rb_modules {
     char *rule; /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
     rb_significance *significance; /* one per module, or NULL */
+    char *nulls;                   /* what it is about, as a sentence */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
 

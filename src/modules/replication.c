@@ -143,16 +143,11 @@ static rb_error take_loadings(rb_context *ctx, comparison *c, int which) {
     return RB_OK;
 }
 
-/* Are codes of the model 0 or above? */
-static bool has_signs(const rb_model *model) {
-    return !model->method->sparser && !model->method->non_negative && !rb_has_causes(model);
-}
-
 static void settle(rb_context *ctx, comparison *c) {
     const rb_model *const *m = c->models;
     int signs = c->options.signs;
     c->no_signs = signs == RB_SIGNS_IGNORE ||
-                  (signs == RB_SIGNS_AUTO && (has_signs(m[0]) || has_signs(m[1])));
+                  (signs == RB_SIGNS_AUTO && (rb_has_signs(m[0]) || rb_has_signs(m[1])));
     c->to_data = m[0]->preprocess->options.scale != m[1]->preprocess->options.scale;
     if (c->to_data) {
         rb_log(ctx, RB_LOG_INFO,

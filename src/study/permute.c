@@ -1,16 +1,20 @@
-/* Modules against data in which nothing goes with anything: each feature keeps its values, in an
- * order of samples of its own.
+/* Modules against data in which nothing is sparse, of two kinds (nulls.c), each of which lets
+ * through what the other one keeps:
+ *     features permuted   nothing goes with anything; the statistic is the information of a unit
+ *     samples rotated     features keep their correlations; the statistic is how far from normal
+ *                         samples are along the loadings of a unit (shapes.c)
  *
- * Of permutation b = 1 .. B and its living units u = 1 .. l_b let T_bu be the information of the
- * unit (rb_unit_information), and T_j that of unit j in the data. Then
+ * Of null data b = 1 .. B of a kind and their living units u = 1 .. l_b let T_bu be the statistic,
+ * and T_j that of unit j in the data. Then
  *     p_j      = (1 + sum_b #{u: T_bu >= T_j} / l_b) / (1 + B)
  *     family_j = (1 + #{b: max_u T_bu >= T_j}) / (1 + B)
- * The first is adjusted over the living units of the data (rb_false_discovery), for which it must
- * be of a unit that is known to live: of any unit it is the smaller the more of them die. The
- * second bounds the chance that any unit of data without structure is called (P. H. Westfall,
- * S. S. Young, "Resampling-based multiple testing", 1993, max-T in a single step); the observed
- * data count as one permutation, so that no p-value is 0 (B. Phipson, G. K. Smyth, "Permutation
- * p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9 (2010)).
+ * and of the two kinds the larger ones count. The first is adjusted over the living units of the
+ * data (rb_false_discovery), for which it must be of a unit that is known to live: of any unit it
+ * is the smaller the more of them die. The second bounds the chance that any unit of data without
+ * structure is called (P. H. Westfall, S. S. Young, "Resampling-based multiple testing", 1993,
+ * max-T in a single step); the observed data count as one permutation, so that no p-value is 0
+ * (B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Stat. Appl. Genet. Mol.
+ * Biol. 9 (2010)).
  *
  * What is permuted are the values after what looks at whole samples (totals, log1p, centring), of
  * the features in use: these steps would undo each other else. Means, variances, and which
@@ -45,12 +49,12 @@ typedef struct permute_options {
 static const rb_option table[] = {
     {"permutations", 0, RB_OPTION_INTEGER, offsetof(permute_options, permutations), "0", 0, 1e9,
      NULL, "N",
-     "how likely is as large an information by chance? Permute the samples of each feature N "
-     "times",
+     "how likely is such a unit by chance? Fit N data sets with permuted features, and N with "
+     "rotated samples",
      RB_OPTION_COMMON},
     {"null", 0, RB_OPTION_CHOICE, offsetof(permute_options, null), "refit", 0, 0, "refit|encode",
      "HOW",
-     "fit to permuted data anew, as the model was fitted; or only encode them, for data that the "
+     "fit these data sets anew, as the model was fitted; or only encode them, for data that the "
      "model was not fitted to",
      .needs = "permutations"},
     {"significant", 0, RB_OPTION_NUMBER, offsetof(permute_options, significant), "0", 0, 1, NULL,
@@ -58,8 +62,8 @@ static const rb_option table[] = {
      "permutations"},
     {"error-rate", 0, RB_OPTION_CHOICE, offsetof(permute_options, error_rate), "fwer", 0, 0,
      "fwer|fdr", "RATE", "family-wise error rate, or false discovery rate", .needs = "significant"},
-    {"permutation-seed", 0, RB_OPTION_INTEGER, offsetof(permute_options, seed), "1", 0, 9e18, NULL,
-     "N", "seed of the permutations", .needs = "permutations"},
+    {"seed", 0, RB_OPTION_INTEGER, offsetof(permute_options, seed), "1", 0, 9e18, NULL, "N",
+     "seed of the permuted and rotated data", .needs = "permutations"},
     {"checkpoint", 0, RB_OPTION_TEXT, offsetof(permute_options, checkpoint), NULL, 0, 0, NULL,
      "FILE", "keep what each permutation gave; if FILE is there already, go on from it",
      .needs = "permutations"},
@@ -75,11 +79,19 @@ const rb_option_group *rb_significance_group(void) {
     return &group;
 }
 
-/* A living unit of a permutation, and what it adds to a sum over permutations of their shares of
- * living units; then that sum, with all that come before. */
+/* A living unit of null data, and what it adds to a sum over these of their shares of living
+ * units; then that sum, with all that come before. */
 struct living {
-    double information, share;
+    double value, share;
 };
+
+enum { PERMUTED, ROTATED, KINDS };
+
+/* A kind of null: the largest statistic of each data set, and all, descending. */
+typedef struct tail {
+    struct living *largest, *living;
+    int64_t n_living;
+} tail;
 
 typedef struct study {
     permute_options options;
@@ -87,139 +99,70 @@ typedef struct study {
     rb_options *fit;       /* refit: the options of the model */
     bool consensus;        /* refit: of as many fits, with what they have in common */
     rb_matrix *matrix;     /* what is permuted */
-    int64_t units;         /* of a fit; of a consensus those that were not kept have nothing */
-    int64_t width;         /* of a row of `null`: units that a permutation may have */
-    double *null;          /* permutations x width: the information of each */
-    struct living *largest, *living; /* of each permutation, and all, descending */
-    int64_t n_living;
+    rb_rotation *rotation; /* of it; NULL: features are permuted alone */
+    int64_t kinds;
+    const char *tested; /* with what is not */
+    int64_t units;      /* of a fit; of a consensus those that were not kept have nothing */
+    int64_t width;      /* of a row of `null`: units that a permutation may have */
+    double *null;       /* permutations x kinds x width: the statistic of each, DEAD of none */
+    tail tails[KINDS];
 } study;
-
-/* ---- permuted data ---- */
-
-/* Places 0 .. n - 1 in random order, of which the first `count` are drawn, feature by feature. */
-typedef struct shuffling {
-    rb_stream stream;
-    int64_t n;
-    int32_t *pool;    /* n: 0, 1, .. between features */
-    int32_t *swapped; /* n */
-    int32_t *places;  /* n: the result */
-} shuffling;
-
-/* Fisher and Yates; what was swapped is swapped back, so that few values cost little. */
-static void draw_places(shuffling *s, int64_t feature, int64_t count) {
-    for (int64_t e = 0; e < count; e++) {
-        uint64_t index = (uint64_t)feature * (uint64_t)s->n + (uint64_t)e;
-        int64_t left = s->n - e, at = (int64_t)(rb_random_uniform(s->stream, index) * (double)left);
-        int64_t other = e + (at < left ? at : left - 1);
-        int32_t place = s->pool[other];
-        s->pool[other] = s->pool[e];
-        s->pool[e] = s->places[e] = place;
-        s->swapped[e] = (int32_t)other;
-    }
-    for (int64_t e = count - 1; e >= 0; e--) {
-        int32_t place = s->pool[e];
-        s->pool[e] = s->pool[s->swapped[e]];
-        s->pool[s->swapped[e]] = place;
-    }
-}
-
-static rb_error permute_dense(rb_context *ctx, const rb_matrix *from, shuffling *s,
-                              rb_matrix **to) {
-    int64_t n = from->n_samples, m = from->n_features;
-    rb_error err = rb_matrix_new_dense(ctx, from->type, n, m, to);
-    for (int64_t k = 0; !err && k < m; k++) {
-        draw_places(s, k, n);
-        for (int64_t i = 0; i < n; i++) {
-            double value = rb_get(from->type, from->values, i * m + k);
-            rb_put(from->type, (void *)(*to)->values, s->places[i] * m + k, value);
-        }
-    }
-    return err;
-}
-
-/* Features as rows, and samples as rows again, once each feature's entries have other samples. */
-static rb_error permute_sparse(rb_context *ctx, const rb_matrix *from, shuffling *s,
-                               rb_matrix **to) {
-    int64_t n = from->n_samples, m = from->n_features, entries = from->starts[n] - from->starts[0];
-    size_t size = rb_type_size(from->type);
-    rb_scratch scratch = {.ctx = ctx};
-    int64_t *by_feature = rb_take(&scratch, m + 1, sizeof *by_feature);
-    int32_t *samples = rb_take(&scratch, entries, sizeof *samples);
-    void *turned = rb_take(&scratch, entries, size);
-    int64_t *starts = scratch.err ? NULL : rb_alloc(ctx, n + 1, sizeof *starts);
-    int32_t *columns = starts ? rb_alloc(ctx, entries, sizeof *columns) : NULL;
-    void *values = columns ? rb_alloc(ctx, entries, size) : NULL;
-    if (values) {
-        rb_csr v = {n, m, from->starts, from->columns, from->values, from->type};
-        rb_csr_transpose(v, by_feature, samples, turned);
-        for (int64_t k = 0; k < m; k++) {
-            int64_t count = by_feature[k + 1] - by_feature[k];
-            draw_places(s, k, count);
-            memcpy(samples + by_feature[k], s->places, (size_t)count * sizeof *samples);
-        }
-        rb_csr_transpose((rb_csr){m, n, by_feature, samples, turned, from->type}, starts, columns,
-                         values);
-    }
-    rb_error err = rb_scratch_end(&scratch);
-    if (!err && values)
-        return rb_matrix_own_csr(ctx, from->type, n, m, starts, columns, values, to);
-    rb_free(starts);
-    rb_free(columns);
-    return err ? err : RB_ERROR_MEMORY;
-}
-
-rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, int64_t permutation,
-                          rb_matrix **to) {
-    rb_scratch scratch = {.ctx = ctx};
-    shuffling shuffle = {.stream = {(uint64_t)seed, RB_RANDOM_PERMUTE, (uint32_t)permutation},
-                         .n = from->n_samples};
-    shuffle.pool = rb_take(&scratch, shuffle.n, sizeof *shuffle.pool);
-    shuffle.swapped = rb_take(&scratch, shuffle.n, sizeof *shuffle.swapped);
-    shuffle.places = rb_take(&scratch, shuffle.n, sizeof *shuffle.places);
-    if (!scratch.err) {
-        for (int64_t i = 0; i < shuffle.n; i++)
-            shuffle.pool[i] = (int32_t)i;
-        scratch.err = (from->sparse ? permute_sparse : permute_dense)(ctx, from, &shuffle, to);
-    }
-    return rb_scratch_end(&scratch);
-}
 
 /* ---- a job ---- */
 
-static rb_error measure(rb_context *ctx, const study *s, rb_source *source, rb_bytes *result) {
+static const double DEAD = -INFINITY;
+
+static rb_error find_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                                 double *values) {
+    rb_error err = rb_unit_information(ctx, model, source, values);
+    for (int64_t u = 0; u < rb_model_units(model); u++)
+        if (values[u] <= 0) values[u] = DEAD;
+    return err;
+}
+
+static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matrix *data,
+                        double *values) {
     rb_model *refitted = NULL;
-    double *information = rb_alloc_zero(ctx, s->width, sizeof *information);
-    *result = (rb_bytes){information, s->width * (int64_t)sizeof *information};
-    rb_error err = !information   ? RB_ERROR_MEMORY
-                   : !s->fit      ? RB_OK
-                   : s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
-                                  : rb_fit(ctx, s->fit, source, NULL, &refitted);
+    rb_source *source = NULL;
+    rb_error err = rb_source_from_matrix(ctx, data, &source);
+    if (!err && s->fit)
+        err = s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
+                           : rb_fit(ctx, s->fit, source, NULL, &refitted);
     bool nothing = s->consensus && err == RB_ERROR_DATA; /* no unit that is stable enough */
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
-    if (!err) err = rb_unit_information(ctx, refitted ? refitted : s->model, source, information);
+    const rb_model *model = refitted ? refitted : s->model;
+    if (!err && kind == PERMUTED) err = find_information(ctx, model, source, values);
+    if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, values);
     rb_model_free(refitted);
+    rb_source_free(source);
     return nothing ? RB_OK : err;
 }
 
 static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
     const study *s = user;
-    rb_matrix *permuted = NULL;
-    rb_source *source = NULL;
-    rb_error err = rb_study_permute(ctx, s->matrix, s->options.seed, job, &permuted);
-    err = err ? err : rb_source_from_matrix(ctx, permuted, &source);
-    err = err ? err : measure(ctx, s, source, result);
-    rb_source_free(source);
-    rb_matrix_free(permuted);
+    int64_t count = s->kinds * s->width;
+    double *values = rb_alloc(ctx, count, sizeof *values);
+    rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
+    *result = (rb_bytes){values, count * (int64_t)sizeof *values};
+    for (int64_t i = 0; !err && i < count; i++)
+        values[i] = DEAD;
+    for (int kind = 0; !err && kind < s->kinds; kind++) {
+        rb_matrix *data = NULL;
+        err = kind == ROTATED ? rb_study_rotate(ctx, s->rotation, s->options.seed, job, &data)
+                              : rb_study_permute(ctx, s->matrix, s->options.seed, job, &data);
+        err = err ? err : measure(ctx, s, kind, data, values + kind * s->width);
+        rb_matrix_free(data);
+    }
     return err;
 }
 
 static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     study *s = user;
-    if (result.size != s->width * (int64_t)sizeof(double))
+    if (result.size != s->kinds * s->width * (int64_t)sizeof(double))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint is damaged at permutation %lld",
                        (long long)job);
-    memcpy(s->null + job * s->width, result.data, (size_t)result.size);
+    memcpy(s->null + job * s->kinds * s->width, result.data, (size_t)result.size);
     return RB_OK;
 }
 
@@ -372,7 +315,7 @@ static rb_error count_units(rb_context *ctx, study *s) {
 
 static int descending(const void *a, const void *b) {
     const struct living *x = a, *y = b;
-    if (x->information != y->information) return x->information < y->information ? 1 : -1;
+    if (x->value != y->value) return x->value < y->value ? 1 : -1;
     return (x->share > y->share) - (x->share < y->share);
 }
 
@@ -383,30 +326,30 @@ static void order(struct living *list, int64_t count) {
         list[u].share += list[u - 1].share;
 }
 
-/* Of the null only order statistics are used. */
-static void sort_null(study *s) {
-    int64_t b = s->options.permutations;
-    for (int64_t i = 0; i < b; i++) {
-        const double *row = s->null + i * s->width;
-        int64_t first = s->n_living;
-        s->largest[i] = (struct living){0, 1};
+/* Of a null only order statistics are used. */
+static void sort_null(study *s, int kind) {
+    tail *t = &s->tails[kind];
+    for (int64_t i = 0; i < s->options.permutations; i++) {
+        const double *row = s->null + (i * s->kinds + kind) * s->width;
+        int64_t first = t->n_living;
+        t->largest[i] = (struct living){DEAD, 1};
         for (int64_t u = 0; u < s->width; u++) {
-            s->largest[i].information = fmax(s->largest[i].information, row[u]);
-            if (row[u] > 0) s->living[s->n_living++].information = row[u];
+            t->largest[i].value = fmax(t->largest[i].value, row[u]);
+            if (row[u] > DEAD) t->living[t->n_living++].value = row[u];
         }
-        for (int64_t u = first; u < s->n_living; u++)
-            s->living[u].share = 1 / (double)(s->n_living - first);
+        for (int64_t u = first; u < t->n_living; u++)
+            t->living[u].share = 1 / (double)(t->n_living - first);
     }
-    order(s->largest, b);
-    order(s->living, s->n_living);
+    order(t->largest, s->options.permutations);
+    order(t->living, t->n_living);
 }
 
-/* The sum of the shares of those with at least that information. */
-static double shares_from(const struct living *list, int64_t count, double information) {
+/* The sum of the shares of those with at least that value. */
+static double shares_from(const struct living *list, int64_t count, double value) {
     int64_t low = 0, high = count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (list[middle].information >= information)
+        if (list[middle].value >= value)
             low = middle + 1;
         else
             high = middle;
@@ -414,33 +357,47 @@ static double shares_from(const struct living *list, int64_t count, double infor
     return low > 0 ? list[low - 1].share : 0;
 }
 
-static rb_significance judge(const study *s, double information) {
+/* Of a unit with its statistics in the data, of one kind after the other. */
+static rb_significance judge(const study *s, const double *values, int64_t unit) {
     double b = (double)s->options.permutations;
-    double larger = shares_from(s->largest, s->options.permutations, information);
-    double share = shares_from(s->living, s->n_living, information);
-    double p_family = (1 + larger) / (1 + b);
-    return (rb_significance){.p = fmin((1 + share) / (1 + b), p_family), .p_family = p_family};
+    rb_significance worst = {0};
+    for (int kind = 0; kind < s->kinds; kind++) {
+        double value = values[kind * s->units + unit];
+        double larger = shares_from(s->tails[kind].largest, s->options.permutations, value);
+        double share = shares_from(s->tails[kind].living, s->tails[kind].n_living, value);
+        double p_family = (1 + larger) / (1 + b);
+        worst.p_family = fmax(worst.p_family, p_family);
+        worst.p = fmax(worst.p, fmin((1 + share) / (1 + b), p_family));
+    }
+    return worst;
 }
 
 /* The false discovery rate is over all living units, also those that `best` left out. */
-static rb_error judge_all(rb_context *ctx, study *s, const double *information,
-                          rb_modules *modules) {
+static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_modules *modules) {
     rb_scratch scratch = {.ctx = ctx};
     double *log_p = rb_take(&scratch, s->units, sizeof *log_p);
     double *log_fdr = rb_take(&scratch, s->units, sizeof *log_fdr);
-    s->living = rb_take(&scratch, s->options.permutations * s->width, sizeof *s->living);
-    if (!scratch.err) sort_null(s);
+    for (int kind = 0; kind < s->kinds; kind++) {
+        tail *t = &s->tails[kind];
+        t->largest = rb_take(&scratch, s->options.permutations, sizeof *t->largest);
+        t->living = rb_take(&scratch, s->options.permutations * s->width, sizeof *t->living);
+        if (!scratch.err) sort_null(s, kind);
+    }
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
-        log_p[u] = information[u] > 0 ? log(judge(s, information[u]).p) : NAN;
+        log_p[u] = values[u] > 0 ? log(judge(s, values, u).p) : NAN;
     if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, true, s->units, 0, log_fdr);
     rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->tested, sizeof *list);
     for (int64_t r = 0; list && r < modules->tested; r++) {
-        list[r] = judge(s, modules->list[r].information);
-        list[r].fdr = exp(log_fdr[modules->list[r].unit]);
+        int64_t unit = modules->list[r].unit;
+        list[r] = judge(s, values, unit);
+        list[r].fdr = exp(log_fdr[unit]);
     }
-    if (!scratch.err && !list) scratch.err = RB_ERROR_MEMORY;
-    rb_free(list ? modules->significance : NULL);
-    modules->significance = list ? list : modules->significance;
+    char *nulls = list ? rb_copy_text(ctx, s->tested) : NULL;
+    if (!scratch.err && !nulls) scratch.err = RB_ERROR_MEMORY;
+    rb_free(nulls ? modules->significance : list);
+    rb_free(nulls ? modules->nulls : NULL);
+    modules->significance = nulls ? list : modules->significance;
+    modules->nulls = nulls ? nulls : modules->nulls;
     return rb_scratch_end(&scratch);
 }
 
@@ -516,9 +473,9 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
     rb_crc32_prepare(&crc);
     model = rb_crc32_add(&crc, 0, bytes, size);
     rb_free_memory(bytes);
-    snprintf(key, sizeof key, "permutations " RB_VERSION " %s %08lx %08lx seed=%lld",
-             s->fit ? "refit" : "encode", (unsigned long)data, (unsigned long)model,
-             (long long)s->options.seed);
+    snprintf(key, sizeof key, "permutations " RB_VERSION " %s %lld %08lx %08lx seed=%lld",
+             s->fit ? "refit" : "encode", (long long)s->kinds, (unsigned long)data,
+             (unsigned long)model, (long long)s->options.seed);
     rb_jobs jobs = {.count = s->options.permutations,
                     .what = "permutation",
                     .key = key,
@@ -530,21 +487,53 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
     return rb_jobs_run(ctx, &jobs, complete);
 }
 
+/* Why samples are not rotated; or NULL. */
+static const char *why_no_rotation(const study *s) {
+    const rb_matrix *x = s->matrix;
+    if (s->model->method->non_negative) return "the method takes no values below 0";
+    const char *flaw = rb_rotation_flaw(x);
+    bool below = s->model->preprocess->options.centre != RB_CENTRE_NONE;
+    for (int64_t i = 0; !flaw && !below && i < x->n_samples * x->n_features; i++)
+        below = rb_get(x->type, x->values, i) < 0;
+    return flaw || below ? flaw : "the data are neither centred nor below 0";
+}
+
+static const char both_kinds[] =
+    "tested is whether a module is more than independent features (permuted) and more than "
+    "correlated normal ones (samples rotated); p is the larger of both chances. Not tested is "
+    "whether samples depend on each other";
+static const char one_kind[] =
+    "tested is only whether a module is more than independent features (permuted), which any "
+    "correlated ones are. Not tested is whether samples depend on each other";
+
+/* Makes ready for what can be tested, and says what that is. */
+static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
+    const char *flaw = why_no_rotation(s);
+    s->kinds = flaw ? 1 : KINDS;
+    s->tested = flaw ? one_kind : both_kinds;
+    rb_log(ctx, flaw ? RB_LOG_WARNING : RB_LOG_INFO, "%s%s%s", flaw ? flaw : "",
+           flaw ? ", so that samples are not rotated: " : "", s->tested);
+    if (flaw) return RB_OK;
+    rb_error err = rb_unit_shapes(ctx, s->model, s->matrix, values + ROTATED * s->units);
+    return err ? err : rb_rotation_new(ctx, s->matrix, &s->rotation);
+}
+
 /* With what is permuted in memory. */
-static rb_error work(rb_context *ctx, study *s, const double *information, rb_modules *modules,
+static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modules,
                      bool *complete) {
     rb_scratch scratch = {.ctx = ctx};
     int64_t count = 0;
-    if (!rb_multiply(s->options.permutations, s->width, &count))
-        return rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
+    scratch.err = choose_nulls(ctx, s, values);
+    if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->width, &count))
+        scratch.err = rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
     s->null = rb_take(&scratch, count, sizeof *s->null);
-    s->largest = rb_take(&scratch, s->options.permutations, sizeof *s->largest);
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
     if (!scratch.err && *complete) {
-        scratch.err = judge_all(ctx, s, information, modules);
+        scratch.err = judge_all(ctx, s, values, modules);
         if (!scratch.err) compare_stability(ctx, s, modules);
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
     }
+    rb_rotation_free(s->rotation);
     return rb_scratch_end(&scratch);
 }
 
@@ -554,16 +543,16 @@ static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *m
     const rb_model *model = s->model;
     rb_preprocess *first = first_half(ctx, model->preprocess);
     rb_preprocess *second = first ? second_half(ctx, model->preprocess) : NULL;
-    double *information = second ? rb_alloc_zero(ctx, s->units, sizeof *information) : NULL;
-    rb_error err = information ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_encoded_information(ctx, kept, information);
+    double *values = second ? rb_alloc_zero(ctx, KINDS * s->units, sizeof *values) : NULL;
+    rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : rb_encoded_information(ctx, kept, values);
     err = err ? err : load(ctx, s, first, kept->source);
     rb_model permuted = *model; /* of the same arrays */
     permuted.preprocess = second;
     s->model = &permuted;
-    err = err ? err : work(ctx, s, information, modules, complete);
+    err = err ? err : work(ctx, s, values, modules, complete);
     s->model = model;
-    rb_free(information);
+    rb_free(values);
     rb_preprocess_free(first);
     rb_preprocess_free(second);
     return err;

@@ -83,10 +83,28 @@ rb_error rb_study_load(rb_context *ctx, rb_source *source, const rb_matrix **mat
 rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
                        int64_t count, rb_matrix **rows);
 
+/* ---- data in which nothing is sparse (nulls.c) ---- */
+
 /* A copy in which each feature has its values in an order of samples of its own, the same for every
- * call with the seed and the number of the permutation (permute.c). */
+ * call with the seed and the number of the permutation. */
 rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t seed,
                           int64_t permutation, rb_matrix **permuted);
+
+/* A copy whose samples are rotated at random, likewise; features keep their means and covariances.
+ * What is needed for it, made once; the matrix must outlive it. */
+typedef struct rb_rotation rb_rotation;
+/* Why a matrix cannot be rotated; or NULL. */
+const char *rb_rotation_flaw(const rb_matrix *matrix);
+rb_error rb_rotation_new(rb_context *ctx, const rb_matrix *matrix, rb_rotation **rotation);
+void rb_rotation_free(rb_rotation *rotation); /* NULL is accepted */
+rb_error rb_study_rotate(rb_context *ctx, const rb_rotation *rotation, int64_t seed,
+                         int64_t permutation, rb_matrix **rotated);
+
+/* How far from normal the samples of a dense matrix without missing values are along the loadings
+ * of each unit (shapes.c): the skewness of the projections of samples of unit length, or where
+ * codes have signs the statistic of Jarque and Bera. -INFINITY: of a unit without loadings. */
+rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
+                        double *shapes);
 
 /* ---- which study it is (key.c) ---- */
 

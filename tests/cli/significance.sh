@@ -6,6 +6,9 @@ expect 0 fit rfn X.npy -k 6 --iterations 80 --seed 1 -o m.h5 -q
 expect 0 modules m.h5 X.npy --permutations 19 -q
 grep -q '^unit  *information  *score  *p  *family-wise  *FDR  *samples' out || fail "no columns: $(head -n 1 out)"
 [ "$(awk 'NR == 2 { print $5 }' out)" = 0.0500 ] || fail "the first is not significant: $(cat out)"
+expect 0 modules m.h5 X.npy --permutations 19
+says "tested is whether a module is more than independent features (permuted) and more than correlated"
+says "Not tested is whether samples depend on each other"
 expect 0 modules m.h5 X.npy --permutations 19 --threads 3 -o all.tsv -q
 expect 0 modules m.h5 X.npy --permutations 19 --threads 1 -o one.tsv -q
 same all.tsv one.tsv
@@ -13,6 +16,7 @@ same all.tsv one.tsv
 [ "$(awk -F '\t' 'NF != 12' all.tsv | wc -l)" -eq 0 ] || fail "columns differ: $(head -n 2 all.tsv)"
 expect 0 modules m.h5 X.npy --permutations 19 --json -q
 tells '"p_family":0.05'
+tells '"tested":"tested is whether a module is more'
 expect 0 modules m.h5 X.npy -o plain.tsv -q
 [ "$(head -n 1 plain.tsv)" = "module	unit	information	kind	name	index	weight	score	role" ] || fail "plain.tsv"
 
@@ -60,6 +64,13 @@ expect 0 modules holes.h5 holes.csv --permutations 9 -o whole.tsv -q
 expect 0 modules holes.h5 holes.csv --permutations 9 --checkpoint h --part 1/2 -o parts.tsv -q
 expect 0 modules holes.h5 holes.csv --permutations 9 --checkpoint h --part 2/2 -o parts.tsv -q
 same whole.tsv parts.tsv
+
+# Where samples cannot be rotated, a sentence says what is tested then.
+awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) { line = ""
+    for (k = 0; k < 10; k++) line = line (k ? "," : "") int(6 * rand()); print line } }' >counts.csv
+expect 0 fit nmf counts.csv -k 2 --iterations 20 --seed 1 -o nmf.h5 -q
+expect 0 modules nmf.h5 counts.csv --permutations 3
+says "the data are neither centred nor below 0, so that samples are not rotated: tested is only"
 
 refuses "--permutations" modules m.h5 X.npy --null encode -q
 refuses "--significant is 0.05, but the smallest" modules m.h5 X.npy --permutations 10 --significant 0.05 -q

@@ -29,7 +29,7 @@ awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
 "$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" --rule fabia -o consensus.html -q
 "$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --rule fabia --labels "$cells/labels.tsv" --gmt sets.gmt \
     --covariates covariates.tsv --select select.tsv --permutations 40 --null encode \
-    --permutation-seed 1 -o all.html -q
+    --seed 1 -o all.html -q
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" --rule fabia -o modules.tsv -q
 
 # Names that are HTML and script; values that are missing; a model with a warning and one unit.

@@ -157,8 +157,8 @@ function summary() {
   if (called.some((m) => m.p_family !== undefined)) {
     const count = called.filter((m) => m.p_family <= 0.05).length;
     const floor = Math.min(...modules.map((m) => m.p_family ?? 1));
-    if (floor > 0.05 && modules.every((m) => m.p_family === floor)) tests.push("there were too few permutations to tell whether they hold more information than chance: take 19 or more");
-    else tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
+    if (floor > 0.05 && modules.every((m) => m.p_family === floor)) tests.push("there were too few permutations to tell whether they hold more than chance: take 19 or more");
+    else tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more than permuted or rotated data give (family-wise p ≤ 0.05)`);
   }
   tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
   const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
@@ -208,7 +208,7 @@ function moduleInside(m) {
   const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.module_size} samples with a class are ${m.class.class}, a class of ${m.class.class_size} (corrected p ${ofLog(m.class.log10_p_value_adjusted)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
-  if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);
+  if (m.p_family !== undefined) told.push(`The chance of such a unit among all units of permuted or rotated data is ${number(m.p_family)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
     const rows = m[side].map((index, i) => ({ index, weight: weights[i] }));

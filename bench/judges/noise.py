@@ -1,0 +1,84 @@
+"""Which modules are more than noise? `rarebit modules --permutations 19`: sets of noise with a call, and planted modules found."""
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import sets
+from judge import wilson
+
+N, M, TIMES = 60, 100, 20  # small: a set is 39 fits; sets of a seed
+
+NOISE = {
+    "gaussian": lambda rng: sets.Set(sets.normal(rng, N, M)),
+    "heavy tails": lambda rng: sets.Set(sets.heavy(rng, N, M)),
+    "laplace": lambda rng: sets.Set(sets.laplace(rng, N, M)),
+    "unequal features": lambda rng: sets.Set(sets.unequal_features(rng, N, M)),
+    "unequal samples": lambda rng: sets.Set(sets.unequal_samples(rng, N, M)),
+    "counts": lambda rng: sets.Set(sets.counts_of(rng, np.tile(sets.gene_rates(rng, M), (N, 1))), counts=True),
+    "depths": lambda rng: sets.Set(sets.counts_of(rng, rng.lognormal(0, 0.5, (N, 1)) * sets.gene_rates(rng, M)), counts=True),
+    "correlated features": lambda rng: sets.Set(sets.autoregressive(rng, N, M)),
+}
+BEYOND = {  # what neither null keeps: reported, not judged
+    "correlated heavy tails": lambda rng: sets.Set(np.sinh(sets.autoregressive(rng, N, M))),
+    "correlated samples": lambda rng: sets.Set(sets.autoregressive(rng, M, N, 0.7).T.copy()),
+}
+
+
+def three(strength, noise=sets.normal):
+    return lambda rng: sets.plant(rng, noise(rng, N, M), np.full(3, strength), (0.1, 0.25), (0.08, 0.2))
+
+
+PLANTED = {
+    "weak": three(1.5),
+    "medium": three(2.5),
+    "strong": three(5.0),
+    "in heavy tails": three(2.5, sets.heavy),
+    "in correlated features": three(2.5, sets.autoregressive),
+}
+
+
+def calls(tool, made, seed):
+    """The modules that are called, family-wise at 5 %: samples and features of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, model = Path(folder) / "x.npy", Path(folder) / "m.h5"
+        np.save(data, made.x[:, np.ptp(made.x, axis=0) > 0])
+        how = ["-q", "--threads", "1"]
+        counts = ["--totals", "1000", "--log1p"] * made.counts
+        subprocess.run([tool.path, "fit", "rfn", data, "-k", "5", "--seed", str(seed), *counts, "-o", model, *how], check=True)
+        out = subprocess.run([tool.path, "modules", model, data, "--permutations", "19", "--json", *how, *tool.options],
+                             check=True, stdout=subprocess.PIPE).stdout
+    return [(m["samples"], m["features"]) for m in json.loads(out)["modules"]
+            if m["p_family"] <= 0.05 + 1e-9 and m["role"] != "background"]
+
+
+def overlap(a, b):
+    """Of the cells of two modules."""
+    both = len(np.intersect1d(a[0], b[0])) * len(np.intersect1d(a[1], b[1]))
+    return both / (len(a[0]) * len(a[1]) + len(b[0]) * len(b[1]) - both)
+
+
+def judge(tool, confirm, seeds, each):
+    def answer(what):
+        generators, name, seed, time = what
+        rng = np.random.default_rng([seed, list(generators).index(name), time, len(generators)])
+        made = generators[name](rng)
+        called = calls(tool, made, time)
+        near = [max((overlap(c, m) for m in made.modules), default=0) >= 0.25 for c in called]
+        found = sum(any(overlap(c, m) >= 0.25 for c in called) for m in made.modules)
+        return len(called), found, len(called) - sum(near), len(made.modules)
+
+    def rows(generators, times):
+        for name in generators:
+            yield name, list(each(answer, [(generators, name, seed, t) for seed in seeds for t in range(times)]))
+
+    print(f"{'noise':24} sets with a call, family-wise at 5 %", flush=True)
+    for some in (NOISE, BEYOND):
+        for name, answers in rows(some, TIMES if some is NOISE else TIMES // 4):
+            print(f"{name:24} {wilson(sum(a[0] > 0 for a in answers), len(answers))}", flush=True)
+    print(f"\n{'planted':24} {'found':32} calls that are none of them")
+    for name, answers in rows(PLANTED, TIMES // 4):
+        found, false, there = (sum(a[i] for a in answers) for i in (1, 2, 3))
+        print(f"{name:24} {wilson(found, there):32} {false} in {len(answers)} sets", flush=True)
