@@ -26,7 +26,7 @@ static int second_word(const verb *family, int argc, char **argv) {
             used += (size_t)snprintf(line + used, sizeof line - used, " %s", argv[i]);
     }
     report_error("'%s' needs%s as its second word: rarebit %s %s%s; 'rarebit help %s' lists them",
-                 argv[1], c->method ? " a method" : " what is wanted", argv[1], second,
+                 argv[1], c->method ? " a method" : " the result", argv[1], second,
                  used ? line : "", argv[1]);
     return STATUS_USAGE;
 }

@@ -60,10 +60,10 @@ const command patches_command = {
     .heading = "Data",
     .summary = "cut random patches from images",
     .description =
-        "Patches lie anywhere in the pictures and may overlap, but no place is taken twice. One "
+        "Patches lie anywhere in the images and may overlap, but no place is taken twice. One "
         "patch is one sample: its pixels row by row, the channels of a pixel together. All places "
-        "of all pictures are equally likely, so a larger picture gives more patches. For "
-        "tiles that do not overlap there is 'rarebit convert --patches'.",
+        "of all images are equally likely, so a larger image gives more patches. For "
+        "tiles that do not overlap use 'rarebit convert --patches'.",
     .arguments = {{"IMAGE...",
                    "PNG, PGM, PPM, or .npy of height x width or height x width x channels; with "
                    "--pictures data of many pictures",

@@ -15,7 +15,7 @@ static int begin_matrix(const invocation *call, output *out, const char *target,
     rb_options_get(call->options, "format", format, sizeof format);
     snprintf(suffix, sizeof suffix, ".%s", format);
     if (option_was_given(call, "format") && !output_is_stream(target) && !strstr(target, suffix)) {
-        report_error("--format is '%s', but the suffix of '%s' is another; --format is for -o -",
+        report_error("--format is '%s', but '%s' has another suffix; use --format only with -o -",
                      format, target);
         return STATUS_USAGE;
     }

@@ -39,9 +39,9 @@ const command simulate_bars_command = {
     .summary = "make images of crossing bars, with the truth",
     .description =
         "The bars test: horizontal and vertical bars appear independently of each other, "
-        "and a method is to find them. Samples are pictures of size x size pixels, row by row. The "
-        "bars of --truth go from top to bottom, then from left to right. More samples go on "
-        "where fewer end, and another --noise leaves the bars where they are.",
+        "and a method is to find them. Samples are images of size x size pixels, row by row. The "
+        "bars of --truth go from top to bottom, then from left to right. With the same --seed, "
+        "more samples begin with those of fewer, and another --noise moves no bar.",
     .output = "FILE",
     .groups = {rb_bars_group, matrix_output_group, truth_group, general_group},
     .examples = {{"Bars that add up, with the bars themselves",

@@ -196,10 +196,11 @@ rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int6
                          rb_source **out) {
     *out = NULL;
     if (first < 0 || count < 0 || first > source->n_samples - count) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%lld samples from sample %lld (counted from 0) are more than the source "
-                       "has, which is %lld",
-                       (long long)count, (long long)first, (long long)source->n_samples);
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "%lld samples from sample %lld on (counted from 0) are more than the %lld of "
+            "the source",
+            (long long)count, (long long)first, (long long)source->n_samples);
     }
     struct slice state = {.source = source, .first = first};
     rb_source like = *source;

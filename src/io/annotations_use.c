@@ -13,7 +13,7 @@ static rb_error take_class(rb_matching *m) {
     const rb_annotations *t = m->table;
     if (t->width > 2) {
         rb_log(m->ctx, RB_LOG_INFO,
-               "%s has %lld columns, and the classes are those of the second, '%s'; for another, "
+               "%s has %lld columns; the classes are taken from the second, '%s'; for another, "
                "say %s:COLUMN",
                t->path, (long long)t->width, rb_matching_title(m, 1), t->path);
     }

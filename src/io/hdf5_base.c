@@ -156,7 +156,7 @@ static rb_error open_checked(rb_h5 *file, const char *path, unsigned how) {
     }
     return own && file->reading && !file->summed && rb_h5_disk_goes_on(file->disk)
                ? rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "the file is damaged: what follows its content is not a checksum")
+                            "the file is damaged: no checksum follows its content")
                : RB_OK;
 }
 

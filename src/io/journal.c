@@ -49,7 +49,7 @@ static rb_error cannot(rb_context *ctx, const char *what, const rb_journal *jour
 /* ---- reading ---- */
 
 static rb_error no_journal(rb_context *ctx, const rb_journal *journal) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is not a file of results of rarebit; use another name",
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is not a results file of rarebit; use another name",
                    journal->path);
 }
 
@@ -216,7 +216,7 @@ static rb_error other_jobs(rb_context *ctx, const char *path, const char *before
         int a = (int)strcspn(before, "\n"), b = (int)strcspn(now, "\n");
         if (a != b || strncmp(before, now, (size_t)a) != 0) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s has the results of another call, with '%.*s' instead of '%.*s'; "
+                           "%s holds results of another call, with '%.*s' instead of '%.*s'; "
                            "give the same options and data, or another file",
                            path, a, before, b, now);
         }
@@ -224,7 +224,7 @@ static rb_error other_jobs(rb_context *ctx, const char *path, const char *before
         now += b + (now[b] != '\0');
     }
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "%s has the results of another call; give the same options and data, or another "
+                   "%s holds results of another call; give the same options and data, or another "
                    "file",
                    path);
 }

@@ -133,7 +133,7 @@ static rb_error get_levels(rb_h5 *file, rb_regress *r, const int64_t *counts) {
     for (int64_t t = 0; !err && t < r->n_terms; t++) {
         int64_t left = levels ? levels->count - next : 0;
         if (counts[t] < 0 || counts[t] > left) {
-            err = damaged(file, "the levels of a covariate are not as many as it says");
+            err = damaged(file, "a covariate has another number of levels than it states");
         } else if (counts[t] > 0) {
             r->terms[t].levels =
                 rb_names_copy(file->ctx, (const char *const *)levels->text + next, counts[t]);

@@ -115,7 +115,7 @@ static rb_error read_entry(rb_context *ctx, const char *path, rb_span file,
     const char *problem = find_bytes(file, from, &packed);
     if (!problem &&
         (from->name_bytes >= RB_ZIP_NAME || memchr(from->name, 0, (size_t)from->name_bytes)))
-        problem = "a name in it is too long, or none";
+        problem = "a name in it is too long or holds a zero byte";
     if (problem) return damaged(ctx, path, problem);
     memcpy(entry->name, from->name, (size_t)from->name_bytes);
     entry->count = (int64_t)from->size;
@@ -124,7 +124,7 @@ static rb_error read_entry(rb_context *ctx, const char *path, rb_span file,
     if (from->method == STORED)
         memcpy(entry->data, packed.data, (size_t)packed.count);
     else if (!inflate_all(packed, entry->data, entry->count))
-        return damaged(ctx, path, "what is packed in it is damaged");
+        return damaged(ctx, path, "its packed content is damaged");
     rb_crc32 crc;
     rb_crc32_prepare(&crc);
     if (rb_crc32_add(&crc, 0, entry->data, (size_t)entry->count) != from->crc)

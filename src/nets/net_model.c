@@ -262,7 +262,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, struct rb_feed 
                          rb_metrics *metrics) {
     (void)model, (void)feed, (void)metrics;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "a net is measured against labels, and there are none; give them");
+                   "a net is evaluated with labels, but there are none; give them");
 }
 
 static const char *const metric_names[] = {"train_error", "valid_loss", "valid_error", "rate",

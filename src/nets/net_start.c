@@ -196,9 +196,8 @@ rb_error deep_layers_of_model(rb_context *ctx, const rb_model *model, deep_filte
     if (model->method == &rb_method_stack) return of_stack(ctx, model, filter, layers);
     if (rb_method_has_layer(model->method)) return of_method(ctx, model, filter, layers);
     rb_method_names(ctx, rb_method_has_layer, ", ", names, sizeof names);
-    return rb_fail(
-        ctx, RB_ERROR_UNSUPPORTED,
-        "no layer can be made of a model of method '%s'; start from %s, a stack of them, "
-        "a net or none",
-        rb_model_method(model), names);
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "a model of method '%s' has no layer for a net; start from %s, a stack of them, "
+                   "a net or none",
+                   rb_model_method(model), names);
 }

@@ -61,8 +61,7 @@ static rb_error count_layers(rb_context *ctx, const rb_options *options, int64_t
     }
     if (!err && *count > RB_STACK_LAYERS_MAX) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "there are options for %lld layers, but a stack has "
-                      "at most %d",
+                      "there are options for %lld layers, but a stack has at most %d",
                       (long long)*count, RB_STACK_LAYERS_MAX);
     }
     return err;

@@ -259,7 +259,7 @@ static rb_error get_preprocess(rb_context *ctx, const rb_model *stack, int64_t k
                                            1, &values);
         if (!err && text &&
             rb_rows_set(ctx, rb_preprocess_group.rows, &p->options, options[i], text))
-            err = damaged(ctx, k, "has no preprocessing that there is");
+            err = damaged(ctx, k, "has an unknown preprocessing");
         double **to = i == 0 ? &p->centre : &p->scale;
         *to = err ? NULL : rb_alloc(ctx, p->n_features, sizeof **to);
         if (!*to) return err ? err : RB_ERROR_MEMORY;
@@ -272,7 +272,8 @@ static rb_error get_preprocess(rb_context *ctx, const rb_model *stack, int64_t k
 
 static rb_error get_history(rb_context *ctx, const rb_array *array, int64_t k, rb_model *layer) {
     int columns = count_columns(layer->method);
-    if (array->columns != columns) return damaged(ctx, k, "has another history than its method");
+    if (array->columns != columns)
+        return damaged(ctx, k, "has a history that does not fit its method");
     rb_error err = rb_model_empty_history(ctx, layer, array->rows);
     for (int64_t t = 0; !err && t < array->rows; t++)
         for (int c = 0; c < columns; c++)
@@ -363,8 +364,7 @@ rb_error rb_stack_layer(rb_context *ctx, const rb_model *stack, int64_t layer, r
     if (layer < 1 || layer > count) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        count ? "there is no layer %lld in a stack of %lld"
-                             : "there is no layer %lld: layers are chosen of a stack, and the "
-                               "model is none",
+                             : "there is no layer %lld: the model is not a stack",
                        (long long)layer, (long long)count);
     }
     rb_model *made = NULL;

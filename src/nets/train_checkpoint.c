@@ -129,8 +129,8 @@ static rb_error check_format(deep_training *t, rb_checkpoint_file *file) {
 static rb_error other(const deep_training *t, const char *what, const char *before,
                       const char *now) {
     return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
-                   "the checkpoint %s is of another training, where %s is '%s' instead of '%s'; "
-                   "take the same, or another file",
+                   "the checkpoint %s is of another training, with %s '%s' instead of '%s'; "
+                   "give the same, or another file",
                    t->checkpoints->checkpoint, what, before ? before : "", now);
 }
 
@@ -210,8 +210,8 @@ static rb_error go_on(deep_training *t) {
     if (!err) err = ctx->checkpoints->close(file, read_all(t, file));
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
-        rb_fail_prefix(ctx, "cannot go on from this checkpoint; take another name, or if it is "
-                            "one remove it to begin anew: ");
+        rb_fail_prefix(ctx, "cannot resume from this checkpoint; use another name, or remove "
+                            "it to begin anew: ");
     }
     if (!err) {
         rb_log(ctx, RB_LOG_INFO, "resuming from the checkpoint %s, after epoch %lld", path,

@@ -350,8 +350,7 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
                       const rb_source *source, const rb_consensus_options *options) {
     if (count < 2) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "a consensus needs at least two models, but there is %lld",
-                       (long long)count);
+                       "a consensus needs at least two models; there is %lld", (long long)count);
     }
     if (!source && options->refit > 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -162,7 +162,7 @@ tells "calibration error"
 fails "must be 0 to 1" finetune none train.tsv --targets train-values.tsv --outputs logistic -o x.h5
 fails "take a smaller --rate" finetune none train.tsv --labels train-y.tsv --layers 8 --rate 1e5 --optimizer sgd -o x.h5
 fails "a net cannot be repeated by rerun" rerun net.h5
-refuses "layers are chosen of a stack" encode net.h5 valid.tsv --layer 1 -o y.npy
+refuses "there is no layer 1: the model is not a stack" encode net.h5 valid.tsv --layer 1 -o y.npy
 refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
 sed 's/up$/down/' train-y.tsv >one.tsv
 fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
@@ -183,7 +183,7 @@ for part in train valid; do sed 's/up$/above/' $part-y.tsv >$part-other.tsv; don
 expect 0 finetune none train.tsv --labels train-other.tsv --layers 8 --epochs 1 --seed 3 -o other.h5 -q
 for format in npz onnx; do
     expect 0 export other.h5 -o other.$format -q
-    fails "classes other than the net" import other.$format --like net.h5 -o x.h5
+    fails "and the net differ in their classes" import other.$format --like net.h5 -o x.h5
 done
 refuses "START is none" finetune none train.tsv --labels train-y.tsv --layer 1 -o x.h5
 expect 0 export stack.h5 --layer 1 -o first.npz

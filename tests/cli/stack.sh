@@ -168,7 +168,7 @@ refuses "layer 2: " stack rfn ../X.npy --units 8,4 --activation rectify,tanh --a
 refuses "-o MODEL is missing" stack rfn ../X.npy --units 8,4
 refuses "DATA is missing" stack rfn -o s.h5
 refuses "there is no layer 3 in a stack of 2" encode ../stack.h5 ../X.npy --layer 3 -o got.npy
-refuses "there is no layer 1: layers are chosen of a stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy
+refuses "there is no layer 1: the model is not a stack" encode ../first.h5 ../X.npy --layer 1 -o got.npy
 refuses "the model to start from is of method 'stack'" fit rfn ../X.npy --init ../stack.h5 -o s.h5
 expect 1 rerun ../stack.h5
 says "a stack cannot be repeated by rerun"

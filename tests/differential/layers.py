@@ -206,7 +206,7 @@ def changed(name, **arrays):
 
 refused("layer 1 of the net is 16 x 12 and 16", changed("shape.npz", **{"0.weight": np.zeros((12, 16), np.float32)}))
 refused("has an array 'extra'", changed("extra.npz", extra=np.zeros(3)))
-refused("a centre other than the net", changed("centre.npz", centre=npz["centre"] + 1))
+refused("and the net differ in centre", changed("centre.npz", centre=npz["centre"] + 1))
 refused("not finite", changed("infinite.npz", **{"2.bias": np.full(8, np.inf)}))
 refused("has 2 layers, but the net has 3", "counts.npz")
 np.savez("bias.npz", **{key: values for key, values in state.items() if key != "4.bias"})

@@ -169,7 +169,7 @@ static void one_of_several(void **state) {
     logs = 0;
     put_file("name\tclass\tplate\nc\t\t1\nb\tS\t2\na\tT\t1\n");
     assert_labels(path, source, classes);
-    assert_non_null(strstr(first_log, "has 3 columns, and the classes are those of the second, "
+    assert_non_null(strstr(first_log, "has 3 columns; the classes are taken from the second, "
                                       "'class'"));
     logs = 0;
     snprintf(column, sizeof column, "%s:plate", path);

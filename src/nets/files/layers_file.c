@@ -242,7 +242,7 @@ static rb_error check_vector(rb_context *ctx, const char *path, const rb_named_a
         same = fabs(a->values[k] - values[k]) <= 1e-6 * fabs(values[k]) + 1e-30;
     if (same) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
-                   "%s has a %s other than the net: it was made from another net, or trained; give "
+                   "%s and the net differ in %s: it was made from another net, or trained; give "
                    "the net that it was made from",
                    path, a->name);
 }
@@ -271,8 +271,8 @@ static rb_error check_prepared(rb_context *ctx, const char *path, const rb_array
     rb_free(selected);
     if (err || !net->other_classes) return err;
     return rb_fail(ctx, RB_ERROR_DATA,
-                   "%s has classes other than the net, or in another order: it was made from "
-                   "another net; give the net that it was made from",
+                   "%s and the net differ in their classes or the order of these; give the net "
+                   "that it was made from",
                    path);
 }
 

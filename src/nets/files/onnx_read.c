@@ -89,8 +89,8 @@ static rb_error add_constant(const struct reading *r, rb_span bytes) {
     if (!take_tensor(bytes, &t)) return damaged(r);
     if (t.outside) {
         return rb_fail(r->ctx, RB_ERROR_UNSUPPORTED,
-                       "%s has the numbers of '%s' in another file; save it as one", r->path,
-                       t.name);
+                       "%s keeps the numbers of '%s' in another file; save both in one file",
+                       r->path, t.name);
     }
     if ((t.type != FLOAT && t.type != DOUBLE) || t.dimensions < 1 || t.dimensions > 2 || t.single)
         return RB_OK;
