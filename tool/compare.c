@@ -67,17 +67,21 @@ static int deliver(invocation *call, comparison *c) {
 
 static int tell_models(invocation *call, const rb_replication *r) {
     comparison c = {.table = rb_replication_table(r),
-                    .head = json_pack("{sI sI sI sI sb sb}", "units_first", (json_int_t)r->n_units,
-                                      "units_second", (json_int_t)r->n_others, "features",
-                                      (json_int_t)r->n_features, "permutations",
-                                      (json_int_t)r->permutations, "by_name", r->by_name,
-                                      "without_signs", r->no_signs)};
+                    .head =
+                        json_pack("{sI sI sI sI sb sb sb}", "units_first", (json_int_t)r->n_units,
+                                  "units_second", (json_int_t)r->n_others, "features",
+                                  (json_int_t)r->n_features, "permutations",
+                                  (json_int_t)r->permutations, "by_name", r->by_name,
+                                  "without_signs", r->no_signs, "same_data", r->same_data)};
     report("%lld features in common%s", (long long)r->n_features,
            r->no_signs ? "; correlations are compared without signs" : "");
     int status = deliver(call, &c);
     report("%lld of %lld units are found in the other model (q-value at most 0.05, and the most "
-           "similar unit is the partner)",
-           (long long)rb_replication_found(r), (long long)r->n_units);
+           "similar unit is the partner)%s",
+           (long long)rb_replication_found(r), (long long)r->n_units,
+           r->same_data ? ": both models are of the same data, so that this is no replication; "
+                          "units of noise come back as well"
+                        : "");
     return status;
 }
 
@@ -116,7 +120,9 @@ static int tell_cohorts(invocation *call, const rb_cohorts *r) {
                     .keys = "unit active_a explained_a correlation_a p_value_a q_value_a active_b "
                             "explained_b correlation_b p_value_b q_value_b correlation"};
     int status = deliver(call, &c);
-    report("%lld of %lld units explain more than chance in both (q-value at most 0.05)",
+    report("%lld of %lld units explain more than independent features in both (q-value at most "
+           "0.05); 'rarebit modules --permutations N --null encode' on a cohort also tests them "
+           "against correlated features",
            (long long)rb_cohorts_found(r), (long long)r->n_units);
     return status;
 }

@@ -257,6 +257,8 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     to->permutations = c->options.permutations;
     to->by_name = c->features.by_name;
     to->no_signs = c->no_signs;
+    const rb_preprocess *p = c->models[0]->preprocess, *q = c->models[1]->preprocess;
+    to->same_data = p->checksum == q->checksum && p->n_input == q->n_input;
     err = rb_blas_need_memory(ctx, 0);
     err = err ? err : find_partners(ctx, c, observed, to->units);
     err = err ? err : rb_parallel_or_stop(ctx, c->options.permutations, permute_task, c);

@@ -97,14 +97,12 @@ typedef struct study {
     permute_options options;
     const rb_model *model; /* encode: for samples as they are permuted */
     rb_options *fit;       /* refit: the options of the model */
-    bool consensus;        /* refit: of as many fits, with what they have in common */
     rb_matrix *matrix;     /* what is permuted */
     rb_rotation *rotation; /* of it; NULL: features are permuted alone */
     int64_t kinds;
     const char *tested; /* with what is not */
-    int64_t units;      /* of a fit; of a consensus those that were not kept have nothing */
-    int64_t width;      /* of a row of `null`: units that a permutation may have */
-    double *null;       /* permutations x kinds x width: the statistic of each, DEAD of none */
+    int64_t units;      /* that a permutation may have, and the model */
+    double *null;       /* permutations x kinds x units: the statistic of each, DEAD of none */
     tail tails[KINDS];
 } study;
 
@@ -120,15 +118,19 @@ static rb_error find_information(rb_context *ctx, const rb_model *model, rb_sour
     return err;
 }
 
+static bool is_consensus(const rb_model *model) {
+    return rb_model_attribute(model, "consensus_models");
+}
+
+/* Of a consensus one of its fits is made again: its units are means of theirs. */
 static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matrix *data,
                         double *values) {
     rb_model *refitted = NULL;
     rb_source *source = NULL;
     rb_error err = rb_source_from_matrix(ctx, data, &source);
     if (!err && s->fit)
-        err = s->consensus ? rb_fit_consensus(ctx, s->fit, source, &refitted)
-                           : rb_fit(ctx, s->fit, source, NULL, &refitted);
-    bool nothing = s->consensus && err == RB_ERROR_DATA; /* no unit that is stable enough */
+        err = is_consensus(s->model) ? rb_fit_restart(ctx, s->fit, source, 0, &refitted)
+                                     : rb_fit(ctx, s->fit, source, NULL, &refitted);
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     const rb_model *model = refitted ? refitted : s->model;
@@ -136,12 +138,12 @@ static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matr
     if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, values);
     rb_model_free(refitted);
     rb_source_free(source);
-    return nothing ? RB_OK : err;
+    return err;
 }
 
 static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
     const study *s = user;
-    int64_t count = s->kinds * s->width;
+    int64_t count = s->kinds * s->units;
     double *values = rb_alloc(ctx, count, sizeof *values);
     rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
     *result = (rb_bytes){values, count * (int64_t)sizeof *values};
@@ -151,7 +153,7 @@ static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_byte
         rb_matrix *data = NULL;
         err = kind == ROTATED ? rb_study_rotate(ctx, s->rotation, s->options.seed, job, &data)
                               : rb_study_permute(ctx, s->matrix, s->options.seed, job, &data);
-        err = err ? err : measure(ctx, s, kind, data, values + kind * s->width);
+        err = err ? err : measure(ctx, s, kind, data, values + kind * s->units);
         rb_matrix_free(data);
     }
     return err;
@@ -159,10 +161,10 @@ static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_byte
 
 static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
     study *s = user;
-    if (result.size != s->kinds * s->width * (int64_t)sizeof(double))
+    if (result.size != s->kinds * s->units * (int64_t)sizeof(double))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint is damaged at permutation %lld",
                        (long long)job);
-    memcpy(s->null + job * s->kinds * s->width, result.data, (size_t)result.size);
+    memcpy(s->null + job * s->kinds * s->units, result.data, (size_t)result.size);
     return RB_OK;
 }
 
@@ -263,9 +265,8 @@ static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *so
 
 /* What options alone do not make again. */
 static rb_error check_model(rb_context *ctx, const rb_model *model) {
-    bool consensus = rb_model_attribute(model, "consensus_models");
     char name[64];
-    if (rb_model_attribute(model, "start_checksum") && !consensus) {
+    if (rb_model_attribute(model, "start_checksum") && !is_consensus(model)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the model was fitted from another model, so that it cannot be fitted again "
                        "from its options; fit it in one go");
@@ -280,7 +281,7 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
                 row->name);
         }
     }
-    return !consensus || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
+    return !is_consensus(model) || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                          "the model is a consensus of models that were there before, which cannot "
@@ -299,16 +300,6 @@ static const char *value_again(const rb_model *model, const rb_option *row) {
            : strcmp(name, "centre-samples") == 0 || strcmp(name, "drop") == 0
                ? "none"
                : rb_model_attribute(model, name);
-}
-
-/* A consensus may have fewer units than its fits, or more, up to those of all of them. */
-static rb_error count_units(rb_context *ctx, study *s) {
-    int64_t asked = rb_recorded_whole(s->model, "units", 0),
-            fits = rb_recorded_whole(s->model, "consensus_models", 0);
-    s->units = asked > s->units ? asked : s->units;
-    if (!rb_multiply(s->units, fits, &s->width))
-        return rb_fail(ctx, RB_ERROR_MEMORY, "there are too many units to be kept");
-    return RB_OK;
 }
 
 /* ---- p-values ---- */
@@ -330,10 +321,10 @@ static void order(struct living *list, int64_t count) {
 static void sort_null(study *s, int kind) {
     tail *t = &s->tails[kind];
     for (int64_t i = 0; i < s->options.permutations; i++) {
-        const double *row = s->null + (i * s->kinds + kind) * s->width;
+        const double *row = s->null + (i * s->kinds + kind) * s->units;
         int64_t first = t->n_living;
         t->largest[i] = (struct living){DEAD, 1};
-        for (int64_t u = 0; u < s->width; u++) {
+        for (int64_t u = 0; u < s->units; u++) {
             t->largest[i].value = fmax(t->largest[i].value, row[u]);
             if (row[u] > DEAD) t->living[t->n_living++].value = row[u];
         }
@@ -380,7 +371,7 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_mo
     for (int kind = 0; kind < s->kinds; kind++) {
         tail *t = &s->tails[kind];
         t->largest = rb_take(&scratch, s->options.permutations, sizeof *t->largest);
-        t->living = rb_take(&scratch, s->options.permutations * s->width, sizeof *t->living);
+        t->living = rb_take(&scratch, s->options.permutations * s->units, sizeof *t->living);
         if (!scratch.err) sort_null(s, kind);
     }
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
@@ -524,7 +515,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
     rb_scratch scratch = {.ctx = ctx};
     int64_t count = 0;
     scratch.err = choose_nulls(ctx, s, values);
-    if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->width, &count))
+    if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->units, &count))
         scratch.err = rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
     s->null = rb_take(&scratch, count, sizeof *s->null);
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
@@ -563,7 +554,6 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
     const rb_model *model = kept->model;
     rb_source *source = kept->source;
     study s = {.model = model, .units = rb_model_units(model)};
-    s.width = s.units;
     bool all = true;
     if (complete) *complete = true;
     rb_error err = rb_options_take(ctx, given, rb_significance_group(), &s.options);
@@ -573,8 +563,8 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
         err = check_model(ctx, model);
         err = err ? err : check_data(ctx, model, source);
         err = err ? err : rb_options_recall(ctx, model, value_again, &s.fit);
-        s.consensus = rb_model_attribute(model, "consensus_models");
-        if (!err && s.consensus) err = count_units(ctx, &s);
+        int64_t asked = rb_recorded_whole(model, "units", 0); /* a consensus may have fewer */
+        s.units = asked > s.units ? asked : s.units;
     }
     if (!err && s.options.null == NULL_ENCODE) warn_of_encode(ctx, model, source);
     if (!err && s.options.permutations < FEWEST) {

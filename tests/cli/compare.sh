@@ -23,6 +23,7 @@ expect 0 compare one.h5 two.h5
 tells "unit  partner"
 says "15 features in common"
 says "2 of 2 units are found in the other model"
+! grep -q "no replication" err || fail "two studies are said to be one"
 expect 0 compare one.h5 two.h5 --json -q --permutations 99
 tells '"units_first": 2, "units_second": 2, "features": 15, "permutations": 99, "by_name": true'
 tells '"p_value": 0.01'
@@ -37,9 +38,16 @@ says "2 units in units.tsv"
 expect 0 compare one.h5 two.h5 -o units.json -q
 grep -q '"partner_correlation": 0.9' units.json || fail "units.json: $(cat units.json)"
 
+# Two fits of the same data replicate nothing.
+expect 0 fit rfn one.tsv -k 2 --iterations 80 --seed 2 -o again.h5 -q
+expect 0 compare one.h5 again.h5 --permutations 99
+says "both models are of the same data, so that this is no replication"
+expect 0 compare one.h5 again.h5 --permutations 99 --json -q
+tells '"same_data": true'
+
 expect 0 compare one.h5 one.tsv two.tsv --permutations 99
 tells "active A"
-says "of 2 units explain more than chance in both"
+says "of 2 units explain more than independent features in both"
 expect 0 compare one.h5 one.tsv two.tsv --permutations 99 -o cohorts.tsv -q
 [ "$(head -1 cohorts.tsv | tr '\t' '\n' | wc -l)" -eq 14 ] || fail "cohorts.tsv: $(head -1 cohorts.tsv)"
 expect 0 compare one.h5 one.tsv two.tsv --permutations 19 --json -q
