@@ -173,14 +173,46 @@ static bool may_lie_either_way(const rb_model *model, const rb_source *source) {
     return text && (!model || (square && !named));
 }
 
+/* Are these data that the model could take? By the name of a feature, or by their number. */
+static bool is_taken(const rb_model *model, const rb_source *source) {
+    enum { LOOKED = 20 };
+    bool named = rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
+    if (!named) return rb_source_features(source) == rb_model_inputs(model);
+    for (int64_t j = 0; j < LOOKED && j < rb_model_features(model); j++)
+        for (int64_t k = 0; k < rb_source_features(source); k++)
+            if (strcmp(rb_model_feature_name(model, j), rb_source_feature_name(source, k)) == 0)
+                return true;
+    return false;
+}
+
+/* Data lie as those of the fit did, unless the call says how, or only the other way is taken. */
+static rb_error open_as_fitted(const invocation *call, const rb_model *model, const char *path,
+                               rb_source **source, bool *turned) {
+    const char *was = model ? rb_model_attribute(model, READING_ATTRIBUTE "transpose") : NULL;
+    *turned = was && strcmp(was, "true") == 0 && !option_was_given(call, "transpose");
+    if (*turned) {
+        rb_error err = rb_options_set(call->ctx, call->options, "transpose", "true");
+        err = err ? err : rb_open(call->ctx, path, call->options, source);
+        rb_error unset = rb_options_unset(call->ctx, call->options, "transpose");
+        if (unset || (err && err != RB_ERROR_UNSUPPORTED)) return err ? err : unset;
+        if (!err && is_taken(model, *source)) return RB_OK;
+        if (!err) rb_source_free(*source);
+        *turned = false;
+    }
+    return rb_open(call->ctx, path, call->options, source);
+}
+
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source) {
-    rb_error err = rb_open(call->ctx, path, call->options, source);
+    bool turned;
+    rb_error err = open_as_fitted(call, model, path, source, &turned);
     if (err) return err;
     bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),
-           unsure ? " (rows are samples; if they are features, use --transpose)" : "");
+           turned   ? " (transposed, as the data of the fit; if not, use --no-transpose)"
+           : unsure ? " (rows are samples; if they are features, use --transpose)"
+                    : "");
     return RB_OK;
 }
 

@@ -1,0 +1,40 @@
+# A model whose data were transposed takes them again, and others, without --transpose.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+awk 'BEGIN { srand(5); print "id\ta\tb\tc\td"; for (i = 0; i < 30; i++)
+    printf "s%d\t%.3f\t%.3f\t%.3f\t%.3f\n", i, rand() + (i < 9), rand() + (i < 9), rand(), rand() }' >rows.tsv
+expect 0 convert rows.tsv -o rows.h5ad -q
+turn() { awk -F '\t' '{ for (i = 1; i <= NF; i++) cell[NR, i] = $i } END { for (i = 1; i <= NF; i++) {
+    line = cell[1, i]; for (n = 2; n <= NR; n++) line = line "\t" cell[n, i]; print line } }'; }
+turn <rows.tsv >across.tsv
+expect 0 fit rfn across.tsv --transpose -k 2 --seed 1 -o m.h5 -q
+expect 0 encode m.h5 across.tsv --transpose -o given.tsv -q
+expect 0 encode m.h5 across.tsv -o codes.tsv
+says "30 samples x 4 features (transposed, as the data of the fit; if not, use --no-transpose)"
+same given.tsv codes.tsv
+for words in evaluate modules "report -o page.html" "plot codes -o codes.png"; do
+    expect 0 $words m.h5 across.tsv
+    says "30 samples x 4 features (transposed"
+done
+expect 0 compare m.h5 across.tsv across.tsv
+says "30 samples x 4 features (transposed"
+# Samples that lie as rows are known by their features.
+expect 0 encode m.h5 rows.tsv -o codes.tsv
+says "30 samples x 4 features"
+! grep -q transposed err || fail "rows.tsv: $(cat err)"
+same given.tsv codes.tsv
+expect 0 encode m.h5 rows.h5ad -o codes.tsv -q
+expect 1 encode m.h5 across.tsv --no-transpose -o codes.tsv
+says "is the file transposed?"
+
+# Without names the number of features tells.
+for file in rows across; do
+    cut -f 2- $file.tsv | sed 1d >$file.txt
+    expect 0 convert $file.txt -o $file.npy -q
+done
+expect 0 fit rfn across.npy --transpose -k 2 --seed 1 -o n.h5 -q
+for file in rows across; do
+    expect 0 encode n.h5 $file.npy -o $file.codes.npy -q
+done
+same rows.codes.npy across.codes.npy
+finish
