@@ -60,9 +60,9 @@ typedef struct findings {
 /* ---- tables on stdout ---- */
 
 static void print_modules(const findings *f) {
-    const table_view view =
-        view_table(rb_modules_table(f->answers.document.modules), f->model,
-                   "unit information score p p_family fdr n_samples n_features stability up down");
+    const table_view view = view_table(
+        rb_modules_table(f->answers.document.modules), f->model,
+        "unit information score p p_family p_permuted fdr n_samples n_features stability up down");
     view_print(&view, NULL, view.table.n_rows);
 }
 
@@ -144,7 +144,7 @@ static rb_error print_agreement(invocation *call, const findings *f) {
             json_add(&json, "tested", json_of_text(rb_modules_tested(f->answers.document.modules)));
             json_add(&json, "significance",
                      view_json(rb_modules_table(f->answers.document.modules), f->model,
-                               "module unit p p_family fdr stability role", 0));
+                               "module unit p p_family p_permuted fdr stability role", 0));
         }
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);

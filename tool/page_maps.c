@@ -49,7 +49,8 @@ rb_error page_add_modules(page *p, json_t **to) {
     rb_error err = rb_module_maps(p->call->ctx, p->model, p->source, d->modules, &map_size, &maps);
     json_t *modules = view_json(
         rb_modules_table(d->modules), p->model,
-        "unit information score p p_family fdr stability role n_samples n_features", DIGITS);
+        "unit information score p p_family p_permuted fdr stability role n_samples n_features",
+        DIGITS);
     for (int64_t r = 0; !err && r < rb_modules_count(d->modules); r++) {
         const rb_module *m = rb_modules_get(d->modules, r);
         json_t *json = json_incref(json_array_get(modules, (size_t)r)); /* json_add may release */

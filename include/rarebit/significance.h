@@ -18,6 +18,9 @@ typedef struct rb_significance {
     double p;        /* of one living unit of the null, taken at random */
     double p_family; /* of the largest of all its units */
     double fdr;      /* p, adjusted over all living units of the model (Benjamini, Hochberg) */
+    /* p_family of permuted features alone: small where features of the module go together, be it by
+     * few samples or all along */
+    double p_permuted;
 } rb_significance;
 
 /* Permutes features, rotates samples, and gives each module its significance; then keeps only those

@@ -69,7 +69,7 @@ class Module:
     stability: float
     """Share of the models of a consensus that have the unit; 0: of no consensus."""
     significance: Optional[dict[str, float]]
-    """p, p_family and fdr, where data were permuted."""
+    """p, p_family, p_permuted and fdr, where data were permuted."""
     tested: Optional[str]
     """What these are about, and what not."""
     score: float
@@ -93,7 +93,7 @@ def _members(members: Any, count: int) -> tuple[Array, Array]:
 
 def _each(modules: c_void_p) -> Iterator[Module]:
     columns = _tables.columns(core.rb_modules_table(modules))
-    chances = [name for name in ("p", "p_family", "fdr") if name in columns]
+    chances = [name for name in ("p", "p_family", "p_permuted", "fdr") if name in columns]
     for rank in range(core.rb_modules_count(modules)):
         row = {name: column[rank] for name, column in columns.items()}
         m = core.rb_modules_get(modules, rank).contents
@@ -144,7 +144,7 @@ def frame(modules: list[Module], model: Model) -> Any:
         "role": [m.role for m in modules],
         "samples": [len(m.samples) for m in modules],
         "features": [len(m.features) for m in modules]})
-    for name in ("p", "p_family", "fdr"):
+    for name in ("p", "p_family", "p_permuted", "fdr"):
         if modules and modules[0].significance:
             table[name] = [m.significance[name] for m in modules if m.significance]
     if modules and modules[0].tested:

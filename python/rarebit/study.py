@@ -40,8 +40,8 @@ def modules(estimator: Estimator, X: Any, members: bool = False, *,
     X, covariates : samples x features, as for `transform`
     members : False gives a row for each module, True one for each sample and feature of each
     options : rule, sample_threshold, feature_threshold, best, level; with `permutations`, chances
-        that noise makes such modules (columns p, p_family and fdr; `attrs["tested"]` of the frame
-        says what is tested): null, significant, error_rate, seed
+        that noise makes such modules (columns p, p_family, p_permuted and fdr; `attrs["tested"]` of
+        the frame says what is tested): null, significant, error_rate, seed
     """
     check_is_fitted(estimator)
     source = estimator._source(X, covariates, reset=False)

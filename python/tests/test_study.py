@@ -56,7 +56,7 @@ def test_permutations(table):
     fitted = rarebit.RFN(3, random_state=1, iterations=30).fit(table)
     found = rarebit.modules(fitted, table, permutations=19)
     assert found["p"].tolist() == pytest.approx([1 / 20] * 3, abs=0.1)
-    assert {"p", "p_family", "fdr"} <= set(found.columns)
+    assert {"p", "p_family", "p_permuted", "fdr"} <= set(found.columns)
 
 
 def test_select(table, tmp_path):

@@ -17,7 +17,8 @@ typedef struct listing {
 
 /* What a module has besides its members, in TSV behind these. */
 static const char *const first_keys[] = {"unit", "information", NULL};
-static const char *const last_keys[] = {"stability", "p", "p_family", "fdr", "score", "role", NULL};
+static const char *const last_keys[] = {"stability", "p",     "p_family", "p_permuted",
+                                        "fdr",       "score", "role",     NULL};
 
 /* The two sides of a module. */
 typedef enum side { SAMPLES, FEATURES } side;

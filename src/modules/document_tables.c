@@ -54,7 +54,7 @@ static rb_value module_stability(const rb_table *table, int64_t row,
 }
 
 static rb_value module_chance(const rb_table *table, int64_t row, const rb_table_column *column) {
-    rb_significance s = {NAN, NAN, NAN};
+    rb_significance s = {NAN, NAN, NAN, NAN};
     rb_modules_significance(table->of, row, &s);
     return number_value(column, *(const double *)(const void *)((const char *)&s + column->offset));
 }
@@ -83,6 +83,9 @@ static const rb_table_column module_columns[] = {
     {"p_family", "family-wise", "%.4f",
      "chance of such a unit in permuted or rotated data, over all units", RB_VALUE_NUMBER,
      offsetof(rb_significance, p_family), module_chance, true},
+    {"p_permuted", "permuted", "%.4f",
+     "p_family in permuted data alone: do the features of the module go together?", RB_VALUE_NUMBER,
+     offsetof(rb_significance, p_permuted), module_chance, true},
     {"fdr", "FDR", "%.4f", "false discovery rate at which the module counts as real",
      RB_VALUE_NUMBER, offsetof(rb_significance, fdr), module_chance, true},
     {"n_samples", "samples", NULL, "samples in which the unit is active, by the rule",

@@ -358,6 +358,7 @@ static rb_significance judge(const study *s, const double *values, int64_t unit)
         double share = shares_from(s->tails[kind].living, s->tails[kind].n_living, value);
         double p_family = (1 + larger) / (1 + b);
         worst.p_family = fmax(worst.p_family, p_family);
+        if (kind == PERMUTED) worst.p_permuted = p_family;
         worst.p = fmax(worst.p, fmin((1 + share) / (1 + b), p_family));
     }
     return worst;

@@ -208,7 +208,7 @@ function moduleInside(m) {
   const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.module_size} samples with a class are ${m.class.class}, a class of ${m.class.class_size} (corrected p ${ofLog(m.class.log10_p_value_adjusted)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
-  if (m.p_family !== undefined) told.push(`The chance of such a unit among all units of permuted or rotated data is ${number(m.p_family)}.`);
+  if (m.p_family !== undefined) told.push(`The chance of such a unit among all units of permuted or rotated data is ${number(m.p_family)}, of permuted data alone ${number(m.p_permuted)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
     const rows = m[side].map((index, i) => ({ index, weight: weights[i] }));
