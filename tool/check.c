@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 96, INDENT = 17 };
+enum { PROGRAM_BYTES = 20000000 }; /* the program and its libraries */
 
 static const rb_option_group *check_output_group(void) {
     struct fields {
@@ -74,6 +75,7 @@ typedef struct look {
     rb_check *check;
     rb_check *before; /* of the data as they were read; NULL: they were not turned */
     char *command;
+    rb_cost cost; /* size 0: not asked for */
 } look;
 
 /* The findings of a check; of one from before the data were turned, the orientation alone. */
@@ -109,6 +111,11 @@ static rb_error print_json(const invocation *call, const look *l) {
         l->before != NULL, "findings", findings, "method", json_of_text(rb_check_method(l->check)),
         "method_reason", json_of_text(rb_check_method_reason(l->check)), "options", options,
         "command", json_of_text(l->command));
+    if (l->cost.size) {
+        json_add(&json, "cost",
+                 json_pack("{sf sf sI}", "bytes", l->cost.bytes + PROGRAM_BYTES, "seconds",
+                           l->cost.seconds, "iterations", (json_int_t)l->cost.iterations));
+    }
     return json_put_from(call->ctx, stdout, json, NULL, l->source);
 }
 
@@ -160,6 +167,21 @@ static void print_fit(const invocation *call, const look *l) {
     }
 }
 
+static void print_cost(const look *l) {
+    char text[256], memory[32], part[64] = "";
+    size_text(l->cost.bytes + PROGRAM_BYTES, memory, sizeof memory);
+    if (l->cost.tried_samples < rb_source_samples(l->source))
+        snprintf(part, sizeof part, " on %lld samples", (long long)l->cost.tried_samples);
+    double seconds = l->cost.seconds;
+    const char *unit = seconds < 120 ? "s" : seconds < 7200 ? "minutes" : "hours";
+    seconds /= seconds < 120 ? 1 : seconds < 7200 ? 60 : 3600;
+    snprintf(text, sizeof text,
+             "about %s of memory, and %.2g %s for %lld iterations: some%s were timed, on the "
+             "machine as busy as it is now",
+             memory, seconds, unit, (long long)l->cost.iterations, part);
+    print_sentence("cost", text);
+}
+
 static bool has_problem(const look *l) {
     const rb_finding *f;
     bool before, found = false;
@@ -191,6 +213,10 @@ static int run(invocation *call) {
     rb_error err = look_once(call, &l);
     if (!err && rb_check_across(l.check)) err = look_again(call, &l);
     if (!err) l.command = command_of(call, l.check);
+    if (!err && l.command && option_integer(call, "units") > 0) {
+        l.cost.size = sizeof l.cost;
+        err = rb_check_cost(call->ctx, l.check, l.source, &l.cost);
+    }
     if (!err && option_flag(call, "json")) {
         err = print_json(call, &l);
     } else if (!err) {
@@ -199,6 +225,7 @@ static int run(invocation *call) {
                l.before ? ", transposed" : "");
         print_findings(&l);
         print_fit(call, &l);
+        if (l.cost.size) print_cost(&l);
     }
     int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     if (!status && option_flag(call, "strict") && has_problem(&l)) status = STATUS_FAILED;

@@ -63,6 +63,21 @@ RB_API const char *rb_check_method_reason(const rb_check *check);
 RB_API int64_t rb_check_advice_count(const rb_check *check);
 RB_API const rb_advice *rb_check_advice(const rb_check *check, int64_t index);
 
+/* What that fit costs on this machine, as it is busy now. */
+typedef struct rb_cost {
+    size_t size;    /* sizeof(rb_cost), set by the caller */
+    double bytes;   /* about: of the fit and of the data in memory */
+    double seconds; /* about, for all iterations: it may converge before */
+    int64_t iterations;
+    int64_t tried_samples; /* of so many samples some iterations were timed, the first ones */
+} rb_cost;
+
+/* Memory follows from shapes, time from some iterations that are made, for a second or a few. What
+ * rb_fit refuses of these data is an error here; RB_ERROR_DATA also: there is no fit to begin
+ * with. */
+RB_API rb_error rb_check_cost(rb_context *context, const rb_check *check, rb_source *source,
+                              rb_cost *cost);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,11 @@ static double rounded(double value) {
 
 /* A quarter more than the principal components above chance. */
 static rb_error advise_units(const rb_look *look, rb_check *check) {
+    char text[32];
+    if (look->units > 0) {
+        snprintf(text, sizeof text, "%lld", (long long)look->units);
+        return rb_check_add(look->ctx, check, "units", text, "as asked for");
+    }
     int64_t few = look->n / 5, most = few < MAX_UNITS ? few : MAX_UNITS;
     int64_t found = look->above_chance, k = (5 * found + 3) / 4;
     most = most < MIN_UNITS ? MIN_UNITS : most;
@@ -23,7 +28,6 @@ static rb_error advise_units(const rb_look *look, rb_check *check) {
                         : most == MAX_UNITS ? ", and at most 40"
                                             : ", and at most one for every five samples";
     k = k < MIN_UNITS ? MIN_UNITS : k > most ? most : k;
-    char text[32];
     snprintf(text, sizeof text, "%lld", (long long)k);
     return rb_check_add(look->ctx, check, "units", text,
                         "a start: a quarter more than the principal components above chance, "

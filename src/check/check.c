@@ -2,16 +2,20 @@
 #include "check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct check_options {
-    int64_t samples;
+    int64_t samples, units;
 } check_options;
 
 const rb_option_group *rb_check_group(void) {
     static const rb_option table[] = {
-        {"samples", 0, RB_OPTION_INTEGER, 0, "0", 0, 9e18, NULL, "N",
+        {"units", 'k', RB_OPTION_INTEGER, offsetof(check_options, units), "0", 0, 1e9, NULL, "K",
+         "suggest a fit with K units and estimate its memory and time (0: estimate K only)",
+         RB_OPTION_COMMON},
+        {"samples", 0, RB_OPTION_INTEGER, offsetof(check_options, samples), "0", 0, 9e18, NULL, "N",
          "examine this many samples, spread over the file; 0: all, up to a billion values"},
         {0},
     };
@@ -107,6 +111,7 @@ rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *opti
     rb_look look = {.ctx = ctx,
                     .source = source,
                     .scratch.ctx = ctx,
+                    .units = o.units,
                     .n = source->n_samples,
                     .m = source->n_features};
     rb_check *check = rb_alloc_zero(ctx, 1, sizeof *check);

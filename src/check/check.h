@@ -67,6 +67,7 @@ typedef struct rb_outliers {
 } rb_outliers;
 
 typedef struct rb_look {
+    int64_t units; /* of the fit that is advised; 0: as many as seem right */
     rb_context *ctx;
     rb_source *source;
     rb_scratch scratch;

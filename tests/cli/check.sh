@@ -112,6 +112,23 @@ tells '"name": "orientation", "severity": "problem"'
 tells '"command": "rarebit fit rfn across.tsv --transpose'
 tells '{"option": "log1p", "value": "true"'
 
+# The cost of a fit with so many units: memory within a third of what the fit then takes.
+expect 0 simulate biclusters --samples 3000 --features 1000 --seed 1 -o large.npy -q
+expect 0 check large.npy -k 7
+tells " -k 7"
+tells "of memory, and"
+tells "for 200 iterations"
+expect 0 check large.npy -k 7 --json
+holds "$(number seconds <out) > 0 && $(number iterations <out) == 200"
+bytes=$(number bytes <out)
+if python=$(command -v python3) && ! ldd "$RAREBIT" | grep -q 'lib.san'; then
+    peak=$("$python" -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+        "$RAREBIT" fit rfn large.npy -k 7 --iterations 12 --seed 1 -o x.h5 -q)
+    holds "$bytes > 0.67 * $peak && $bytes < 1.5 * $peak"
+fi
+
 # What cannot be read keeps its message; what cannot be fitted is said.
 breaks "nothing.csv" check nothing.csv
 printf 'a,b\n1,2\n3,n/d\n' >words.csv
@@ -124,5 +141,7 @@ tells "Solve the problems first; no fit is suggested before."
 expect 0 check same.csv --json
 tells '"command": null'
 expect 1 check same.csv --strict
+expect 0 check same.csv -k 1
+tells "no fit is suggested"
 refuses "samples is '-1'" check X.npy --samples -1
 finish
