@@ -74,6 +74,7 @@ class RFN(Estimator):
     trace: Any
     accelerate: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -140,6 +141,7 @@ class RFN(Estimator):
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -195,6 +197,7 @@ class LinCA(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -245,6 +248,7 @@ class LinCA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -303,6 +307,7 @@ class NMFET(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -356,6 +361,7 @@ class NMFET(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -413,6 +419,7 @@ class MCA(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -465,6 +472,7 @@ class MCA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -503,6 +511,7 @@ class SSC(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -536,6 +545,7 @@ class SSC(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -568,6 +578,7 @@ class PCA(Directions):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -595,6 +606,7 @@ class PCA(Directions):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -629,6 +641,7 @@ class ICA(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -658,6 +671,7 @@ class ICA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -693,6 +707,7 @@ class FA(Estimator):
     trace: Any
     accelerate: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -723,6 +738,7 @@ class FA(Estimator):
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -757,6 +773,7 @@ class SFA(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -786,6 +803,7 @@ class SFA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -819,6 +837,7 @@ class FALaplace(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -847,6 +866,7 @@ class FALaplace(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -880,6 +900,7 @@ class FAJeffreys(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -908,6 +929,7 @@ class FAJeffreys(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -942,6 +964,7 @@ class FABIA(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -971,6 +994,7 @@ class FABIA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1005,6 +1029,7 @@ class NMF(Estimator):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -1034,6 +1059,7 @@ class NMF(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1064,6 +1090,7 @@ class KMeans(Clusters):
     precision: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -1089,6 +1116,7 @@ class KMeans(Clusters):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1127,6 +1155,7 @@ class DAE(Estimator):
     keep_order: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -1160,6 +1189,7 @@ class DAE(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
@@ -1197,6 +1227,7 @@ class RBM(Estimator):
     keep_order: Any
     trace: Any
     checkpoint_every: Any
+    cache: Any
     centre_samples: Any
     drop: Any
     centre: Any
@@ -1229,6 +1260,7 @@ class RBM(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
+        cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,

@@ -15,7 +15,7 @@ from ._library import COption, Kind, core, io, text
 
 
 # Options that are texts in the library, because they may have a unit, and take plain numbers too.
-COUNTS = ("checkpoint_every",)
+COUNTS = ("checkpoint_every", "cache")
 
 
 @dataclass(frozen=True)

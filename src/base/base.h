@@ -100,6 +100,9 @@ void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size
 void *rb_reserve(rb_context *ctx, void *old, int64_t used, int64_t more, int64_t *capacity,
                  size_t size);
 void rb_free(void *memory);
+/* Bytes that may still be taken before the machine, or the control group of the process, runs
+ * short; 0: unknown, or the process has a limit of its own (ulimit). */
+double rb_memory_free(void);
 /* Memory that is used again and again; zero-initialise, and free `data`. */
 typedef struct rb_buffer {
     void *data;
@@ -262,6 +265,8 @@ int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
 enum { RB_SHORTEST = 32 };
 int rb_print_shortest(char text[RB_SHORTEST], double value);
 
+/* Reads a number that may end in k, M or G. */
+bool rb_parse_number(const char *text, double *value);
 /* Reads a time: "90", "90s", "1.5m", "2h", "1d". *has_unit: a letter followed the number. */
 bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
 

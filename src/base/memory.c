@@ -1,8 +1,11 @@
 /* Memory: checked products, 64-byte alignment (a cache line, an AVX-512 register). */
 #include "base.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -116,4 +119,45 @@ rb_error rb_scratch_end(rb_scratch *s) {
         rb_free(piece);
     }
     return s->err;
+}
+
+/* ---- how much is free ---- */
+
+/* The number behind `key` at the beginning of a line of a file, whatever it counts; -1: none. */
+static double number_in(const char *path, const char *key) {
+    char line[256];
+    double value = -1;
+    FILE *file = fopen(path, "r");
+    while (file && value < 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] != 'm') /* "max" */
+            value = (double)strtoll(line + strlen(key), NULL, 10);
+    if (file) fclose(file);
+    return value;
+}
+
+/* What the control group of the process leaves (version 2); INFINITY: it has no limit. */
+static double left_of_group(void) {
+    char line[512], path[640];
+    double most = -1, taken = -1;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "0::", 3) != 0) continue;
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
+        most = number_in(path, "");
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", line + 3);
+        taken = number_in(path, "");
+    }
+    if (file) fclose(file);
+    return most < 0 || taken < 0 ? INFINITY : fmax(most - taken, 0);
+}
+
+double rb_memory_free(void) {
+    static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA};
+    for (int k = 0; k < 2; k++) {
+        struct rlimit limit;
+        if (getrlimit(kinds[k], &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return 0;
+    }
+    double available = number_in("/proc/meminfo", "MemAvailable:") * 1024;
+    return available < 0 ? 0 : fmin(available, left_of_group());
 }

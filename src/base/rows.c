@@ -61,7 +61,7 @@ static bool parse_integer(const char *text, int64_t *value) {
     return true;
 }
 
-static bool parse_number(const char *text, double *value) {
+bool rb_parse_number(const char *text, double *value) {
     double number = 0;
     const char *end = rb_number_scan(text, text + strlen(text), &number);
     double factor = end ? suffix_factor(end) : 0;
@@ -127,7 +127,7 @@ static bool parse(const rb_option *row, const char *text, any *value) {
     case RB_OPTION_INTEGER:
         return parse_integer(text, &value->integer);
     case RB_OPTION_NUMBER:
-        return parse_number(text, &value->number);
+        return rb_parse_number(text, &value->number);
     case RB_OPTION_SECONDS:
         return rb_parse_seconds(text, &value->number, &has_unit);
     case RB_OPTION_CHOICE:
@@ -140,7 +140,7 @@ static bool parse(const rb_option *row, const char *text, any *value) {
         return true;
     case RB_OPTION_VALUES:
         value->values = (rb_values){0};
-        value->values.file = parse_number(text, &value->values.value) ? NULL : text;
+        value->values.file = rb_parse_number(text, &value->values.value) ? NULL : text;
         return *text != '\0';
     }
     return false;

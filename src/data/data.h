@@ -346,6 +346,10 @@ void rb_feed_trust(rb_feed *feed);
 /* The sum of squares of each feature over all samples as blocks have them, but for rounding, where
  * the moments of the data tell; false: they do not. */
 bool rb_feed_squares(const rb_feed *feed, double *sums);
+/* Blocks of `size` samples, counted from sample 0, stay in memory once they are read, as many as
+ * fit into `bytes`. What is a view of a matrix in memory is not copied. For walks in the same order
+ * of the samples; rb_feed_inverse and rb_feed_keep cannot follow. */
+void rb_feed_cache(rb_context *ctx, rb_feed *feed, int64_t size, double bytes);
 /* What was read last is not to be used again: the samples of the source are others now. */
 void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and

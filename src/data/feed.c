@@ -13,6 +13,7 @@
  * Of a source that reads ahead the next block is read while this one is preprocessed, on all
  * threads, and worked on.
  */
+#include "cache.h"
 #include "rows.h"
 
 #include <float.h>
@@ -46,6 +47,7 @@ struct rb_feed {
     rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
     rb_buffer levels;          /* rb_row_level of the samples; no data when not asked for */
+    rb_cache cache;
 };
 
 void rb_feed_free(rb_feed *feed) {
@@ -58,6 +60,7 @@ void rb_feed_free(rb_feed *feed) {
         rb_free(feed->starts.data);
         rb_free(feed->columns.data);
         rb_free(feed->levels.data);
+        rb_cache_clear(&feed->cache);
         rb_free(feed);
     }
 }
@@ -106,6 +109,14 @@ bool rb_feed_squares(const rb_feed *feed, double *sums) {
 
 void rb_feed_forget(rb_feed *feed) {
     feed->has_last = false;
+}
+
+void rb_feed_cache(rb_context *ctx, rb_feed *feed, int64_t size, double bytes) {
+    int64_t count = size > 0 ? (feed->source->n_samples + size - 1) / size : 0;
+    rb_cache_clear(&feed->cache);
+    if (bytes <= 0) return;
+    rb_block *blocks = rb_alloc_zero(ctx, count, sizeof *blocks);
+    if (blocks) feed->cache = (rb_cache){size, count, bytes, blocks};
 }
 
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
@@ -383,6 +394,11 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
         *block = feed->last;
         return RB_OK;
     }
+    const rb_block *kept = rb_cache_find(&feed->cache, first, count);
+    if (kept) {
+        *block = *kept;
+        return RB_OK;
+    }
     feed->has_last = false;
     rb_matrix view;
     err = rb_ahead_read(ctx, &feed->ahead, first, count, &view);
@@ -394,10 +410,11 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .sparse = feed->source->sparse && !feed->p->regress};
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
+    bool made = feed->values.data == (block->sparse ? block->csr.values : block->dense.data);
     feed->raw = view;
-    feed->has_last =
-        !err && feed->values.data == (block->sparse ? block->csr.values : block->dense.data);
+    feed->has_last = !err && made;
     feed->last = *block;
+    if (!err && (made || !rb_source_memory(feed->source))) rb_cache_add(ctx, &feed->cache, block);
     return err;
 }
 

@@ -25,6 +25,7 @@ bool rb_value_fits(const rb_preprocess_options *options, double value) {
 
 /* What cannot be used stays infinite, so that it is found afterwards and never filled. */
 static double transformed(const rb_preprocess_options *options, double value, double factor) {
+    if (value == 0) return value; /* as of most counts */
     if (isinf(value) || !rb_value_fits(options, value)) return -INFINITY;
     return options->log1p ? log1p(value * factor) : value * factor;
 }

@@ -8,7 +8,7 @@ typedef struct rb_run rb_run;
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
-extern const rb_option_group rb_fit_group, rb_checkpoint_group;
+extern const rb_option_group rb_fit_group, rb_checkpoint_group, rb_memory_group;
 
 /* The options that a result depends on, as tables of rows; NULL past the last table. A fit records
  * them in its model, and who fits again takes these out of a model and no others: one that came
@@ -27,6 +27,13 @@ typedef struct rb_checkpoint_options {
     const char *checkpoint;
     const char *checkpoint_every; /* iterations ("100") or seconds ("60s") */
 } rb_checkpoint_options;
+
+/* The options about memory, likewise. */
+typedef struct rb_memory_options {
+    const char *cache; /* bytes, or "auto" */
+} rb_memory_options;
+/* How much a fit may keep of what it reads, all fits of a study together; NULL options: auto. */
+rb_error rb_cache_size(rb_context *ctx, const rb_memory_options *options, double *bytes);
 
 /* Where a fit is written down to go on from, and when. */
 typedef struct rb_checkpoint {

@@ -321,6 +321,14 @@ static void remark_on_units(rb_context *ctx, const rb_run *run) {
     }
 }
 
+/* Passes in batches come in other orders; all others read the same blocks again and again. */
+static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
+    double bytes = 0;
+    rb_error err = rb_cache_size(ctx, rb_options_fields(run->chosen, &rb_memory_group), &bytes);
+    if (!err && !run->shuffled) rb_feed_cache(ctx, run->feed, run->problem.block_samples, bytes);
+    return err;
+}
+
 /* ---- a fit ---- */
 
 static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
@@ -333,6 +341,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     rb_error err = rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
+    err = err ? err : cache_blocks(ctx, run);
     if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
     if (!err && !run->single)

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <stddef.h>
+#include <string.h>
 
 static const rb_option table[] = {
     {"iterations", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, iterations), "200", 1, 1e15, NULL,
@@ -51,6 +52,26 @@ static const rb_option checkpoint_table[] = {
 const rb_option_group rb_checkpoint_group = {sizeof(rb_option), "Checkpoints", checkpoint_table,
                                              sizeof(rb_checkpoint_options), NULL};
 
+static const rb_option memory_table[] = {
+    {"cache", 0, RB_OPTION_TEXT, offsetof(rb_memory_options, cache), "auto", 0, 0, NULL, "SIZE",
+     "keep preprocessed samples in memory up to this size, such as 2G (auto: a quarter of the free "
+     "memory; 0: preprocess them in each pass); results are the same"},
+    {0},
+};
+
+const rb_option_group rb_memory_group = {sizeof(rb_option), "Memory", memory_table,
+                                         sizeof(rb_memory_options), NULL};
+
+rb_error rb_cache_size(rb_context *ctx, const rb_memory_options *options, double *bytes) {
+    const char *text = options ? options->cache : "auto";
+    const rb_context *all = ctx->parent ? ctx->parent : ctx;
+    *bytes = rb_memory_free() / 4 / (ctx->parent ? rb_context_threads(all) : 1);
+    if (strcmp(text, "auto") == 0 || (rb_parse_number(text, bytes) && *bytes >= 0)) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "`cache` is '%s', but must be auto or a number of bytes, such as 500M or 2G",
+                   text);
+}
+
 const rb_option *rb_recorded_rows(const rb_method *method, int index) {
     const rb_option *const tables[] = {rb_fit_group.rows, method->options, rb_preprocess_group.rows,
                                        NULL};
@@ -75,7 +96,7 @@ rb_error rb_options_new(rb_context *ctx, const char *name, rb_options **options)
     if (!err && method) {
         rb_option_group own = rb_method_group(method);
         const rb_option_group *groups[] = {&own, &rb_fit_group, &rb_checkpoint_group,
-                                           &rb_preprocess_group};
+                                           &rb_memory_group, &rb_preprocess_group};
         made->method = method;
         for (size_t g = 0; !err && g < sizeof groups / sizeof *groups; g++)
             err = rb_options_add_part(ctx, made, groups[g]);
