@@ -2,8 +2,7 @@
  * result; and what is wrong with one, in one sentence for all three. */
 #include "../fixture.h"
 #include "io/io.h"
-
-#include <rarebit/annotations.h>
+#include "io_covariates_test.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -43,18 +42,6 @@ static rb_source *source_of(bool named) {
 typedef enum use { CLASSES, COVARIATES, REGRESS, USES } use;
 
 /* Reads a table and makes covariates of its columns. */
-static rb_error read_covariates(const char *where, const char *groups, const rb_source *source,
-                                rb_covariates **covariates) {
-    rb_annotations *table;
-    *covariates = NULL;
-    rb_error err = rb_annotations_read(ctx, where, source, &table);
-    err = err ? err
-              : rb_annotations_covariates(ctx, table, rb_annotations_columns(where), groups, source,
-                                          covariates);
-    rb_annotations_free(table);
-    return err;
-}
-
 static rb_error bind_columns(rb_source *source, const char *where, const char *columns) {
     rb_annotations *table;
     rb_error err = rb_annotations_read(ctx, where, source, &table);
@@ -75,7 +62,7 @@ static rb_error use_table(use how, const char *where, const char *column, rb_sou
     *texts = NULL;
     snprintf(kind, sizeof kind, "%s:groups", column);
     err = how == CLASSES      ? rb_classes_read(ctx, where, source, &classes)
-          : how == COVARIATES ? read_covariates(where, column, source, &table)
+          : how == COVARIATES ? read_covariates(ctx, where, column, source, &table)
                               : bind_columns(source, where, kind);
     for (int64_t i = 0; !err && i < n; i++) {
         if (how == CLASSES) {

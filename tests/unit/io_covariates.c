@@ -1,6 +1,7 @@
 /* Files of covariates and of sets: tables of text, columns of AnnData, GMT; and what is wrong. */
 #include "../fixture.h"
 #include "io/io.h"
+#include "io_covariates_test.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -40,21 +41,9 @@ static rb_source *source_of(int64_t n, bool named) {
 }
 
 /* Reads a table and makes covariates of its columns. */
-static rb_error read_covariates(const char *where, const char *groups, const rb_source *source,
-                                rb_covariates **covariates) {
-    rb_annotations *table;
-    *covariates = NULL;
-    rb_error err = rb_annotations_read(ctx, where, source, &table);
-    err = err ? err
-              : rb_annotations_covariates(ctx, table, rb_annotations_columns(where), groups, source,
-                                          covariates);
-    rb_annotations_free(table);
-    return err;
-}
-
 static rb_covariates *read_table(const char *where, const char *groups, const rb_source *source) {
     rb_covariates *table;
-    assert_ok(ctx, read_covariates(where, groups, source, &table));
+    assert_ok(ctx, read_covariates(ctx, where, groups, source, &table));
     return table;
 }
 
@@ -124,7 +113,7 @@ static void by_position(void **state) {
     assert_non_null(strstr(logs, "taken by position"));
     rb_covariates_free(table);
     put_file("id\tage\nq\t3\nr\t1\n");
-    assert_int_equal(read_covariates(path, NULL, source, &none), RB_ERROR_DATA);
+    assert_int_equal(read_covariates(ctx, path, NULL, source, &none), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 2 rows for 3 samples"));
     assert_null(none);
     rb_source_free(source);
@@ -252,22 +241,22 @@ static void wrong_tables(void **state) {
     rb_covariates *table;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
-        rb_error err = read_covariates(path, cases[c].groups, source, &table);
+        rb_error err = read_covariates(ctx, path, cases[c].groups, source, &table);
         if (err != cases[c].error || !strstr(rb_context_error(ctx), cases[c].message))
             fail_msg("case %d: %d, %s", (int)c, err, rb_context_error(ctx));
         assert_non_null(strstr(rb_context_error(ctx), path));
         assert_null(table);
     }
-    assert_int_equal(read_covariates("/not/there.tsv", NULL, source, &table), RB_ERROR_FILE);
-    assert_int_equal(read_covariates("obs:age", NULL, source, &table), RB_ERROR_ARGUMENT);
+    assert_int_equal(read_covariates(ctx, "/not/there.tsv", NULL, source, &table), RB_ERROR_FILE);
+    assert_int_equal(read_covariates(ctx, "obs:age", NULL, source, &table), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
-    assert_int_equal(read_covariates(ANNDATA, NULL, source, &table), RB_ERROR_ARGUMENT);
+    assert_int_equal(read_covariates(ctx, ANNDATA, NULL, source, &table), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
-    assert_int_equal(read_covariates(ANNDATA ":score,nothing", NULL, source, &table),
+    assert_int_equal(read_covariates(ctx, ANNDATA ":score,nothing", NULL, source, &table),
                      RB_ERROR_DATA);
     rb_source_free(source);
     source = source_of(5, false);
-    assert_int_equal(read_covariates(ANNDATA ":score,nothing", NULL, source, &table),
+    assert_int_equal(read_covariates(ctx, ANNDATA ":score,nothing", NULL, source, &table),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "obs has no column 'nothing'"));
     rb_source_free(source);
@@ -314,7 +303,7 @@ static void sets_of_a_file(void **state) {
 
 static rb_error read_once(const char *where, const rb_source *source) {
     rb_covariates *table;
-    rb_error err = read_covariates(where, NULL, source, &table);
+    rb_error err = read_covariates(ctx, where, NULL, source, &table);
     assert_true(!err || !table);
     rb_covariates_free(err ? NULL : table);
     return err;
