@@ -9,7 +9,7 @@
 
 typedef struct answer_options {
     const char *gmt, *gmt_output, *labels, *labels_output, *covariates, *covariate_groups,
-        *covariates_output;
+        *covariates_output, *blocks;
 } answer_options;
 
 const rb_option_group *answers_group(void) {
@@ -36,6 +36,9 @@ const rb_option_group *answers_group(void) {
          0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
         {"covariates-output", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates_output), NULL,
          0, 0, NULL, "FILE", "write every unit with every covariate: .tsv or .json"},
+        {"blocks", 0, RB_OPTION_TEXT, offsetof(answer_options, blocks), NULL, 0, 0, NULL, "LABELS",
+         "permute whole blocks of samples that depend on each other (plates, families), all of one "
+         "size; as --labels"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "What modules stand for", table,
@@ -60,6 +63,10 @@ int answers_check(const invocation *call) {
         {"covariate-groups", "covariates"},
         {"covariates-output", "covariates"},
     };
+    if (option_text(call, "blocks") && option_is(call, "permutations", "0")) {
+        report_error("--blocks does nothing without --permutations; give both, or neither");
+        return STATUS_USAGE;
+    }
     int status = check_pairs(call, needs, sizeof needs / sizeof *needs);
     if (status) return status;
     const char *gmt = option_text(call, "gmt");
@@ -106,11 +113,12 @@ static void tell_sets(const invocation *call, const answers *a) {
 
 /* ---- the document ---- */
 
-static rb_error read_labels(invocation *call, const char *labels, rb_source *source, answers *a) {
+static rb_error read_labels(invocation *call, const char *labels, rb_source *source,
+                            rb_covariates **to) {
     rb_classes classes = {.size = sizeof classes};
     rb_error err = read_classes(call, labels, source, &classes);
-    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), &a->labels);
-    err = err ? err : rb_covariates_add_classes(call->ctx, a->labels, "class", &classes);
+    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), to);
+    err = err ? err : rb_covariates_add_classes(call->ctx, *to, "class", &classes);
     rb_classes_clear(&classes);
     return err;
 }
@@ -128,7 +136,9 @@ static rb_error read_table(invocation *call, const char *where, rb_source *sourc
 static rb_error read_files(invocation *call, rb_source *source, answers *a) {
     const char *labels = option_text(call, "labels"), *where = option_text(call, "covariates");
     const char *gmt = option_text(call, "gmt");
-    rb_error err = labels ? read_labels(call, labels, source, a) : RB_OK;
+    rb_error err = labels ? read_labels(call, labels, source, &a->labels) : RB_OK;
+    const char *blocks = option_text(call, "blocks");
+    if (!err && blocks) err = read_labels(call, blocks, source, &a->blocks);
     if (!err && where) err = read_table(call, where, source, a);
     if (err || !gmt) return err;
     err = rb_feature_sets_new(call->ctx, &a->sets);
@@ -145,6 +155,7 @@ rb_error answers_find(invocation *call, const rb_model *model, rb_source *source
     d->sets = a->sets;
     d->labels = a->labels;
     d->covariates = a->covariates;
+    d->blocks = a->blocks;
     err = err ? err : rb_document_make(call->ctx, d);
     if (!err && d->complete && a->sets) tell_sets(call, a);
     for (int f = 0; f < ANSWER_FILES && !err; f++) {
@@ -158,6 +169,7 @@ void answers_clear(answers *a) {
     rb_document_clear(&a->document);
     rb_feature_sets_free(a->sets);
     rb_covariates_free(a->labels);
+    rb_covariates_free(a->blocks);
     rb_covariates_free(a->covariates);
 }
 

@@ -13,7 +13,7 @@ const rb_option_group *answers_group(void);
 typedef struct answers {
     rb_document document;
     rb_feature_sets *sets;
-    rb_covariates *labels; /* one covariate */
+    rb_covariates *labels, *blocks; /* one covariate each */
     rb_covariates *covariates;
 } answers;
 

@@ -239,7 +239,7 @@ const command modules_command = {
                   "modules model.h5 genes.tsv --transpose --gmt hallmark.gmt,reactome.gmt"},
                  {"Which units go with age, and how much of them is the batch?",
                   "modules model.h5 genes.tsv --covariates samples.tsv --covariate-groups batch"}},
-    .reads = "truth labels gmt covariates",
+    .reads = "truth labels gmt covariates blocks",
     .writes = "output gmt-output labels-output covariates-output checkpoint",
     .run = run,
 };

@@ -177,7 +177,7 @@ const command report_command = {
                  {"With gene sets, and what else is known of the samples",
                   "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
                   "report.html"}},
-    .reads = "select labels gmt covariates",
+    .reads = "select labels gmt covariates blocks",
     .writes = "output checkpoint",
     .fixed = {"output", "a report is written as HTML", ".html"},
     .run = run,

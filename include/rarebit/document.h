@@ -38,6 +38,10 @@ typedef struct rb_document {
     rb_metrics *metrics;
     rb_matrix *codes; /* samples x units */
     void *values;     /* of the codes */
+
+    /* Asked: with permutations whole blocks of samples are exchanged, the groups of its first
+     * covariate, which must be of one size; NULL: samples. */
+    const rb_covariates *blocks;
 } rb_document;
 
 /* Finds what is asked, in the order of the fields. The samples are encoded once: their codes are

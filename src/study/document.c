@@ -38,7 +38,8 @@ static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     bool needs_codes = d->labels || d->covariates || d->with_codes;
     kept->most = needs_codes ? INT64_MAX : RB_KEPT_BYTES;
     rb_error err = rb_encoded_modules(ctx, kept, d->options, &d->modules);
-    err = err ? err : rb_encoded_permute(ctx, kept, d->options, d->modules, &d->complete);
+    err =
+        err ? err : rb_encoded_permute(ctx, kept, d->options, d->blocks, d->modules, &d->complete);
     if (err || !d->complete) return err;
     if (d->with_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
     if (!err && d->sets)

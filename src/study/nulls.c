@@ -19,7 +19,7 @@
 /* Places 0 .. n - 1 in random order, of which the first `count` are drawn, feature by feature. */
 typedef struct shuffling {
     rb_stream stream;
-    int64_t n;
+    int64_t n, period;
     int32_t *pool;    /* n: 0, 1, .. between features */
     int32_t *swapped; /* n */
     int32_t *places;  /* n: the result */
@@ -27,6 +27,7 @@ typedef struct shuffling {
 
 /* Fisher and Yates; what was swapped is swapped back, so that few values cost little. */
 static void draw_places(shuffling *s, int64_t feature, int64_t count) {
+    feature %= s->period;
     for (int64_t e = 0; e < count; e++) {
         uint64_t index = (uint64_t)feature * (uint64_t)s->n + (uint64_t)e;
         int64_t left = s->n - e, at = (int64_t)(rb_random_uniform(s->stream, index) * (double)left);
@@ -88,11 +89,12 @@ static rb_error permute_sparse(rb_context *ctx, const rb_matrix *from, shuffling
     return err ? err : RB_ERROR_MEMORY;
 }
 
-rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t seed, int64_t permutation,
-                          rb_matrix **to) {
+rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t period, int64_t seed,
+                          int64_t permutation, rb_matrix **to) {
     rb_scratch scratch = {.ctx = ctx};
     shuffling shuffle = {.stream = {(uint64_t)seed, RB_RANDOM_PERMUTE, (uint32_t)permutation},
-                         .n = from->n_samples};
+                         .n = from->n_samples,
+                         .period = period};
     shuffle.pool = rb_take(&scratch, shuffle.n, sizeof *shuffle.pool);
     shuffle.swapped = rb_take(&scratch, shuffle.n, sizeof *shuffle.swapped);
     shuffle.places = rb_take(&scratch, shuffle.n, sizeof *shuffle.places);

@@ -98,7 +98,10 @@ typedef struct study {
     const rb_model *model; /* encode: for samples as they are permuted */
     rb_options *fit;       /* refit: the options of the model */
     rb_matrix *matrix;     /* what is permuted */
-    rb_rotation *rotation; /* of it; NULL: features are permuted alone */
+    const rb_covariates *given;
+    rb_blocks blocks;      /* none: samples are exchanged */
+    rb_matrix *folded;     /* blocks in place of samples; NULL: there are none */
+    rb_rotation *rotation; /* NULL: features are permuted alone */
     int64_t kinds;
     const char *tested; /* with what is not */
     int64_t units;      /* that a permutation may have, and the model */
@@ -141,6 +144,11 @@ static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matr
     return err;
 }
 
+/* Rows of which are exchanged: samples, or blocks of them. */
+static const rb_matrix *exchanged(const study *s) {
+    return s->folded ? s->folded : s->matrix;
+}
+
 static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
     const study *s = user;
     int64_t count = s->kinds * s->units;
@@ -152,7 +160,9 @@ static rb_error do_permutation(rb_context *ctx, int64_t job, void *user, rb_byte
     for (int kind = 0; !err && kind < s->kinds; kind++) {
         rb_matrix *data = NULL;
         err = kind == ROTATED ? rb_study_rotate(ctx, s->rotation, s->options.seed, job, &data)
-                              : rb_study_permute(ctx, s->matrix, s->options.seed, job, &data);
+                              : rb_study_permute(ctx, exchanged(s), s->matrix->n_features,
+                                                 s->options.seed, job, &data);
+        if (!err && s->folded) err = rb_blocks_unfold(ctx, &s->blocks, &data);
         err = err ? err : measure(ctx, s, kind, data, values + kind * s->units);
         rb_matrix_free(data);
     }
@@ -455,7 +465,7 @@ static rb_error check_options(rb_context *ctx, const permute_options *options) {
 
 static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
     char key[256];
-    uint32_t data = 0, model = 0;
+    uint32_t data = 0, model = 0, blocks = 0;
     void *bytes = NULL;
     size_t size = 0;
     rb_crc32 crc;
@@ -465,9 +475,12 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
     rb_crc32_prepare(&crc);
     model = rb_crc32_add(&crc, 0, bytes, size);
     rb_free_memory(bytes);
-    snprintf(key, sizeof key, "permutations " RB_VERSION " %s %lld %08lx %08lx seed=%lld",
+    if (s->folded)
+        blocks = rb_crc32_add(&crc, 0, s->blocks.order,
+                              (size_t)s->matrix->n_samples * sizeof *s->blocks.order);
+    snprintf(key, sizeof key, "permutations " RB_VERSION " %s %lld %08lx %08lx %08lx seed=%lld",
              s->fit ? "refit" : "encode", (long long)s->kinds, (unsigned long)data,
-             (unsigned long)model, (long long)s->options.seed);
+             (unsigned long)model, (unsigned long)blocks, (long long)s->options.seed);
     rb_jobs jobs = {.count = s->options.permutations,
                     .what = "permutation",
                     .key = key,
@@ -481,7 +494,7 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
 
 /* Why samples are not rotated; or NULL. */
 static const char *why_no_rotation(const study *s) {
-    const rb_matrix *x = s->matrix;
+    const rb_matrix *x = exchanged(s);
     if (s->model->method->non_negative) return "the method takes no values below 0";
     const char *flaw = rb_rotation_flaw(x);
     bool below = s->model->preprocess->options.centre != RB_CENTRE_NONE;
@@ -494,20 +507,44 @@ static const char both_kinds[] =
     "tested is whether a module is more than independent features (permuted) and more than "
     "correlated normal ones (samples rotated); p is the larger of both chances. Not tested is "
     "whether samples depend on each other";
+static const char both_of_blocks[] =
+    "tested is whether a module is more than independent features (blocks of samples permuted) and "
+    "more than correlated normal ones (blocks rotated); p is the larger of both chances. Samples "
+    "of "
+    "a block may depend on each other";
 static const char one_kind[] =
     "tested is only whether a module is more than independent features (permuted), which any "
     "correlated ones are. Not tested is whether samples depend on each other";
+static const char one_of_blocks[] =
+    "tested is only whether a module is more than independent features (blocks of samples "
+    "permuted), which any correlated ones are. Samples of a block may depend on each other";
+
+/* Without blocks. */
+static void warn_of_neighbours(rb_context *ctx, const study *s) {
+    double next, others;
+    if (s->folded || rb_rotation_flaw(s->matrix) ||
+        !rb_neighbours_alike(s->model->preprocess, s->matrix, &next, &others))
+        return;
+    rb_log(
+        ctx, RB_LOG_WARNING,
+        "samples next to each other in the file are alike (mean cosine %.2g; of others %.2g): if "
+        "they depend on each other, p-values are too small; name plates, families or runs with "
+        "`blocks`. Where samples are sorted by class this means nothing",
+        next, others);
+}
 
 /* Makes ready for what can be tested, and says what that is. */
 static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     const char *flaw = why_no_rotation(s);
     s->kinds = flaw ? 1 : KINDS;
-    s->tested = flaw ? one_kind : both_kinds;
+    s->tested =
+        s->folded ? (flaw ? one_of_blocks : both_of_blocks) : (flaw ? one_kind : both_kinds);
+    warn_of_neighbours(ctx, s);
     rb_log(ctx, flaw ? RB_LOG_WARNING : RB_LOG_INFO, "%s%s%s", flaw ? flaw : "",
            flaw ? ", so that samples are not rotated: " : "", s->tested);
     if (flaw) return RB_OK;
     rb_error err = rb_unit_shapes(ctx, s->model, s->matrix, values + ROTATED * s->units);
-    return err ? err : rb_rotation_new(ctx, s->matrix, &s->rotation);
+    return err ? err : rb_rotation_new(ctx, exchanged(s), &s->rotation);
 }
 
 /* With what is permuted in memory. */
@@ -515,7 +552,10 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
                      bool *complete) {
     rb_scratch scratch = {.ctx = ctx};
     int64_t count = 0;
-    scratch.err = choose_nulls(ctx, s, values);
+    if (s->given) scratch.err = rb_blocks_of(ctx, s->given, s->matrix->n_samples, &s->blocks);
+    if (!scratch.err && s->given)
+        scratch.err = rb_blocks_fold(ctx, &s->blocks, s->matrix, &s->folded);
+    if (!scratch.err) scratch.err = choose_nulls(ctx, s, values);
     if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->units, &count))
         scratch.err = rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
     s->null = rb_take(&scratch, count, sizeof *s->null);
@@ -526,6 +566,8 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
     }
     rb_rotation_free(s->rotation);
+    rb_matrix_free(s->folded);
+    rb_blocks_clear(&s->blocks);
     return rb_scratch_end(&scratch);
 }
 
@@ -551,10 +593,10 @@ static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *m
 }
 
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *given,
-                            rb_modules *modules, bool *complete) {
+                            const rb_covariates *blocks, rb_modules *modules, bool *complete) {
     const rb_model *model = kept->model;
     rb_source *source = kept->source;
-    study s = {.model = model, .units = rb_model_units(model)};
+    study s = {.model = model, .given = blocks, .units = rb_model_units(model)};
     bool all = true;
     if (complete) *complete = true;
     rb_error err = rb_options_take(ctx, given, rb_significance_group(), &s.options);
@@ -584,7 +626,7 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
 rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *source,
                             const rb_options *options, rb_modules *modules, bool *complete) {
     rb_encoded kept = {.model = model, .source = source, .most = 1};
-    rb_error err = rb_encoded_permute(ctx, &kept, options, modules, complete);
+    rb_error err = rb_encoded_permute(ctx, &kept, options, NULL, modules, complete);
     rb_encoded_clear(&kept);
     return err;
 }

@@ -250,7 +250,9 @@ static rb_error do_permutation(rb_context *ctx, const select_plan *plan, int64_t
     *result =
         (rb_bytes){rb_alloc_zero(ctx, units, sizeof(double)), units * (int64_t)sizeof(double)};
     rb_error err = result->data ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_study_permute(ctx, plan->matrix, plan->seed, permutation, &permuted);
+    err = err ? err
+              : rb_study_permute(ctx, plan->matrix, plan->matrix->n_features, plan->seed,
+                                 permutation, &permuted);
     err = err ? err : fit_part(ctx, plan, permuted, units, fit, &seen, &model);
     if (!err) {
         rb_source_of_matrix(permuted, &source);

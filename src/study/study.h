@@ -86,8 +86,9 @@ rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *
 /* ---- data in which nothing is sparse (nulls.c) ---- */
 
 /* A copy in which each feature has its values in an order of samples of its own, the same for every
- * call with the seed and the number of the permutation. */
-rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t seed,
+ * call with the seed and the number of the permutation. Features that are `period` apart share
+ * their order. */
+rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t period, int64_t seed,
                           int64_t permutation, rb_matrix **permuted);
 
 /* A copy whose samples are rotated at random, likewise; features keep their means and covariances.
@@ -106,6 +107,27 @@ rb_error rb_study_rotate(rb_context *ctx, const rb_rotation *rotation, int64_t s
 rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
                         double *shapes);
 
+/* ---- samples that depend on each other (blocks.c) ---- */
+
+/* Blocks of `size` samples each: order has the samples block by block. */
+typedef struct rb_blocks {
+    int64_t count, size;
+    int64_t *order;
+} rb_blocks;
+/* The groups of the first column; to be cleared. RB_ERROR_DATA: blocks of other sizes, too few,
+ * samples without one. */
+rb_error rb_blocks_of(rb_context *ctx, const rb_covariates *table, int64_t samples, rb_blocks *b);
+void rb_blocks_clear(rb_blocks *blocks);
+/* blocks x (size x features) of samples x features, and back, in place of the matrix. */
+rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matrix *matrix,
+                        rb_matrix **folded);
+rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
+
+/* Are samples more like the next one of the file than chance has it? The mean cosines of these, and
+ * of others. Of a dense matrix without missing values, as yet to be centred and scaled. */
+bool rb_neighbours_alike(const rb_preprocess *p, const rb_matrix *matrix, double *neighbours,
+                         double *others);
+
 /* ---- which study it is (key.c) ---- */
 
 /* The key of the jobs of a study: its name, the version, the data with what is bound to them, and
@@ -115,9 +137,9 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
                       const rb_option_group *group, const rb_source *source,
                       const rb_matrix *matrix, char **key);
 
-/* rb_modules_permute of codes that others use as well (permute.c). */
+/* rb_modules_permute of codes that others use as well, and of blocks or NULL (permute.c). */
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *options,
-                            rb_modules *modules, bool *complete);
+                            const rb_covariates *blocks, rb_modules *modules, bool *complete);
 
 #pragma GCC visibility pop
 

@@ -72,6 +72,18 @@ expect 0 fit nmf counts.csv -k 2 --iterations 20 --seed 1 -o nmf.h5 -q
 expect 0 modules nmf.h5 counts.csv --permutations 3
 says "the data are neither centred nor below 0, so that samples are not rotated: tested is only"
 
+# Whole blocks: of one size, of all samples.
+awk 'BEGIN { for (i = 0; i < 60; i++) print "family" int(i / 3) }' >families.txt
+expect 0 modules m.h5 X.npy --permutations 19 --blocks families.txt -o blocks.tsv
+says "blocks of samples permuted) and more than correlated normal ones (blocks rotated)"
+! cmp -s all.tsv blocks.tsv || fail "blocks change nothing"
+expect 0 modules m.h5 X.npy --permutations 19 --blocks families.txt --threads 3 -o again.tsv -q
+same blocks.tsv again.tsv
+awk 'BEGIN { for (i = 0; i < 60; i++) print i < 40 ? "a" : i < 50 ? "b" : i < 55 ? "c" : "d" }' >uneven.txt
+breaks "block 'a' has 40 samples" modules m.h5 X.npy --permutations 19 --blocks uneven.txt -q
+breaks "blocks need at least 4" modules m.h5 X.npy --permutations 19 --blocks classes.txt -q
+refuses "--blocks does nothing without --permutations" modules m.h5 X.npy --blocks families.txt -q
+
 refuses "--permutations" modules m.h5 X.npy --null encode -q
 refuses "--significant is 0.05, but the smallest" modules m.h5 X.npy --permutations 10 --significant 0.05 -q
 refuses "--permutations 19 or more" modules m.h5 X.npy --permutations 10 --significant 0.05 -q

@@ -4,6 +4,7 @@
 #include "study/study.h"
 
 #include <rarebit/consensus.h>
+#include <rarebit/covariates.h>
 #include <rarebit/io.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
@@ -145,8 +146,9 @@ static void null_values(const fitted *f, const rb_matrix *matrix, int64_t permut
     rb_source *source;
     rb_rotation *rotation;
     assert_ok(ctx, rb_rotation_new(ctx, matrix, &rotation));
-    assert_ok(ctx, rotate ? rb_study_rotate(ctx, rotation, 1, permutation, &null)
-                          : rb_study_permute(ctx, matrix, 1, permutation, &null));
+    assert_ok(ctx, rotate
+                       ? rb_study_rotate(ctx, rotation, 1, permutation, &null)
+                       : rb_study_permute(ctx, matrix, matrix->n_features, 1, permutation, &null));
     assert_ok(ctx, rb_source_from_matrix(ctx, null, &source));
     assert_ok(ctx, rotate ? rb_unit_shapes(ctx, f->model, null, values)
                           : rb_unit_information(ctx, f->model, source, values));
@@ -448,6 +450,70 @@ static void where_samples_are_not_rotated(void **state) {
     rb_matrix_free(sparse);
 }
 
+/* Samples of a block stay together: features of a permutation come from one block each, in its
+ * order, and blocks that were folded unfold to what they were. */
+static void blocks_stay_together(void **state) {
+    (void)state;
+    enum { BLOCKS = 6, SIZE = 3, FEATURES = 4, SAMPLES = BLOCKS * SIZE };
+    const char *of[SAMPLES];
+    char names[BLOCKS][2] = {"a", "b", "c", "d", "e", "f"};
+    double values[SAMPLES * FEATURES];
+    for (int i = 0; i < SAMPLES; i++) {
+        of[i] = names[i % BLOCKS]; /* scattered over the file */
+        for (int k = 0; k < FEATURES; k++)
+            values[i * FEATURES + k] = i % BLOCKS + 0.1 * (i / BLOCKS);
+    }
+    rb_covariates *table;
+    rb_blocks blocks;
+    rb_matrix *matrix, *folded, *permuted, *back;
+    assert_ok(ctx, rb_covariates_new(ctx, SAMPLES, &table));
+    assert_ok(ctx, rb_covariates_add_groups(ctx, table, "block", of));
+    assert_ok(ctx, rb_blocks_of(ctx, table, SAMPLES, &blocks));
+    assert_int_equal(blocks.size, SIZE);
+    assert_ok(ctx,
+              rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
+    assert_ok(ctx, rb_blocks_fold(ctx, &blocks, matrix, &folded));
+    assert_ok(ctx, rb_study_permute(ctx, folded, FEATURES, 1, 0, &permuted));
+    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &permuted));
+    const double *p = permuted->values;
+    int64_t moved = 0;
+    for (int i = 0; i < BLOCKS * FEATURES; i++) {
+        int block = i / FEATURES, k = i % FEATURES;
+        moved += p[block * FEATURES + k] != values[block * FEATURES + k];
+        for (int t = 0; t < SIZE; t++)
+            assert_close(p[(block + t * BLOCKS) * FEATURES + k],
+                         floor(p[block * FEATURES + k]) + 0.1 * t, 1e-12);
+    }
+    assert_true(moved > 4);
+    back = folded;
+    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &back));
+    assert_memory_equal(back->values, values, sizeof values);
+    rb_matrix_free(back);
+    rb_matrix_free(permuted);
+    rb_matrix_free(matrix);
+    rb_blocks_clear(&blocks);
+    rb_covariates_free(table);
+}
+
+/* Neighbours that are alike are seen, and noise is not taken for them. */
+static void neighbours_are_seen(void **state) {
+    (void)state;
+    double next, others;
+    for (int alike = 0; alike < 2; alike++) {
+        rb_matrix *matrix;
+        rb_source *source = noise(17, &matrix);
+        float *values = (float *)matrix->values;
+        for (int64_t i = M; i < N * M; i++)
+            values[i] += (float)alike * values[i - M];
+        fitted f = fit(source, "units=2 iterations=1");
+        assert_int_equal(rb_neighbours_alike(f.model->preprocess, matrix, &next, &others), alike);
+        assert_true(!alike || next > others + 0.1);
+        clear(&f);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
 static void refused(fitted *f, const char *options, rb_error expected, const char *says) {
     assert_int_equal(permute(f, options, NULL), expected);
     if (!strstr(rb_context_error(ctx), says)) fail_msg("%s", rb_context_error(ctx));
@@ -558,6 +624,8 @@ int main(void) {
         cmocka_unit_test(rotation_keeps_covariances),
         cmocka_unit_test(correlated_features_are_not_called),
         cmocka_unit_test(where_samples_are_not_rotated),
+        cmocka_unit_test(blocks_stay_together),
+        cmocka_unit_test(neighbours_are_seen),
         cmocka_unit_test(only_significant_ones_stay),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(sparse_counts),

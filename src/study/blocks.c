@@ -1,0 +1,121 @@
+/* Samples that depend on each other: whole blocks of them (plates, families, runs) in place of
+ * samples. A block is a row: its samples one behind the other. */
+#include "study.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- blocks ---- */
+
+static rb_error put_in_order(rb_context *ctx, const rb_labels *of, rb_blocks *b) {
+    rb_scratch scratch = {.ctx = ctx};
+    int64_t *filled = rb_take(&scratch, b->count, sizeof *filled);
+    b->order = filled ? rb_alloc(ctx, of->n_samples, sizeof *b->order) : NULL;
+    for (int64_t i = 0; b->order && i < of->n_samples && !scratch.err; i++) {
+        int64_t block = of->class_of[i], at = block < 0 ? 0 : filled[block]++;
+        if (block < 0)
+            scratch.err =
+                rb_fail(ctx, RB_ERROR_DATA, "sample %lld is in no block; give every sample one",
+                        (long long)i);
+        else if (at < b->size)
+            b->order[block * b->size + at] = i;
+    }
+    for (int64_t block = 0; b->order && block < b->count && !scratch.err; block++) {
+        if (filled[block] == b->size) continue;
+        scratch.err = rb_fail(ctx, RB_ERROR_DATA,
+                              "block '%s' has %lld samples, but must have as many as the others "
+                              "(%lld samples, %lld blocks); only blocks of one size are exchanged",
+                              of->classes->text[block], (long long)filled[block],
+                              (long long)of->n_samples, (long long)b->count);
+    }
+    return rb_scratch_end(&scratch);
+}
+
+rb_error rb_blocks_of(rb_context *ctx, const rb_covariates *table, int64_t samples, rb_blocks *b) {
+    enum { FEWEST = 4 };
+    const rb_covariate *column = rb_covariates_column(table, 0);
+    *b = (rb_blocks){0};
+    if (!column || column->values || column->groups.n_samples != samples)
+        return rb_fail(ctx, RB_ERROR_DATA, "blocks must be groups of all samples");
+    b->count = column->groups.classes->count;
+    b->size = samples / (b->count > 0 ? b->count : 1);
+    if (b->count < FEWEST || b->size < 2)
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "there are %lld blocks of %lld samples; blocks need at least %d of at least "
+                       "two samples",
+                       (long long)b->count, (long long)samples, FEWEST);
+    rb_error err = put_in_order(ctx, &column->groups, b);
+    if (err) rb_blocks_clear(b);
+    return err;
+}
+
+void rb_blocks_clear(rb_blocks *b) {
+    rb_free(b->order);
+    *b = (rb_blocks){0};
+}
+
+static rb_error rearrange(rb_context *ctx, const rb_blocks *b, const rb_matrix *from, bool back,
+                          rb_matrix **to) {
+    int64_t wide = back ? 1 : b->size, rows = b->count * b->size;
+    int64_t m = from->n_features / (back ? b->size : 1);
+    size_t row = (size_t)m * rb_type_size(from->type);
+    rb_error err = rb_matrix_new_dense(ctx, from->type, rows / wide, m * wide, to);
+    for (int64_t i = 0; !err && i < rows; i++) {
+        int64_t source = back ? i : b->order[i], target = back ? b->order[i] : i;
+        memcpy((char *)(*to)->values + (size_t)target * row,
+               (const char *)from->values + (size_t)source * row, row);
+    }
+    return err;
+}
+
+rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *b, const rb_matrix *matrix,
+                        rb_matrix **folded) {
+    if (matrix->sparse)
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "blocks need dense data, but these are sparse");
+    return rearrange(ctx, b, matrix, false, folded);
+}
+
+rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *b, rb_matrix **matrix) {
+    rb_matrix *folded = *matrix;
+    rb_error err = rearrange(ctx, b, folded, true, matrix);
+    rb_matrix_free(folded);
+    if (err) *matrix = NULL;
+    return err;
+}
+
+/* ---- neighbours ---- */
+
+/* The cosine of two samples. */
+static double cosine(const rb_preprocess *p, const rb_matrix *x, int64_t a, int64_t b) {
+    double product = 0, first = 0, second = 0;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        double u = rb_get(x->type, x->values, a * p->n_features + k) - p->centre[k];
+        double v = rb_get(x->type, x->values, b * p->n_features + k) - p->centre[k];
+        double scale = 1 / (p->scale[k] * p->scale[k]);
+        product += u * v * scale;
+        first += u * u * scale;
+        second += v * v * scale;
+    }
+    return first > 0 && second > 0 ? product / sqrt(first * second) : 0;
+}
+
+bool rb_neighbours_alike(const rb_preprocess *p, const rb_matrix *x, double *neighbours,
+                         double *others) {
+    enum { PAIRS = 1000, DEVIATIONS = 4 };
+    rb_draws draws = {.stream = {.seed = 1, .purpose = RB_RANDOM_CHECK}};
+    int64_t n = x->n_samples, pairs = n - 1 < PAIRS ? n - 1 : PAIRS;
+    double sum = 0, squares = 0;
+    *neighbours = 0;
+    for (int64_t i = 0; i < pairs; i++) {
+        int64_t a = i * (n - 1) / pairs, c = rb_draw_integer(&draws, 0, n - 1);
+        int64_t d = (c + rb_draw_integer(&draws, 1, n - 1)) % n;
+        double other = cosine(p, x, c, d);
+        *neighbours += cosine(p, x, a, a + 1) / (double)pairs;
+        sum += other;
+        squares += other * other;
+    }
+    double count = (double)pairs;
+    *others = sum / count;
+    double error = sqrt(2 * fmax(squares / count - *others * *others, 0) / count);
+    return pairs > 2 && *neighbours - *others > DEVIATIONS * error;
+}
