@@ -21,27 +21,40 @@ static bool is_looked_at(int64_t n, int64_t sample) {
            (sample / (n / RUNS) < RUNS && sample % (n / RUNS) < MAX_SAMPLES / RUNS);
 }
 
+static void count_sample(rb_code_tally *t, rb_dense codes, int64_t i) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < t->units; j++) {
+        double code = rb_dense_get(codes, i, j);
+        t->negative |= code < 0;
+        count += code != 0;
+    }
+    t->check->samples++;
+    t->check->empty += count == 0;
+    t->check->full += t->living >= FEWEST_UNITS && (double)count >= NEARLY_ALL * t->living;
+}
+
+/* Codes of samples that are all looked at. */
+static rb_error add_codes(rb_code_tally *t, rb_dense codes) {
+    if (codes.rows == 0) return RB_OK;
+    if (!t->products.data) rb_dense_take(&t->scratch, codes.type, t->units, t->units, &t->products);
+    if (t->scratch.err) return t->scratch.err;
+    rb_gemm_lower(t->scratch.ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, t->products);
+    for (int64_t i = 0; i < codes.rows; i++)
+        count_sample(t, codes, i);
+    return RB_OK;
+}
+
 rb_error rb_tally_add(void *user, int64_t first, const rb_matrix *rows) {
     rb_code_tally *t = user;
-    for (int64_t i = 0; t->looks && i < rb_matrix_samples(rows); i++) {
-        int64_t count = 0;
-        if (!is_looked_at(t->n, first + i)) continue;
-        for (int64_t j = 0; j < t->units; j++) {
-            double code = rb_matrix_at(rows, i, j);
-            t->negative |= code < 0;
-            if (code != 0) t->active[count++] = j;
-        }
-        for (int64_t a = 0; a < count; a++) {
-            double code = rb_matrix_at(rows, i, t->active[a]);
-            double *row = t->products + t->active[a] * t->units;
-            for (int64_t b = 0; b <= a; b++)
-                row[t->active[b]] += code * rb_matrix_at(rows, i, t->active[b]);
-        }
-        t->check->samples++;
-        t->check->empty += count == 0;
-        t->check->full += t->living >= FEWEST_UNITS && (double)count >= NEARLY_ALL * t->living;
+    int64_t n = rows->n_samples, begin = 0;
+    rb_dense codes = {(void *)rows->values, n, rows->n_features, rows->row_stride, rows->type};
+    rb_error err = RB_OK;
+    for (int64_t i = 0; t->looks && !err && i <= n; i++) {
+        if (i < n && is_looked_at(t->n, first + i)) continue;
+        err = add_codes(t, rb_dense_rows(codes, begin, i - begin));
+        begin = i + 1;
     }
-    return RB_OK;
+    return err;
 }
 
 /* Are two vectors nearly the same, by the sums of their squares and products? */
@@ -62,12 +75,14 @@ static bool have_like_loadings(const double *w, int64_t m, int64_t l, int64_t a,
 
 static void find_duplicates(const rb_code_tally *t, const rb_model *model) {
     int64_t m = 0, l = t->units;
-    const double *w = rb_model_array(model, "loadings", &m, NULL), *p = t->products;
-    for (int64_t a = 0; w && a < l; a++) {
+    const double *w = rb_model_array(model, "loadings", &m, NULL);
+    rb_dense p = t->products;
+    for (int64_t a = 0; w && p.data && a < l; a++) {
         bool found = false;
         for (int64_t b = 0; b < a && !found; b++) {
-            found = are_alike(p[a * l + a], p[a * l + b], p[b * l + b]) &&
-                    have_like_loadings(w, m, l, a, b);
+            found =
+                are_alike(rb_dense_get(p, a, a), rb_dense_get(p, a, b), rb_dense_get(p, b, b)) &&
+                have_like_loadings(w, m, l, a, b);
             if (found && t->check->duplicates++ == 0) {
                 t->check->duplicate[0] = b;
                 t->check->duplicate[1] = a;
@@ -92,10 +107,7 @@ rb_error rb_tally_begin(rb_context *ctx, const rb_model *model, int64_t n, rb_co
                          .living = l - rb_model_dead(model),
                          .check = check,
                          .looks = model->method->sparser && n > 0 && !is_never_0(model)};
-    if (!t->looks) return RB_OK;
-    t->active = rb_take(&t->scratch, l, sizeof *t->active);
-    t->products = rb_take(&t->scratch, l * l, sizeof *t->products);
-    return t->scratch.err;
+    return RB_OK;
 }
 
 rb_error rb_tally_end(rb_code_tally *t, const rb_model *model, rb_error err) {

@@ -174,13 +174,12 @@ typedef struct rb_code_tally {
     rb_scratch scratch;
     rb_code_check *check;
     int64_t n, units, living;
-    int64_t *active;  /* the units of a sample */
-    double *products; /* units x units: sums of mu_a mu_b, a >= b */
+    rb_dense products; /* units x units: sums of mu_a mu_b, a >= b; of the type of the codes */
     bool looks, negative;
 } rb_code_tally;
 rb_error rb_tally_begin(rb_context *ctx, const rb_model *model, int64_t n, rb_code_check *check,
                         rb_code_tally *tally);
-rb_error rb_tally_add(void *tally, int64_t first, const rb_matrix *codes);
+rb_error rb_tally_add(void *tally, int64_t first, const rb_matrix *codes); /* dense rows */
 rb_error rb_tally_walk(rb_context *ctx, const rb_model *model, rb_source *source,
                        rb_code_tally *tally);
 rb_error rb_tally_end(rb_code_tally *tally, const rb_model *model, rb_error err);
