@@ -158,6 +158,7 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
                        "the options belong to no method; give one to rb_select_options");
     }
     rb_error err = rb_select_options(ctx, options->method->name, &plan->options);
+    plan->signs = !options->method->sparser;
     err = err ? err : rb_options_set_as(ctx, options, plan->options);
     err = err ? err : rb_options_take(ctx, plan->options, &group, &plan->chosen);
     err = err ? err : check_permutations(ctx, plan);
@@ -168,8 +169,8 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
     return err;
 }
 
-static rb_error make_plan(rb_context *ctx, const rb_options *options, rb_source *source,
-                          select_plan *plan) {
+rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *source,
+                        select_plan *plan) {
     char seed[32];
     rb_error err = take_options(ctx, options, plan);
     err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
@@ -188,7 +189,7 @@ static rb_error make_plan(rb_context *ctx, const rb_options *options, rb_source 
     return draw_folds(ctx, plan);
 }
 
-static void plan_clear(select_plan *plan) {
+void rb_select_plan_clear(select_plan *plan) {
     rb_options_free(plan->options);
     rb_free(plan->units);
     rb_free(plan->fold_of);
@@ -206,7 +207,7 @@ static double cost_of(int64_t job, const void *user) {
 rb_error rb_select_check(rb_context *ctx, const rb_options *options) {
     select_plan plan = {0};
     rb_error err = take_options(ctx, options, &plan);
-    plan_clear(&plan);
+    rb_select_plan_clear(&plan);
     return err;
 }
 
@@ -216,7 +217,7 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
     char *key = NULL;
     bool complete = false;
     *selection = NULL;
-    rb_error err = make_plan(ctx, options, source, &plan);
+    rb_error err = rb_select_plan(ctx, options, source, &plan);
     err = err ? err : rb_study_key(ctx, "select", plan.options, &group, source, plan.matrix, &key);
     err = err ? err : rb_selection_new(ctx, &plan, selection);
     if (!err) {
@@ -238,6 +239,6 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
         *selection = NULL;
     }
     rb_free(key);
-    plan_clear(&plan);
+    rb_select_plan_clear(&plan);
     return err;
 }

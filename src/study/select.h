@@ -15,6 +15,7 @@ typedef struct select_plan {
     rb_options *options;
     select_options chosen;
     int64_t seed;
+    bool signs;     /* codes may have both: which of two a unit has says nothing */
     int64_t *units; /* n_rows */
     int64_t n_rows;
     int64_t fits, per_row; /* of a number: restarts, a multiple of folds; with permutations */
@@ -24,6 +25,10 @@ typedef struct select_plan {
     rb_selection *selection;
 } select_plan;
 
+/* The plan of a selection by its options, with the data; to be cleared also on failure. */
+rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *source,
+                        select_plan *plan);
+void rb_select_plan_clear(select_plan *plan);
 bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample);
 
 /* ---- one fit (select_fit.c) ---- */
@@ -49,6 +54,9 @@ select_arrays rb_select_arrays_of(const select_plan *plan, const select_outcome 
 /* Options of a fit of so many units, without those of the tool. */
 rb_error rb_select_fit_options(rb_context *ctx, const select_plan *plan, int64_t units,
                                rb_options **options);
+/* A fit to the data or a part of them, from the start and seed of its number. */
+rb_error rb_select_fit(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                       int64_t units, int64_t fit, rb_model **model);
 /* A job, whose user is the plan. */
 rb_error rb_select_do(rb_context *ctx, int64_t job, void *user, rb_bytes *result);
 
@@ -87,6 +95,7 @@ struct rb_selection {
     int64_t n_left_out;
     rb_bytes *models;              /* fits: outcomes of the row at hand */
     double *largest;               /* permutations: of the row at hand */
+    double match_sd;               /* over pairs of fits: likewise */
     int64_t units, low, high, row; /* row: whose fits have as many; -1: none is picked */
     char reason[512];
 };

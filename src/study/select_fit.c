@@ -22,8 +22,8 @@ rb_error rb_select_fit_options(rb_context *ctx, const select_plan *plan, int64_t
 }
 
 /* What begins with no random number begins at random but for the first, as restarts of a fit do. */
-static rb_error fit_matrix(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
-                           int64_t units, int64_t fit, rb_model **model) {
+rb_error rb_select_fit(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                       int64_t units, int64_t fit, rb_model **model) {
     rb_source source;
     rb_options *options = NULL;
     rb_source_of_matrix(matrix, &source);
@@ -53,7 +53,7 @@ static rb_error take_rows(rb_context *ctx, const select_plan *plan, const rb_mat
 static rb_error fit_part(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
                          int64_t units, int64_t fit, rb_matrix **seen, rb_model **model) {
     rb_error err = plan->chosen.folds > 0 ? take_rows(ctx, plan, matrix, fit, false, seen) : RB_OK;
-    return err ? err : fit_matrix(ctx, plan, *seen ? *seen : matrix, units, fit, model);
+    return err ? err : rb_select_fit(ctx, plan, *seen ? *seen : matrix, units, fit, model);
 }
 
 /* ---- units ---- */
@@ -182,12 +182,13 @@ static void leave_out(const select_plan *plan, entries *e, int64_t fit, double *
     }
 }
 
-/* NaN: sparse data, or a method that needs all values. */
+/* NaN: sparse data, or a method that needs all values where none are filled. */
 static rb_error measure_entries(rb_context *ctx, const select_plan *plan, rb_model *model,
                                 int64_t fit, entries e, double *error) {
     int64_t n = e.held_out->n_samples, m = e.held_out->n_features;
     *error = NAN;
-    if (e.held_out->sparse || rb_model_omit_missing(ctx, model)) return RB_OK;
+    if (e.held_out->sparse) return RB_OK;
+    if (rb_model_omit_missing(ctx, model) && !model->preprocess->fill) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
     double *copy = rb_take(&scratch, n * m, sizeof *copy);
     e.means = rb_take(&scratch, m, sizeof *e.means);

@@ -64,9 +64,10 @@ void rb_selection_free(rb_selection *s) {
 
 /* ---- match over fits ---- */
 
-/* Adds what the units of two models have in common: codes have mean 0 and length 1. */
+/* Adds what the units of two models have in common: codes have mean 0 and length 1; their signs
+ * may say nothing. */
 static rb_error compare(rb_context *ctx, const select_plan *plan, rb_bytes one, rb_bytes other,
-                        double sums[2]) {
+                        double sums[3]) {
     const select_outcome *a = one.data, *b = other.data;
     const float *x = rb_select_arrays_of(plan, a).codes, *y = rb_select_arrays_of(plan, b).codes;
     int64_t max = a->living > b->living ? a->living : b->living,
@@ -74,26 +75,32 @@ static rb_error compare(rb_context *ctx, const select_plan *plan, rb_bytes one, 
     rb_scratch scratch = {.ctx = ctx};
     double *gain = rb_take(&scratch, a->units * b->units, sizeof *gain);
     int64_t *partner = rb_take(&scratch, a->units, sizeof *partner);
-    for (int64_t e = 0; !scratch.err && e < a->units * b->units; e++)
+    double match = 0;
+    for (int64_t e = 0; !scratch.err && e < a->units * b->units; e++) {
         gain[e] = rb_dot(ctx, RB_FLOAT32, n, x + e / b->units * n, y + e % b->units * n);
+        gain[e] = plan->signs ? fabs(gain[e]) : gain[e];
+    }
     if (!scratch.err) scratch.err = rb_assign(ctx, a->units, b->units, gain, partner);
     for (int64_t j = 0; !scratch.err && max > 0 && j < a->units; j++) {
         double r = partner[j] >= 0 ? gain[j * b->units + partner[j]] : 0;
-        sums[0] += r / (double)max;
+        match += r / (double)max;
         sums[1] += (r > 0.9) / (double)max;
     }
+    sums[0] += match;
+    sums[2] += match * match;
     return rb_scratch_end(&scratch);
 }
 
 static rb_error match_fits(rb_context *ctx, const select_plan *plan, double *row) {
-    const rb_selection *s = plan->selection;
-    double sums[2] = {0}, pairs = 0;
+    rb_selection *s = plan->selection;
+    double sums[3] = {0}, pairs = 0;
     rb_error err = RB_OK;
     for (int64_t a = 0; !err && a < s->fits; a++)
         for (int64_t b = 0; !err && b < a; b++, pairs++)
             err = compare(ctx, plan, s->models[a], s->models[b], sums);
     row[SELECT_MATCH] = pairs > 0 ? sums[0] / pairs : NAN;
     row[SELECT_SHARED] = pairs > 0 ? sums[1] / pairs : NAN;
+    s->match_sd = sqrt(fmax(0, sums[2] / pairs - pow(sums[0] / pairs, 2)));
     return err;
 }
 

@@ -347,7 +347,7 @@ static void entries_may_be_far_from_zero(void **state) {
 /* ---- stable units, of fits made by hand ---- */
 
 /* Unit 0 is a module, 1 background, 2 of one feature, 3 another in each fit, 4 of one sample. */
-static void take_made(struct world *w, select_plan *plan, int64_t fit) {
+static void take_made(struct world *w, select_plan *plan, int64_t fit, float sign) {
     enum { UNITS = 5 };
     select_outcome shape = {.units = UNITS, .living = UNITS, .features = M};
     int64_t size = rb_select_arrays_of(plan, &shape).size;
@@ -358,9 +358,9 @@ static void take_made(struct world *w, select_plan *plan, int64_t fit) {
         int64_t at = j == 3 ? 50 + 10 * fit : 10 * j, place = j == 3 ? 40 + 4 * fit : 8 * j;
         int64_t samples = j == 4 ? 1 : 4, features = j == 2 ? 1 : 4;
         for (int64_t i = 0; i < samples; i++)
-            a.codes[j * N + at + i] = 1 / sqrtf((float)samples);
+            a.codes[j * N + at + i] = sign / sqrtf((float)samples);
         for (int64_t k = 0; k < features; k++)
-            a.loadings[j * M + place + k] = 1 / sqrtf((float)features);
+            a.loadings[j * M + place + k] = sign / sqrtf((float)features);
     }
     a.background[1] = 1;
     assert_ok(w->ctx, rb_selection_take(w->ctx, fit, (rb_bytes){o, size}, plan));
@@ -373,13 +373,31 @@ static void counts_what_recurs(void **state) {
     plan.matrix = w->matrix;
     assert_ok(w->ctx, rb_selection_new(w->ctx, &plan, &plan.selection));
     for (int64_t fit = 0; fit < 3; fit++)
-        take_made(w, &plan, fit);
+        take_made(w, &plan, fit, 1);
     assert_int_equal(rb_selection_get(plan.selection, 0, "stable"), 1);
     assert_close(rb_selection_get(plan.selection, 0, "background"), 1, 1e-12);
     assert_close(rb_selection_get(plan.selection, 0, "match"), 0.8, 1e-6);
     for (int64_t fit = 0; fit < 3; fit++)
         rb_free(plan.selection->models[fit].data);
     rb_selection_free(plan.selection);
+}
+
+/* Where codes have signs, fits that differ in them alone are alike. */
+static void signs_of_units_say_nothing(void **state) {
+    struct world *w = *state;
+    int64_t units[] = {5};
+    for (int signs = 0; signs < 2; signs++) {
+        select_plan plan = {.units = units, .n_rows = 1, .fits = 2, .per_row = 2, .signs = signs};
+        plan.matrix = w->matrix;
+        assert_ok(w->ctx, rb_selection_new(w->ctx, &plan, &plan.selection));
+        for (int64_t fit = 0; fit < 2; fit++)
+            take_made(w, &plan, fit, fit ? -1 : 1);
+        double match = rb_selection_get(plan.selection, 0, "match");
+        assert_true(signs ? fabs(match - 0.8) < 1e-6 : match < 0.1);
+        for (int64_t fit = 0; fit < 2; fit++)
+            rb_free(plan.selection->models[fit].data);
+        rb_selection_free(plan.selection);
+    }
 }
 
 /* ---- the rule, on tables made by hand ---- */
@@ -527,6 +545,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(compares_samples_with_themselves, setup, teardown),
         cmocka_unit_test_setup_teardown(counts_what_recurs, setup, teardown),
+        cmocka_unit_test_setup_teardown(signs_of_units_say_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(names_some_of_many_bad_samples, setup, teardown),
         cmocka_unit_test_setup_teardown(one_bad_sample_decides_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(tells_the_likelihood_of_each_sample, setup, teardown),
