@@ -113,16 +113,6 @@ static void tell_sets(const invocation *call, const answers *a) {
 
 /* ---- the document ---- */
 
-static rb_error read_labels(invocation *call, const char *labels, rb_source *source,
-                            rb_covariates **to) {
-    rb_classes classes = {.size = sizeof classes};
-    rb_error err = read_classes(call, labels, source, &classes);
-    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), to);
-    err = err ? err : rb_covariates_add_classes(call->ctx, *to, "class", &classes);
-    rb_classes_clear(&classes);
-    return err;
-}
-
 static rb_error read_table(invocation *call, const char *where, rb_source *source, answers *a) {
     const rb_annotations *table;
     rb_error err = read_sample_table(call, where, source, &table);

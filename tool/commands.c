@@ -7,24 +7,18 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
-    &consensus_command,     &merge_command,
-    &encode_command,        &reconstruct_command,
-    &sample_command,        &denoise_command,
-    &evaluate_command,      &modules_command,
-    &compare_command,       &report_command,
-    &rerun_command,         &plot_history_command,
-    &plot_codes_command,    &plot_filters_command,
-    &plot_unit_command,     &plot_samples_command,
-    &plot_modules_command,  &plot_fields_command,
-    &plot_quality_command,  &plot_evidence_command,
-    &check_command,         &info_command,
-    &convert_command,       &patches_command,
-    &segments_command,      &simulate_biclusters_command,
-    &simulate_bars_command, &simulate_cells_command,
-    &finetune_command,      &predict_command,
-    &export_command,        &import_command,
-    &version_command,       &help_command_row,
-    &generate_command,
+    &methods_command,       &consensus_command,      &merge_command,
+    &encode_command,        &reconstruct_command,    &sample_command,
+    &denoise_command,       &evaluate_command,       &modules_command,
+    &compare_command,       &report_command,         &rerun_command,
+    &plot_history_command,  &plot_codes_command,     &plot_filters_command,
+    &plot_unit_command,     &plot_samples_command,   &plot_modules_command,
+    &plot_fields_command,   &plot_quality_command,   &plot_evidence_command,
+    &check_command,         &info_command,           &convert_command,
+    &patches_command,       &segments_command,       &simulate_biclusters_command,
+    &simulate_bars_command, &simulate_cells_command, &finetune_command,
+    &predict_command,       &export_command,         &import_command,
+    &version_command,       &help_command_row,       &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 

@@ -227,8 +227,7 @@ void help_overview(FILE *file, const command_list *list) {
     if (commands_family(list, "fit", &fit)) list_methods(file, &fit);
     fputs("\nFirst steps: rarebit fit rfn table.tsv -k 10 -o model.h5\n"
           "             rarebit report model.h5 table.tsv -o report.html\n"
-          "'rarebit help COMMAND' explains a command, 'rarebit help fit' the methods;\n"
-          "'rarebit version' shows what is built in.\n",
+          "More: 'rarebit help COMMAND', 'rarebit help fit' (methods), 'rarebit version'\n",
           file);
 }
 

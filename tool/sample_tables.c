@@ -60,6 +60,16 @@ rb_error read_classes(const invocation *call, const char *where, const rb_source
                                         classes);
 }
 
+rb_error read_labels(const invocation *call, const char *where, const rb_source *source,
+                     rb_covariates **labels) {
+    rb_classes classes = {.size = sizeof classes};
+    rb_error err = read_classes(call, where, source, &classes);
+    err = err ? err : rb_covariates_new(call->ctx, rb_source_samples(source), labels);
+    err = err ? err : rb_covariates_add_classes(call->ctx, *labels, "class", &classes);
+    rb_classes_clear(&classes);
+    return err;
+}
+
 /* The data are in no file that has tables of samples. */
 static rb_error fail_without_table(rb_context *ctx, const char *names) {
     char text[512];

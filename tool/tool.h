@@ -226,6 +226,9 @@ void sample_tables_free(struct sample_table *list);
 /* Classes, such as those of --labels. */
 rb_error read_classes(const invocation *call, const char *where, const rb_source *source,
                       rb_classes *classes);
+/* The same as the covariate of a table. */
+rb_error read_labels(const invocation *call, const char *where, const rb_source *source,
+                     rb_covariates **labels);
 /* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
  * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
 rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
@@ -514,6 +517,6 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
     version_command, help_command_row, generate_command, select_command, merge_command,
     check_command, rerun_command, report_command, finetune_command, predict_command, export_command,
-    import_command, sample_command, plot_samples_command, plot_unit_command;
+    import_command, methods_command, sample_command, plot_samples_command, plot_unit_command;
 
 #endif

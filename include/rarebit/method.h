@@ -247,6 +247,7 @@ typedef struct rb_method {
     /* The iteration, from 1, from which on the fit shrank loadings, so that its objective may fall;
      * 0: none. NULL: none. */
     int64_t (*shrinks_from)(const rb_model *model);
+    bool slow; /* takes minutes where others take seconds: rb_methods_compare waits for its name */
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

@@ -29,6 +29,7 @@
 #include <rarebit/fit.h>
 #include <rarebit/matrix.h>
 #include <rarebit/method.h>
+#include <rarebit/methods.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
 #include <rarebit/options.h>

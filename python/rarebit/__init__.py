@@ -16,9 +16,9 @@ from ._methods import __all__ as _methods
 from ._model import Model
 from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
 from . import pl, tl
-from .study import Selection, consensus, modules, select
+from .study import Selection, consensus, methods, modules, select
 
 __version__ = library_version()
 __all__ = ["Estimator", "Model", "Progress", "Selection", "Source", "build_info", "consensus",
-           "library_version", "modules", "pl", "select", "stream", "tl",
+           "library_version", "methods", "modules", "pl", "select", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

@@ -1,21 +1,24 @@
-"""Questions about data that take a fitted model, or many fits: modules, select, consensus."""
+"""Questions about data that take a fitted model, or many fits: modules, select, consensus,
+methods."""
 
 from __future__ import annotations
 
 import os
-from ctypes import POINTER, byref, c_int64, c_void_p
+from contextlib import contextmanager
+from ctypes import POINTER, byref, c_char_p, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
-from . import _library, _modules
-from ._context import Context
+from . import _library, _modules, _tables
+from ._context import Callback, Context, python_names
 from ._estimators import Estimator, _seed, _threads
 from ._library import ERROR, F, I, P, S, core, has_io, io, text
+from ._methods import PCA
 from ._model import Model
 from ._options import Options
 from ._sklearn import check_is_fitted
 
-__all__ = ["Selection", "consensus", "modules", "select"]
+__all__ = ["Selection", "consensus", "methods", "modules", "select"]
 
 _library.declare({
     "rb_select_options": (ERROR, [P, S, POINTER(P)]),
@@ -27,6 +30,14 @@ _library.declare({
     "rb_selection_choice": (S, [P, POINTER(I), POINTER(I), POINTER(I)]),
     "rb_consensus_group": (P, []),
     "rb_fit_consensus": (ERROR, [P, P, P, POINTER(P)]),
+    "rb_covariates_new": (ERROR, [P, I, POINTER(P)]),
+    "rb_covariates_add_groups": (ERROR, [P, P, S, P]),
+    "rb_covariates_free": (None, [P]),
+    "rb_methods_options": (ERROR, [P, POINTER(P)]),
+    "rb_methods_compare": (ERROR, [P, P, P, P, POINTER(P)]),
+    "rb_method_comparison_table": (_tables.CTable, [P]),
+    "rb_method_comparison_summary": (S, [P]),
+    "rb_method_comparison_free": (None, [P]),
 })
 
 
@@ -167,3 +178,53 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     result._keep(Model(pointer))
     result.stability_ = result._array("stability")[:, 0]
     return result
+
+
+@contextmanager
+def _classes(context: Context, labels: Optional[Sequence[Any]]) -> Iterator[c_void_p]:
+    """Classes as an rb_covariates; NULL without labels."""
+    table = c_void_p()
+    try:
+        if labels is not None:
+            groups = [None if v is None or v != v else str(v).encode() for v in list(labels)]
+            context.call(core.rb_covariates_new, len(groups), byref(table))
+            context.call(core.rb_covariates_add_groups, table, b"class",
+                         (c_char_p * len(groups))(*groups))
+        yield table
+    finally:
+        core.rb_covariates_free(table)
+
+
+def methods(X: Any, labels: Optional[Sequence[Any]] = None, *,
+            methods: Union[str, Sequence[str], None] = None, n_jobs: Optional[int] = None,
+            verbose: int = 0, callback: Optional[Callback] = None, **options: Any) -> Any:
+    """Every method that takes the data, on one scale: a data frame with a row for each.
+
+    docs/howto/methods.md has the columns. `attrs["summary"]` says what the differences mean,
+    and which methods are left out.
+
+    Parameters
+    ----------
+    X : samples x features, as for `fit`
+    labels : the class of each sample; None, and NaN, for a sample without
+    methods : names of methods, as a list or a text; None: all but slow ones
+    n_jobs, verbose, callback : as of an estimator
+    options : n_components (10), folds (5), seeds (3), random_state (1), and those of preprocessing
+    """
+    names = methods if methods is None or isinstance(methods, str) else ",".join(methods)
+    source, found = PCA()._source(X, None, reset=True), c_void_p()
+    with Context(_threads(n_jobs), verbose, callback) as context, \
+            Options(context, make=lambda pointer, _, handle:
+                    core.rb_methods_options(pointer, handle)) as handle, \
+            source.lent(context) as samples, _classes(context, labels) as classes:
+        handle.set_all({"methods": names, **options})
+        context.run(core.rb_methods_compare, handle.pointer, samples, classes, byref(found))
+        try:
+            import pandas
+
+            table = pandas.DataFrame(_tables.columns(core.rb_method_comparison_table(found)))
+            said = text(core.rb_method_comparison_summary(found)) or ""
+            table.attrs["summary"] = python_names(said)
+            return table.set_index("method")
+        finally:
+            core.rb_method_comparison_free(found)

@@ -100,3 +100,18 @@ def test_consensus(table):
     assert "stability" in rarebit.modules(found, table)
     with pytest.raises(ValueError, match="stability"):
         rarebit.consensus(estimator, table, restarts=2, stability=2)
+
+
+def test_methods(table):
+    labels = ["a" if size > 4 else "b" for size in table.iloc[:89, :8].sum(axis=1)] + [None]
+    found = rarebit.methods(table, labels, methods=["pca", "rfn", "nmf"], n_components=3, folds=3,
+                            seeds=2, random_state=4)
+    assert list(found.index) == ["pca", "rfn"]
+    assert (found["entry_error"] < 1).all() and found.loc["pca", "auc"] > 0.9
+    assert "To mark the classes take" in found.attrs["summary"]
+    assert 'Left out: nmf: ' in found.attrs["summary"] and 'centre="none"' in found.attrs["summary"]
+    assert "auc" not in rarebit.methods(table, methods="pca", folds=2, seeds=1)
+    with pytest.raises(ValueError, match="methods has 'rfm', which is no method"):
+        rarebit.methods(table, methods="rfm")
+    with pytest.raises(ValueError, match="a class for each of the 90 samples"):
+        rarebit.methods(table, labels[:3])

@@ -178,4 +178,5 @@ const rb_method rb_method_ssc = {
     .draw = draw,
     .summary = et_summary,
     .samples_used = et_samples_used,
+    .slow = true,
 };

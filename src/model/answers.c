@@ -119,6 +119,10 @@ bool rb_method_rectifies(const rb_method *method) {
     return ANSWER(method, rectifies);
 }
 
+bool rb_method_is_slow(const rb_method *method) {
+    return ANSWER(method, slow);
+}
+
 const rb_method *rb_method_advised(const rb_context *ctx, rb_advised data) {
     const rb_method *method;
     for (int64_t i = 0; (method = rb_context_method(ctx, i)); i++)

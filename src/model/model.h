@@ -284,6 +284,7 @@ const rb_metric_plot *rb_metric_plots(const rb_model *model); /* without a label
 const rb_trace_arrays *rb_traces(const rb_model *model);      /* or NULL */
 bool rb_method_has_layer(const rb_method *method);
 bool rb_method_rectifies(const rb_method *method);
+bool rb_method_is_slow(const rb_method *method);
 /* The first method that is advised for such data; NULL: none is. */
 const rb_method *rb_method_advised(const rb_context *ctx, rb_advised data);
 /* "rfn or linca": those that are so, with `between` between two of them. */

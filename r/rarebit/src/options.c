@@ -11,9 +11,10 @@
 #include <rarebit/io.h>
 #endif
 
-/* "read" and "modules" are groups of their own; anything else is a method. */
+/* "read", "modules" and "methods" are no methods; anything else is. */
 static rb_error make(const char *what, rb_options **options) {
     const rb_option_group *group = NULL;
+    if (!strcmp(what, "methods")) return rb_methods_options(context(), options);
     if (!strcmp(what, "modules")) group = rb_modules_group();
     if (!strcmp(what, "read")) need_files();
 #ifdef RAREBIT_IO

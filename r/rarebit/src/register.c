@@ -34,6 +34,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_sample", (DL_FUNC)&binding_sample, 6},
     {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
     {"C_modules", (DL_FUNC)&binding_modules, 4},
+    {"C_compare", (DL_FUNC)&binding_compare, 4},
     {"C_read", (DL_FUNC)&binding_read, 1},
     {"C_keep", (DL_FUNC)&binding_keep, 2},
     {"C_kept", (DL_FUNC)&binding_kept, 1},

@@ -1,0 +1,202 @@
+/* Which method: what a comparison of methods finds, leaves out and refuses. */
+#include "fixture.h"
+#include "study/select.h"
+
+#include <rarebit/methods.h>
+
+#include <string.h>
+
+enum { N = 90, M = 40, CAUSES = 3 };
+
+struct world {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_options *options;
+    rb_covariates *labels; /* samples of each of the causes, and others */
+};
+
+/* Each cause has a third of the samples less ten, and ten features. */
+static int setup(void **state) {
+    struct world *w = calloc(1, sizeof *w);
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+    static const char *const names[CAUSES + 1] = {"a", "b", "c", "none"};
+    const char *groups[N];
+    w->ctx = fixture_context();
+    w->values = calloc((size_t)N * M, sizeof *w->values);
+    for (int64_t i = 0; i < N; i++) {
+        int64_t cause = i % 30 < 20 ? i / 30 : CAUSES;
+        double size = 2 + 2 * rb_draw_uniform(&draws);
+        groups[i] = names[cause];
+        for (int64_t k = 0; k < M; k++)
+            w->values[i * M + k] =
+                rb_draw_normal(&draws) + (k / 10 == cause ? k % 2 ? size : -size : 0);
+    }
+    for (int64_t i = 0; i < N; i++) /* nothing in the last ten features */
+        for (int64_t k = CAUSES * 10; k < M; k++)
+            w->values[i * M + k] = rb_draw_normal(&draws);
+    w->source = fixture_source(w->ctx, w->values, N, M, &w->matrix);
+    assert_ok(w->ctx, rb_covariates_new(w->ctx, N, &w->labels));
+    assert_ok(w->ctx, rb_covariates_add_groups(w->ctx, w->labels, "class", groups));
+    assert_ok(w->ctx, rb_methods_options(w->ctx, &w->options));
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "units=4 folds=3 seeds=2"));
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    rb_options_free(w->options);
+    rb_covariates_free(w->labels);
+    rb_source_free(w->source);
+    rb_matrix_free(w->matrix);
+    rb_context_free(w->ctx);
+    free(w->values);
+    free(w);
+    return 0;
+}
+
+static rb_method_comparison *compare(struct world *w) {
+    rb_method_comparison *c;
+    assert_ok(w->ctx, rb_methods_compare(w->ctx, w->options, w->source, w->labels, &c));
+    return c;
+}
+
+static double cell(const rb_method_comparison *c, const char *method, const char *key) {
+    rb_table table = rb_method_comparison_table(c);
+    const rb_table_column *name = rb_table_find(&table, "method"),
+                          *column = rb_table_find(&table, key);
+    assert_non_null(column);
+    for (int64_t r = 0; r < table.n_rows; r++)
+        if (strcmp(rb_table_value(&table, r, name).text, method) == 0)
+            return rb_table_value(&table, r, column).number;
+    fail_msg("no row of %s", method);
+    return NAN;
+}
+
+static void puts_methods_on_one_scale(void **state) {
+    struct world *w = *state;
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "kmeans,rfn,pca"));
+    rb_method_comparison *c = compare(w);
+    assert_int_equal(rb_method_comparison_table(c).n_rows, 3);
+    /* Four directions keep more of a sample than one centre. */
+    assert_true(cell(c, "pca", "held_out_error") < cell(c, "kmeans", "held_out_error"));
+    assert_true(cell(c, "pca", "held_out_se") == 0);
+    assert_true(cell(c, "kmeans", "held_out_se") > 0);
+    /* A third of the squares is there to be predicted, of 30 of the 40 features. */
+    for (int m = 0; m < 2; m++) {
+        double error = cell(c, m ? "rfn" : "pca", "entry_error");
+        assert_true(error > 0.4 && error < 0.9);
+    }
+    assert_true(cell(c, "rfn", "match") > 0.6 && cell(c, "rfn", "match") <= 1);
+    assert_true(cell(c, "rfn", "modules") >= 3);
+    assert_true(cell(c, "rfn", "auc") > 0.9 && cell(c, "kmeans", "auc") <= 1);
+    assert_true(cell(c, "rfn", "auc_se") > 0 && cell(c, "rfn", "auc_se") < 0.1);
+    assert_true(cell(c, "rfn", "seconds") > 0);
+    rb_method_comparison_free(c);
+}
+
+static void gives_the_same_bits_on_any_threads(void **state) {
+    struct world *w = *state;
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "rfn,ica,fabia"));
+    rb_method_comparison *found[2];
+    for (int i = 0; i < 2; i++) {
+        assert_ok(w->ctx, rb_context_set_threads(w->ctx, 1 + 2 * i));
+        found[i] = compare(w);
+    }
+    rb_table a = rb_method_comparison_table(found[0]), b = rb_method_comparison_table(found[1]);
+    for (const rb_table_column *column = a.columns; strcmp(column->key, "seconds") != 0; column++) {
+        for (int64_t r = 0; r < 3; r++) {
+            rb_value x = rb_table_value(&a, r, column), y = rb_table_value(&b, r, column);
+            assert_memory_equal(&x.number, &y.number, sizeof x.number);
+        }
+    }
+    assert_string_equal(rb_method_comparison_summary(found[0]),
+                        rb_method_comparison_summary(found[1]));
+    rb_method_comparison_free(found[0]);
+    rb_method_comparison_free(found[1]);
+}
+
+static void does_without_folds(void **state) {
+    struct world *w = *state;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "methods=fabia,sfa folds=0 units=3"));
+    rb_method_comparison *c = compare(w);
+    assert_true(cell(c, "sfa", "match") > 0.5);
+    rb_table table = rb_method_comparison_table(c);
+    assert_null(rb_table_find(&table, "held_out_error"));
+    assert_null(rb_table_find(&table, "entry_error"));
+    assert_null(strstr(rb_method_comparison_summary(c), "left out"));
+    rb_method_comparison_free(c);
+}
+
+static void says_what_is_left_out(void **state) {
+    struct world *w = *state;
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "nmf,pca,mca,rfn"));
+    rb_method_comparison *c = compare(w);
+    const char *text = rb_method_comparison_summary(c);
+    assert_int_equal(rb_method_comparison_table(c).n_rows, 2);
+    assert_true(cell(c, "pca", "match") > 0 && cell(c, "rfn", "match") > 0);
+    assert_non_null(strstr(text, "Left out: nmf: "));
+    assert_non_null(strstr(text, "needs non-negative data"));
+    assert_non_null(strstr(text, "Left out: mca: explains no values below 0."));
+    rb_method_comparison_free(c);
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = fabs(w->values[e]);
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "methods=nmf,pca"));
+    c = compare(w);
+    assert_int_equal(rb_method_comparison_table(c).n_rows, 2);
+    assert_null(strstr(rb_method_comparison_summary(c), "Left out"));
+    rb_method_comparison_free(c);
+}
+
+static void sums_up_what_differences_mean(void **state) {
+    struct world *w = *state;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "methods=kmeans,pca,ica"));
+    rb_method_comparison *c = compare(w);
+    const char *text = rb_method_comparison_summary(c);
+    assert_non_null(strstr(text, "To predict values that are left out take "));
+    assert_non_null(strstr(text, "For units that recur take "));
+    assert_non_null(strstr(text, "To mark the classes take "));
+    /* Both keep the same directions. */
+    assert_non_null(strstr(text, "as good within the spread: "));
+    rb_method_comparison_free(c);
+}
+
+static void refused(struct world *w, const rb_covariates *labels, rb_error wanted,
+                    const char *said) {
+    rb_method_comparison *c;
+    rb_error err = rb_methods_compare(w->ctx, w->options, w->source, labels, &c);
+    assert_int_equal(err, wanted);
+    assert_null(c);
+    assert_non_null(strstr(rb_context_error(w->ctx), said));
+}
+
+static void refuses(void **state) {
+    struct world *w = *state;
+    rb_covariates *other;
+    assert_ok(w->ctx, rb_covariates_new(w->ctx, 2, &other));
+    refused(w, other, RB_ERROR_ARGUMENT, "a class for each of the 90 samples");
+    rb_covariates_free(other);
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "pca,,rfn"));
+    refused(w, NULL, RB_ERROR_ARGUMENT, "`methods` has ''");
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "pca"));
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "folds", "1"));
+    refused(w, NULL, RB_ERROR_ARGUMENT, "`folds` is 1");
+    w->values[3] = NAN;
+    refused(w, NULL, RB_ERROR_DATA, "`missing=mean`");
+    rb_context_stop(w->ctx);
+    refused(w, NULL, RB_ERROR_STOPPED, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(puts_methods_on_one_scale, setup, teardown),
+        cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(does_without_folds, setup, teardown),
+        cmocka_unit_test_setup_teardown(says_what_is_left_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_up_what_differences_mean, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
