@@ -13,7 +13,8 @@ import numpy as np
 import sets
 
 QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it",
-             "noise": "which modules are more than noise? rarebit modules --permutations"}
+             "noise": "which modules are more than noise? rarebit modules --permutations",
+             "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules"}
 
 
 def wilson(hits, n, z=1.96):
@@ -22,6 +23,11 @@ def wilson(hits, n, z=1.96):
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
     middle = (p + z * z / (2 * n)) / d
     return f"{hits:3d} of {n:3d} = {100 * p:3.0f} % ({max(0, 100 * (middle - half)):.0f} to {100 * (middle + half):.0f})"
+
+
+def interval(values):
+    """The mean, and half of its 95 % interval."""
+    return f"{np.mean(values):.3f} +- {1.96 * np.std(values, ddof=1) / math.sqrt(len(values)):.3f}"
 
 
 class Tool:
