@@ -46,6 +46,9 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 /* Takes a module out, of those that are tested. */
 void rb_modules_remove(rb_modules *modules, int64_t rank);
 
+/* Is a unit with n codes of 0 or above background? Of how many are above, of their sum, and of the
+ * sums of their squares and cubes. */
+bool rb_is_background(double n, double active, double size, double square, double cube);
 /* How many there are without background, which comes last. */
 int64_t rb_modules_called(const rb_modules *modules);
 

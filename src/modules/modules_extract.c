@@ -21,7 +21,8 @@
  *                           have heavier tails than half a normal distribution, by two standard
  *                           errors:
  *                               n sum z^2 / (sum |z|)^2 > pi / 2 + 1.67 / sqrt(n)
- *   background:             a unit whose codes are to be mostly 0, but have a skewness below 0
+ *   background:             a unit whose codes are to be mostly 0, but have a skewness below 0,
+ *                           or below 1/2 and are 0 in less than 40 % of the samples
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
@@ -201,11 +202,16 @@ static bool stands(const half *h) {
     return n * h->square > (M_PI / 2 + 1.67 / sqrt(n)) * h->size * h->size;
 }
 
-/* Is the skewness of the codes below 0? */
-static bool is_skewed_down(const extraction *e, const unit *u) {
-    const half *p = &u->halves[POSITIVE], *q = &u->halves[NEGATIVE];
-    double n = (double)e->n_samples, mean = (p->size - q->size) / n, square = u->code / n;
-    return (p->cube - q->cube) / n - 3 * mean * square + 2 * mean * mean * mean < 0;
+bool rb_is_background(double n, double active, double size, double square, double cube) {
+    double mean = size / n, variance = square / n - mean * mean;
+    double third = cube / n - 3 * mean * square / n + 2 * mean * mean * mean;
+    return third < 0 || (active > 0.6 * n && third < 0.5 * variance * sqrt(variance));
+}
+
+/* Of codes that are 0 or above. */
+static bool is_background(const extraction *e, const unit *u) {
+    const half *p = &u->halves[POSITIVE];
+    return rb_is_background((double)e->n_samples, (double)p->count, p->size, u->code, p->cube);
 }
 
 /* The largest score first, background last. */
@@ -232,7 +238,7 @@ static int64_t read_units(const extraction *e, reading *readings) {
         const unit *u = &e->units[r];
         int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
         reading whole = {r, BOTH, {.score = u->worth}};
-        whole.note.background = e->input->sparse_codes && !e->negative && is_skewed_down(e, u);
+        whole.note.background = e->input->sparse_codes && !e->negative && is_background(e, u);
         readings[count++] = sided ? read_side(u, r, side, false) : whole;
         if (sided && stands(&u->halves[!side])) readings[count++] = read_side(u, r, !side, true);
     }

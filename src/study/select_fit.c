@@ -79,7 +79,7 @@ static bool normalise(const double *from, int64_t count, int64_t stride, double 
     return squares > 0;
 }
 
-/* Codes of the samples that are compared. Background is skewed below 0: modules_extract.c. */
+/* Codes of the samples that are compared. */
 static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                            select_outcome *o, select_arrays to) {
     int64_t n = rb_units_samples(source->n_samples);
@@ -91,13 +91,15 @@ static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *so
         sparse = sparse && rb_dense_get(codes, e / n, e % n) >= 0;
     for (int64_t j = 0; !err && j < o->units; j++) {
         const double *row = rb_dense_row(codes, j);
-        double sum = 0, cubes = 0;
-        for (int64_t i = 0; i < n; i++)
+        double sum = 0, squares = 0, cubes = 0, active = 0;
+        for (int64_t i = 0; i < n; i++) {
             sum += row[i];
+            squares += row[i] * row[i];
+            cubes += row[i] * row[i] * row[i];
+            active += row[i] > 0;
+        }
         o->living += normalise(row, n, 1, sum / (double)n, NULL, to.codes + j * n);
-        for (int64_t i = 0; i < n; i++)
-            cubes += pow((double)to.codes[j * n + i], 3);
-        to.background[j] = sparse && cubes < 0;
+        to.background[j] = sparse && rb_is_background((double)n, active, sum, squares, cubes);
     }
     rb_dense_free(&codes);
     return err;
