@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library, _tables
 from ._context import Context
-from ._library import ERROR, I, P, S, core
+from ._library import ERROR, I, P, S, core, text
 from ._model import Array, Model
 from ._options import Options
 from ._sources import Source

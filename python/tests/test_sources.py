@@ -232,7 +232,7 @@ with open("/proc/self/clear_refs", "w") as file: # the peak begins anew
 def peak(what):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if what in line)
 before = peak("VmRSS")
-codes = rarebit.FA(3, iterations=2, solver="em").fit(X).transform(X)
+codes = rarebit.FA(3, iterations=2, solver="em", cache=0).fit(X).transform(X)
 print((peak("VmHWM") - before) * 1024 / bytes)
 """
 

@@ -75,7 +75,7 @@ refuses "must be numbers above 0" select rfn X.npy --units 3:1
 for units in 99999999999999999999 9223372036854775806:9223372036854775807; do
     refuses "--units is '922337203685477580" select rfn X.npy --units $units
 done
-breaks "is not a file of results" merge X.npy -o all2
+breaks "is not a results file of rarebit" merge X.npy -o all2
 refuses "must end in .png or .svg" select rfn X.npy --plot out.gif
 
 # The title of a plot of one fit of each number, which tells of no stability, has 35 characters.
