@@ -37,6 +37,8 @@ static inline const rb_options *fixture_of(const rb_option_group *group, const v
 
 /* The checkpoint of the fits that follow; NULL: none. */
 static _Thread_local const rb_checkpoint_options *fixture_checkpoint;
+/* What they keep of samples, likewise. */
+static _Thread_local const rb_memory_options *fixture_memory;
 
 /* The structs of a fit; NULL: the defaults. */
 static inline const rb_options *fixture_options(rb_context *ctx, const char *method,
@@ -59,6 +61,7 @@ static inline const rb_options *fixture_options(rb_context *ctx, const char *met
     fixture_part(options, &rb_fit_group, rb_fit_group, fit ? fit : &usual);
     fixture_part(options, &rb_checkpoint_group, rb_checkpoint_group,
                  fixture_checkpoint ? fixture_checkpoint : &none);
+    if (fixture_memory) fixture_part(options, &rb_memory_group, rb_memory_group, fixture_memory);
     fixture_part(options, &rb_preprocess_group, rb_preprocess_group,
                  preprocess ? preprocess : &as_usual);
     return options;

@@ -33,7 +33,9 @@ static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
 }
 
 static int setup(void **state) {
+    static const rb_memory_options nothing_kept = {"0"};
     struct problem *p = calloc(1, sizeof *p);
+    fixture_memory = &nothing_kept; /* each pass reads its blocks */
     p->ctx = fixture_context();
     p->values = fixture_values(N, M, 2, 1);
     assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT64, N, M, give, p, &p->source));
