@@ -229,6 +229,7 @@ static int64_t samples_read(rb_context *ctx, const char *noise) {
     assert_ok(ctx, rb_options_set(ctx, options, "units", "2"));
     assert_ok(ctx, rb_options_set(ctx, options, "iterations", "2"));
     assert_ok(ctx, rb_options_set(ctx, options, "noise", noise));
+    assert_ok(ctx, rb_options_set(ctx, options, "cache", "0"));
     read_block = source->read;
     source->read = counted;
     reads = 0;

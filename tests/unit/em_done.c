@@ -105,6 +105,7 @@ static int64_t fit(const rb_method *method, int64_t *iterations, rb_status *stat
     assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT32, N, M, count_rows, &read, &source));
     assert_ok(ctx, rb_options_new(ctx, "toy", &options));
     assert_ok(ctx, rb_options_set_integer(ctx, options, "iterations", 9));
+    assert_ok(ctx, rb_options_set(ctx, options, "cache", "0"));
     assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
     *iterations = rb_model_iterations(model);
     *status = rb_model_status(model);
