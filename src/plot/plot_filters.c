@@ -208,8 +208,9 @@ static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, 
         rb_page_numbers(page, RB_TEXT_SMALL, l->left - l->gap / 2, TOP - 8, l->width + l->gap,
                         l->across);
     }
-    double rows = (double)((p->units + l->across - 1) / l->across);
-    rb_filters_scale(page, p, middle, MARGIN, l->top + rows * (l->height + l->gap + l->line) + 18);
+    int64_t rows = (p->units + l->across - 1) / l->across;
+    rb_filters_scale(page, p, middle, MARGIN,
+                     l->top + (double)rows * (l->height + l->gap + l->line) + 18);
 }
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plot_options *options,

@@ -82,7 +82,7 @@ test_that("an interrupt ends a fit as it ends any other call of R", {
 test_that("objects of other kinds are refused", {
   x <- planted()
   expect_error(predict(structure(list(), class = "rarebit")))
-  expect_error(rfn(x, 3, start = 5), "no model")
+  expect_error(rfn(x, 3, start = 5), "not a model")
 })
 
 test_that("calls within a callback leave the call around them as it was", {
