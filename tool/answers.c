@@ -7,42 +7,35 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct answer_options {
-    const char *gmt, *gmt_output, *labels, *labels_output, *covariates, *covariate_groups,
-        *covariates_output, *blocks;
-} answer_options;
-
 const rb_option_group *answers_group(void) {
     static const rb_option table[] = {
-        {"gmt", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt), NULL, 0, 0, NULL, "FILE,...",
+        {"gmt", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE,...",
          "say which sets of features (GMT files: pathways, targets) are enriched in each module",
          RB_OPTION_COMMON},
-        {"gmt-output", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt_output), NULL, 0, 0, NULL,
-         "FILE", "write all tests of sets: .tsv or .json"},
-        {"labels", 0, RB_OPTION_TEXT, offsetof(answer_options, labels), NULL, 0, 0, NULL, "LABELS",
+        {"gmt-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+         "write all tests of sets: .tsv or .json"},
+        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
          "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file",
          RB_OPTION_COMMON},
-        {"labels-output", 0, RB_OPTION_TEXT, offsetof(answer_options, labels_output), NULL, 0, 0,
-         NULL, "FILE", "write the AUC of every unit for every class: .tsv or .json"},
-        {"covariates", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates), NULL, 0, 0, NULL,
-         "TABLE",
+        {"labels-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+         "write the AUC of every unit for every class: .tsv or .json"},
+        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
          "FILE:COLUMN,... of such a table or an .h5ad; or obs:COLUMN,... of the data's own file; "
          "what a model's "
          "--regress needs is found there too",
          RB_OPTION_COMMON},
-        {"covariate-groups", 0, RB_OPTION_TEXT, offsetof(answer_options, covariate_groups), NULL, 0,
-         0, NULL, "COLUMN,...", "columns of numbers that stand for groups, such as batch"},
-        {"covariates-output", 0, RB_OPTION_TEXT, offsetof(answer_options, covariates_output), NULL,
-         0, 0, NULL, "FILE", "write every unit with every covariate: .tsv or .json"},
-        {"blocks", 0, RB_OPTION_TEXT, offsetof(answer_options, blocks), NULL, 0, 0, NULL, "LABELS",
+        {"covariate-groups", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "COLUMN,...",
+         "columns of numbers that stand for groups, such as batch"},
+        {"covariates-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+         "write every unit with every covariate: .tsv or .json"},
+        {"blocks", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
          "permute whole blocks of samples that depend on each other (plates, families), all of one "
          "size; as --labels"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "What modules stand for", table,
-                                          sizeof(answer_options)};
+    static const rb_option_group group = {sizeof(rb_option), "What modules stand for", table};
     return &group;
 }
 
@@ -76,10 +69,8 @@ int answers_check(const invocation *call) {
     }
     for (int f = 0; f < ANSWER_FILES; f++) {
         const char *target = option_text(call, file_options[f]);
-        if (target && !table_format_known(target)) {
-            report_error("cannot write '%s': its suffix must be .tsv or .json", target);
-            return STATUS_USAGE;
-        }
+        rb_error err = target ? table_check(call->ctx, target) : RB_OK;
+        if (err) return report_failure(call->ctx, err);
     }
     return STATUS_DONE;
 }
@@ -93,8 +84,7 @@ static rb_error read_sets(invocation *call, const char *paths, rb_feature_sets *
     for (const char *path = paths; path && !err;) {
         const char *end = strchr(path, ',');
         char *one = end ? strndup(path, (size_t)(end - path)) : strdup(path);
-        err = one ? rb_feature_sets_read(call->ctx, one, sets)
-                  : rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+        err = one ? rb_feature_sets_read(call->ctx, one, sets) : fail_memory(call->ctx);
         free(one);
         path = end ? end + 1 : NULL;
     }

@@ -7,21 +7,12 @@
 enum { WIDTH = 96, INDENT = 17 };
 enum { PROGRAM_BYTES = 20000000 }; /* the program and its libraries */
 
-static const rb_option_group *check_output_group(void) {
-    struct fields {
-        bool json, strict;
-    };
-    static const rb_option table[] = {
-        {"json", 0, RB_OPTION_FLAG, offsetof(struct fields, json), "false", 0, 0, NULL, NULL,
-         "print JSON instead of sentences"},
-        {"strict", 0, RB_OPTION_FLAG, offsetof(struct fields, strict), "false", 0, 0, NULL, NULL,
-         "exit with 1 when there is a problem"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(struct fields)};
-    return &group;
-}
+static const rb_option check_output_options[] = {
+    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of sentences"},
+    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "exit with 1 when there is a problem"},
+    {0},
+};
 
 /* ---- the command line that fits ---- */
 
@@ -246,7 +237,8 @@ const command check_command = {
                    "It then suggests a fit, with reasons. A table whose rows are named like genes "
                    "is transposed. Of very large data only some samples are read.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {check_output_group, rb_check_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Output", check_output_options},
+    .groups = {rb_check_group, rb_read_group, general_group},
     .examples = {{"A first look", "check genes.tsv"},
                  {"In a script that stops at a problem", "check cells.h5ad --strict"},
                  {"For a program", "check X.npy --json"}},

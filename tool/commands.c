@@ -26,8 +26,11 @@ rb_error command_options(rb_context *ctx, const command *c, rb_options **options
     const char *method = c->method ? c->method->name : NULL;
     rb_error err = c->options_new ? c->options_new(ctx, method, options)
                                   : rb_options_new(ctx, method, options);
-    for (const option_group *group = c->groups; !err && *group; group++)
-        err = rb_options_add(ctx, *options, (*group)());
+    for (int g = 0; !err; g++) {
+        if (c->own.rows && g == c->own_after) err = rb_options_add(ctx, *options, &c->own);
+        if (err || !c->groups[g]) break;
+        err = rb_options_add(ctx, *options, c->groups[g]());
+    }
     return err;
 }
 

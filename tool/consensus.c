@@ -4,23 +4,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-typedef struct consensus_options {
-    const char *output, *data;
-} consensus_options;
-
-static const rb_option_group *consensus_output_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(consensus_options, output), NULL, 0, 0, NULL,
-         "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
-        {"data", 0, RB_OPTION_TEXT, offsetof(consensus_options, data), NULL, 0, 0, NULL, "DATA",
-         "the data of the fits: units are compared by their codes as well as by their loadings",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(consensus_options)};
-    return &group;
-}
+static const rb_option consensus_output_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
+     RB_OPTION_COMMON},
+    {"data", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DATA",
+     "the data of the fits: units are compared by their codes as well as by their loadings",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 void report_consensus(const rb_model *model, int64_t most) {
     int64_t dropped = 0, units = rb_model_units(model);
@@ -73,8 +64,7 @@ static int run(invocation *call) {
     status = status ? status : output_begin(&out, target, "h5");
     if (status) return status;
     rb_model **models = calloc((size_t)call->n_arguments + 1, sizeof *models);
-    rb_error err = models ? merge(call, models, &out)
-                          : rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+    rb_error err = models ? merge(call, models, &out) : fail_memory(call->ctx);
     for (int i = 0; models && i < call->n_arguments; i++)
         rb_model_free(models[i]);
     free(models);
@@ -93,8 +83,8 @@ const command consensus_command = {
         "of the models that have it. 'rarebit fit --consensus' makes the fits as well.",
     .arguments = {{"MODEL...", "models of the same data, by the same method", false}},
     .output = "MODEL",
-    .groups = {consensus_output_group, rb_consensus_group, covariates_group, rb_read_group,
-               general_group},
+    .own = {sizeof(rb_option), "Output", consensus_output_options},
+    .groups = {rb_consensus_group, covariates_group, rb_read_group, general_group},
     .examples = {{"Of three seeds", "consensus m1.h5 m2.h5 m3.h5 --data X.npy -o model.h5"}},
     .reads = "data covariates",
     .run = run,

@@ -13,21 +13,16 @@ static char *name_of_unit(const rb_model *model, int64_t unit) {
 }
 
 static const rb_option_group *anndata_group(void) {
-    struct fields {
-        const char *key;
-        bool overwrite;
-    };
     static const rb_option table[] = {
-        {"key", 0, RB_OPTION_TEXT, offsetof(struct fields, key), NULL, 0, 0, NULL, "NAME",
+        {"key", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NAME",
          "name of the codes in obsm; without its X_ it names the loadings in varm and the settings "
          "in uns (default: X_rfn, X_mca and so on, by the method)",
          RB_OPTION_COMMON},
-        {"overwrite", 0, RB_OPTION_FLAG, offsetof(struct fields, overwrite), "false", 0, 0, NULL,
-         NULL, "replace what has this name in the input instead of refusing", RB_OPTION_COMMON},
+        {"overwrite", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+         "replace what has this name in the input instead of refusing", RB_OPTION_COMMON},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "AnnData", table,
-                                          sizeof(struct fields)};
+    static const rb_option_group group = {sizeof(rb_option), "AnnData", table};
     return &group;
 }
 
@@ -84,19 +79,17 @@ static rb_error check_key(const invocation *call, const rb_model *model) {
 
 /* ---- most probable states ---- */
 
-static const rb_option_group *map_group(void) {
-    static const rb_option table[] = {
-        {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then the active causes, from 0; with --values each as CAUSE=VALUE",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};
-    return &group;
-}
+static const rb_option map_options[] = {
+    {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
+     "then the active causes, from 0; with --values each as CAUSE=VALUE",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 struct states {
+    const rb_model *model;
+    rb_source *source;
     FILE *file;
     bool valued; /* causes have more values than 0 and 1 */
 };
@@ -112,24 +105,17 @@ static rb_error write_state(void *user, const rb_state *state) {
     return interrupted() || ferror(s->file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
+static rb_error put_states(rb_context *ctx, FILE *file, const void *of) {
+    struct states s = *(const struct states *)of;
+    s.file = file;
+    return rb_states(ctx, s.model, s.source, write_state, &s);
+}
+
 /* The states wait for the codes. */
 static int write_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
-    const char *target = option_text(call, "map");
-    int status = output_begin_own(out, call->ctx, target, "tsv");
-    if (status) return status;
-    FILE *file = fopen(out->path, "w");
     const char *values = rb_model_attribute(model, "values");
-    struct states states = {file, values && *values};
-    rb_error err = file ? rb_states(call->ctx, model, source, write_state, &states) : RB_OK;
-    bool failed = !file || ferror(file);
-    failed = (file && fclose(file) != 0) || failed;
-    if (failed) {
-        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
-        status = STATUS_FAILED;
-    } else if (err) {
-        status = report_failure(call->ctx, err);
-    }
-    return status ? output_end(out, status) : STATUS_DONE;
+    const struct states states = {model, source, NULL, values && *values};
+    return output_fill(out, call->ctx, option_text(call, "map"), "tsv", put_states, &states);
 }
 
 /* ---- the command ---- */
@@ -167,8 +153,10 @@ const command encode_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
-    .groups = {matrix_output_group, anndata_group, layer_group, map_group, coding_group,
-               covariates_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "States", map_options},
+    .own_after = 3,
+    .groups = {matrix_output_group, anndata_group, layer_group, coding_group, covariates_group,
+               rb_read_group, general_group},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},

@@ -9,24 +9,15 @@
 
 /* ---- known causes ---- */
 
-static const rb_option_group *figures_group(void) {
-    struct fields {
-        const char *truth;
-        bool details;
-    };
-    static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, offsetof(struct fields, truth), NULL, 0, 0, NULL, "FILE",
-         "true causes, causes x features (simulate bars --truth); counts those that units match",
-         RB_OPTION_COMMON},
-        {"details", 0, RB_OPTION_FLAG, offsetof(struct fields, details), "false", 0, 0, NULL, NULL,
-         "also show figures for research, such as the KKT residual; --json has them always",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Figures", table,
-                                          sizeof(struct fields)};
-    return &group;
-}
+static const rb_option figures_options[] = {
+    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "true causes, causes x features (simulate bars --truth); counts those that units match",
+     RB_OPTION_COMMON},
+    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "also show figures for research, such as the KKT residual; --json has them always",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 /* Compares the fields of the units with the truth, if there is one. */
 static rb_error match_truth(const invocation *call, const rb_model *model, rb_field_match *match) {
@@ -78,18 +69,14 @@ const shown_metric shown_metrics[] = {
 };
 
 static const rb_option_group *labels_group(void) {
-    struct fields {
-        const char *labels, *targets;
-    };
     static const rb_option table[] = {
-        {"labels", 0, RB_OPTION_TEXT, offsetof(struct fields, labels), NULL, 0, 0, NULL,
-         "FILE[:COLUMN]", "classes of the samples, for a net: error rate and more",
-         RB_OPTION_COMMON},
-        {"targets", 0, RB_OPTION_TEXT, offsetof(struct fields, targets), NULL, 0, 0, NULL, "FILE",
+        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+         "classes of the samples, for a net: error rate and more", RB_OPTION_COMMON},
+        {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "values of the samples, for a net with logistic or linear outputs", RB_OPTION_COMMON},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Nets", table, sizeof(struct fields)};
+    static const rb_option_group group = {sizeof(rb_option), "Nets", table};
     return &group;
 }
 
@@ -186,8 +173,10 @@ const command evaluate_command = {
                    "an rfn fit each has one sample, so the objective of the fit is lower.",
     .arguments = {{"MODEL", "a model of 'rarebit fit'", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {json_group, figures_group, layer_group, labels_group, coding_group, covariates_group,
-               rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Figures", figures_options},
+    .own_after = 1,
+    .groups = {json_group, layer_group, labels_group, coding_group, covariates_group, rb_read_group,
+               general_group},
     .examples = {{"The data of the fit", "evaluate model.h5 X.npy"},
                  {"Other data, for a program", "evaluate model.h5 test.npy --json"},
                  {"Bars with known fields", "evaluate bars.h5 Y.npy --truth fields.npy"},

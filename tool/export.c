@@ -6,31 +6,19 @@
 
 /* ---- export ---- */
 
-typedef struct export_options {
-    const char *output;
-    int filter;
-    const char *conv, *whitening;
-} export_options;
-
-static const rb_option_group *export_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(export_options, output), NULL, 0, 0, NULL, "FILE",
-         "where to write: .onnx or .npz", RB_OPTION_COMMON},
-        {"filter", 0, RB_OPTION_CHOICE, offsetof(export_options, filter), "posterior", 0, 0,
-         "posterior|plain", "HOW",
-         "what becomes of an rfn: the layer that gives its codes, or the directions of its "
-         "loadings alone"},
-        {"conv", 0, RB_OPTION_TEXT, offsetof(export_options, conv), NULL, 0, 0, NULL, "HxWxC",
-         "of a model of patches: kernels (units x channels x height x width) and biases of a "
-         "convolution that gives what the layer gives for each patch, to .npz"},
-        {"whitening", 0, RB_OPTION_TEXT, offsetof(export_options, whitening), NULL, 0, 0, NULL,
-         "FILE", "what 'rarebit patches --whitening' wrote, to be folded in", .needs = "conv"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Layers and output", table,
-                                          sizeof(export_options)};
-    return &group;
-}
+static const rb_option export_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write: .onnx or .npz",
+     RB_OPTION_COMMON},
+    {"filter", 0, RB_OPTION_CHOICE, 0, "posterior", 0, 0, "posterior|plain", "HOW",
+     "what becomes of an rfn: the layer that gives its codes, or the directions of its "
+     "loadings alone"},
+    {"conv", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "HxWxC",
+     "of a model of patches: kernels (units x channels x height x width) and biases of a "
+     "convolution that gives what the layer gives for each patch, to .npz"},
+    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "what 'rarebit patches --whitening' wrote, to be folded in", .needs = "conv"},
+    {0},
+};
 
 /* Kernels, or layers as they are. */
 static rb_error write_file(const invocation *call, const rb_model *model, const rb_layers *layers,
@@ -94,7 +82,8 @@ const command export_command = {
         "back that was trained elsewhere.",
     .arguments = {{"MODEL", "a net, an rfn or a stack of rfn", false}},
     .output = "FILE",
-    .groups = {export_group, layer_group, general_group},
+    .own = {sizeof(rb_option), "Layers and output", export_options},
+    .groups = {layer_group, general_group},
     .examples = {{"A net for the ONNX runtime", "export net.h5 -o net.onnx"},
                  {"Arrays for numpy and PyTorch", "export net.h5 -o net.npz"},
                  {"The first layer of a stack", "export stack.h5 --layer 1 -o first.npz"},
@@ -107,21 +96,13 @@ const command export_command = {
 
 /* ---- import ---- */
 
-static const rb_option_group *import_group(void) {
-    struct fields {
-        const char *like, *output;
-    };
-    static const rb_option table[] = {
-        {"like", 0, RB_OPTION_TEXT, offsetof(struct fields, like), NULL, 0, 0, NULL, "NET",
-         "the net that was exported: preprocessing, classes and shapes are its", RB_OPTION_COMMON},
-        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "NEW",
-         "where to write the net (HDF5)", RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Net and output", table,
-                                          sizeof(struct fields)};
-    return &group;
-}
+static const rb_option import_options[] = {
+    {"like", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET",
+     "the net that was exported: preprocessing, classes and shapes are its", RB_OPTION_COMMON},
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NEW", "where to write the net (HDF5)",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 static rb_error import_net(const invocation *call, const char *path) {
     rb_model *like = NULL, *net = NULL;
@@ -156,7 +137,8 @@ const command import_command = {
     .arguments = {{"FILE", "layers: .onnx or .npz", false}},
     .output = "NEW",
     .required = "like",
-    .groups = {import_group, general_group},
+    .own = {sizeof(rb_option), "Net and output", import_options},
+    .groups = {general_group},
     .examples = {{"After fine-tuning in PyTorch", "import tuned.npz --like net.h5 -o tuned.h5"}},
     .reads = "like",
     .fixed = {"output", "a net is written as HDF5", ".h5"},

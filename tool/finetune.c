@@ -7,43 +7,31 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct finetune_options {
-    const char *output, *labels, *targets, *valid, *valid_labels, *valid_targets, *log_json;
-    const char *grid, *table;
-} finetune_options;
-
-static const rb_option_group *samples_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(finetune_options, output), NULL, 0, 0, NULL, "NET",
-         "where to write the net (HDF5)", RB_OPTION_COMMON},
-        {"labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, labels), NULL, 0, 0, NULL,
-         "FILE[:COLUMN]",
-         "classes of the samples: text of sample and class, or of classes alone; .npy; IDX; "
-         "obs:COLUMN",
-         RB_OPTION_COMMON},
-        {"targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, targets), NULL, 0, 0, NULL,
-         "FILE",
-         "in place of classes: values, samples x targets, for --outputs logistic or linear"},
-        {"valid", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid), NULL, 0, 0, NULL, "DATA",
-         "samples that say when to stop; read as DATA is", RB_OPTION_COMMON},
-        {"valid-labels", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid_labels), NULL, 0, 0,
-         NULL, "FILE[:COLUMN]", "and their classes", RB_OPTION_COMMON, "valid"},
-        {"valid-targets", 0, RB_OPTION_TEXT, offsetof(finetune_options, valid_targets), NULL, 0, 0,
-         NULL, "FILE", "or their values", .needs = "valid"},
-        {"log-json", 0, RB_OPTION_TEXT, offsetof(finetune_options, log_json), NULL, 0, 0, NULL,
-         "FILE", "write a JSON object for each epoch: loss, errors, rate, seconds"},
-        {"grid", 0, RB_OPTION_TEXT, offsetof(finetune_options, grid), NULL, 0, 0, NULL, "VALUES",
-         "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. Trains all combinations in "
-         "parallel, one thread each, and keeps the net with the fewest validation errors",
-         RB_OPTION_COMMON, "valid"},
-        {"table", 0, RB_OPTION_TEXT, offsetof(finetune_options, table), NULL, 0, 0, NULL, "FILE",
-         "write the scores of the grid, as .tsv or .json", .needs = "grid"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Samples and output", table,
-                                          sizeof(finetune_options)};
-    return &group;
-}
+static const rb_option samples_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET", "where to write the net (HDF5)",
+     RB_OPTION_COMMON},
+    {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+     "classes of the samples: text of sample and class, or of classes alone; .npy; IDX; "
+     "obs:COLUMN",
+     RB_OPTION_COMMON},
+    {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "in place of classes: values, samples x targets, for --outputs logistic or linear"},
+    {"valid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DATA",
+     "samples that say when to stop; read as DATA is", RB_OPTION_COMMON},
+    {"valid-labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]", "and their classes",
+     RB_OPTION_COMMON, "valid"},
+    {"valid-targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "or their values",
+     .needs = "valid"},
+    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write a JSON object for each epoch: loss, errors, rate, seconds"},
+    {"grid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "VALUES",
+     "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. Trains all combinations in "
+     "parallel, one thread each, and keeps the net with the fewest validation errors",
+     RB_OPTION_COMMON, "valid"},
+    {"table", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write the scores of the grid, as .tsv or .json", .needs = "grid"},
+    {0},
+};
 
 static rb_error new_options(rb_context *ctx, const char *method, rb_options **options) {
     (void)method;
@@ -287,7 +275,8 @@ const command finetune_command = {
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = new_options,
     .output = "NET",
-    .groups = {samples_group, layer_group, covariates_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Samples and output", samples_options},
+    .groups = {layer_group, covariates_group, rb_read_group, general_group},
     .examples = {{"Codes of an rfn as the first layer of a net for digits",
                   "finetune rfn.h5 train.idx --labels train-labels.idx --valid valid.idx "
                   "--valid-labels valid-labels.idx -o net.h5"},

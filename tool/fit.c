@@ -9,43 +9,28 @@
 #include <string.h>
 #include <sys/random.h>
 
-typedef struct model_options {
-    const char *output;
-    const char *init;
-    const char *covariates;
-    const char *log_json;
-    bool strict, consensus, details;
-} model_options;
-
-static const rb_option_group *model_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
-         "where to write the model (HDF5)", RB_OPTION_COMMON},
-        {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
-         "start from this model, with its preprocessing and parameters"},
-        {"covariates", 0, RB_OPTION_TEXT, offsetof(model_options, covariates), NULL, 0, 0, NULL,
-         "TABLE",
-         "table of covariates for --regress, with a header and sample names, or .h5ad; without it "
-         "they come from the data's own file"},
-        {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
-         "write a JSON object per iteration: iteration, objective, estep_objective, seconds, and "
-         "the metrics of the method"},
-        {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
-         "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
-         "model is still written"},
-        {"consensus", 0, RB_OPTION_FLAG, offsetof(model_options, consensus), "false", 0, 0, NULL,
-         NULL,
-         "keep the units that recur in many fits (--restarts, 20 unless given), each with its "
-         "stability",
-         RB_OPTION_COMMON},
-        {"details", 0, RB_OPTION_FLAG, offsetof(model_options, details), "false", 0, 0, NULL, NULL,
-         "also report figures for research: KKT residual, certificate, which E-steps were taken"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
-                                          NULL};
-    return &group;
-}
+static const rb_option model_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
+     RB_OPTION_COMMON},
+    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+     "start from this model, with its preprocessing and parameters"},
+    {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+     "table of covariates for --regress, with a header and sample names, or .h5ad; without it "
+     "they come from the data's own file"},
+    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write a JSON object per iteration: iteration, objective, estep_objective, seconds, and "
+     "the metrics of the method"},
+    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
+     "model is still written"},
+    {"consensus", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "keep the units that recur in many fits (--restarts, 20 unless given), each with its "
+     "stability",
+     RB_OPTION_COMMON},
+    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "also report figures for research: KKT residual, certificate, which E-steps were taken"},
+    {0},
+};
 
 /* What a running fit tells. */
 typedef struct watch {
@@ -327,7 +312,9 @@ const command fit_command = {
                    "IDX, PGM or PNG; most also gzipped",
                    false}},
     .output = "MODEL",
-    .groups = {rb_read_group, model_group, rb_consensus_group, general_group},
+    .own = {sizeof(rb_option), "Output", model_options},
+    .own_after = 1,
+    .groups = {rb_read_group, rb_consensus_group, general_group},
     .examples =
         {{"A table with a row per feature and a column per sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},

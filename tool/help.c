@@ -245,15 +245,11 @@ void help_family(FILE *file, const verb *v) {
     fprintf(file, "\n'rarebit help %s' shows usage and options, and so for the others.\n", word);
 }
 
-static const rb_option_group *help_group(void) {
-    static const rb_option table[] = {
-        {"all", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-         "show every option, also those that few need"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Help", table, sizeof(bool)};
-    return &group;
-}
+static const rb_option help_options[] = {
+    {"all", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "show every option, also those that few need"},
+    {0},
+};
 
 static int run(invocation *call) {
     const command_list *list = call->commands;
@@ -281,7 +277,7 @@ const command help_command_row = {
     .summary = "explain a command",
     .arguments = {{"COMMAND", "a command; without it, a list of all", true},
                   {"NAME", "its second word: a method, or what to draw", true}},
-    .groups = {help_group},
+    .own = {sizeof(rb_option), "Help", help_options},
     .examples = {{"All commands", "help"},
                  {"The methods, and what each is for", "help fit"},
                  {"One of them, with every option", "help fit rfn --all"}},

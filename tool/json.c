@@ -77,7 +77,7 @@ rb_error json_put_from(rb_context *ctx, FILE *file, json_t *json, const rb_model
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json) {
     char *text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
-    if (!text) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    if (!text) return fail_memory(ctx);
     fprintf(file, "%s\n", text);
     free(text);
     return RB_OK;

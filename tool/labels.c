@@ -13,15 +13,14 @@ static rb_error take_targets(rb_context *ctx, rb_source *source, const char *pat
     if (err) return err;
     int64_t n = rb_matrix_samples(out->targets), k = rb_matrix_features(out->targets);
     if (n != rb_source_samples(source)) {
-        char text[512];
-        snprintf(text, sizeof text,
-                 "%.300s has targets for %lld samples, but the data have %lld; give a row for each "
-                 "sample",
-                 path, (long long)n, (long long)rb_source_samples(source));
-        return rb_context_fail(ctx, RB_ERROR_DATA, text);
+        return fail(
+            ctx, RB_ERROR_DATA,
+            "%.300s has targets for %lld samples, but the data have %lld; give a row for each "
+            "sample",
+            path, (long long)n, (long long)rb_source_samples(source));
     }
     out->values = calloc((size_t)n * (size_t)k + 1, sizeof *out->values);
-    if (!out->values) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    if (!out->values) return fail_memory(ctx);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++)
             out->values[i * k + j] = rb_matrix_at(out->targets, i, j);

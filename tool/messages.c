@@ -57,6 +57,19 @@ void report_error(const char *format, ...) {
     va_end(list);
 }
 
+rb_error fail(rb_context *ctx, rb_error error, const char *format, ...) {
+    char text[1200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return rb_context_fail(ctx, error, text);
+}
+
+rb_error fail_memory(rb_context *ctx) {
+    return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+}
+
 static const invocation *explained; /* NULL: none */
 
 void report_explain(const invocation *call) {

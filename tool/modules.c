@@ -9,33 +9,19 @@
 /* "auto" comes first; the others are rb_modules_format, one later. */
 static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
 
-typedef struct module_output_options {
-    const char *output;
-    int format;
-    bool json;
-    const char *truth;
-} module_output_options;
-
-static const rb_option_group *module_output_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(module_output_options, output), NULL, 0, 0, NULL,
-         "FILE", "write the modules: .tsv, .json or .gmt (gene sets); - is standard output",
-         RB_OPTION_COMMON},
-        {"format", 0, RB_OPTION_CHOICE, offsetof(module_output_options, format), "auto", 0, 0,
-         "auto|tsv|json|gmt", "FORMAT", "format of the modules; auto goes by the suffix"},
-        {"truth", 0, RB_OPTION_TEXT, offsetof(module_output_options, truth), NULL, 0, 0, NULL,
-         "FILE", "compare with true modules, as 'simulate' writes them", RB_OPTION_COMMON},
-        {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
-         NULL,
-         "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
-         "modules",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(module_output_options)};
-    return &group;
-}
+static const rb_option module_output_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write the modules: .tsv, .json or .gmt (gene sets); - is standard output", RB_OPTION_COMMON},
+    {"format", 0, RB_OPTION_CHOICE, 0, "auto", 0, 0, "auto|tsv|json|gmt", "FORMAT",
+     "format of the modules; auto goes by the suffix"},
+    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "compare with true modules, as 'simulate' writes them", RB_OPTION_COMMON},
+    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
+     "modules",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 /* The format that --format says, or with auto the suffix; false: neither does. */
 static bool find_format(const invocation *call, const char *path, rb_modules_format *format) {
@@ -228,8 +214,10 @@ const command modules_command = {
         "come last. Without -o a short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
-               module_output_group, coding_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Output", module_output_options},
+    .own_after = 4,
+    .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,
+               rb_read_group, general_group},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
                  {"Which cell type is each module, and which unit marks each type?",
                   "modules model.h5 cells.h5ad --labels obs:louvain"},

@@ -71,6 +71,20 @@ int output_begin_own(output *out, rb_context *ctx, const char *target, const cha
     return STATUS_DONE;
 }
 
+int output_fill(output *out, rb_context *ctx, const char *target, const char *suffix,
+                output_filler fill, const void *of) {
+    int status = output_begin_own(out, ctx, target, suffix);
+    if (status) return status;
+    errno = 0;
+    FILE *file = fopen(out->path, "w");
+    rb_error err = file ? fill(ctx, file, of) : RB_OK;
+    bool failed = !file || ferror(file);
+    failed = (file && fclose(file) != 0) || failed;
+    if (!failed && !err) return STATUS_DONE;
+    if (failed) report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
+    return output_end(out, failed ? STATUS_FAILED : report_failure(ctx, err));
+}
+
 /* Copies all bytes; false when reading or writing failed. */
 static bool copy_bytes(FILE *from, FILE *to) {
     char buffer[1 << 16];

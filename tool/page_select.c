@@ -27,17 +27,7 @@ static json_t *cells(char *line, json_t *(*make)(const char *text)) {
 }
 
 static rb_error refuse(const page *p, const char *path, size_t row, const char *why) {
-    char text[512];
-    snprintf(text, sizeof text, "%.300s, row %zu: %s", path, row, why);
-    return rb_context_fail(p->call->ctx, RB_ERROR_FORMAT, text);
-}
-
-static rb_error refuse_width(const page *p, const char *path, size_t row, const json_t *list,
-                             const json_t *names) {
-    char why[80];
-    snprintf(why, sizeof why, "the row has %zu cells, but the header has %zu",
-             json_array_size(list), json_array_size(names));
-    return refuse(p, path, row, why);
+    return fail(p->call->ctx, RB_ERROR_FORMAT, "%.300s, row %zu: %s", path, row, why);
 }
 
 static rb_error read_table(const page *p, const char *path, FILE *file, json_t *to[2]) {
@@ -53,7 +43,9 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
             json_decref(to[0]);
             to[0] = list;
         } else if (json_array_size(list) != json_array_size(to[0])) {
-            err = refuse_width(p, path, row, list, to[0]);
+            err = fail(p->call->ctx, RB_ERROR_FORMAT,
+                       "%.300s, row %zu: the row has %zu cells, but the header has %zu", path, row,
+                       json_array_size(list), json_array_size(to[0]));
             json_decref(list);
         } else if (!json_is_number(json_array_get(list, 0))) {
             err = refuse(p, path, row, "the first cell is not a number of units");
@@ -68,7 +60,7 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
 
 /* Takes the column off that says of which data the table is; tables of others have none. */
 static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
-    char expected[32], why[128];
+    char expected[32];
     size_t column = 0;
     const char *name;
     while ((name = json_string_value(json_array_get(table[0], column))) &&
@@ -78,9 +70,11 @@ static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
     for (size_t row = 0; name && row < json_array_size(table[1]); row++) {
         json_t *cells = json_array_get(table[1], row);
         const char *data = json_string_value(json_array_get(cells, column));
-        snprintf(why, sizeof why, "the table is of other data: %.40s, but these have %s",
-                 data ? data : "none", expected);
-        if (!data || strcmp(data, expected) != 0) return refuse(p, path, row + 2, why);
+        if (!data || strcmp(data, expected) != 0) {
+            return fail(p->call->ctx, RB_ERROR_FORMAT,
+                        "%.300s, row %zu: the table is of other data: %.40s, but these have %s",
+                        path, row + 2, data ? data : "none", expected);
+        }
         json_array_remove(cells, column);
     }
     if (name) json_array_remove(table[0], column);
@@ -92,11 +86,8 @@ rb_error page_add_select(const page *p, json_t **to) {
     json_t *table[] = {json_array(), json_array()}; /* names of columns, rows */
     FILE *file = fopen(path, "r");
     rb_error err = file ? read_table(p, path, file, table) : RB_OK;
-    if (!file || ferror(file)) {
-        char text[512];
-        snprintf(text, sizeof text, "cannot read %.300s: %s", path, strerror(errno));
-        err = rb_context_fail(p->call->ctx, RB_ERROR_FILE, text);
-    }
+    if (!file || ferror(file))
+        err = fail(p->call->ctx, RB_ERROR_FILE, "cannot read %.300s: %s", path, strerror(errno));
     if (file) fclose(file);
     err = err ? err : check_data(p, path, table);
     json_add(

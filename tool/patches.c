@@ -1,15 +1,11 @@
 /* rarebit patches: random pieces of pictures. */
 #include "tool.h"
 
-static const rb_option_group *whitening_group(void) {
-    static const rb_option table[] = {
-        {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write what contrast and whiten did, .npz, for 'rarebit export --conv'"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
-    return &group;
-}
+static const rb_option whitening_options[] = {
+    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write what contrast and whiten did, .npz, for 'rarebit export --conv'"},
+    {0},
+};
 
 static int check_whitening(const invocation *call) {
     if (!option_text(call, "whitening")) return STATUS_DONE;
@@ -69,7 +65,9 @@ const command patches_command = {
                    "--pictures data of many pictures",
                    false}},
     .output = "FILE",
-    .groups = {rb_patches_group, whitening_group, matrix_output_group, general_group},
+    .own = {sizeof(rb_option), "Output", whitening_options},
+    .own_after = 1,
+    .groups = {rb_patches_group, matrix_output_group, general_group},
     .examples = {{"40000 patches with values from 0 to 10",
                   "patches grass.pgm --size 10x10 --count 40000 --scale 0:10 --seed 1 -o P.npy"},
                  {"Whitened ones of digits, for the first layer of a convolutional net",

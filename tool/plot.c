@@ -37,16 +37,12 @@ static rb_error plot_modules(rb_context *ctx, const rb_model *model, rb_source *
 
 /* ---- evidences ---- */
 
-static const rb_option_group *evidence_group(void) {
-    static const rb_option table[] = {
-        {"true-causes", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "which causes were active in each sample, samples x causes (simulate bars --states): "
-         "colours say how many"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
-    return &group;
-}
+static const rb_option evidence_options[] = {
+    {"true-causes", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "which causes were active in each sample, samples x causes (simulate bars --states): "
+     "colours say how many"},
+    {0},
+};
 
 static rb_error keep_evidence(void *user, const rb_state *state) {
     double *evidence = user;
@@ -80,17 +76,13 @@ static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source 
 
 /* ---- filters ---- */
 
-static const rb_option_group *answers_group(void) {
-    static const rb_option table[] = {
-        {"by", 0, RB_OPTION_CHOICE, 0, "projection", 0, 0, "projection|activation", "HOW",
-         "filters: the loadings, of a stack or net the linear projection of its layers; or the "
-         "sample "
-         "that each unit answers most, of rfn, stacks of it and nets"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Filters", table, sizeof(int)};
-    return &group;
-}
+static const rb_option answers_options[] = {
+    {"by", 0, RB_OPTION_CHOICE, 0, "projection", 0, 0, "projection|activation", "HOW",
+     "filters: the loadings, of a stack or net the linear projection of its layers; or the "
+     "sample "
+     "that each unit answers most, of rfn, stacks of it and nets"},
+    {0},
+};
 
 static rb_error plot_answers(rb_context *ctx, const rb_model *model, const rb_layers *layers,
                              const rb_options *options, const char *path) {
@@ -162,8 +154,9 @@ const command plot_filters_command = {
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {rb_plot_group, rb_plot_filters_group, answers_group, path_group, layer_group,
-               general_group},
+    .own = {sizeof(rb_option), "Filters", answers_options},
+    .own_after = 2,
+    .groups = {rb_plot_group, rb_plot_filters_group, path_group, layer_group, general_group},
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"},
                  {"The hundred units of the largest loadings",
@@ -265,8 +258,9 @@ const command plot_evidence_command = {
     .summary = "draw sorted log evidences and the data cut",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {rb_plot_group, evidence_group, path_group, covariates_group, rb_read_group,
-               general_group},
+    .own = {sizeof(rb_option), "Truth", evidence_options},
+    .own_after = 1,
+    .groups = {rb_plot_group, path_group, covariates_group, rb_read_group, general_group},
     .examples = {{"Which samples few causes explain",
                   "plot evidence model.h5 Y.npy -o evidence.png"},
                  {"Of bars, in the colours of how many there are",

@@ -5,15 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const rb_option_group *predict_group(void) {
-    static const rb_option table[] = {
-        {"probabilities", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-         "write the probability of each class instead of the most probable class"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Predictions", table, sizeof(bool)};
-    return &group;
-}
+static const rb_option predict_options[] = {
+    {"probabilities", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "write the probability of each class instead of the most probable class"},
+    {0},
+};
 
 /* ---- classes as a table ---- */
 
@@ -51,11 +47,10 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
     const char *target = option_text(call, "output");
     size_t n = (size_t)rb_source_samples(source) + 1;
     struct classes c = {net, source, calloc(n, sizeof *c.class_of), calloc(n, sizeof(double))};
-    rb_error err = c.class_of && c.probability
-                       ? rb_encode(call->ctx, net, source, add_rows, &c)
-                       : rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+    rb_error err = c.class_of && c.probability ? rb_encode(call->ctx, net, source, add_rows, &c)
+                                               : fail_memory(call->ctx);
     result_table table = {"sample class probability", rb_source_samples(source), class_row, &c};
-    output out = {0};
+    output out;
     int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, &table);
     status = status ? status : output_end(&out, STATUS_DONE);
     if (!status)
@@ -70,28 +65,27 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
 
 static rb_error check(const invocation *call, const rb_model *model) {
     const char *outputs = rb_net_outputs(model), *target = option_text(call, "output");
-    char text[512];
     bool classes = outputs && strcmp(outputs, "softmax") == 0;
-    *text = '\0';
+    bool matrix = !classes || option_flag(call, "probabilities");
     if (!outputs) {
-        snprintf(text, sizeof text,
-                 "the model is of method '%s', but predictions are those of a net; train one with "
-                 "rarebit finetune",
-                 rb_model_method(model));
-    } else if (!classes && option_flag(call, "probabilities")) {
-        snprintf(text, sizeof text,
-                 "probabilities is given, but the net has %s outputs, which are written anyhow; "
-                 "leave it out",
-                 outputs);
-    } else if (classes && !option_flag(call, "probabilities") && !table_format_known(target)) {
-        snprintf(text, sizeof text,
-                 "output is '%.300s', but classes are written as .tsv or .json; give such a name, "
-                 "or --probabilities",
-                 target);
+        return fail(call->ctx, RB_ERROR_ARGUMENT,
+                    "the model is of method '%s', but predictions are those of a net; train one "
+                    "with rarebit finetune",
+                    rb_model_method(model));
     }
-    if (*text) return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
-    return !classes || option_flag(call, "probabilities") ? rb_writer_check(call->ctx, target)
-                                                          : RB_OK;
+    if (!classes && option_flag(call, "probabilities")) {
+        return fail(call->ctx, RB_ERROR_ARGUMENT,
+                    "probabilities is given, but the net has %s outputs, which are written anyhow; "
+                    "leave it out",
+                    outputs);
+    }
+    if (!matrix && !table_format_known(target)) {
+        return fail(call->ctx, RB_ERROR_ARGUMENT,
+                    "output is '%.300s', but classes are written as .tsv or .json; give such a "
+                    "name, or --probabilities",
+                    target);
+    }
+    return matrix ? rb_writer_check(call->ctx, target) : RB_OK;
 }
 
 static int predict(invocation *call, rb_model *net, rb_source *source) {
@@ -118,7 +112,8 @@ const command predict_command = {
     .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
-    .groups = {predict_group, matrix_output_group, covariates_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Predictions", predict_options},
+    .groups = {matrix_output_group, covariates_group, rb_read_group, general_group},
     .examples = {{"The class of each sample", "predict net.h5 test.npy -o classes.tsv"},
                  {"A probability for each class, for numpy",
                   "predict net.h5 test.npy --probabilities -o p.npy"}},

@@ -23,16 +23,12 @@ column_namer feature_namer(const rb_model *model) {
     return any && (rb_model_feature_name(model, 0) || selects(model)) ? name_of_feature : NULL;
 }
 
-static const rb_option_group *impute_group(void) {
-    static const rb_option table[] = {
-        {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-         "keep the values that are there: only those that are missing come from the model",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Values", table, sizeof(bool)};
-    return &group;
-}
+static const rb_option impute_options[] = {
+    {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "keep the values that are there: only those that are missing come from the model",
+     RB_OPTION_COMMON},
+    {0},
+};
 
 static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
     bool imputes = option_flag(call, "impute");
@@ -57,8 +53,10 @@ const command reconstruct_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
-    .groups = {matrix_output_group, layer_group, impute_group, coding_group, covariates_group,
-               rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Values", impute_options},
+    .own_after = 2,
+    .groups = {matrix_output_group, layer_group, coding_group, covariates_group, rb_read_group,
+               general_group},
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
                  {"What is missing in the data, by the model",
                   "reconstruct model.h5 X.tsv --missing model --impute -o whole.tsv"},

@@ -3,29 +3,19 @@
 
 #include <rarebit/significance.h>
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct page_options {
-    const char *output, *title, *select;
-} page_options;
-
-static const rb_option_group *page_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(page_options, output), NULL, 0, 0, NULL, "PAGE",
-         "where to write the page, a single HTML file; - is standard output", RB_OPTION_COMMON},
-        {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
-         "title of the page (default: names of model and data)", RB_OPTION_COMMON},
-        {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
-         "show the curves of a table of 'select', with a row per number of units",
-         RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
-    return &group;
-}
+static const rb_option page_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PAGE",
+     "where to write the page, a single HTML file; - is standard output", RB_OPTION_COMMON},
+    {"title", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TITLE",
+     "title of the page (default: names of model and data)", RB_OPTION_COMMON},
+    {"select", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+     "show the curves of a table of 'select', with a row per number of units", RB_OPTION_COMMON},
+    {0},
+};
 
 /* ---- messages on the way are part of the page ---- */
 
@@ -69,7 +59,7 @@ static rb_error compute(page *p) {
     rb_context *ctx = p->call->ctx;
     p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
     p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
-    if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    if (!p->named[0] || !p->named[1]) return fail_memory(ctx);
     p->answers.document.with_codes = p->answers.document.with_metrics = true;
     rb_error err = answers_find(p->call, p->model, p->source, &p->answers);
     return err ? err : rb_describe(ctx, p->source, &p->data);
@@ -89,7 +79,7 @@ static json_t *document(page *p, rb_error *err) {
         page_add_fit(p, &json);
         page_add_answers(p, &json);
         page_add_names(p, &json);
-        if (!json) *err = rb_context_fail(p->call->ctx, RB_ERROR_MEMORY, "out of memory");
+        if (!json) *err = fail_memory(p->call->ctx);
     }
     if (*err) {
         json_decref(json);
@@ -111,22 +101,19 @@ static int put_document(const char *text, size_t size, void *file) {
     return ferror((FILE *)file) ? -1 : 0;
 }
 
+static rb_error put_page(rb_context *ctx, FILE *file, const void *of) {
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(7);
+    fputs(page_head, file);
+    bool whole = json_dump_callback(of, put_document, file, flags) == 0;
+    fputs(page_tail, file);
+    return whole || ferror(file) ? RB_OK : fail_memory(ctx);
+}
+
 static int write_page(const invocation *call, json_t *json) {
     output out;
     const char *target = option_text(call, "output");
-    int status = output_begin_own(&out, call->ctx, target, "html");
-    if (status) return status;
-    FILE *file = fopen(out.path, "w");
-    bool fine = file && fputs(page_head, file) >= 0;
-    fine = fine &&
-           json_dump_callback(json, put_document, file, JSON_COMPACT | JSON_REAL_PRECISION(7)) == 0;
-    fine = fine && fputs(page_tail, file) >= 0;
-    fine = file && fclose(file) == 0 && fine;
-    if (!fine) {
-        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
-        status = STATUS_FAILED;
-    }
-    status = output_end(&out, status);
+    int status = output_fill(&out, call->ctx, target, "html", put_page, json);
+    status = status ? status : output_end(&out, STATUS_DONE);
     if (!status && strcmp(target, "-") != 0) report("page in %s; open it in a browser", target);
     return status;
 }
@@ -168,8 +155,9 @@ const command report_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "PAGE",
-    .groups = {page_group, rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
-               coding_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Page", page_options},
+    .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,
+               rb_read_group, general_group},
     .without = "gmt-output labels-output covariates-output part",
     .examples = {{"A page to send", "report model.h5 genes.tsv -o report.html"},
                  {"With known classes",

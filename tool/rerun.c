@@ -9,25 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct rerun_options {
-    const char *output, *init;
-    bool json;
-} rerun_options;
-
-static const rb_option_group *rerun_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(rerun_options, output), NULL, 0, 0, NULL, "MODEL",
-         "keep the new model (HDF5)", RB_OPTION_COMMON},
-        {"init", 0, RB_OPTION_TEXT, offsetof(rerun_options, init), NULL, 0, 0, NULL, "MODEL",
-         "the model that the fit was started from, when it is not where it was"},
-        {"json", 0, RB_OPTION_FLAG, offsetof(rerun_options, json), "false", 0, 0, NULL, NULL,
-         "print JSON instead of a table"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(rerun_options),
-                                          NULL};
-    return &group;
-}
+static const rb_option rerun_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "keep the new model (HDF5)",
+     RB_OPTION_COMMON},
+    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+     "the model that the fit was started from, when it is not where it was"},
+    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table"},
+    {0},
+};
 
 /* ---- what the fit was made of ---- */
 
@@ -52,33 +41,23 @@ static rb_error recall_reading(const invocation *call, const rb_model *model) {
     return err;
 }
 
-static rb_error fail_without(rb_context *ctx, const char *what) {
-    char text[256];
-    snprintf(text, sizeof text, "the model does not say %s", what);
-    return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
-}
-
 /* Data that are not where they were may be elsewhere. */
 static rb_error open_recorded(const invocation *call, repeating *r) {
     rb_error err = open_data(call, r->model, r->record.data, &r->source);
     if (err != RB_ERROR_FILE || call->arguments[1]) return err;
-    char text[1024];
-    snprintf(text, sizeof text,
-             "%s; the model says that its data were there: if they are elsewhere now, name them "
-             "after the model",
-             rb_context_error(call->ctx));
-    return rb_context_fail(call->ctx, err, text);
+    return fail(call->ctx, err,
+                "%s; the model says that its data were there: if they are elsewhere now, name them "
+                "after the model",
+                rb_context_error(call->ctx));
 }
 
 /* Which options each layer had, or what labels a net had, one table of options does not say. */
 static rb_error refuse_layers(const invocation *call, const rb_model *model) {
     if (rb_model_table(model)->mstep) return RB_OK; /* fitted in one piece */
-    char text[1024];
-    snprintf(text, sizeof text,
-             "a %s cannot be repeated by rerun; 'rarebit info %.300s' shows its command_line, "
-             "which can be given again",
-             rb_model_method(model), call->arguments[0]);
-    return rb_context_fail(call->ctx, RB_ERROR_UNSUPPORTED, text);
+    return fail(call->ctx, RB_ERROR_UNSUPPORTED,
+                "a %s cannot be repeated by rerun; 'rarebit info %.300s' shows its command_line, "
+                "which can be given again",
+                rb_model_method(model), call->arguments[0]);
 }
 
 static rb_error gather(const invocation *call, repeating *r) {
@@ -92,11 +71,10 @@ static rb_error gather(const invocation *call, repeating *r) {
     record->init = option_text(call, "init");
     if (!record->data) record->data = rb_model_attribute(r->model, "data_path");
     if (!record->init) record->init = rb_model_attribute(r->model, "init");
-    if (!record->data)
-        return fail_without(call->ctx, "where its data were: name them after the model");
-    if (warm && !record->init) {
-        return fail_without(call->ctx, "where the model is that its fit was started from: say "
-                                       "--init");
+    if (!record->data || (warm && !record->init)) {
+        return fail(call->ctx, RB_ERROR_ARGUMENT, "the model does not say %s",
+                    record->data ? "where the model is that its fit was started from: say --init"
+                                 : "where its data were: name them after the model");
     }
     err = record->init ? rb_model_load(call->ctx, record->init, &r->start) : RB_OK;
     err = err ? err : rb_model_options(call->ctx, r->model, &r->options);
@@ -257,7 +235,9 @@ const command rerun_command = {
         "whether version, processor or BLAS are others.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "the data of the fit, when they are not where they were", true}},
-    .groups = {rb_read_group, covariates_group, rerun_group, general_group},
+    .own = {sizeof(rb_option), "Output", rerun_options},
+    .own_after = 2,
+    .groups = {rb_read_group, covariates_group, general_group},
     .examples = {{"Does the model come out again?", "rerun model.h5"},
                  {"With the data in another place, for a program",
                   "rerun model.h5 data/X.npy --json"}},

@@ -36,7 +36,7 @@ rb_error read_sample_table(const invocation *call, const char *where, const rb_s
     sample_table *made = file ? calloc(1, sizeof *made) : NULL;
     if (!made) {
         free(file);
-        return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+        return fail_memory(call->ctx);
     }
     made->file = file;
     made->own = own;
@@ -72,11 +72,10 @@ rb_error read_labels(const invocation *call, const char *where, const rb_source 
 
 /* The data are in no file that has tables of samples. */
 static rb_error fail_without_table(rb_context *ctx, const char *names) {
-    char text[512];
-    snprintf(text, sizeof text,
-             "the fit removes the effects of %.300s; give a table that has them with `covariates`",
-             names);
-    return rb_context_fail(ctx, RB_ERROR_ARGUMENT, text);
+    return fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "the fit removes the effects of %.300s; give a table that has them with `covariates`",
+        names);
 }
 
 rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {

@@ -5,23 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-static const rb_option_group *select_output_group(void) {
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-         "write the table here, as .tsv or .json", RB_OPTION_COMMON},
-        {"plot", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "PICTURE",
-         "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, 2 * sizeof(char *)};
-    return &group;
-}
+static const rb_option select_output_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+     "write the table here, as .tsv or .json", RB_OPTION_COMMON},
+    {"plot", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PICTURE",
+     "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
+    {0},
+};
 
 /* What was found, and of which data. */
 typedef struct answer {
     rb_selection *selection;
     rb_source *source;
     uint32_t checksum;
+    bool as_json;
 } answer;
 
 /* ---- the table ---- */
@@ -76,19 +73,19 @@ static void print_table(const rb_selection *s) {
 }
 
 /* The last column says of which data the table is: 'rarebit report' asks. */
-static void put_table(const rb_selection *s, uint32_t checksum, FILE *file) {
+static void put_table(const answer *a, FILE *file) {
     const char *name;
-    for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+    for (int64_t c = 0; (name = rb_selection_name(a->selection, c)); c++)
         fprintf(file, "%s\t", name);
     fputs("choice\tdata\n", file);
-    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
-        for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
-            fprintf(file, "%.9g\t", rb_selection_get(s, r, name));
-        fprintf(file, "%s\tcrc32 %08" PRIx32 "\n", choice_of(s, r), checksum);
+    for (int64_t r = 0; r < rb_selection_rows(a->selection); r++) {
+        for (int64_t c = 0; (name = rb_selection_name(a->selection, c)); c++)
+            fprintf(file, "%.9g\t", rb_selection_get(a->selection, r, name));
+        fprintf(file, "%s\tcrc32 %08" PRIx32 "\n", choice_of(a->selection, r), a->checksum);
     }
 }
 
-static rb_error put_json(const invocation *call, const answer *a, FILE *file) {
+static rb_error put_json(rb_context *ctx, const answer *a, FILE *file) {
     const rb_selection *s = a->selection;
     int64_t units, low, high;
     const char *why = rb_selection_choice(s, &units, &low, &high), *name;
@@ -105,28 +102,21 @@ static rb_error put_json(const invocation *call, const answer *a, FILE *file) {
     json_add(&json, "high", units ? json_integer(high) : json_null());
     json_add(&json, "reason", json_of_text(why));
     json_add(&json, "rows", rows);
-    return json_put_from(call->ctx, file, json, NULL, a->source);
+    return json_put_from(ctx, file, json, NULL, a->source);
 }
 
-static int write_table(const invocation *call, const answer *a, const char *target) {
+static rb_error put_answer(rb_context *ctx, FILE *file, const void *of) {
+    const answer *a = of;
+    if (a->as_json) return put_json(ctx, a, file);
+    put_table(a, file);
+    return RB_OK;
+}
+
+static int write_table(const invocation *call, answer *a, const char *target) {
     output out;
-    int status = output_begin_own(&out, call->ctx, target, "tsv");
-    if (status) return status;
-    FILE *file = fopen(out.path, "w");
-    rb_error err = RB_OK;
-    if (file && has_suffix(target, ".json"))
-        err = put_json(call, a, file);
-    else if (file)
-        put_table(a->selection, a->checksum, file);
-    bool failed = !file || ferror(file);
-    failed = (file && fclose(file) != 0) || failed;
-    if (err) {
-        status = report_failure(call->ctx, err);
-    } else if (failed) {
-        report_error("cannot write '%s'", target);
-        status = STATUS_FAILED;
-    }
-    return output_end(&out, status);
+    a->as_json = has_suffix(target, ".json");
+    int status = output_fill(&out, call->ctx, target, "tsv", put_answer, a);
+    return status ? status : output_end(&out, STATUS_DONE);
 }
 
 static int draw(const invocation *call, const rb_selection *s, rb_source *source,
@@ -143,7 +133,7 @@ static int draw(const invocation *call, const rb_selection *s, rb_source *source
 
 /* ---- the command ---- */
 
-static int deliver(const invocation *call, const answer *a) {
+static int deliver(const invocation *call, answer *a) {
     const rb_selection *s = a->selection;
     const char *table = option_text(call, "output"), *plot = option_text(call, "plot");
     int64_t units, low, high;
@@ -151,7 +141,7 @@ static int deliver(const invocation *call, const answer *a) {
     if (!status && table) status = write_table(call, a, table);
     if (status) return status;
     if (option_flag(call, "json")) {
-        rb_error err = put_json(call, a, stdout);
+        rb_error err = put_json(call->ctx, a, stdout);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (!table) print_table(s);
@@ -199,7 +189,8 @@ const command select_command = {
         "the work among machines.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_select_options,
-    .groups = {select_output_group, json_group, rb_read_group, general_group},
+    .own = {sizeof(rb_option), "Output", select_output_options},
+    .groups = {json_group, rb_read_group, general_group},
     .examples = {{"Choose the number of modules of a gene table",
                   "select METHOD genes.tsv --transpose --plot select.png"},
                  {"A third of the work, on one of three machines",

@@ -45,20 +45,15 @@ rb_error apply_general_options(const invocation *call) {
 }
 
 const rb_option_group *matrix_output_group(void) {
-    struct fields {
-        const char *output;
-        int format;
-    };
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "FILE",
+        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output",
          RB_OPTION_COMMON},
-        {"format", 0, RB_OPTION_CHOICE, offsetof(struct fields, format), "tsv", 0, 0, "tsv|csv|npy",
-         "FORMAT", "format on standard output"},
+        {"format", 0, RB_OPTION_CHOICE, 0, "tsv", 0, 0, "tsv|csv|npy", "FORMAT",
+         "format on standard output"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(struct fields)};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table};
     return &group;
 }
 
@@ -68,7 +63,7 @@ const rb_option_group *path_group(void) {
          RB_OPTION_COMMON},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table};
     return &group;
 }
 
@@ -78,26 +73,20 @@ const rb_option_group *json_group(void) {
          RB_OPTION_COMMON},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(bool)};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table};
     return &group;
 }
 
 const rb_option_group *coding_group(void) {
-    struct fields {
-        int missing;
-        double estep_tolerance;
-    };
     static const rb_option table[] = {
-        {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "fit", 0, 0,
-         "fit|model|omit", "HOW",
+        {"missing", 0, RB_OPTION_CHOICE, 0, "fit", 0, 0, "fit|model|omit", "HOW",
          "missing values: as the fit did, or leave them out of the likelihood (model, or omit)"},
-        {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(struct fields, estep_tolerance), "1e-6",
-         0, 1, NULL, "T",
+        {"estep-tolerance", 0, RB_OPTION_NUMBER, 0, "1e-6", 0, 1, NULL, "T",
          "tolerance of the codes of an rfn model of any E-step but newton; as in the fit when not "
          "given"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table};
     return &group;
 }
 
@@ -108,22 +97,20 @@ const rb_option_group *covariates_group(void) {
          "and sample names, or .h5ad; obs:, or nothing, is the data's own file"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(char *)};
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table};
     return &group;
 }
 
 const option_group data_groups[] = {coding_group, covariates_group, rb_read_group, NULL};
 
 static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
-    char text[128];
+    char text[64];
     const rb_method *method = rb_model_table(model);
     if (!method->iterates || !method->iterates(model)) {
-        snprintf(
-            text, sizeof text,
-            "`estep-tolerance` does nothing for a model of %s, whose codes take no iterations; "
-            "leave it out",
-            method->name);
-        return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
+        return fail(call->ctx, RB_ERROR_ARGUMENT,
+                    "`estep-tolerance` does nothing for a model of %s, whose codes take no "
+                    "iterations; leave it out",
+                    method->name);
     }
     rb_options_get(call->options, "estep-tolerance", text, sizeof text);
     return rb_model_set_attribute(call->ctx, model, "estep-tolerance", text);
@@ -139,7 +126,7 @@ const rb_option_group *layer_group(void) {
          "use only the first N layers of a stack (0: all)"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Layers", table, sizeof(int64_t)};
+    static const rb_option_group group = {sizeof(rb_option), "Layers", table};
     return &group;
 }
 

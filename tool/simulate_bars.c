@@ -1,17 +1,13 @@
 /* rarebit simulate bars: the data of a bars test. */
 #include "tool.h"
 
-static const rb_option_group *truth_group(void) {
-    static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write each bar alone: bars x pixels, in any format that --output writes"},
-        {"states", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "FILE",
-         "write which bars are in which sample: samples x bars, 0 or 1, or its height"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, 2 * sizeof(char *)};
-    return &group;
-}
+static const rb_option truth_options[] = {
+    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write each bar alone: bars x pixels, in any format that --output writes"},
+    {"states", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write which bars are in which sample: samples x bars, 0 or 1, or its height"},
+    {0},
+};
 
 static int run(invocation *call) {
     static const char *const options[] = {"output", "truth", "states"};
@@ -43,7 +39,9 @@ const command simulate_bars_command = {
         "bars of --truth go from top to bottom, then from left to right. With the same --seed, "
         "more samples begin with those of fewer, and another --noise moves no bar.",
     .output = "FILE",
-    .groups = {rb_bars_group, matrix_output_group, truth_group, general_group},
+    .own = {sizeof(rb_option), "Truth", truth_options},
+    .own_after = 2,
+    .groups = {rb_bars_group, matrix_output_group, general_group},
     .examples = {{"Bars that add up, with the bars themselves",
                   "simulate bars --style linear --samples 500 -o Y.npy --truth fields.npy"},
                  {"Wide bars that overlap, without noise",

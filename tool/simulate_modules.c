@@ -1,15 +1,11 @@
 /* rarebit simulate biclusters, simulate cells: data with planted modules. */
 #include "tool.h"
 
-static const rb_option_group *truth_group(void) {
-    static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write the planted modules as JSON, counted from 0"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
-    return &group;
-}
+static const rb_option truth_options[] = {
+    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write the planted modules as JSON, counted from 0"},
+    {0},
+};
 
 static int write_truth(invocation *call, const rb_modules *truth, const char *target) {
     output out;
@@ -57,7 +53,9 @@ const command simulate_biclusters_command = {
                    "D1 to D9) and on FABIA. Patterns of biclustering comparisons are there too: "
                    "constant, shift and scale without overlap, plaid with overlap.",
     .output = "FILE",
-    .groups = {rb_biclusters_group, matrix_output_group, truth_group, general_group},
+    .own = {sizeof(rb_option), "Truth", truth_options},
+    .own_after = 2,
+    .groups = {rb_biclusters_group, matrix_output_group, general_group},
     .examples = {{"A data set of the paper, with what was planted",
                   "simulate biclusters --dataset D1 --seed 1 -o X.npy --truth truth.json"},
                  {"How well it is found again",
@@ -77,7 +75,9 @@ const command simulate_cells_command = {
                    "Oshlack 2017). A module of --truth is a cell type: its cells, and the genes it "
                    "expresses more than the others.",
     .output = "FILE",
-    .groups = {rb_cells_group, matrix_output_group, truth_group, general_group},
+    .own = {sizeof(rb_option), "Truth", truth_options},
+    .own_after = 2,
+    .groups = {rb_cells_group, matrix_output_group, general_group},
     .examples = {{"A type of one cell in a thousand",
                   "simulate cells --types 0.6,0.399,0.001 --seed 1 -o cells.h5ad --truth "
                   "truth.json"},

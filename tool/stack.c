@@ -7,21 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const rb_option_group *stack_output_group(void) {
-    struct fields {
-        const char *output, *log_json;
-    };
-    static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "MODEL",
-         "where to write the model (HDF5)", RB_OPTION_COMMON},
-        {"log-json", 0, RB_OPTION_TEXT, offsetof(struct fields, log_json), NULL, 0, 0, NULL, "FILE",
-         "write a JSON object for each iteration of each layer; - is standard output"},
-        {0},
-    };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(struct fields)};
-    return &group;
-}
+static const rb_option stack_output_options[] = {
+    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
+     RB_OPTION_COMMON},
+    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+     "write a JSON object for each iteration of each layer; - is standard output"},
+    {0},
+};
 
 /* The checkpoint of a layer; free it. */
 static char *checkpoint_of(const invocation *call, int64_t layer) {
@@ -155,7 +147,9 @@ const command stack_command = {
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .options_new = rb_stack_options,
     .output = "MODEL",
-    .groups = {rb_read_group, stack_output_group, covariates_group, general_group},
+    .own = {sizeof(rb_option), "Output", stack_output_options},
+    .own_after = 1,
+    .groups = {rb_read_group, covariates_group, general_group},
     .examples = {{"Three layers of digits",
                   "stack METHOD digits.npy --units 512,256,64 -o stack.h5"},
                  {"Other settings for the second layer",

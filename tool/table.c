@@ -1,12 +1,18 @@
 /* Tables of results in files: TSV or JSON of the same rows. */
 #include "tool.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool table_format_known(const char *target) {
     return output_is_stream(target) || has_suffix(target, ".tsv") || has_suffix(target, ".json");
+}
+
+rb_error table_check(rb_context *ctx, const char *path) {
+    return table_format_known(path)
+               ? RB_OK
+               : fail(ctx, RB_ERROR_ARGUMENT,
+                      "cannot write '%.300s': its suffix must be .tsv or .json", path);
 }
 
 json_t *table_json(const result_table *table) {
@@ -146,20 +152,51 @@ json_t *view_json(rb_table table, const rb_model *model, const char *keys, int d
 
 /* ---- files ---- */
 
+struct filling {
+    const result_table *table;
+    bool as_json;
+};
+
+static rb_error put_table(rb_context *ctx, FILE *file, const void *of) {
+    const struct filling *f = of;
+    bool whole =
+        f->as_json ? put_json(file, f->table, rb_context_provenance(ctx)) : put_tsv(file, f->table);
+    return whole ? RB_OK : fail_memory(ctx);
+}
+
 int table_begin(invocation *call, output *out, const char *target, const result_table *table) {
-    bool as_json = has_suffix(target, ".json");
-    int status = output_begin_own(out, call->ctx, target, "tsv");
-    if (status) return status;
-    FILE *file = fopen(out->path, "w");
-    bool whole = file && (as_json ? put_json(file, table, rb_context_provenance(call->ctx))
-                                  : put_tsv(file, table));
-    bool failed = !file || ferror(file);
-    failed = (file && fclose(file) != 0) || failed;
-    if (failed) {
-        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
-        return output_end(out, STATUS_FAILED);
+    struct filling f = {table, has_suffix(target, ".json")};
+    return output_fill(out, call->ctx, target, "tsv", put_table, &f);
+}
+
+int table_write(invocation *call, const char *target, const result_table *table, const char *noun) {
+    output out;
+    int status = table_begin(call, &out, target, table);
+    status = status ? status : output_end(&out, STATUS_DONE);
+    if (!status) report("%lld %s in %s", (long long)table->rows, noun, output_shown(target));
+    return status;
+}
+
+int table_deliver(invocation *call, const table_answer *a, rb_source *source) {
+    const char *target = option_text(call, "output");
+    const table_view all = view_table(a->table, NULL, NULL),
+                     shown = view_table(a->table, NULL, a->shown);
+    result_table rows = view_rows(&all);
+    rows.key = a->key;
+    rows.head = a->head;
+    rb_error err = !a->head ? fail_memory(call->ctx) : RB_OK;
+    if (!err && target && has_suffix(target, ".json")) err = name_origin(call, NULL, source);
+    int status = err      ? report_failure(call->ctx, err)
+                 : target ? table_write(call, target, &rows, a->noun)
+                          : STATUS_DONE;
+    if (!status && option_flag(call, "json")) {
+        json_t *json = json_incref(a->head);
+        json_add(&json, rows.key, table_json(&rows));
+        err = json_put_from(call->ctx, stdout, json, NULL, source);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    } else if (!status && !target) {
+        view_print(&shown, NULL, rows.rows);
     }
-    if (whole) return STATUS_DONE;
-    report_error("out of memory");
-    return output_end(out, STATUS_FAILED);
+    json_decref(a->head);
+    return status;
 }

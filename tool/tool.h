@@ -59,6 +59,8 @@ typedef struct command {
     const char *output;   /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     const char *required; /* other options that must be given: "unit"; NULL: none */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
+    rb_option_group own;                 /* its own options, after so many of the groups */
+    int own_after;
     example examples[MAX_EXAMPLES + 1];
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
@@ -175,6 +177,10 @@ const char *output_shown(const char *target); /* what messages call it */
 int output_begin(output *out, const char *target, const char *suffix);
 /* The same for a file that the command writes itself, at out->path. */
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
+/* The same, filled: what was begun is to be ended unless there was a message. */
+typedef rb_error (*output_filler)(rb_context *ctx, FILE *file, const void *of);
+int output_fill(output *out, rb_context *ctx, const char *target, const char *suffix,
+                output_filler fill, const void *of);
 /* If all went well so far: copies to the device, if it is one, or lets the command's own file
  * appear. Frees in any case; the status. */
 int output_end(output *out, int status);
@@ -368,6 +374,10 @@ void put_plain(char *text);
 void put_options(char *text);
 /* "rarebit: message" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* rb_context_fail with a format. */
+rb_error fail(rb_context *ctx, rb_error error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+rb_error fail_memory(rb_context *ctx);
 /* The context's message and the status for the error. */
 int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
@@ -453,9 +463,12 @@ typedef struct result_table {
 json_t *table_json(const result_table *table);
 /* Does the name say a format, .tsv or .json, or is it a device, which takes TSV? */
 bool table_format_known(const char *target);
+rb_error table_check(rb_context *ctx, const char *path); /* refuses another one */
 /* Begins an output and writes the table to it, to be ended with output_end. STATUS_DONE, or a
  * status after a message; then there is nothing to end. */
 int table_begin(invocation *call, output *out, const char *target, const result_table *table);
+/* Writes all of it, and says how many of what it has. */
+int table_write(invocation *call, const char *target, const result_table *table, const char *noun);
 
 /* Some columns of a table of the library. */
 typedef struct table_view {
@@ -472,6 +485,18 @@ table_view view_table(rb_table table, const rb_model *model, const char *keys);
 result_table view_rows(const table_view *view);
 /* Both at once, as an array. */
 json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits);
+/* A table of the library as what a command answers. */
+typedef struct table_answer {
+    rb_table table;
+    const char *key;   /* of its rows in JSON */
+    json_t *head;      /* what JSON has besides, freed by table_deliver; NULL: out of memory */
+    const char *noun;  /* what a row is: "units" */
+    const char *shown; /* the keys of the columns at the terminal; NULL: all */
+} table_answer;
+
+/* Writes it to --output, prints JSON with --json, and else the table where there is no output. The
+ * status. */
+int table_deliver(invocation *call, const table_answer *answer, rb_source *source);
 /* The key at *keys, which moves behind it; false: there is none. */
 bool next_key(const char **keys, char key[32]);
 /* Prints these rows, of which there are so many, to read; NULL: all. */

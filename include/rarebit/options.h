@@ -132,15 +132,15 @@ typedef struct rb_option_rule {
     const char *then;
 } rb_option_rule;
 
-/* Options that stand together, and the struct that has a field for each. By row_size the library
- * knows the header that the program was built with: rb_option, rb_option_rule and this struct grow
- * together, at their ends, and so that rb_option is larger; rb_options_add refuses a group of
- * another header. */
+/* Options that stand together, and the struct that has a field for each, if any. By row_size the
+ * library knows the header that the program was built with: rb_option, rb_option_rule and this
+ * struct grow together, at their ends, and so that rb_option is larger; rb_options_add refuses a
+ * group of another header. */
 struct rb_option_group {
     size_t row_size;             /* sizeof(rb_option) */
     const char *title;           /* "Reading" */
     const rb_option *rows;       /* a row with the name NULL is the end */
-    size_t bytes;                /* of the struct */
+    size_t bytes;                /* of the struct; 0: none: offsets do not count */
     const rb_option_rule *rules; /* NULL: none */
 };
 

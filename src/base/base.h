@@ -308,6 +308,7 @@ typedef struct rb_option_part {
     rb_option_group group;
     void *fields;
     rb_option_state *states; /* one per row; NULL: all are set, and nothing is owned */
+    rb_option *rows;         /* those of the group, where it has no struct; else NULL */
 } rb_option_part;
 
 enum { RB_OPTION_PARTS = 12 };

@@ -48,13 +48,13 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
                        "has %zu bytes instead of %zu",
                        group->title, group->row_size, sizeof(rb_option));
     }
-    char *fields = rb_alloc_zero(ctx, 1, group->bytes);
+    char *fields = rb_alloc_zero(ctx, 1, group->bytes ? group->bytes : sizeof(rb_values));
     rb_error err = fields ? RB_OK : RB_ERROR_MEMORY;
     for (const rb_option *row = group->rows; !err && row->name; row++) {
         const char *wrong = NULL;
         if (!rb_row_bytes(row))
             wrong = "is of an unknown kind";
-        else if (row->offset + rb_row_bytes(row) > group->bytes)
+        else if (group->bytes && row->offset + rb_row_bytes(row) > group->bytes)
             wrong = "lies beyond the end of its struct";
         else if (row->kind == RB_OPTION_CHOICE && !row->choices)
             wrong = "has no choices";
@@ -71,6 +71,19 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
     return err;
 }
 
+/* Fields of a group without a struct lie one behind the other: its rows, with their places. */
+static rb_option *lay_out(rb_context *ctx, const rb_option_group *group, int64_t count,
+                          size_t *bytes) {
+    const size_t field = sizeof(rb_values); /* the largest */
+    rb_option *rows = rb_alloc_zero(ctx, count + 1, sizeof *rows);
+    for (int64_t i = 0; rows && i < count; i++) {
+        rows[i] = group->rows[i];
+        rows[i].offset = (size_t)i * field;
+    }
+    *bytes = (size_t)count * field;
+    return rows;
+}
+
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group) {
     int64_t count = 0;
     if (options->n_parts == RB_OPTION_PARTS) {
@@ -82,16 +95,17 @@ rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_opti
         if (find(options, name).row)
             return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is an option '%s' already", name);
     }
-    rb_option_part part = {.key = group,
-                           .group = *group,
-                           .fields = rb_alloc_zero(ctx, 1, group->bytes),
-                           .states = rb_alloc_zero(ctx, count, sizeof *part.states)};
-    if (!part.fields || !part.states) {
+    rb_option_part part = {.key = group, .group = *group};
+    if (!group->bytes) part.group.rows = part.rows = lay_out(ctx, group, count, &part.group.bytes);
+    part.states = rb_alloc_zero(ctx, count, sizeof *part.states);
+    part.fields = rb_alloc_zero(ctx, 1, part.group.bytes);
+    if (!part.fields || !part.states || !part.group.rows) {
         rb_free(part.fields);
         rb_free(part.states);
+        rb_free(part.rows);
         return RB_ERROR_MEMORY;
     }
-    rb_rows_default(group->rows, part.fields);
+    rb_rows_default(part.group.rows, part.fields);
     options->parts[options->n_parts++] = part;
     return RB_OK;
 }
@@ -115,6 +129,7 @@ void rb_options_free(rb_options *options) {
         }
         rb_free(part->states);
         rb_free(part->fields);
+        rb_free(part->rows);
     }
     rb_free(options);
 }

@@ -58,7 +58,7 @@ expect 0 methods N.npy --log1p --methods nmf,pca -k 3 --folds 0
 tells "For units that recur take "
 
 refuses "--methods has 'nothing', which is no method" methods X.npy --methods pca,nothing -q
-refuses "cannot write 't.txt': use the suffix .tsv or .json" methods X.npy -o t.txt
+refuses "cannot write 't.txt': its suffix must be .tsv or .json" methods X.npy -o t.txt
 refuses "--folds is 61, but must be 0 or from 2 to the 60 samples" methods X.npy --methods pca --folds 61 -q
 breaks "--units is 500" methods X.npy --methods pca -k 500 -q
 breaks "cannot read missing.tsv" methods X.npy --labels missing.tsv -q

@@ -269,6 +269,36 @@ static void allocations(void **state) {
     }
 }
 
+/* Options that are asked for by name alone need no struct, and no places in one. */
+static void a_group_without_a_struct(void **state) {
+    rb_context *ctx = *state;
+    static const rb_option rows[] = {
+        {"file", 'f', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "a file"},
+        {"whole", 0, RB_OPTION_INTEGER, 0, "7", 0, 9, NULL, "N", "a number"},
+        {"each", 0, RB_OPTION_VALUES, 0, "0.5", 0, 1, NULL, "X", "values"},
+        {"how", 0, RB_OPTION_CHOICE, 0, "b", 0, 0, "a|b", "HOW", "a choice"},
+        {"on", 0, RB_OPTION_FLAG, 0, "true", 0, 0, NULL, NULL, "a flag"},
+        {0},
+    };
+    static const char *const set[] = {"x.npy", "3", "0.25", "a", "false"};
+    static const rb_option_group group = {sizeof(rb_option), "Own", rows};
+    rb_options *options = options_of(ctx, "rfn");
+    char text[16];
+    assert_ok(ctx, rb_options_add(ctx, options, &group));
+    assert_non_null(rb_options_fields(options, &group));
+    for (int r = 0; r < 5; r++) {
+        rb_options_get(options, rows[r].name, text, sizeof text);
+        assert_string_equal(text, rows[r].fallback ? rows[r].fallback : "");
+        assert_ok(ctx, rb_options_set(ctx, options, rows[r].name, set[r]));
+    }
+    for (int r = 0; r < 5; r++) {
+        rb_options_get(options, rows[r].name, text, sizeof text);
+        assert_string_equal(text, set[r]);
+    }
+    refuses(ctx, rb_options_set(ctx, options, "whole", "10"), "`whole` is '10'");
+    rb_options_free(options);
+}
+
 static int setup(void **state) {
     *state = fixture_context();
     return 0;
@@ -290,6 +320,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(idle_and_contradictory_options, setup, teardown),
         cmocka_unit_test_setup_teardown(a_start_from_a_model, setup, teardown),
         cmocka_unit_test_setup_teardown(values_of_a_matrix, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_group_without_a_struct, setup, teardown),
         cmocka_unit_test_setup_teardown(allocations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
