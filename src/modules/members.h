@@ -7,6 +7,7 @@
 typedef struct rb_recode rb_recode;
 
 struct rb_refit {
+    rb_scratch memory; /* of all arrays, those of the recoding too */
     int64_t n_samples;
     rb_dense products;     /* V'mu, features x units */
     rb_dense moments;      /* mu'mu, lower triangle */
@@ -24,6 +25,6 @@ double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit);
 
 /* The codes of a tile of samples become new ones. */
 rb_error rb_recode_tile(rb_context *ctx, rb_recode *recode, rb_dense values, rb_dense codes);
-void rb_recode_free(rb_recode *recode); /* NULL is accepted */
+void rb_recode_end(rb_recode *recode); /* of what is not in the memory of the refit */
 
 #endif

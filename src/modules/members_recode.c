@@ -37,39 +37,26 @@ struct rb_recode {
     rb_spd *factor;         /* of the precision, where codes have signs */
 };
 
-void rb_recode_free(rb_recode *r) {
-    if (!r) return;
-    rb_dense_free(&r->loadings);
-    rb_dense_free(&r->weighted);
-    rb_dense_free(&r->precision);
+void rb_recode_end(rb_recode *r) {
     rb_dense_free(&r->linear);
     rb_dense_free(&r->sides);
     rb_spd_free(r->factor);
-    rb_free(r->rms);
-    rb_free(r->has);
-    rb_free(r->constant);
-    rb_free(r->information);
-    rb_free(r->noise);
-    rb_free(r->units);
-    rb_free(r);
 }
 
-static rb_error recode_new(rb_context *ctx, int64_t features, int64_t count, rb_recode **out) {
-    rb_recode *r = rb_alloc_zero(ctx, 1, sizeof *r);
-    *out = r;
-    if (!r) return RB_ERROR_MEMORY;
+static rb_error recode_new(rb_scratch *m, int64_t features, int64_t count, rb_recode **out) {
+    rb_recode *r = *out = rb_take(m, 1, sizeof *r);
+    if (!r) return m->err;
     r->count = count;
-    r->rms = rb_alloc_zero(ctx, count, sizeof *r->rms);
-    r->has = rb_alloc_zero(ctx, count, sizeof *r->has);
-    r->constant = rb_alloc_zero(ctx, count, sizeof *r->constant);
-    r->information = rb_alloc_zero(ctx, count, sizeof *r->information);
-    r->noise = rb_alloc_zero(ctx, features, sizeof *r->noise);
-    r->units = rb_alloc_zero(ctx, count, sizeof *r->units);
-    bool there = r->rms && r->has && r->constant && r->information && r->noise && r->units;
-    rb_error err = there ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, features, count, &r->loadings);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, features, count, &r->weighted);
-    return err ? err : rb_dense_new(ctx, RB_FLOAT64, count, count, &r->precision);
+    r->rms = rb_take(m, count, sizeof *r->rms);
+    r->has = rb_take(m, count, sizeof *r->has);
+    r->constant = rb_take(m, count, sizeof *r->constant);
+    r->information = rb_take(m, count, sizeof *r->information);
+    r->noise = rb_take(m, features, sizeof *r->noise);
+    r->units = rb_take(m, count, sizeof *r->units);
+    rb_dense_take(m, RB_FLOAT64, features, count, &r->loadings);
+    rb_dense_take(m, RB_FLOAT64, features, count, &r->weighted);
+    rb_dense_take(m, RB_FLOAT64, count, count, &r->precision);
+    return m->err;
 }
 
 /* ---- loadings of features that belong ---- */
@@ -126,7 +113,8 @@ rb_error rb_refit_recode(rb_context *ctx, const rb_refit *first, const rb_tested
                          const bool *belongs, bool nonnegative, rb_refit **refit) {
     rb_error err = rb_refit_new(ctx, first->products.rows, first->products.cols, refit);
     if (err) return err;
-    err = recode_new(ctx, first->products.rows, units->count, &(*refit)->recode);
+    err = recode_new(&(*refit)->memory, first->products.rows, units->count,
+                     &(*refit)->recode);
     rb_recode *r = (*refit)->recode;
     for (int64_t j = 0; !err && j < units->count; j++) {
         r->units[j] = units->index[j];

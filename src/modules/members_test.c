@@ -54,45 +54,37 @@ enum { TILE = 256 };
 
 void rb_refit_free(rb_refit *r) {
     if (!r) return;
-    rb_dense_free(&r->products);
-    rb_dense_free(&r->moments);
-    rb_dense_free(&r->rows);
-    rb_dense_free(&r->values);
-    rb_dense_free(&r->codes);
-    rb_free(r->sums);
-    rb_free(r->squares);
-    rb_free(r->code_sums);
-    rb_recode_free(r->recode);
+    if (r->recode) rb_recode_end(r->recode);
+    rb_scratch_end(&r->memory);
     rb_free(r);
 }
 
 rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_refit **out) {
-    rb_refit *r = rb_alloc_zero(ctx, 1, sizeof *r);
-    *out = r;
+    rb_refit *r = *out = rb_alloc_zero(ctx, 1, sizeof *r);
     if (!r) return RB_ERROR_MEMORY;
-    r->sums = rb_alloc_zero(ctx, n_features, sizeof *r->sums);
-    r->squares = rb_alloc_zero(ctx, n_features, sizeof *r->squares);
-    r->code_sums = rb_alloc_zero(ctx, n_units, sizeof *r->code_sums);
-    rb_error err = r->sums && r->squares && r->code_sums ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, n_features, n_units, &r->products);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, n_units, n_units, &r->moments);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, TILE, n_features, &r->values);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, TILE, n_units, &r->codes);
+    rb_scratch *m = &r->memory;
+    m->ctx = ctx;
+    r->sums = rb_take(m, n_features, sizeof *r->sums);
+    r->squares = rb_take(m, n_features, sizeof *r->squares);
+    r->code_sums = rb_take(m, n_units, sizeof *r->code_sums);
+    rb_dense_take(m, RB_FLOAT64, n_features, n_units, &r->products);
+    rb_dense_take(m, RB_FLOAT64, n_units, n_units, &r->moments);
+    rb_dense_take(m, RB_FLOAT64, TILE, n_features, &r->values);
+    rb_dense_take(m, RB_FLOAT64, TILE, n_units, &r->codes);
+    rb_error err = m->err;
     if (err) {
         rb_refit_free(r);
         *out = NULL;
-        return err;
     }
-    return RB_OK;
+    return err;
 }
 
 /* Samples row .. row + count - 1 of a block, and their codes, as float64. */
 static rb_error take_tile(rb_context *ctx, rb_refit *r, const rb_block *block,
                           const rb_matrix *codes, int64_t row, int64_t count) {
     rb_type type = block->sparse ? block->csr.type : block->dense.type;
-    rb_error err = RB_OK;
-    if (!r->rows.data) err = rb_dense_new(ctx, type, TILE, block->n_features, &r->rows);
-    if (err) return err;
+    if (!r->rows.data) rb_dense_take(&r->memory, type, TILE, block->n_features, &r->rows);
+    if (r->memory.err) return r->memory.err;
     rb_dense rows = rb_dense_rows(r->rows, 0, count);
     rb_block_rows(block, row, rows);
     rb_dense_copy(rows, rb_dense_rows(r->values, 0, count));
