@@ -34,11 +34,12 @@ rb_error command_options(rb_context *ctx, const command *c, rb_options **options
     return err;
 }
 
-/* Fills the rows of a command: its options but for those named in `without`. */
-static bool find_rows(rb_context *ctx, command *c) {
+bool command_fill(rb_context *ctx, const command *filled) {
+    command *c = (command *)filled; /* of a list, which is ours */
     rb_options *options = NULL;
     rb_option row;
     int64_t count = 0;
+    if (c->rows) return true;
     bool found = command_options(ctx, c, &options) == RB_OK;
     while (found && !rb_options_row(options, count, &row, sizeof row))
         count++;
@@ -78,8 +79,6 @@ command_list *commands_new(rb_context *ctx) {
             complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
     for (int i = 0; complete && i < TABLE_COUNT; i++)
         if (table[i]->words) list->entries[list->count++] = *table[i];
-    for (int i = 0; complete && i < list->count; i++)
-        complete = find_rows(ctx, &list->entries[i]);
     if (!complete) {
         commands_free(list);
         return NULL;

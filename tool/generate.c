@@ -63,9 +63,10 @@ static int run(invocation *call) {
     const command_list *list = call->commands;
     int status = make_folder(folder, "man");
     status = status ? status : make_folder(folder, "completion");
-    status = status ? status : write_manual(folder, list, NULL);
     for (int i = 0; i < list->count && !status; i++)
-        status = check_options(&list->entries[i]);
+        status = command_fill(call->ctx, &list->entries[i]) ? check_options(&list->entries[i])
+                                                            : STATUS_FAILED;
+    status = status ? status : write_manual(folder, list, NULL);
     verb v;
     for (int i = 0; !status && commands_verb(list, i, &v); i += v.count)
         status = write_manual(folder, list, &v);

@@ -262,6 +262,7 @@ static int run(invocation *call) {
     }
     const command *c = commands_find(list, call->n_arguments, (char **)call->arguments, &used);
     if (c && used == call->n_arguments) {
+        if (!command_fill(call->ctx, c)) return report_failure(call->ctx, fail_memory(call->ctx));
         help_command(stdout, c, option_flag(call, "all"));
         return STATUS_DONE;
     }

@@ -89,7 +89,8 @@ static int dispatch(rb_context *ctx, const command_list *list, int argc, char **
     const command *found = commands_find(list, argc - 1, argv + 1, &used);
     if (!found) return no_command(list, argc, argv);
     invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
-    int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
+    int status = command_fill(ctx, found) ? invocation_read(&call, argc - 1 - used, argv + 1 + used)
+                                          : report_failure(ctx, fail_memory(ctx));
     if (status == STATUS_DONE && call.wants_help)
         help_command(stdout, found, false);
     else if (status == STATUS_DONE)

@@ -77,7 +77,7 @@ typedef struct command {
                           const rb_options *options, const char *path);
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
-    rb_option *rows;              /* its options, filled by commands_new; the last has no name */
+    rb_option *rows;              /* its options, by command_fill; the last has no name */
     /* tool/without: a library that is not built, and the words of its commands and methods. */
     const char *library, *brings;
 } command;
@@ -94,6 +94,9 @@ void commands_free(command_list *list);
 /* The command whose words begin argv; *used is how many words that were. NULL when there is
  * none. */
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
+/* Finds the rows of a command of a list, but for those named in `without`: for who runs or explains
+ * it. False: out of memory. */
+bool command_fill(rb_context *ctx, const command *c);
 /* A handle with the options of a command; those that it does not offer too. */
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
 /* The commands of one first word, which stand together. */
