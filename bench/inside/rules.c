@@ -124,7 +124,7 @@ static void compare_planted(rb_context *ctx, int64_t first, int64_t sets) {
 /* ---- known classes ---- */
 
 /* The Jaccard index of the samples of a module and those of a class. */
-static double overlap(const rb_module *module, const rb_labels *labels, int64_t class) {
+static double overlap(const rb_module *module, const rb_classes *labels, int64_t class) {
     int64_t both = 0, members = 0, of_class = 0;
     for (int64_t i = 0; i < labels->n_samples; i++)
         of_class += labels->class_of[i] == class;
@@ -137,8 +137,8 @@ static double overlap(const rb_module *module, const rb_labels *labels, int64_t 
     return either > 0 ? (double)both / (double)either : 0;
 }
 
-static double class_score(rb_context *ctx, const rb_modules *modules, const rb_labels *labels) {
-    int64_t classes = labels->classes->count, count = rb_modules_count(modules);
+static double class_score(rb_context *ctx, const rb_modules *modules, const rb_classes *labels) {
+    int64_t classes = labels->n_classes, count = rb_modules_count(modules);
     double *gain = bench_take((size_t)(classes * count + 1), sizeof *gain), sum = 0;
     int64_t *partner = bench_take((size_t)classes + 1, sizeof *partner);
     for (int64_t c = 0; c < classes; c++)
@@ -153,7 +153,7 @@ static double class_score(rb_context *ctx, const rb_modules *modules, const rb_l
 }
 
 static void compare_classes(rb_context *ctx, const char *name, rb_source *source,
-                            const rb_labels *labels) {
+                            const rb_classes *labels) {
     enum { SEEDS = 2 };
     for (int way = 0; way < WAYS; way++) {
         double sums[RULES] = {0};
@@ -178,7 +178,7 @@ static void compare_set(rb_context *ctx, const char *folder, const char *set) {
     char path[4096], classes[4096], name[512];
     rb_matrix *matrix;
     rb_source *source;
-    rb_labels labels;
+    rb_classes labels = {.size = sizeof labels};
     snprintf(path, sizeof path, "%s/%s/expr.tsv.gz", folder, set);
     snprintf(classes, sizeof classes, "%s/%s/labels.tsv", folder, set);
     FILE *file = fopen(path, "rb");
@@ -186,11 +186,11 @@ static void compare_set(rb_context *ctx, const char *folder, const char *set) {
     fclose(file);
     bench_check(ctx, rb_read(ctx, path, NULL, &matrix));
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    bench_check(ctx, rb_labels_read(ctx, classes, source, &labels));
+    bench_check(ctx, rb_classes_read(ctx, classes, source, &labels));
     snprintf(name, sizeof name, "%s, %lld x %lld", set, (long long)rb_source_samples(source),
              (long long)rb_source_features(source));
     compare_classes(ctx, name, source, &labels);
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     rb_source_free(source);
     rb_matrix_free(matrix);
 }

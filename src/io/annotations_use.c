@@ -22,12 +22,12 @@ static rb_error take_class(rb_matching *m) {
 }
 
 /* Measurements make a class of nearly every sample. Few whole numbers may be labels. */
-static rb_error refuse_measurements(const rb_matching *m, const rb_labels *labels) {
+static rb_error refuse_measurements(const rb_matching *m, const rb_classes *labels) {
     enum { FEW = 10 };
-    int64_t count = labels->classes->count;
+    int64_t count = labels->n_classes;
     bool whole = true;
     for (int64_t c = 0; c < count; c++) {
-        const char *text = labels->classes->text[c];
+        const char *text = labels->names[c];
         double value;
         if (rb_cell_read(NULL, text, (int64_t)strlen(text), &value) != RB_CELL_NUMBER) return RB_OK;
         whole = whole && value == floor(value);
@@ -41,16 +41,16 @@ static rb_error refuse_measurements(const rb_matching *m, const rb_labels *label
 }
 
 /* Names, or lines whose parts no tab or comma divides. */
-static rb_error refuse_unique(const rb_matching *m, const rb_labels *labels) {
+static rb_error refuse_unique(const rb_matching *m, const rb_classes *labels) {
     enum { FEW = 10 };
-    if (labels->n_labelled <= FEW || labels->classes->count < labels->n_labelled) return RB_OK;
+    if (labels->n_labelled <= FEW || labels->n_classes < labels->n_labelled) return RB_OK;
     return rb_fail(m->ctx, RB_ERROR_DATA,
                    "every value of column '%s' of %s is unique, such as '%.40s'; name a column of "
                    "classes, and separate columns by tabs or commas",
-                   m->columns->name, m->table->path, labels->classes->text[0]);
+                   m->columns->name, m->table->path, labels->names[0]);
 }
 
-static rb_error check_classes(const rb_matching *m, const rb_labels *labels) {
+static rb_error check_classes(const rb_matching *m, const rb_classes *labels) {
     rb_error err = refuse_measurements(m, labels);
     err = err ? err : refuse_unique(m, labels);
     if (!err && labels->n_labelled == 0)
@@ -62,36 +62,22 @@ static rb_error check_classes(const rb_matching *m, const rb_labels *labels) {
     return err;
 }
 
-static rb_error find_labels(rb_context *ctx, const rb_annotations *table, const char *name,
-                            const rb_source *source, rb_labels *labels) {
+rb_error rb_annotations_classes(rb_context *ctx, const rb_annotations *table, const char *name,
+                                const rb_source *source, rb_classes *classes) {
     rb_matching m = {.ctx = ctx, .table = table, .source = source};
-    *labels = (rb_labels){0};
-    rb_error err = rb_matching_begin(&m, name);
+    rb_error err = rb_size_check(ctx, "the classes", classes->size, sizeof *classes);
+    if (err) return err;
+    *classes = (rb_classes){.size = sizeof *classes};
+    err = rb_matching_begin(&m, name);
     if (!err)
         err = name ? rb_matching_add(&m, (rb_matched){.name = name, .at = table->shorter})
                    : take_class(&m);
     err = err ? err : rb_matching_find(&m);
     err = err ? err : rb_matching_read(&m, m.columns);
-    err = err ? err : rb_labels_of(ctx, m.columns->text, m.n, labels);
-    err = err ? err : check_classes(&m, labels);
-    if (err) rb_labels_clear(labels);
+    err = err ? err : rb_classes_of(ctx, m.columns->text, m.n, classes);
+    err = err ? err : check_classes(&m, classes);
+    if (err) rb_classes_clear(classes);
     return rb_matching_end(&m, err);
-}
-
-rb_error rb_annotations_classes(rb_context *ctx, const rb_annotations *table, const char *name,
-                                const rb_source *source, rb_classes *classes) {
-    rb_labels labels;
-    rb_error err = rb_size_check(ctx, "the classes", classes->size, sizeof *classes);
-    err = err ? err : find_labels(ctx, table, name, source, &labels);
-    if (err) return err;
-    *classes = (rb_classes){.size = sizeof *classes,
-                            .n_samples = labels.n_samples,
-                            .n_labelled = labels.n_labelled,
-                            .n_classes = labels.classes->count,
-                            .class_of = labels.class_of,
-                            .names = (const char *const *)labels.classes->text,
-                            .text = labels.classes};
-    return RB_OK;
 }
 
 /* ---- covariates ---- */
@@ -126,11 +112,11 @@ static void warn_of_codes(const rb_matching *m, const rb_matched *c) {
 
 /* Groups that are as many as samples are names of these. */
 static rb_error add_groups(const rb_matching *m, const rb_matched *c, rb_covariates *to) {
-    rb_labels labels;
-    rb_error err = rb_labels_of(m->ctx, c->text, m->n, &labels);
+    rb_classes labels;
+    rb_error err = rb_classes_of(m->ctx, c->text, m->n, &labels);
     if (err) return err;
-    bool different = labels.n_labelled > 1 && labels.classes->count == labels.n_labelled;
-    rb_labels_clear(&labels);
+    bool different = labels.n_labelled > 1 && labels.n_classes == labels.n_labelled;
+    rb_classes_clear(&labels);
     if (!different) return rb_covariates_add_groups(m->ctx, to, c->name, c->text);
     leave_out(m, c, "every value is unique");
     return RB_OK;
@@ -232,16 +218,6 @@ rb_error rb_annotations_bind(rb_context *ctx, const rb_annotations *table, const
 }
 
 /* ---- classes, for who needs a table once ---- */
-
-rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
-                        rb_labels *labels) {
-    rb_annotations *table;
-    *labels = (rb_labels){0};
-    rb_error err = rb_annotations_read(ctx, where, source, &table);
-    err = err ? err : find_labels(ctx, table, rb_annotations_columns(where), source, labels);
-    rb_annotations_free(table);
-    return err;
-}
 
 rb_error rb_classes_read(rb_context *ctx, const char *where, const rb_source *source,
                          rb_classes *classes) {

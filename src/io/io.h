@@ -205,12 +205,6 @@ rb_error rb_model_put(rb_h5 *file, const char *group, const rb_model *model);
 /* Adds what rb_model_put wrote to an empty model. */
 rb_error rb_model_get(rb_h5 *file, const char *group, rb_model *model);
 
-/* ---- classes of samples (annotations_use.c) ---- */
-
-/* As rb_classes_read. */
-rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
-                        rb_labels *labels);
-
 /* ---- plain and gzip text (text.c) ---- */
 
 /* Reads lines of any length from a plain or gzip file. */

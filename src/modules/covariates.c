@@ -14,7 +14,7 @@ rb_error rb_covariates_new(rb_context *ctx, int64_t n_samples, rb_covariates **o
 static void clear_column(rb_covariate *c) {
     rb_free(c->name);
     rb_free(c->values);
-    rb_labels_clear(&c->groups);
+    rb_classes_clear(&c->groups);
 }
 
 void rb_covariates_free(rb_covariates *table) {
@@ -67,7 +67,7 @@ rb_error rb_covariates_add_groups(rb_context *ctx, rb_covariates *table, const c
     const char **text = rb_alloc(ctx, n, sizeof *text);
     for (int64_t i = 0; text && i < n; i++)
         text[i] = groups[i] ? groups[i] : "";
-    rb_error err = text ? rb_labels_of(ctx, text, n, &column.groups) : RB_ERROR_MEMORY;
+    rb_error err = text ? rb_classes_of(ctx, text, n, &column.groups) : RB_ERROR_MEMORY;
     column.missing = n - column.groups.n_labelled;
     rb_free(text);
     return add_column(ctx, table, name, err, &column);
@@ -105,12 +105,12 @@ int64_t rb_covariates_missing(const rb_covariates *table, int64_t covariate) {
 
 int64_t rb_covariates_groups(const rb_covariates *table, int64_t covariate) {
     const rb_covariate *c = rb_covariates_column(table, covariate);
-    return !c ? -1 : c->values ? 0 : c->groups.classes->count;
+    return !c ? -1 : c->values ? 0 : c->groups.n_classes;
 }
 
 const char *rb_covariates_group(const rb_covariates *table, int64_t covariate, int64_t group) {
     bool there = group >= 0 && group < rb_covariates_groups(table, covariate);
-    return there ? rb_covariates_column(table, covariate)->groups.classes->text[group] : NULL;
+    return there ? rb_covariates_column(table, covariate)->groups.names[group] : NULL;
 }
 
 int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate, int64_t sample) {
@@ -121,41 +121,42 @@ int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate, in
 
 /* ---- classes from texts ---- */
 
-rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels) {
+rb_error rb_classes_of(rb_context *ctx, const char *const *class_of, int64_t n,
+                       rb_classes *classes) {
     const rb_names given = {n, (char **)class_of};
     rb_named *sorted = rb_names_sort(ctx, &given);
     const char **different = rb_alloc(ctx, n, sizeof *different);
-    *labels = (rb_labels){.n_samples = n, .class_of = rb_alloc(ctx, n, sizeof *labels->class_of)};
+    *classes = (rb_classes){.size = sizeof *classes,
+                            .n_samples = n,
+                            .class_of = rb_alloc(ctx, n, sizeof *classes->class_of)};
     int64_t count = 0;
-    if (sorted && different && labels->class_of) {
+    if (sorted && different && classes->class_of) {
         for (int64_t e = 0; e < n; e++) {
             const char *name = sorted[e].text;
             if (*name && (count == 0 || strcmp(different[count - 1], name) != 0))
                 different[count++] = name;
-            labels->class_of[sorted[e].index] = *name ? count - 1 : -1;
-            labels->n_labelled += *name != '\0';
+            classes->class_of[sorted[e].index] = *name ? count - 1 : -1;
+            classes->n_labelled += *name != '\0';
         }
-        labels->classes = rb_names_copy(ctx, different, count);
+        classes->text = rb_names_copy(ctx, different, count);
     }
     rb_free(sorted);
     rb_free(different);
-    if (labels->classes) return RB_OK;
-    rb_labels_clear(labels);
+    if (classes->text) {
+        classes->names = (const char *const *)((rb_names *)classes->text)->text;
+        classes->n_classes = count;
+        return RB_OK;
+    }
+    rb_classes_clear(classes);
     return RB_ERROR_MEMORY;
 }
 
-void rb_labels_clear(rb_labels *labels) {
-    rb_free(labels->class_of);
-    rb_names_free(labels->classes);
-    *labels = (rb_labels){0};
-}
-
-bool rb_labels_differ(rb_context *ctx, const rb_labels *labels) {
-    int64_t count = labels->classes->count;
+bool rb_classes_differ(rb_context *ctx, const rb_classes *labels) {
+    int64_t count = labels->n_classes;
     if (count == 1) {
         rb_log(ctx, RB_LOG_WARNING,
                "all %lld labelled samples are of one class, '%.60s': there is nothing to test",
-               (long long)labels->n_labelled, labels->classes->text[0]);
+               (long long)labels->n_labelled, labels->names[0]);
     } else if (count == 0) {
         rb_log(ctx, RB_LOG_WARNING, "no sample has a class: there is nothing to test");
     }

@@ -15,7 +15,7 @@
 
 /* What is computed for one unit after the other. */
 typedef struct marking {
-    const rb_labels *labels;
+    const rb_classes *labels;
     bool signs;          /* is any code below 0? */
     int64_t *class_of;   /* of the labelled samples, in order */
     int64_t *class_size; /* of each class */
@@ -30,7 +30,7 @@ static void rank_unit(marking *m, const rb_matrix *codes, int64_t unit) {
     for (int64_t i = 0; i < m->labels->n_samples; i++)
         if (m->labels->class_of[i] >= 0) m->values[n++] = (float)rb_matrix_at(codes, i, unit);
     rb_ranking_set(&m->ranking, m->values, n);
-    memset(m->rank_sum, 0, (size_t)m->labels->classes->count * sizeof *m->rank_sum);
+    memset(m->rank_sum, 0, (size_t)m->labels->n_classes * sizeof *m->rank_sum);
     for (int64_t i = 0; i < n; i++)
         m->rank_sum[m->class_of[i]] += m->ranking.ranks[i];
 }
@@ -53,7 +53,7 @@ static rb_error mark(marking *m, const rb_matrix *codes, rb_group_auc *rows, int
     for (int64_t u = 0; u < n_units && !err; u++) {
         err = rb_check_stop(m->ranking.ctx);
         rank_unit(m, codes, u);
-        for (int64_t c = 0; c < m->labels->classes->count && !err; c++) {
+        for (int64_t c = 0; c < m->labels->n_classes && !err; c++) {
             rb_group_auc *of_class = rows + c * n_units;
             err = test_class(m, u, c, &of_class[u]);
             if (best[c] < 0 || merit(m, of_class[u].auc) > merit(m, of_class[best[c]].auc))
@@ -65,8 +65,8 @@ static rb_error mark(marking *m, const rb_matrix *codes, rb_group_auc *rows, int
 
 /* Classes by number in the order of labelled samples, and how large each is. */
 static void count_classes(marking *m, int64_t *best) {
-    const rb_labels *labels = m->labels;
-    int64_t n_classes = labels->classes->count, at = 0;
+    const rb_classes *labels = m->labels;
+    int64_t n_classes = labels->n_classes, at = 0;
     for (int64_t i = 0; i < labels->n_samples; i++) {
         if (labels->class_of[i] >= 0) {
             m->class_of[at++] = labels->class_of[i];
@@ -78,16 +78,16 @@ static void count_classes(marking *m, int64_t *best) {
 }
 
 /* Is any code of a sample with a class below 0? */
-static bool has_signs(const rb_labels *labels, const rb_matrix *codes) {
+static bool has_signs(const rb_classes *labels, const rb_matrix *codes) {
     for (int64_t i = 0; i < labels->n_samples; i++)
         for (int64_t u = 0; labels->class_of[i] >= 0 && u < codes->n_features; u++)
             if ((float)rb_matrix_at(codes, i, u) < 0) return true;
     return false;
 }
 
-static rb_error find_aucs(rb_context *ctx, const rb_labels *labels, const rb_matrix *codes,
+static rb_error find_aucs(rb_context *ctx, const rb_classes *labels, const rb_matrix *codes,
                           rb_group_auc *rows, int64_t *best) {
-    int64_t n = labels->n_labelled, n_classes = labels->classes->count;
+    int64_t n = labels->n_labelled, n_classes = labels->n_classes;
     rb_scratch scratch = {.ctx = ctx};
     marking m = {.labels = labels, .signs = has_signs(labels, codes)};
     m.class_of = rb_take(&scratch, n, sizeof *m.class_of);
@@ -103,9 +103,9 @@ static rb_error find_aucs(rb_context *ctx, const rb_labels *labels, const rb_mat
     return rb_scratch_end(&scratch);
 }
 
-static rb_error find_overlaps(rb_context *ctx, const rb_labels *labels, const rb_modules *modules,
+static rb_error find_overlaps(rb_context *ctx, const rb_classes *labels, const rb_modules *modules,
                               int64_t n_units, rb_group_auc *rows) {
-    int64_t n_classes = labels->classes->count;
+    int64_t n_classes = labels->n_classes;
     rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
     rb_scratch scratch = {.ctx = ctx, .err = err};
     int64_t *common = rb_take(&scratch, n_classes, sizeof *common);
@@ -137,11 +137,11 @@ rb_error rb_covariates_auc(rb_context *ctx, const rb_covariates *table, int64_t 
     err = check_groups(ctx, table, covariate);
     err = err ? err : rb_codes_check(ctx, table, codes);
     if (err) return err;
-    const rb_labels *labels = &rb_covariates_column(table, covariate)->groups;
+    const rb_classes *labels = &rb_covariates_column(table, covariate)->groups;
     aucs->n_units = codes->n_features;
     aucs->n_samples = labels->n_labelled;
-    if (!rb_labels_differ(ctx, labels)) return RB_OK;
-    aucs->n_groups = labels->classes->count;
+    if (!rb_classes_differ(ctx, labels)) return RB_OK;
+    aucs->n_groups = labels->n_classes;
     int64_t count = aucs->n_groups * aucs->n_units;
     aucs->rows = rb_alloc_zero(ctx, count, sizeof *aucs->rows);
     aucs->best = rb_alloc(ctx, aucs->n_groups, sizeof *aucs->best);
@@ -159,7 +159,7 @@ rb_error rb_covariates_overlap(rb_context *ctx, const rb_covariates *table, int6
                                const rb_modules *modules, rb_group_aucs *aucs) {
     rb_error err = check_groups(ctx, table, covariate);
     if (err || !aucs->rows) return err;
-    const rb_labels *labels = &rb_covariates_column(table, covariate)->groups;
+    const rb_classes *labels = &rb_covariates_column(table, covariate)->groups;
     return find_overlaps(ctx, labels, modules, aucs->n_units, aucs->rows);
 }
 

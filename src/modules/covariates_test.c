@@ -149,7 +149,7 @@ static void test_groups(sampling *s, rb_covariate_test *test) {
 
 static void take_samples(sampling *s, const rb_covariate *c) {
     s->n = 0;
-    s->n_groups = c->values ? 0 : c->groups.classes->count;
+    s->n_groups = c->values ? 0 : c->groups.n_classes;
     for (int64_t i = 0; i < s->n_samples; i++) {
         if (c->values ? isnan(c->values[i]) : c->groups.class_of[i] < 0) continue;
         s->x[s->n] = s->codes[i];

@@ -37,7 +37,7 @@ double rb_log_hypergeometric_tail(const double *log_factorial, int64_t populatio
 
 /* What every module is compared with, and scratch for one. */
 typedef struct comparison {
-    const rb_labels *labels;
+    const rb_classes *labels;
     double *log_factorial; /* log 0! .. log n! of as many as are labelled */
     int64_t *class_size;   /* labelled samples of each class */
     int64_t *overlap;      /* of these, in the module at hand */
@@ -51,7 +51,7 @@ static rb_enrichment_row row_of(const comparison *c, int64_t module, int64_t mod
                                               module_size, overlap);
     return (rb_enrichment_row){
         .module = module,
-        .class_name = c->labels->classes->text[class_index],
+        .class_name = c->labels->names[class_index],
         .module_size = module_size,
         .class_size = class_size,
         .overlap = overlap,
@@ -69,9 +69,9 @@ static bool is_better(const rb_enrichment_row *a, const rb_enrichment_row *b) {
            (a->log10_p_value == b->log10_p_value && a->f1 > b->f1);
 }
 
-int64_t rb_count_classes(const rb_labels *labels, const rb_module *m, int64_t *counts) {
+int64_t rb_count_classes(const rb_classes *labels, const rb_module *m, int64_t *counts) {
     int64_t size = 0;
-    memset(counts, 0, (size_t)labels->classes->count * sizeof *counts);
+    memset(counts, 0, (size_t)labels->n_classes * sizeof *counts);
     for (int64_t d = 0; d < m->n_samples; d++) {
         int64_t class_index = labels->class_of[m->samples[d].index];
         if (class_index >= 0) {
@@ -85,7 +85,7 @@ int64_t rb_count_classes(const rb_labels *labels, const rb_module *m, int64_t *c
 static rb_enrichment_row best_row(const comparison *c, const rb_module *m, int64_t rank) {
     int64_t size = rb_count_classes(c->labels, m, c->overlap);
     rb_enrichment_row best = {.module = rank};
-    for (int64_t k = 0; size > 0 && k < c->labels->classes->count; k++) {
+    for (int64_t k = 0; size > 0 && k < c->labels->n_classes; k++) {
         rb_enrichment_row row = row_of(c, rank, size, k);
         if (!best.class_name || is_better(&row, &best)) best = row;
     }
@@ -108,9 +108,9 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
     return RB_OK;
 }
 
-static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
+static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_classes *labels,
                         rb_enrichment *e) {
-    int64_t n_classes = labels->classes->count;
+    int64_t n_classes = labels->n_classes;
     rb_scratch scratch = {.ctx = ctx};
     comparison c = {.labels = labels,
                     .log_tests = log((double)n_classes * fmax(1, (double)modules->tested))};
@@ -128,29 +128,21 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return rb_scratch_end(&scratch);
 }
 
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
-                          rb_enrichment *e) {
-    rb_labels own = *labels; /* what rows point into stays */
-    rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
-    e->n_labelled = labels->n_labelled;
-    e->n_classes = labels->classes->count;
-    if (err || !rb_labels_differ(ctx, labels)) return err;
-    own.classes = rb_names_copy(ctx, (const char **)labels->classes->text, labels->classes->count);
-    e->text = own.classes;
-    err = own.classes ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
-    e->n_rows = modules->count;
-    if (err) rb_enrichment_clear(e);
-    return err;
-}
-
 rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules,
                                const rb_classes *classes, rb_enrichment *e) {
     rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
     if (err) return err;
-    rb_names names = {classes->n_classes, (char **)classes->names};
-    const rb_labels labels = {classes->n_samples, classes->n_labelled, classes->class_of, &names};
-    *e = (rb_enrichment){.size = sizeof *e};
-    return rb_enrichment_of(ctx, modules, &labels, e);
+    *e = (rb_enrichment){
+        .size = sizeof *e, .n_labelled = classes->n_labelled, .n_classes = classes->n_classes};
+    err = rb_modules_check_samples(ctx, modules, classes->n_samples);
+    if (err || !rb_classes_differ(ctx, classes)) return err;
+    rb_classes own = *classes; /* what rows point into stays */
+    rb_names *names = e->text = rb_names_copy(ctx, (const char **)own.names, own.n_classes);
+    own.names = names ? (const char *const *)names->text : NULL;
+    err = names ? compare(ctx, modules, &own, e) : RB_ERROR_MEMORY;
+    e->n_rows = modules->count;
+    if (err) rb_enrichment_clear(e);
+    return err;
 }
 
 void rb_enrichment_clear(rb_enrichment *e) {

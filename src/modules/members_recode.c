@@ -113,8 +113,7 @@ rb_error rb_refit_recode(rb_context *ctx, const rb_refit *first, const rb_tested
                          const bool *belongs, bool nonnegative, rb_refit **refit) {
     rb_error err = rb_refit_new(ctx, first->products.rows, first->products.cols, refit);
     if (err) return err;
-    err = recode_new(&(*refit)->memory, first->products.rows, units->count,
-                     &(*refit)->recode);
+    err = recode_new(&(*refit)->memory, first->products.rows, units->count, &(*refit)->recode);
     rb_recode *r = (*refit)->recode;
     for (int64_t j = 0; !err && j < units->count; j++) {
         r->units[j] = units->index[j];

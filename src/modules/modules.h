@@ -210,31 +210,19 @@ double rb_correlation(int64_t count, const double *x, int64_t x_stride, const do
  * becomes 0. */
 bool rb_normalise(int64_t count, double *x, int64_t stride, bool centre);
 
-/* ---- labels ---- */
-
-/* The class of each sample of a source. */
-typedef struct rb_labels {
-    int64_t n_samples;
-    int64_t n_labelled;
-    int64_t *class_of; /* n_samples, -1: none */
-    rb_names *classes; /* in alphabetical order */
-} rb_labels;
+/* ---- classes ---- */
 
 /* The classes of n samples by name, "" for none. On failure there is nothing to clear. */
-rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
-void rb_labels_clear(rb_labels *labels);
+rb_error rb_classes_of(rb_context *ctx, const char *const *class_of, int64_t n,
+                       rb_classes *classes);
 /* Are there classes to compare? A warning says where there is one alone, or none. */
-bool rb_labels_differ(rb_context *ctx, const rb_labels *labels);
-
-/* rb_modules_enrichment of labels. */
-rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
-                          rb_enrichment *enrichment);
+bool rb_classes_differ(rb_context *ctx, const rb_classes *classes);
 
 /* Every sample of the modules must be one of so many. */
 rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, int64_t n_samples);
 
 /* Counts a module's samples by class; how many have one. */
-int64_t rb_count_classes(const rb_labels *labels, const rb_module *module, int64_t *counts);
+int64_t rb_count_classes(const rb_classes *labels, const rb_module *module, int64_t *counts);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */
@@ -355,8 +343,8 @@ rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column
 
 typedef struct rb_covariate {
     char *name;
-    double *values;   /* NaN: missing; NULL: it is groups */
-    rb_labels groups; /* empty: it is numbers */
+    double *values;    /* NaN: missing; NULL: it is groups */
+    rb_classes groups; /* empty: it is numbers */
     int64_t missing;
 } rb_covariate;
 

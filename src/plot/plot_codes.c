@@ -156,7 +156,7 @@ enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 typedef struct gathering {
     rb_scratch scratch; /* has all arrays */
     rb_codes_plot plot; /* its values are sums at first */
-    rb_labels labels;
+    rb_classes labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
     int64_t *in_row; /* samples that a row averages */
@@ -195,7 +195,7 @@ static void find_groups(gathering *g) {
         for (end = start; end < n && g->keys[end][CLASS] == class_index; end++)
             g->place[(int64_t)g->keys[end][SAMPLE]] = end;
         const char *name =
-            isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
+            isfinite(class_index) ? g->labels.names[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
         g->plot.groups[g->plot.n_groups++] =
             (rb_row_group){name, isfinite(class_index) ? (int64_t)class_index : -1, end - start,
@@ -206,11 +206,11 @@ static void find_groups(gathering *g) {
 static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *source,
                                const char *path) {
     rb_context *ctx = g->scratch.ctx;
-    rb_error err = rb_labels_read(ctx, path, source, &g->labels);
+    rb_error err = rb_classes_read(ctx, path, source, &g->labels);
     if (err) return err;
     g->keys = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->keys);
     g->place = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->place);
-    g->plot.groups = rb_take(&g->scratch, g->labels.classes->count + 1, sizeof *g->plot.groups);
+    g->plot.groups = rb_take(&g->scratch, g->labels.n_classes + 1, sizeof *g->plot.groups);
     err = g->scratch.err;
     err = err ? err : rb_encode(ctx, model, source, find_strongest, g);
     if (!err) {
@@ -268,10 +268,11 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
              (long long)units);
     gathering g = {
         .scratch.ctx = ctx,
+        .labels.size = sizeof g.labels,
         .plot = {
             .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);
     g.scratch.err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
-    rb_labels_clear(&g.labels);
+    rb_classes_clear(&g.labels);
     return rb_scratch_end(&g.scratch);
 }

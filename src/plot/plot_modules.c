@@ -7,11 +7,13 @@
  */
 #include "plot.h"
 
+#include <rarebit/view.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256, TAKEN = 3, NUMBER = 24 };
+enum { MAX_MODULES = 20, ROWS = 100, COLUMNS = 600, TAKEN = 3, NUMBER = 24 };
 enum { MARGIN_LEFT = 76, MARGIN_TOP = 62, STRIP_HEIGHT = 12, LINE = 16, BAR_WIDTH = 78 };
 enum { SAMPLES, FEATURES }; /* the two axes */
 
@@ -117,9 +119,8 @@ typedef struct gathering {
     int64_t n_modules; /* of largest information, those that may be shown */
     axis axes[2];
     rb_modules_plot plot;
-    double *sum, *square; /* of each feature shown, over all samples */
-    char note[200];       /* which modules are not shown, and why; "" when all are */
-    rb_labels labels;
+    char note[200]; /* which modules are not shown, and why; "" when all are */
+    rb_classes labels;
 } gathering;
 
 static rb_error start_axis(gathering *g, int which, int64_t total) {
@@ -296,7 +297,7 @@ static rb_error find_names(gathering *g, const rb_model *model, const rb_source 
 static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys, double *counts) {
     axis *a = &g->axes[SAMPLES];
     const int64_t *class_of = g->labels.class_of, *shown = a->shown + f->first_column;
-    memset(counts, 0, (size_t)(g->labels.classes->count + 1) * sizeof *counts);
+    memset(counts, 0, (size_t)(g->labels.n_classes + 1) * sizeof *counts);
     for (int64_t j = 0; j < f->columns; j++)
         counts[class_of[shown[j]] + 1]++;
     for (int64_t j = 0; j < f->columns; j++) {
@@ -314,10 +315,10 @@ static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys,
 }
 
 static rb_error find_classes(gathering *g, const rb_source *source, const char *path) {
-    rb_error err = path ? rb_labels_read(g->ctx, path, source, &g->labels) : RB_OK;
+    rb_error err = path ? rb_classes_read(g->ctx, path, source, &g->labels) : RB_OK;
     if (err || !path) return err;
-    g->plot.class_names = (const char *const *)g->labels.classes->text;
-    g->plot.n_classes = g->labels.classes->count;
+    g->plot.class_names = g->labels.names;
+    g->plot.n_classes = g->labels.n_classes;
     g->plot.class_of = rb_take(&g->scratch, g->plot.columns, sizeof *g->plot.class_of);
     rb_key *keys = rb_take(&g->scratch, g->plot.columns, sizeof *keys);
     double *counts = rb_take(&g->scratch, g->plot.n_classes + 1, sizeof *counts);
@@ -328,56 +329,28 @@ static rb_error find_classes(gathering *g, const rb_source *source, const char *
 
 /* ---- values ---- */
 
-/* Adds a value of a feature shown, and keeps it where its sample is shown too. */
-static void add_value(gathering *g, int64_t row, int64_t sample, double value) {
-    int64_t column = g->axes[SAMPLES].members[sample].place;
-    g->sum[row] += value;
-    g->square[row] += value * value;
-    if (column >= 0) g->plot.values[row * g->plot.columns + column] = value;
-}
-
-/* What is subtracted from a sparse feature would be lost in standardising anyway: it is left out,
- * and the zeros need no visit. */
-static void add_block(gathering *g, const rb_block *block) {
-    const rb_csr *csr = &block->csr;
-    const axis *features = &g->axes[FEATURES];
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        for (int64_t row = 0; row < features->count && !block->sparse; row++) {
-            double value = rb_dense_get(block->dense, i, features->shown[row]);
-            add_value(g, row, block->first + i, value);
-        }
-        int64_t end = block->sparse ? csr->starts[i + 1] - csr->starts[0] : 0;
-        for (int64_t e = block->sparse ? csr->starts[i] - csr->starts[0] : 0; e < end; e++) {
-            int64_t row = features->members[csr->columns[e]].place;
-            if (row >= 0) add_value(g, row, block->first + i, rb_get(csr->type, csr->values, e));
-        }
-    }
-}
-
-static void standardise(gathering *g) {
-    double n = (double)g->axes[SAMPLES].total;
-    for (int64_t i = 0; i < g->plot.rows * g->plot.columns; i++) {
-        int64_t row = i / g->plot.columns;
-        double mean = g->sum[row] / n, sd = sqrt(fmax(g->square[row] / n - mean * mean, 0));
-        double z = sd > 1e-12 * fabs(mean) ? (g->plot.values[i] - mean) / sd : 0;
-        g->plot.values[i] = fmin(fmax(z, -2.5), 2.5);
-    }
-}
-
-static rb_error collect_values(gathering *g, rb_feed *feed) {
-    int64_t cells, total = g->axes[SAMPLES].total;
+/* Standardised over all samples. A view has samples in their own order. */
+static rb_error collect_values(gathering *g, const rb_model *model, rb_source *source) {
+    const axis *samples = &g->axes[SAMPLES];
+    rb_view view = {.size = sizeof view,
+                    .features = g->axes[FEATURES].shown,
+                    .n_samples = g->plot.columns,
+                    .n_features = g->plot.rows};
+    int64_t cells, at = 0, *list = rb_take(&g->scratch, g->plot.columns, sizeof *list);
     if (!rb_multiply(g->plot.rows, g->plot.columns, &cells))
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the plot of the modules is too large");
     g->plot.values = rb_take(&g->scratch, cells, sizeof *g->plot.values);
-    g->sum = rb_take(&g->scratch, g->plot.rows, sizeof *g->sum);
-    g->square = rb_take(&g->scratch, g->plot.rows, sizeof *g->square);
-    rb_error err = g->scratch.err;
-    for (int64_t first = 0; first < total && !err; first += BLOCK) {
-        rb_block block;
-        err = rb_feed_read(g->ctx, feed, first, clamp(total - first, 0, BLOCK), &block);
-        if (!err) add_block(g, &block);
+    view.values = rb_take(&g->scratch, cells, sizeof *view.values);
+    if (g->scratch.err) return g->scratch.err;
+    for (int64_t i = 0; i < samples->total; i++)
+        if (samples->members[i].place >= 0) list[at++] = i;
+    view.samples = list;
+    rb_error err = rb_view_fill(g->ctx, model, source, &view);
+    for (int64_t c = 0; !err && c < cells; c++) {
+        double z = view.values[c];
+        int64_t column = samples->members[list[c % at]].place;
+        g->plot.values[c / at * at + column] = isnan(z) ? z : fmin(fmax(z, -2.5), 2.5);
     }
-    if (!err) standardise(g);
     return err;
 }
 
@@ -443,18 +416,16 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
     if (err) return err;
     gathering g = {.ctx = ctx,
                    .scratch.ctx = ctx,
+                   .labels.size = sizeof g.labels,
                    .modules = modules,
                    .n_modules = clamp(rb_modules_called(modules), 0, MAX_MODULES)};
-    rb_feed *feed = NULL;
-    err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    err = err ? err : start_axis(&g, SAMPLES, rb_feed_samples(feed));
+    err = start_axis(&g, SAMPLES, rb_source_samples(source));
     err = err ? err : start_axis(&g, FEATURES, rb_model_features(model));
     err = err ? err : place_all(&g);
     err = err ? err : find_classes(&g, source, options.labels);
     err = err ? err : find_names(&g, model, source);
-    err = err ? err : collect_values(&g, feed);
+    err = err ? err : collect_values(&g, model, source);
     g.scratch.err = err ? err : draw(&g, &options, path);
-    rb_feed_free(feed);
-    rb_labels_clear(&g.labels);
+    rb_classes_clear(&g.labels);
     return rb_scratch_end(&g.scratch);
 }

@@ -42,7 +42,7 @@ typedef struct unit_plot {
     double *loadings;   /* of each row but the first */
     const char **names;
     rb_key *keys;
-    rb_labels labels; /* no classes: none were given */
+    rb_classes labels; /* no classes: none were given */
     int64_t n_classes;
     int64_t unlabelled;        /* samples without a class, though others have one */
     const char **sample_names; /* of the columns; NULL: none, or there is no room */
@@ -114,9 +114,8 @@ static rb_error draw(const unit_plot *p, const rb_plot_options *options, const c
     bool named = p->sample_names && rb_names_fit(box.width / (double)p->columns);
     const char *const *names_below = named ? p->sample_names : NULL;
     double below = bottom + rb_names_space(names_below, p->columns);
-    rb_legend legend =
-        rb_class_legend(p->n_classes ? (const char *const *)p->labels.classes->text : NULL,
-                        p->n_classes, p->unlabelled, left, below + 50);
+    rb_legend legend = rb_class_legend(p->n_classes ? p->labels.names : NULL, p->n_classes,
+                                       p->unlabelled, left, below + 50);
     rb_page page;
     rb_error err =
         rb_page_open(p->ctx, options, path,
@@ -269,9 +268,9 @@ static rb_error find_unit(rb_context *ctx, const rb_model *model, const rb_optio
 static rb_error gather(unit_plot *p, const rb_model *model, rb_source *source, const char *labels) {
     int64_t n = p->n_samples, columns = p->columns;
     if (n == 0) return rb_fail(p->ctx, RB_ERROR_DATA, "there are no samples to draw");
-    rb_error err = labels ? rb_labels_read(p->ctx, labels, source, &p->labels) : RB_OK;
+    rb_error err = labels ? rb_classes_read(p->ctx, labels, source, &p->labels) : RB_OK;
     if (err) return err;
-    if (labels) p->n_classes = p->labels.classes->count;
+    if (labels) p->n_classes = p->labels.n_classes;
     p->values = rb_take(&p->scratch, p->rows * columns, sizeof *p->values);
     p->counts = rb_take(&p->scratch, p->rows * columns, sizeof *p->counts);
     p->column_of = rb_take(&p->scratch, n, sizeof *p->column_of);
@@ -294,6 +293,7 @@ rb_error rb_plot_unit(rb_context *ctx, const rb_model *model, rb_source *source,
     int64_t n = rb_source_samples(source);
     unit_plot p = {.ctx = ctx,
                    .scratch.ctx = ctx,
+                   .labels.size = sizeof p.labels,
                    .title = title,
                    .unit = chosen.unit,
                    .n_samples = n,
@@ -305,6 +305,6 @@ rb_error rb_plot_unit(rb_context *ctx, const rb_model *model, rb_source *source,
              p.rows == 2 ? "feature" : "features of largest loading");
     err = err ? err : gather(&p, model, source, options.labels);
     p.scratch.err = err ? err : draw(&p, &options, path);
-    rb_labels_clear(&p.labels);
+    rb_classes_clear(&p.labels);
     return rb_scratch_end(&p.scratch);
 }

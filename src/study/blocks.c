@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static rb_error put_in_order(rb_context *ctx, const rb_labels *of, rb_blocks *b) {
+static rb_error put_in_order(rb_context *ctx, const rb_classes *of, rb_blocks *b) {
     rb_scratch scratch = {.ctx = ctx};
     int64_t *filled = rb_take(&scratch, b->count, sizeof *filled);
     b->order = filled ? rb_alloc(ctx, of->n_samples, sizeof *b->order) : NULL;
@@ -22,8 +22,8 @@ static rb_error put_in_order(rb_context *ctx, const rb_labels *of, rb_blocks *b)
         scratch.err = rb_fail(ctx, RB_ERROR_DATA,
                               "block '%s' has %lld samples, but must have as many as the others "
                               "(%lld samples, %lld blocks); only blocks of one size are exchanged",
-                              of->classes->text[block], (long long)filled[block],
-                              (long long)of->n_samples, (long long)b->count);
+                              of->names[block], (long long)filled[block], (long long)of->n_samples,
+                              (long long)b->count);
     }
     return rb_scratch_end(&scratch);
 }
@@ -34,7 +34,7 @@ rb_error rb_blocks_of(rb_context *ctx, const rb_covariates *table, int64_t sampl
     *b = (rb_blocks){0};
     if (!column || column->values || column->groups.n_samples != samples)
         return rb_fail(ctx, RB_ERROR_DATA, "blocks must be groups of all samples");
-    b->count = column->groups.classes->count;
+    b->count = column->groups.n_classes;
     b->size = samples / (b->count > 0 ? b->count : 1);
     if (b->count < FEWEST || b->size < 2)
         return rb_fail(ctx, RB_ERROR_DATA,

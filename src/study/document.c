@@ -11,7 +11,7 @@ static rb_error test_classes(rb_context *ctx, rb_document *d, const rb_matrix *c
     const rb_covariate *classes = rb_covariates_column(d->labels, 0);
     if (!classes || classes->values)
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "the labels of a document must be groups");
-    rb_error err = rb_enrichment_of(ctx, d->modules, &classes->groups, &d->classes);
+    rb_error err = rb_modules_enrichment(ctx, d->modules, &classes->groups, &d->classes);
     if (err || d->classes.n_classes < 2) return err;
     err = rb_covariates_auc(ctx, d->labels, 0, codes, &d->aucs);
     return err ? err : rb_covariates_overlap(ctx, d->labels, 0, d->modules, &d->aucs);

@@ -68,8 +68,8 @@ static rb_error use_table(use how, const char *where, const char *column, rb_sou
         if (how == CLASSES) {
             found[i] = classes.class_of[i] < 0 ? "" : classes.names[classes.class_of[i]];
         } else if (how == COVARIATES) {
-            const rb_labels *groups = &rb_covariates_column(table, 0)->groups;
-            found[i] = groups->class_of[i] < 0 ? "" : groups->classes->text[groups->class_of[i]];
+            const rb_classes *groups = &rb_covariates_column(table, 0)->groups;
+            found[i] = groups->class_of[i] < 0 ? "" : groups->names[groups->class_of[i]];
         } else {
             const rb_source_covariate *c = &source->covariates->list[0];
             found[i] = isnan(c->values[i]) ? "" : c->levels->text[(int64_t)c->values[i]];

@@ -56,7 +56,7 @@ static void assert_groups(const rb_covariates *table, int64_t column, const char
     assert_null(c->values);
     for (int64_t i = 0; i < table->n_samples; i++) {
         int64_t g = c->groups.class_of[i];
-        assert_string_equal(g < 0 ? "" : c->groups.classes->text[g], expected[i]);
+        assert_string_equal(g < 0 ? "" : c->groups.names[g], expected[i]);
     }
 }
 

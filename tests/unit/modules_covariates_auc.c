@@ -17,13 +17,14 @@
 static rb_context *ctx;
 
 /* Classes of samples; names "0", "1", ... */
-static rb_labels labels_of(const int64_t *class_of, int64_t n, int64_t n_classes) {
+static rb_classes labels_of(const int64_t *class_of, int64_t n, int64_t n_classes) {
     static const char *const text[] = {"0", "1", "2", "3"};
-    rb_labels labels = {.n_samples = n};
+    rb_names *names = rb_names_copy(ctx, text, n_classes);
+    rb_classes labels = {.n_samples = n, .n_classes = n_classes, .text = names};
     labels.class_of = rb_alloc(ctx, n, sizeof *labels.class_of);
-    labels.classes = rb_names_copy(ctx, text, n_classes);
     assert_non_null(labels.class_of);
-    assert_non_null(labels.classes);
+    assert_non_null(names);
+    labels.names = (const char *const *)names->text;
     for (int64_t i = 0; i < n; i++) {
         labels.class_of[i] = class_of[i];
         labels.n_labelled += class_of[i] >= 0;
@@ -66,16 +67,12 @@ typedef struct class_unit {
     double auc;
 } class_unit;
 
-static rb_error find_units(const rb_labels *labels, const rb_modules *modules,
+static rb_error find_units(const rb_classes *labels, const rb_modules *modules,
                            const rb_matrix *codes, class_unit *best) {
-    const rb_classes classes = {.n_samples = labels->n_samples,
-                                .n_classes = labels->classes->count,
-                                .class_of = labels->class_of,
-                                .names = (const char *const *)labels->classes->text};
     rb_group_aucs aucs = {.size = sizeof aucs};
     rb_covariates *table;
     rb_error err = rb_covariates_new(ctx, labels->n_samples, &table);
-    err = err ? err : rb_covariates_add_classes(ctx, table, "class", &classes);
+    err = err ? err : rb_covariates_add_classes(ctx, table, "class", labels);
     err = err ? err : rb_covariates_auc(ctx, table, 0, codes, &aucs);
     err = err ? err : rb_covariates_overlap(ctx, table, 0, modules, &aucs);
     for (int64_t c = 0; !err && c < aucs.n_groups; c++) {
@@ -88,7 +85,7 @@ static rb_error find_units(const rb_labels *labels, const rb_modules *modules,
 }
 
 /* By codes of units x labelled samples; the others have some that must not count. */
-static rb_error class_units(const rb_labels *labels, const rb_modules *modules, int64_t units,
+static rb_error class_units(const rb_classes *labels, const rb_modules *modules, int64_t units,
                             const float *codes, class_unit *best) {
     int64_t n = labels->n_samples, at = 0, left = ctx->allocations_left;
     float *values = calloc((size_t)(n * units), sizeof *values);
@@ -127,7 +124,7 @@ static void best_units_by_all_pairs(void **state) {
                 codes[u * N + i] = (float)(signs ? value : fmax(value, 0));
             }
         }
-        rb_labels labels = labels_of(class_of, N, CLASSES);
+        rb_classes labels = labels_of(class_of, N, CLASSES);
         class_unit best[CLASSES];
         rb_modules *modules = every_second(UNITS, N);
         assert_int_equal(class_units(&labels, modules, UNITS, codes, best), RB_OK);
@@ -147,7 +144,7 @@ static void best_units_by_all_pairs(void **state) {
                 within += class_of[i] == c;
             assert_int_equal(best[c].overlap, within);
         }
-        rb_labels_clear(&labels);
+        rb_classes_clear(&labels);
     }
 }
 
@@ -158,26 +155,26 @@ static void samples_without_a_class(void **state) {
     const int64_t class_of[] = {0, -1, 1, 0, -1, 1}, alone[] = {0, -1, 0, 0, -1, 0};
     const float codes[] = {3, 1, 2, 1};
     class_unit best[2];
-    rb_labels labels = labels_of(class_of, 6, 2);
+    rb_classes labels = labels_of(class_of, 6, 2);
     rb_modules *modules = every_second(1, 6), *none = every_second(0, 6);
     assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_true(best[0].unit == 0 && best[0].auc == 1 && best[0].overlap == 1);
     assert_true(best[1].unit == 0 && best[1].auc == 0 && best[1].overlap == 1); /* lowest */
     assert_int_equal(best[1].class_size, 2);
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     labels = labels_of(class_of, 6, 2);
     assert_int_equal(class_units(&labels, none, 1, codes, best), RB_OK);
     assert_int_equal(best[0].overlap, -1); /* the unit has no module */
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     labels = labels_of(alone, 6, 1);
     best[0].unit = -5;
     assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
     assert_int_equal(best[0].unit, -5); /* untouched: nothing is tested */
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     modules->list[0].samples[0].index = 6;
     labels = labels_of(class_of, 6, 2);
     assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_ERROR_DATA);
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     rb_modules_free(none);
     rb_modules_free(modules);
 }
@@ -190,7 +187,7 @@ static void overlaps_of_both_sides(void **state) {
     for (int swapped = 0; swapped < 2; swapped++) {
         class_unit best[2];
         rb_modules *modules = every_second(2, 6);
-        rb_labels labels = labels_of(class_of, 6, 2);
+        rb_classes labels = labels_of(class_of, 6, 2);
         for (int r = 0; r < 2; r++) {
             bool negative = r != swapped;
             rb_module *m = &modules->list[r];
@@ -206,7 +203,7 @@ static void overlaps_of_both_sides(void **state) {
         modules->list[swapped].samples[1].index = 4;
         assert_int_equal(class_units(&labels, modules, 1, codes, best), RB_OK);
         assert_int_equal(best[0].overlap, 2);
-        rb_labels_clear(&labels);
+        rb_classes_clear(&labels);
         rb_modules_free(modules);
     }
 }
@@ -267,13 +264,13 @@ static void a_rare_class_is_found(void **state) {
     assert_true(
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, SAMPLES / 2, drawn, others_in_module) <
         rb_log_hypergeometric_tail(log_factorial, SAMPLES, RARE, drawn, rare_in_module));
-    rb_labels labels = labels_of(class_of, SAMPLES, 3);
+    rb_classes labels = labels_of(class_of, SAMPLES, 3);
     class_unit best[3];
     assert_int_equal(class_units(&labels, modules, RARE_UNITS, by_unit, best), RB_OK);
     assert_int_equal(best[1].unit, 1);
     assert_true(best[1].auc == 1);
     assert_int_equal(best[1].overlap, RARE);
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
     rb_modules_free(modules);
 }
 
@@ -282,7 +279,7 @@ static void no_memory(void **state) {
     const int64_t class_of[] = {0, 1};
     const float codes[] = {1, 0};
     class_unit best[2];
-    rb_labels labels = labels_of(class_of, 2, 2);
+    rb_classes labels = labels_of(class_of, 2, 2);
     rb_modules *modules = every_second(1, 2);
     rb_error err = RB_ERROR_MEMORY;
     int64_t n = 0;
@@ -293,7 +290,7 @@ static void no_memory(void **state) {
     ctx->allocations_left = -1;
     assert_true(n > 3);
     rb_modules_free(modules);
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
 }
 
 static int set_up(void **state) {

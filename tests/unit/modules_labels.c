@@ -48,14 +48,14 @@ static rb_source *source_of(int64_t n, bool named) {
 
 /* The labels are `expected`, a class for each of the source's samples, "" for none. */
 static void assert_labels(const char *where, const rb_source *source, const char *const *expected) {
-    rb_labels labels;
-    if (rb_labels_read(ctx, where, source, &labels)) fail_msg("%s", rb_context_error(ctx));
+    rb_classes labels = {.size = sizeof labels};
+    if (rb_classes_read(ctx, where, source, &labels)) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(labels.n_samples, rb_source_samples(source));
     for (int64_t i = 0; i < labels.n_samples; i++) {
         int64_t c = labels.class_of[i];
-        assert_string_equal(c < 0 ? "" : labels.classes->text[c], expected[i]);
+        assert_string_equal(c < 0 ? "" : labels.names[c], expected[i]);
     }
-    rb_labels_clear(&labels);
+    rb_classes_clear(&labels);
 }
 
 static void by_name(void **state) {
@@ -165,7 +165,7 @@ static void one_of_several(void **state) {
     static const char *const classes[] = {"T", "S", ""}, *const plates[] = {"1", "2", "1"};
     char column[sizeof path + 16];
     rb_source *source = source_of(3, true);
-    rb_labels labels;
+    rb_classes labels = {.size = sizeof labels};
     logs = 0;
     put_file("name\tclass\tplate\nc\t\t1\nb\tS\t2\na\tT\t1\n");
     assert_labels(path, source, classes);
@@ -181,12 +181,12 @@ static void one_of_several(void **state) {
     assert_labels(column, source, plates);
     assert_int_equal(logs, 1);
     snprintf(column, sizeof column, "%s:type", path);
-    assert_int_equal(rb_labels_read(ctx, column, source, &labels), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_classes_read(ctx, column, source, &labels), RB_ERROR_ARGUMENT);
     assert_non_null(
         strstr(rb_context_error(ctx), "has no column 'type'; its columns are: plate, class"));
     snprintf(column, sizeof column, "%s:plate", path);
     put_file("name\tclass\tplate\nc\tT\n");
-    assert_int_equal(rb_labels_read(ctx, column, source, &labels), RB_ERROR_FORMAT);
+    assert_int_equal(rb_classes_read(ctx, column, source, &labels), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(ctx), "row 2: the row has 2 fields, but row 1 has 3"));
     rb_source_free(source);
 }
@@ -196,11 +196,11 @@ static void measurements(void **state) {
     (void)state;
     static const char *const whole[] = {"3", "1", "2", "3"};
     rb_source *source = source_of(4, true);
-    rb_labels labels;
+    rb_classes labels = {.size = sizeof labels};
     put_file("name\tage\na\t3\nb\t1\nc\t2\nd\t3\n");
     assert_labels(path, source, whole);
     put_file("name\tage\na\t3.5\nb\t1\nc\t2\nd\t3.5\n");
-    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "column 'age' of"));
     assert_null(labels.class_of);
     rb_source_free(source);
@@ -213,14 +213,14 @@ static void unique_values(void **state) {
     for (int shared = 0; shared < 2; shared++) {
         char text[40 * MANY] = "";
         rb_source *source = source_of(MANY, false);
-        rb_labels labels;
+        rb_classes labels = {.size = sizeof labels};
         for (int i = 0; i < MANY; i++)
             snprintf(text + strlen(text), 40, "P%02d out\n", shared && i == 0 ? 1 : i);
         put_file(text);
-        assert_int_equal(rb_labels_read(ctx, path, source, &labels),
+        assert_int_equal(rb_classes_read(ctx, path, source, &labels),
                          shared ? RB_OK : RB_ERROR_DATA);
         if (!shared) assert_non_null(strstr(rb_context_error(ctx), "is unique, such as 'P00 out'"));
-        rb_labels_clear(&labels);
+        rb_classes_clear(&labels);
         rb_source_free(source);
     }
 }
@@ -244,34 +244,34 @@ static void what_is_wrong(void **state) {
         {"class\n\n\n\n", RB_ERROR_DATA, "has a class for no sample"},
     };
     rb_source *source = source_of(3, true);
-    rb_labels labels;
+    rb_classes labels = {.size = sizeof labels};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
-        assert_int_equal(rb_labels_read(ctx, path, source, &labels), cases[c].error);
+        assert_int_equal(rb_classes_read(ctx, path, source, &labels), cases[c].error);
         assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         assert_non_null(strstr(rb_context_error(ctx), path));
         assert_null(labels.class_of);
     }
-    assert_int_equal(rb_labels_read(ctx, "/does/not/exist", source, &labels), RB_ERROR_FILE);
-    assert_int_equal(rb_labels_read(ctx, "/does/not:exist", source, &labels), RB_ERROR_FILE);
+    assert_int_equal(rb_classes_read(ctx, "/does/not/exist", source, &labels), RB_ERROR_FILE);
+    assert_int_equal(rb_classes_read(ctx, "/does/not:exist", source, &labels), RB_ERROR_FILE);
     assert_non_null(strstr(rb_context_error(ctx), "there is no such file"));
-    assert_int_equal(rb_labels_read(ctx, "obs:type", source, &labels), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_classes_read(ctx, "obs:type", source, &labels), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
-    assert_int_equal(rb_labels_read(ctx, ANNDATA, source, &labels), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_classes_read(ctx, ANNDATA, source, &labels), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
-    assert_int_equal(rb_labels_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
+    assert_int_equal(rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "and 'cell0' in the table"));
     rb_source_free(source);
     /* The data have no names, and are as many as there are neither lines nor observations; as many
      * as lines of names and classes, of which the first is always a header. */
     source = source_of(2, false);
     put_file("name\tclass\na\tA\n");
-    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 1 rows for 2 samples"));
     put_file("name\tclass\na\tA\nb\tA\nc\t\n");
-    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 3 rows for 2 samples"));
-    assert_int_equal(rb_labels_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
+    assert_int_equal(rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 5 rows for 2 samples"));
     assert_non_null(strstr(rb_context_error(ctx), "the data have no sample names"));
     rb_source_free(source);
@@ -285,15 +285,15 @@ static void no_memory(void **state) {
     for (int p = 0; p < 2; p++) {
         rb_error err = RB_ERROR_MEMORY;
         for (int64_t n = 0; err; n++) {
-            rb_labels labels;
+            rb_classes labels = {.size = sizeof labels};
             ctx->allocations_left = n;
-            err = rb_labels_read(ctx, places[p], source, &labels);
+            err = rb_classes_read(ctx, places[p], source, &labels);
             if (err) {
                 assert_int_equal(err, RB_ERROR_MEMORY);
                 assert_null(labels.class_of);
             } else {
                 assert_true(n > 6);
-                rb_labels_clear(&labels);
+                rb_classes_clear(&labels);
             }
         }
         ctx->allocations_left = -1;
