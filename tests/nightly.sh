@@ -49,9 +49,9 @@ sanitize() {
 
 # Races: fits, streams, two contexts.
 threads() {
-    target='test_unit_contexts test_unit_em_fit test_unit_study_jobs'
+    target='test_unit_base test_unit_contexts test_unit_em_fit test_unit_study_jobs'
     build_tests build-tsan -DRAREBIT_TSAN=ON -DRAREBIT_BENCH=OFF &&
-        sh tests/run.sh build-tsan -R '^unit/(contexts|em_fit|study_jobs)$'
+        sh tests/run.sh build-tsan -R '^unit/(base|contexts|em_fit|study_jobs)$'
 }
 
 # R CMD check with the core that the package brings.

@@ -1,6 +1,8 @@
 /* Threads: a pool whose workers take task indices from one counter, and a job in the background.
  *
- * Workers spin for a moment before they sleep: a fit hands out thousands of short rounds.
+ * A round ends when its tasks are done: a worker that the system has not run by then is not waited
+ * for, and finds the round closed. Workers spin for a moment before they sleep: a fit hands out
+ * thousands of short rounds.
  */
 #include "base.h"
 
@@ -12,26 +14,33 @@
 
 enum { SPINS = 2000 };
 
+/* The state of a pool in one word, so that nobody joins a round that is over: how many workers are
+ * at the round, whether it is open, and above these its number. */
+enum { AT_WORK = (1 << 16) - 1, OPEN = 1 << 16, ROUND = 1 << 17 };
+
 struct worker {
     struct rb_pool *pool;
     int index; /* from 1: the caller is worker 0 */
     pthread_t thread;
+    uint64_t seen; /* the last round that it joined */
+    /* Each sleeps on its own: who wakes those of one condition may have to wait for one that was
+     * woken before and has not run since. */
+    pthread_cond_t wake;
+    bool asleep;
 };
 
 struct rb_pool {
     pid_t process; /* that the workers are of: a child that was forked has none of them */
     int threads;   /* workers that run, and the caller */
     struct worker *workers;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    _Atomic uint64_t round; /* grows by 1 with each rb_parallel */
+    pthread_mutex_t lock; /* of sleeping and ending */
     bool ending;
+    _Atomic uint64_t state;
     rb_task task;
     void *arg;
     int64_t count;
     const rb_context *stops; /* tasks are left out once it was asked to stop; NULL: never */
     _Atomic int64_t next;
-    _Atomic int busy; /* workers that have not finished the round */
 };
 
 static bool asked(const rb_context *stops) {
@@ -44,30 +53,57 @@ static void take_tasks(struct rb_pool *pool, int worker) {
         pool->task(pool->arg, index, worker);
 }
 
-/* Waits for a round other than `seen`; false when the pool ends. */
-static bool wait_for_round(struct rb_pool *pool, uint64_t seen) {
+static bool may_join(const struct worker *worker, uint64_t state) {
+    return state & OPEN && state / ROUND != worker->seen;
+}
+
+/* Waits for a round to join; false when the pool ends. */
+static bool wait_for_round(struct worker *worker) {
+    struct rb_pool *pool = worker->pool;
     for (int spin = 0; spin < SPINS; spin++) {
-        if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen) break;
+        if (may_join(worker, atomic_load(&pool->state))) return true;
         if (spin % 64 == 63) sched_yield();
     }
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->round) == seen && !pool->ending)
-        pthread_cond_wait(&pool->wake, &pool->lock);
+    worker->asleep = true;
+    while (!may_join(worker, atomic_load(&pool->state)) && !pool->ending)
+        pthread_cond_wait(&worker->wake, &pool->lock);
+    worker->asleep = false;
     bool go = !pool->ending;
     pthread_mutex_unlock(&pool->lock);
     return go;
 }
 
+/* False: the round was closed meanwhile. */
+static bool join_round(struct worker *worker) {
+    uint64_t state = atomic_load(&worker->pool->state);
+    while (may_join(worker, state)) {
+        if (!atomic_compare_exchange_weak(&worker->pool->state, &state, state + 1)) continue;
+        worker->seen = state / ROUND;
+        return true;
+    }
+    return false;
+}
+
 static void *worker_main(void *arg) {
-    const struct worker *worker = arg;
-    struct rb_pool *pool = worker->pool;
-    uint64_t seen = 0;
-    while (wait_for_round(pool, seen)) {
-        seen++;
-        take_tasks(pool, worker->index);
-        atomic_fetch_sub(&pool->busy, 1);
+    struct worker *worker = arg;
+    while (wait_for_round(worker)) {
+        if (!join_round(worker)) continue;
+        take_tasks(worker->pool, worker->index);
+        atomic_fetch_sub(&worker->pool->state, 1);
     }
     return NULL;
+}
+
+/* At most so many of those that sleep. */
+static void wake(struct rb_pool *pool, int64_t most) {
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < pool->threads - 1 && most > 0; i++) {
+        if (!pool->workers[i].asleep) continue;
+        pthread_cond_signal(&pool->workers[i].wake);
+        most--;
+    }
+    pthread_mutex_unlock(&pool->lock);
 }
 
 rb_error rb_pool_new(int threads, struct rb_pool **out) {
@@ -82,11 +118,12 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
     pool->process = getpid();
     pool->workers = workers;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->wake, NULL);
     for (pool->threads = 1; pool->threads < threads; pool->threads++) {
         struct worker *worker = &workers[pool->threads - 1];
         *worker = (struct worker){.pool = pool, .index = pool->threads};
+        pthread_cond_init(&worker->wake, NULL);
         if (pthread_create(&worker->thread, NULL, worker_main, worker)) {
+            pthread_cond_destroy(&worker->wake);
             rb_pool_free(pool);
             return RB_ERROR_MEMORY;
         }
@@ -100,11 +137,12 @@ void rb_pool_free(struct rb_pool *pool) {
     if (pool->process == getpid()) { /* else nobody is there, and a lock may be held for ever */
         pthread_mutex_lock(&pool->lock);
         pool->ending = true;
-        pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < pool->threads - 1; i++)
+        wake(pool, pool->threads);
+        for (int i = 0; i < pool->threads - 1; i++) {
             pthread_join(pool->workers[i].thread, NULL);
-        pthread_cond_destroy(&pool->wake);
+            pthread_cond_destroy(&pool->workers[i].wake);
+        }
         pthread_mutex_destroy(&pool->lock);
     }
     free(pool->workers);
@@ -128,18 +166,16 @@ static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const r
             task(arg, i, 0);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
     pool->task = task;
     pool->arg = arg;
     pool->count = count;
     pool->stops = stops;
     atomic_store(&pool->next, 0);
-    atomic_store(&pool->busy, pool->threads - 1);
-    atomic_fetch_add(&pool->round, 1);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    atomic_fetch_add(&pool->state, ROUND + OPEN);
+    wake(pool, count - 1);
     take_tasks(pool, 0);
-    while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0)
+    atomic_fetch_sub(&pool->state, OPEN);
+    while (atomic_load(&pool->state) & AT_WORK)
         sched_yield();
 }
 

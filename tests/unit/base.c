@@ -3,8 +3,11 @@
 #include <rarebit/io.h>
 
 #include <float.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- options ---- */
 
@@ -290,6 +293,53 @@ static void tasks_are_left_out(void **state) {
     rb_context_free(ctx);
 }
 
+/* A worker that the system does not run, for as long as a byte is not there to be read. */
+static int gate[2];
+
+static void stand_still(int signal) {
+    char byte;
+    (void)signal;
+    while (read(gate[0], &byte, 1) != 1)
+        ;
+}
+
+struct workers {
+    _Atomic int met;
+    pthread_t threads[3];
+};
+
+static void meet_task(void *arg, int64_t index, int worker) {
+    struct workers *w = arg;
+    (void)index;
+    w->threads[worker] = pthread_self();
+    atomic_fetch_add(&w->met, 1);
+    while (atomic_load(&w->met) < 3) /* each of the three has a task */
+        usleep(100);
+}
+
+static void no_round_waits_for_who_has_not_begun(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct workers w = {0};
+    assert_ok(ctx, rb_context_set_threads(ctx, 3));
+    rb_parallel(ctx, 3, meet_task, &w);
+    usleep(100000); /* until they are asleep */
+    assert_int_equal(pipe(gate), 0);
+    signal(SIGUSR1, stand_still);
+    assert_int_equal(pthread_kill(w.threads[1], SIGUSR1), 0);
+    for (int round = 0; round < 500; round++) {
+        struct tally t = {.threads = 3};
+        if (round == 250) assert_int_equal(write(gate[1], "x", 1), 1);
+        rb_parallel(ctx, 1000, count_task, &t);
+        for (int64_t i = 0; i < 1000; i++)
+            assert_int_equal(t.done[i], 1);
+    }
+    rb_context_free(ctx);
+    signal(SIGUSR1, SIG_DFL);
+    close(gate[0]);
+    close(gate[1]);
+}
+
 /* ---- memory and messages ---- */
 
 static void memory(void **state) {
@@ -382,6 +432,7 @@ int main(void) {
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(random_reference),
         cmocka_unit_test(every_task_once),
+        cmocka_unit_test(no_round_waits_for_who_has_not_begun),
         cmocka_unit_test(memory),
         cmocka_unit_test(tasks_are_left_out),
         cmocka_unit_test(sentences),
