@@ -127,17 +127,35 @@ static int check_output(const invocation *call, const place *target) {
 }
 
 /* Only suffixes of other formats mislead; others are the user's to choose. */
+static bool misleads(const char *path, const char *suffix) {
+    static const char *const known[] = {".npy", ".csv", ".tsv", ".h5",   ".hdf5", ".h5ad", ".gz",
+                                        ".png", ".svg", ".jpg", ".jpeg", ".pdf",  ".json", ".gmt"};
+    bool other = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        other |= has_suffix(path, known[i]);
+    return other && !has_suffix(path, suffix);
+}
+
 static int check_fixed(const fixed_format *fixed, const place *target) {
-    static const char *const others[] = {".npy", ".csv", ".tsv",  ".h5",  ".h5ad", ".gz",  ".png",
-                                         ".svg", ".jpg", ".jpeg", ".pdf", ".json", ".gmt", NULL};
-    for (const char *const *other = others; *other; other++) {
-        if (has_suffix(target->path, *other) && strcmp(*other, fixed->suffix) != 0) {
-            report_error("%s is '%s', but %s; give a name that ends in %s", target->option,
-                         target->path, fixed->what, fixed->suffix);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
+    if (!misleads(target->path, fixed->suffix)) return STATUS_DONE;
+    report_error("%s is '%s', but %s; give a name that ends in %s", target->option, target->path,
+                 fixed->what, fixed->suffix);
+    return STATUS_USAGE;
+}
+
+/* --format is for what has no suffix that tells; the packed ones are packed by rb_writer_open. */
+static int check_format(const invocation *call, const place *target) {
+    char format[8], suffix[16], packed[16];
+    rb_options_get(call->options, "format", format, sizeof format);
+    snprintf(suffix, sizeof suffix, ".%s", format);
+    snprintf(packed, sizeof packed, ".%s.gz", format);
+    if (option_is(call, "format", "auto") || !misleads(target->path, suffix) ||
+        (call->command->check_output && has_suffix(target->path, packed)))
+        return STATUS_DONE;
+    report_error("--format is '%s', but '%s' has another suffix; leave --format out or give a name "
+                 "that ends in %s",
+                 format, target->path, suffix);
+    return STATUS_USAGE;
 }
 
 static int check_suffix(const invocation *call, const place *target) {
@@ -146,7 +164,9 @@ static int check_suffix(const invocation *call, const place *target) {
     if (c->fixed.option && strcmp(c->fixed.option, target->row->name) == 0)
         return check_fixed(&c->fixed, target);
     rb_error err = c->check_output ? c->check_output(call->ctx, target->path) : RB_OK;
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (err) return report_failure(call->ctx, err);
+    bool formatted = strcmp(target->row->name, "output") == 0 && option_was_given(call, "format");
+    return formatted ? check_format(call, target) : STATUS_DONE;
 }
 
 static int check_pair(const place *a, const place *b) {

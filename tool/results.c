@@ -8,17 +8,10 @@ static bool is_hdf5(const char *path) {
     return has_suffix(path, ".h5") || has_suffix(path, ".hdf5") || has_suffix(path, ".h5ad");
 }
 
-/* --format says what -o - gives, without a suffix that tells; a file must not say another one. */
 static int begin_matrix(const invocation *call, output *out, const char *target,
                         const rb_model *model, rb_source *source) {
-    char format[8], suffix[16];
+    char format[8];
     rb_options_get(call->options, "format", format, sizeof format);
-    snprintf(suffix, sizeof suffix, ".%s", format);
-    if (option_was_given(call, "format") && !output_is_stream(target) && !strstr(target, suffix)) {
-        report_error("--format is '%s', but '%s' has another suffix; use --format only with -o -",
-                     format, target);
-        return STATUS_USAGE;
-    }
     int status = output_begin(out, target, format);
     bool holds_origin = !status && is_hdf5(out->path);
     rb_error err = holds_origin ? name_origin(call, model, source) : RB_OK;

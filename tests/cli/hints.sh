@@ -85,7 +85,7 @@ expect 0 fit rfn named.tsv -k 3 --iterations 20 --seed 1 -o m.h5
 expect 2 modules m.h5 named.tsv --rule nonzero --sample-threshold 0.2
 once "does nothing with the rule nonzero"
 expect 2 encode m.h5 named.tsv -o c.tsv --format npy
-once "use --format only with -o -"
+once "leave --format out or give a name that ends in .npy"
 
 
 # A model to start from has its number of units.

@@ -21,6 +21,13 @@ refuses "states are written as text with tabs" encode m.h5 X.npy -o c.npy --map 
 for suffix in jpg pdf npy tsv csv png h5ad; do
     refuses "a model is written as HDF5; give a name that ends in .h5" fit rfn X.npy -o model.$suffix
 done
+mkdir x.tsv
+for line in "encode m.h5 X.npy --format tsv -o x.tsv/y.csv" "convert X.npy --format npy -o y.csv.gz" \
+    "modules m.h5 X.npy --format json -o y.tsv" "modules m.h5 X.npy --format tsv -o y.tsv.gz"; do
+    # shellcheck disable=SC2086 # words
+    refuses "has another suffix; leave --format out or give a name that ends in" $line
+done
+rmdir x.tsv
 only
 
 # A picture that is to be denoised is not read first.
@@ -31,6 +38,11 @@ refuses "an image goes to .png, .pgm, .ppm or .npy" denoise model nothing.png --
 # What is no file has no suffix; one that is asked for otherwise needs none.
 expect 0 encode model Y.npy -o - -q
 tells "unit0"
+expect 0 encode model Y.npy --format tsv -o codes.tsv.gz -q
+expect 0 modules model Y.npy --format gmt -o modules.txt -q
+exists codes.tsv.gz
+exists modules.txt
+rm codes.tsv.gz modules.txt
 expect 0 encode model Y.npy -o /dev/null -q
 only Y.npy model
 finish
