@@ -14,6 +14,7 @@ import sets
 
 QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it",
              "noise": "which modules are more than noise? rarebit modules --permutations",
+             "stopping": "does a fit that stops by itself find what one that goes on finds? rarebit fit, modules",
              "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules"}
 
 
@@ -31,8 +32,8 @@ def interval(values):
 
 
 class Tool:
-    def __init__(self, path, options):
-        self.path, self.options = path, options
+    def __init__(self, path, method, options):
+        self.path, self.method, self.options = path, method, options
 
     def ask(self, made, words, *more):
         """The answer of a command as JSON, and its processor time in seconds."""
@@ -56,12 +57,13 @@ def main():
     parser.add_argument("--confirm", action="store_true", help="seeds and kinds that chose nothing")
     parser.add_argument("--seeds", type=int, default=99, metavar="N", help="only the first N")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--method", default="rfn", help="of members and stopping")
     parser.add_argument("--options", default="", help="of the command that is judged")
     given = parser.parse_args()
     seeds = (sets.CONFIRMATION if given.confirm else sets.DEVELOPMENT)[:given.seeds]
     question = importlib.import_module(given.question)
     with ThreadPoolExecutor(given.jobs) as pool:
-        question.judge(Tool(given.tool, given.options.split()), given.confirm, seeds, pool.map)
+        question.judge(Tool(given.tool, given.method, given.options.split()), given.confirm, seeds, pool.map)
 
 
 if __name__ == "__main__":

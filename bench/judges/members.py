@@ -15,15 +15,15 @@ MIRRORED = ["three strong", "strengths"]  # kinds with modules so strong that ce
 class Fit:
     """A model of a set in a folder of its own, and what `modules` says of it."""
 
-    def __init__(self, tool, made, seed, folder):
+    def __init__(self, tool, made, seed, folder, *more):
         self.tool, self.made = tool, made
         self.data, self.model, self.truth = (os.path.join(folder, name) for name in ("x.npy", "m.h5", "t.json"))
         np.save(self.data, made.x)
         with open(self.truth, "w") as file:
             json.dump({"modules": [{"unit": unit, "samples": sorted(map(int, rows)), "features": sorted(map(int, columns))}
                                    for unit, (rows, columns) in enumerate(made.modules)]}, file)
-        options = ["--seed", str(seed)] + ["--log1p"] * made.counts + tool.options
-        self.call("fit", "rfn", self.data, "-k", str(2 * len(made.modules)), *options, "-o", self.model)
+        options = ["--seed", str(seed), *["--log1p"] * made.counts, *more, *tool.options]
+        self.call("fit", tool.method, self.data, "-k", str(2 * len(made.modules)), *options, "-o", self.model)
 
     def call(self, *words):
         done = subprocess.run([self.tool.path, *words, "-q", "--threads", "1"], capture_output=True, text=True)
@@ -34,15 +34,18 @@ class Fit:
     def modules(self, *more):
         return json.loads(self.call("modules", self.model, self.data, "--json", *more))
 
-    def codes(self):
-        path = self.data + ".codes.npy"
-        self.call("encode", self.model, self.data, "-o", path)
+    def rows(self, command):
+        path = self.data + ".rows.npy"
+        self.call(command, self.model, self.data, "-o", path)
         return np.load(path)
+
+    def score(self, number=0):
+        return self.modules("--truth", self.truth, "--best", str(number))["consensus_score"]
 
 
 def mirrors(fit):
     """Units whose codes are low where a planted module's samples are."""
-    codes = fit.codes()
+    codes = fit.rows("encode")
     for unit in np.flatnonzero(codes.std(axis=0) > 0):
         inside = [np.isin(np.arange(len(codes)), rows).astype(float) for rows, _ in fit.made.modules]
         found = [np.corrcoef(codes[:, unit], of)[0, 1] for of in inside]
@@ -56,7 +59,7 @@ def of_set(tool, what):
     with tempfile.TemporaryDirectory() as folder:
         fit = Fit(tool, made, seed, folder)
         count = len(made.modules)
-        best, every = (fit.modules("--truth", fit.truth, "--best", str(number))["consensus_score"] for number in (count, 0))
+        best, every = fit.score(count), fit.score()
         listed = [m for m in fit.modules("--permutations", "19")["modules"] if m["role"] != "background"]
         called = {m["unit"] for m in listed if m["p_family"] <= 0.05}
         return best, every, len(listed), len(called), len(called.intersection(mirrors(fit)))

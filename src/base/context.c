@@ -224,7 +224,7 @@ const char *rb_error_name(rb_error error) {
 const char *rb_status_name(rb_status status) {
     static const char *const names[] = {
         [RB_STATUS_ITERATIONS] = "iterations done",
-        [RB_STATUS_CONVERGED] = "converged",
+        [RB_STATUS_CONVERGED] = "converged: nothing changes any more",
         [RB_STATUS_STOPPED] = "stopped",
         [RB_STATUS_PARAMETERS] = "converged: the parameters have converged",
         [RB_STATUS_PATIENCE] = "out of patience",

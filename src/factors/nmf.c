@@ -45,8 +45,11 @@ const rb_option nmf_option_rows[] = {
     {0},
 };
 
+/* What further iterations would change: docs/howto/fitting.md. Those of the other solver are too
+ * small to tell an end. */
 const rb_option_rule nmf_option_rules[] = {
     {"loss=kullback-leibler", "solver=multiplicative"},
+    {"solver=hals", "tolerance=1e-6"},
     {0},
 };
 

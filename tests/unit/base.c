@@ -418,7 +418,7 @@ static void sentences(void **state) {
     assert_true(strlen(rb_context_error(ctx)) < 1024);
     free(text);
     assert_string_equal(rb_error_name(RB_ERROR_FILE), "RB_ERROR_FILE");
-    assert_string_equal(rb_status_name(RB_STATUS_CONVERGED), "converged");
+    assert_string_equal(rb_status_name(RB_STATUS_CONVERGED), "converged: nothing changes any more");
     rb_context_free(ctx);
     rb_context_free(NULL);
 }

@@ -55,8 +55,8 @@ static double squares_of(const double *x, int64_t count) {
 
 static rb_model *fit(const char *way, int units, int iterations, rb_source *from) {
     char text[200];
-    snprintf(text, sizeof text, "%s units=%d iterations=%d precision=float64", way, units,
-             iterations);
+    snprintf(text, sizeof text, "%s units=%d iterations=%d tolerance=0 precision=float64", way,
+             units, iterations);
     return compare_fit(ctx, "nmf", text, from);
 }
 
@@ -584,6 +584,18 @@ static void starts_from_a_model(void **state) {
     }
 }
 
+/* A fit without options ends by itself, where many more iterations explain no more. */
+static void stops_when_nothing_changes(void **state) {
+    (void)state;
+    rb_model *stopped = compare_fit(ctx, "nmf", "units=3 iterations=2000", source);
+    rb_model *longest = fit("solver=hals", 3, 2000, source);
+    assert_int_equal(rb_model_status(stopped), RB_STATUS_CONVERGED);
+    assert_true(rb_model_iterations(stopped) < 2000);
+    assert_close(compare_last(stopped), compare_last(longest), 1e-3);
+    rb_model_free(stopped);
+    rb_model_free(longest);
+}
+
 static void no_memory(void **state) {
     (void)state;
     for (int w = 0; w < WAYS; w += WAYS - 1) {
@@ -628,6 +640,7 @@ int main(void) {
         cmocka_unit_test(zeros),
         cmocka_unit_test(refusals),
         cmocka_unit_test(starts_from_a_model),
+        cmocka_unit_test(stops_when_nothing_changes),
         cmocka_unit_test(tells_of_rounding),
         cmocka_unit_test(no_memory),
     };
