@@ -285,6 +285,10 @@ struct rb_type_kernels {
      * given the others; a unit with G_jj = 0 stays. Gives the sum of G_jj / 2 times the squared
      * changes: by so much at least the sum over all samples is lower. */
     double (*descend)(int64_t units, const void *gram, const void *linear, void *codes);
+    /* out = factor x */
+    void (*scale)(int64_t n, double factor, const void *x, void *out);
+    /* x moves towards 0 by the threshold, and not beyond */
+    void (*shrink)(int64_t n, double threshold, void *x);
 };
 
 enum { RB_SWEEP_PAD = 8 };

@@ -115,8 +115,6 @@ void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_mome
 rb_error rfn_mstep(rb_context *ctx, void *state);
 /* M-steps that make an iteration. */
 int64_t rfn_msteps_an_iteration(const rfn_setup *setup);
-/* Each value of row k nearer to 0 by the threshold, or 0. */
-void rfn_soft_threshold(rb_dense w, int64_t k, double threshold);
 /* Row k within [-bound, bound]; 0: no bound. */
 void rfn_clamp_row(rb_dense w, int64_t k, double bound);
 
@@ -137,13 +135,13 @@ void rfn_merge_units(rb_context *ctx, rb_dense codes, rb_dense products,
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
- * does the M-step at hand shrink loadings, and how a row is shrunk. */
+ * does the M-step at hand shrink loadings, and those of a row by how much. */
 bool rfn_still_begins(const rfn_fit *fit);
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
 bool rfn_shrinks(const rfn_fit *fit);
 /* Puts the iteration from which loadings were shrunk, from 1, into the model; none: nothing. */
 rb_error rfn_store_shrinking(rb_context *ctx, const rfn_setup *setup, rb_model *model);
-void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings);
+double rfn_shrink_threshold(const rfn_fit *fit, int64_t k);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */
 

@@ -132,14 +132,6 @@ static void update_row(const struct rows *r, int64_t k) {
         fit->parameters.noise[k] = new_noise(fit, k, cross, quadratic);
 }
 
-void rfn_soft_threshold(rb_dense w, int64_t k, double threshold) {
-    void *row = rb_dense_row(w, k);
-    for (int64_t j = 0; j < w.cols; j++) {
-        double x = rb_get(w.type, row, j);
-        rb_put(w.type, row, j, copysign(fmax(fabs(x) - threshold, 0), x));
-    }
-}
-
 void rfn_clamp_row(rb_dense w, int64_t k, double bound) {
     void *row = rb_dense_row(w, k);
     for (int64_t j = 0; bound > 0 && j < w.cols; j++)
@@ -151,10 +143,11 @@ static void decay_row(const struct rows *r, int64_t k) {
     const rb_rfn_options *options = &r->fit->setup.options;
     rb_dense w = r->fit->parameters.loadings;
     void *row = rb_dense_row(w, k);
+    void (*shrink)(int64_t, double, void *) = rb_kernels_of(r->ctx)->of[w.type].shrink;
     if (options->weight_decay > 0)
         rb_axpy(r->ctx, w.type, w.cols, -options->weight_decay, row, row);
-    if (options->weight_decay_laplace > 0) rfn_soft_threshold(w, k, options->weight_decay_laplace);
-    if (r->shrinks) rfn_shrink_row(r->fit, k, w);
+    if (options->weight_decay_laplace > 0) shrink(w.cols, options->weight_decay_laplace, row);
+    if (r->shrinks) shrink(w.cols, rfn_shrink_threshold(r->fit, k), row);
     rfn_clamp_row(w, k, r->fit->survey.weight_max);
 }
 

@@ -57,10 +57,10 @@ static void weigh_strip(void *arg, int64_t index, int worker) {
     rb_dense w = g->parameters->loadings, work = g->work;
     struct bands strips = rb_cut_wide(w.rows);
     int64_t first = rb_band_start(strips, index), count = rb_band_size(strips, index);
+    void (*scale)(int64_t, double, const void *, void *) = rb_kernels_of(g->ctx)->of[w.type].scale;
     for (int64_t k = first; k < first + count; k++) {
         double noise = g->parameters->noise[k], weight = 1 / (g->root ? sqrt(noise) : noise);
-        rb_dense_zero(rb_dense_rows(work, k, 1));
-        rb_axpy(g->ctx, w.type, w.cols, weight, rb_dense_row(w, k), rb_dense_row(work, k));
+        scale(w.cols, weight, rb_dense_row(w, k), rb_dense_row(work, k));
     }
 }
 

@@ -93,10 +93,9 @@ static double share_there(const rfn_fit *fit, int64_t k) {
     return fit->survey.observed[k] / (double)fit->setup.problem.n_samples;
 }
 
-void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings) {
+double rfn_shrink_threshold(const rfn_fit *fit, int64_t k) {
     double error = sqrt(fit->parameters.noise[k] / (double)fit->setup.problem.n_samples);
     if (fit->setup.problem.missing) error *= sqrt(share_there(fit, k));
-    double threshold = fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
-                       fit->progress.shrink_factor * error;
-    rfn_soft_threshold(loadings, k, threshold);
+    return fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
+           fit->progress.shrink_factor * error;
 }

@@ -343,6 +343,16 @@ static void check_noise_rows(rb_context *ctx, rb_type type, int64_t n) {
         assert_near(at(out, i), at(x, i) + 0.75 * (double)floats[i], test_tolerance(type, 1));
     assert_true(at(out, n) == 0);
     rb_dense_copy(x, rb_dense_part(out, 0, 1, 0, n));
+    rb_kernels_of(ctx)->of[type].scale(n, 0.75, x.data, out.data);
+    for (int64_t i = 0; i < n; i++)
+        assert_near(at(out, i), 0.75 * at(x, i), test_tolerance(type, 1));
+    rb_kernels_of(ctx)->of[type].shrink(n, 0.25, out.data);
+    for (int64_t i = 0; i < n; i++) {
+        double size = fmax(fabs(0.75 * at(x, i)) - 0.25, 0);
+        assert_near(at(out, i), at(x, i) < 0 ? -size : size, test_tolerance(type, 1));
+    }
+    assert_true(at(out, n) == 0);
+    rb_dense_copy(x, rb_dense_part(out, 0, 1, 0, n));
     rb_kernels_of(ctx)->of[type].drop_row(n, words, threshold, out.data, sum, squares);
     for (int64_t i = 0; i < n; i++) {
         assert_true(at(out, i) == (words[i] < threshold ? 0 : at(x, i)));
