@@ -28,8 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Codes of so many samples say enough of a cosine; and so many units can be compared. */
-enum { MAX_SAMPLES = 4096, RUNS = 16, MAX_UNITS = 16384 };
+/* Codes of so many samples say enough of a cosine. */
+enum { MAX_SAMPLES = 4096, RUNS = 16 };
 
 static const rb_option rows[] = {
     {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.6", DBL_MIN, 1,
@@ -241,11 +241,11 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
     *clusters = (rb_clusters){0};
     for (int64_t i = 0; i < count; i++)
         n_units += rb_model_units(models[i]);
-    if (n_units > MAX_UNITS) {
+    if (n_units > RB_COMPARED_UNITS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the %lld models have %lld units together, but at most %d can be compared; "
                        "use fewer models",
-                       (long long)count, (long long)n_units, MAX_UNITS);
+                       (long long)count, (long long)n_units, RB_COMPARED_UNITS);
     }
     rb_dense_take(&scratch, RB_FLOAT64, n_units, m, &v.loadings);
     if (source) rb_dense_take(&scratch, RB_FLOAT64, n_units, rb_units_samples(n), &v.codes);

@@ -19,6 +19,8 @@ typedef struct rb_consensus_options {
 /* Its value where the program asked to stop, and the restarts that were done were not the first. */
 #define RB_CONSENSUS_OF_SOME "some"
 
+enum { RB_COMPARED_UNITS = 16384 }; /* of all models together: no more can be compared */
+
 /* A unit of one of the models. */
 typedef struct rb_unit {
     int64_t model, index;

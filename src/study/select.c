@@ -4,6 +4,7 @@
  * unseen ones are explained.
  */
 #include "select.h"
+#include "consensus.h"
 
 #include <rarebit/version.h>
 
@@ -150,6 +151,20 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
                          "other totals; divide by the totals first, or permute for 'modules'");
 }
 
+/* Each fold is left out as often; and the units of all fits of a number are compared. */
+static rb_error count_fits(rb_context *ctx, select_plan *plan) {
+    int64_t folds = plan->chosen.folds, most = plan->units[plan->n_rows - 1];
+    plan->fits = plan->chosen.restarts;
+    if (folds > 0) plan->fits = (plan->fits + folds - 1) / folds * folds;
+    plan->per_row = plan->fits + plan->chosen.permutations;
+    if (plan->fits == 1 || most <= RB_COMPARED_UNITS / plan->fits) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "%lld fits of %lld units have %lld units together, but at most %d can be "
+                   "compared; take smaller `units` or `restarts`",
+                   (long long)plan->fits, (long long)most, (long long)(plan->fits * most),
+                   RB_COMPARED_UNITS);
+}
+
 /* The options that matter here, without those of the tool. */
 static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
     rb_options *fit = NULL;
@@ -166,7 +181,7 @@ static rb_error take_options(rb_context *ctx, const rb_options *options, select_
     err = err ? err : rb_select_fit_options(ctx, plan, plan->units[0], &fit);
     err = err ? err : rb_options_check(ctx, fit, NULL);
     rb_options_free(fit);
-    return err;
+    return err ? err : count_fits(ctx, plan);
 }
 
 rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *source,
@@ -183,9 +198,6 @@ rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *s
     }
     rb_options_get(plan->options, "seed", seed, sizeof seed);
     plan->seed = strtoll(seed, NULL, 10);
-    plan->fits = plan->chosen.restarts;
-    if (folds > 0) plan->fits = (plan->fits + folds - 1) / folds * folds;
-    plan->per_row = plan->fits + plan->chosen.permutations;
     return draw_folds(ctx, plan);
 }
 

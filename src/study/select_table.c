@@ -209,12 +209,14 @@ static int64_t held_out_by(const select_plan *plan, int64_t fit) {
     return count;
 }
 
+/* All fits of a number have loadings, or none has. */
 static bool is_sound(const select_plan *plan, int64_t units, int64_t which, rb_bytes result) {
-    const select_outcome *o = result.data;
+    const select_outcome *o = result.data, *first = which ? plan->selection->models[0].data : o;
     if (which >= plan->fits) return result.size == units * (int64_t)sizeof(double);
     return result.size >= (int64_t)sizeof *o && o->units == units &&
-           (o->features == 0 || o->features == plan->matrix->n_features) && o->living >= 0 &&
-           o->living <= units && o->held_out_samples == held_out_by(plan, which) &&
+           (o->features == 0 || o->features == plan->matrix->n_features) &&
+           o->features == first->features && o->living >= 0 && o->living <= units &&
+           o->held_out_samples == held_out_by(plan, which) &&
            result.size == rb_select_arrays_of(plan, o).size;
 }
 

@@ -286,7 +286,10 @@ static void refuses_what_is_wrong(void **state) {
     refuses(w, "units=2:3 folds=1", "`folds` is 1, but must be 0 or from 2 to the 120 samples");
     refuses(w, "folds=121", "`folds` is 121");
     refuses(w, "folds=3 permutations=18", "`permutations` is 18, but must be 0 or at least 19");
-    refuses(w, "permutations=0 part=1/2", "part");
+    refuses(w, "permutations=0 units=2,5462 restarts=2 folds=3",
+            "3 fits of 5462 units have 16386 units together, but at most 16384 can be compared");
+    refuses(w, "units=1000000000 restarts=1000000 folds=0", "1000000000000000 units together");
+    refuses(w, "units=2 restarts=3 folds=0 part=1/2", "part");
 }
 
 /* The mean over samples of one alone, also where a method's models have causes. */
@@ -347,7 +350,7 @@ static void entries_may_be_far_from_zero(void **state) {
 /* ---- stable units, of fits made by hand ---- */
 
 /* Unit 0 is a module, 1 background, 2 of one feature, 3 another in each fit, 4 of one sample. */
-static void take_made(struct world *w, select_plan *plan, int64_t fit, float sign) {
+static rb_bytes make(struct world *w, const select_plan *plan, int64_t fit, float sign) {
     enum { UNITS = 5 };
     select_outcome shape = {.units = UNITS, .living = UNITS, .features = M};
     int64_t size = rb_select_arrays_of(plan, &shape).size;
@@ -363,7 +366,33 @@ static void take_made(struct world *w, select_plan *plan, int64_t fit, float sig
             a.loadings[j * M + place + k] = sign / sqrtf((float)features);
     }
     a.background[1] = 1;
-    assert_ok(w->ctx, rb_selection_take(w->ctx, fit, (rb_bytes){o, size}, plan));
+    return (rb_bytes){o, size};
+}
+
+static void take_made(struct world *w, select_plan *plan, int64_t fit, float sign) {
+    assert_ok(w->ctx, rb_selection_take(w->ctx, fit, make(w, plan, fit, sign), plan));
+}
+
+/* A checkpoint that is not ours: the second of two fits has loadings, the first has none. */
+static void fits_of_other_shapes_are_refused(void **state) {
+    struct world *w = *state;
+    int64_t units[] = {5};
+    select_plan plan = {.units = units, .n_rows = 1, .fits = 2, .per_row = 2};
+    plan.matrix = w->matrix;
+    assert_ok(w->ctx, rb_selection_new(w->ctx, &plan, &plan.selection));
+    for (int64_t fit = 0; fit < 2; fit++) {
+        rb_bytes made = make(w, &plan, fit, 1);
+        select_outcome *o = made.data;
+        if (fit == 0) o->features = 0;
+        made.size = rb_select_arrays_of(&plan, o).size;
+        rb_error err = rb_selection_take(w->ctx, fit, made, &plan);
+        assert_int_equal(err, fit == 0 ? RB_OK : RB_ERROR_FORMAT);
+        if (fit == 1) rb_free(made.data);
+    }
+    assert_string_equal(rb_context_error(w->ctx),
+                        "the checkpoint is damaged: a result is not that of a fit");
+    rb_free(plan.selection->models[0].data);
+    rb_selection_free(plan.selection);
 }
 
 static void counts_what_recurs(void **state) {
@@ -545,6 +574,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(compares_samples_with_themselves, setup, teardown),
         cmocka_unit_test_setup_teardown(counts_what_recurs, setup, teardown),
+        cmocka_unit_test_setup_teardown(fits_of_other_shapes_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(signs_of_units_say_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(names_some_of_many_bad_samples, setup, teardown),
         cmocka_unit_test_setup_teardown(one_bad_sample_decides_nothing, setup, teardown),
