@@ -183,13 +183,13 @@ static void refuse(const double *fields, int64_t features, int64_t units, const 
 
 static void refusals(void **state) {
     (void)state;
-    double fields[PIXELS] = {0}, causes[PIXELS] = {0};
+    double fields[2 * PIXELS] = {0}, causes[PIXELS] = {0};
     rb_matrix *view;
     refuse(fields, 24, 1, truth, RB_ERROR_ARGUMENT, "the truth has 25 features");
     refuse(fields, PIXELS, 0, truth, RB_ERROR_ARGUMENT, "0 units");
-    fields[3] = NAN;
-    refuse(fields, PIXELS, 1, truth, RB_ERROR_DATA, "unit 0 is not finite at feature 3");
-    fields[3] = 0;
+    fields[7] = NAN;
+    refuse(fields, PIXELS, 2, truth, RB_ERROR_DATA, "unit 1 is not finite at feature 3");
+    fields[7] = 0;
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, PIXELS, causes, PIXELS, 1, &view));
     refuse(fields, PIXELS, 1, view, RB_ERROR_DATA, "0 throughout");
     causes[5] = INFINITY;

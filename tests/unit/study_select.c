@@ -126,6 +126,21 @@ static void the_same_codes_match_wholly(void **state) {
     rb_selection_free(s);
 }
 
+/* Codes of both signs have no background, however they are skewed. */
+static void signed_codes_have_no_background(void **state) {
+    struct world *w = *state;
+    select_plan plan = {0};
+    rb_bytes made;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "units=4 activation=tanh"));
+    assert_ok(w->ctx, rb_select_plan(w->ctx, w->options, w->source, &plan));
+    assert_ok(w->ctx, rb_select_do(w->ctx, 0, &plan, &made));
+    const double *background = rb_select_arrays_of(&plan, made.data).background;
+    for (int j = 0; j < 4; j++)
+        assert_true(background[j] == 0);
+    rb_free(made.data);
+    rb_select_plan_clear(&plan);
+}
+
 /* What is held out is not seen: folds of noise are explained worse the more units there are. */
 static void more_units_explain_unseen_noise_worse(void **state) {
     struct world *w = *state;
@@ -568,6 +583,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(the_scale_of_codes_does_not_matter, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_codes_match_wholly, setup, teardown),
+        cmocka_unit_test_setup_teardown(signed_codes_have_no_background, setup, teardown),
         cmocka_unit_test_setup_teardown(more_units_explain_unseen_noise_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(does_without_folds_or_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
