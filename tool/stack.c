@@ -37,12 +37,37 @@ static rb_error choose_seed(const invocation *call) {
     return err;
 }
 
+static void summarise_layer(const rb_model *layer, int64_t number) {
+    int64_t iterations = rb_model_iterations(layer);
+    double objective = NAN, seconds = 0, total = 0;
+    for (int64_t t = 0; t < iterations; t++) {
+        rb_model_history(layer, t, &objective, NULL, &seconds);
+        total += seconds;
+    }
+    report("layer %lld: %s, %lld units of %lld features, %lld iterations in %.3g s, objective %.6g",
+           (long long)number, rb_model_method(layer), (long long)rb_model_units(layer),
+           (long long)rb_model_features(layer), (long long)iterations, total, objective);
+}
+
+/* Before the model is written: where a layer cannot be had there is an error and no model. */
+static rb_error summarise(const invocation *call, const rb_model *stack) {
+    rb_error err = RB_OK;
+    for (int64_t k = 1; !err && k <= rb_stack_layers(stack); k++) {
+        rb_model *layer;
+        err = rb_stack_layer(call->ctx, stack, k, &layer);
+        if (!err) summarise_layer(layer, k);
+        rb_model_free(layer);
+    }
+    return err;
+}
+
 static rb_error fit_source(const invocation *call, fit_log *log, rb_source *source,
                            const char *path, rb_model **stack) {
     fit_record record = {call->arguments[0], NULL};
     watch_begin(call, NULL, log);
     rb_error err = rb_stack_fit(call->ctx, call->options, source, stack);
     watch_end(call);
+    err = err ? err : summarise(call, *stack);
     return err ? err : save_fit(call, *stack, &record, path);
 }
 
@@ -65,18 +90,6 @@ static int fit(const invocation *call, fit_log *log, const char *path, rb_model 
     return status;
 }
 
-static void summarise_layer(const rb_model *layer, int64_t number) {
-    int64_t iterations = rb_model_iterations(layer);
-    double objective = NAN, seconds = 0, total = 0;
-    for (int64_t t = 0; t < iterations; t++) {
-        rb_model_history(layer, t, &objective, NULL, &seconds);
-        total += seconds;
-    }
-    report("layer %lld: %s, %lld units of %lld features, %lld iterations in %.3g s, objective %.6g",
-           (long long)number, rb_model_method(layer), (long long)rb_model_units(layer),
-           (long long)rb_model_features(layer), (long long)iterations, total, objective);
-}
-
 static void remove_checkpoints(const invocation *call, const rb_model *stack) {
     for (int64_t k = 1; k <= rb_stack_layers(stack); k++) {
         char *path = checkpoint_of(call, k);
@@ -87,13 +100,6 @@ static void remove_checkpoints(const invocation *call, const rb_model *stack) {
 
 static int finish(const invocation *call, const rb_model *stack, const char *target, int logged) {
     int64_t count = rb_stack_layers(stack);
-    for (int64_t k = 1; k <= count; k++) {
-        rb_model *layer;
-        rb_error err = rb_stack_layer(call->ctx, stack, k, &layer);
-        if (err) return report_failure(call->ctx, err);
-        summarise_layer(layer, k);
-        rb_model_free(layer);
-    }
     bool stopped = rb_model_status(stack) == RB_STATUS_STOPPED;
     if (rb_model_status(stack) == RB_STATUS_TIME) {
         report("out of time in layer %lld, the last one of the model; %s", (long long)count,

@@ -5,6 +5,11 @@ expect 0 simulate bars --size 7 --samples 600 --noise 0.5 --seed 1 -o X.npy -q
 expect 0 stack rfn X.npy --units 20,8 --iterations 30,12 --seed 3 -o stack.h5
 says "layer 1: rfn, 20 units of 49 features, 30 iterations"
 says "layer 2: rfn, 8 units of 20 features, 12 iterations"
+# Nothing that can fail follows the writing.
+if [ -c /dev/full ]; then
+    expect 1 stack rfn X.npy --units 4,2 --iterations 3 --seed 3 -o /dev/full
+    says "layer 2: rfn, 2 units of 4 features, 3 iterations"
+fi
 expect 0 fit rfn X.npy -k 20 --iterations 30 --seed 3 -o first.h5 -q
 expect 0 encode first.h5 X.npy -o codes.npy -q
 expect 0 fit rfn codes.npy -k 8 --iterations 12 --seed 3 -o second.h5 -q
