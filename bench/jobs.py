@@ -1,91 +1,185 @@
-"""Whole jobs as users run them, through the tool: jobs.py RAREBIT [--rounds N] [--small]
+"""Whole jobs as users run them, through the tool, beside numpy, scikit-learn and others: jobs.py RAREBIT [JOB...]
 
-Each job is a process of one thread. Reported are the medians over the rounds of its processor time
-(user and system) and of its wall time, reading and writing included. Data: counts of cells of the
-tool's own simulation, 5000 x 2000, sparse (.h5ad) and dense (.npy). Beside nmf stands
-scikit-learn's, to its own stop, where it is installed.
+A job is a process of one thread; a peer's is a program of Python, without the time of its imports. Both take turns. The table
+has the medians of their processor time (user and system), reading and writing included, and of the ratio, turn by turn. Data:
+counts of cells of the tool's own simulation, sparse (.h5ad) and dense (.npy), a table of 97 x 1213 values with ten planted
+modules, and files of other formats, which are read into memory. Peers that are not installed are left out. JOB: only those
+whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000.
 """
 
 import argparse
 import os
-import resource
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-NMF = """
-import sys, h5py, numpy, scipy.sparse
-from sklearn.decomposition import NMF
-g = h5py.File(sys.argv[1])["X"]
-x = scipy.sparse.csr_matrix((g["data"][:], g["indices"][:], g["indptr"][:]), g.attrs["shape"])
-NMF(int(sys.argv[2]), init="nndsvda", random_state=1).fit(x.astype(numpy.float32))
-"""
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np  # noqa: E402
+
 COUNTS = ["--totals", "1e4", "--log1p"]
 
+# ---- peers: what each imports, and what is timed ----
 
-def jobs(tool):
-    """Names and commands, in an order in which each finds the files that it needs."""
+CELLS = """x = anndata.read_h5ad(path).X if path.endswith("h5ad") else numpy.load(path)
+"""
+LOGARITHMS = CELLS + """x = scipy.sparse.csr_matrix(x)
+x = scipy.sparse.diags(1e4 / numpy.asarray(x.sum(1)).ravel()) @ x
+x.data = numpy.log1p(x.data)
+"""
+DECOMPOSE = "import anndata, numpy, scipy.sparse, sklearn.decomposition as d, sklearn.cluster as c"
+READ = """import ctypes, numpy
+from ctypes import byref, c_int64, c_void_p
+lib = ctypes.CDLL(LIBRARY)
+lib.rb_source_samples.restype = lib.rb_source_features.restype = c_int64
+context, source = c_void_p(), c_void_p()
+lib.rb_context_new(byref(context))
+lib.rb_context_set_threads(context, 1)"""
+READ_ALL = """if lib.rb_open(context, path.encode(), None, byref(source)): raise SystemExit(path)
+n, m = lib.rb_source_samples(source), lib.rb_source_features(source)
+x = numpy.empty((n, m), numpy.float32)
+if lib.rb_source_read_into(context, source, 0, c_void_p(x.ctypes.data), c_int64(m), c_int64(1)): raise SystemExit(path)"""
+PANDAS = "import numpy, pandas", "x = pandas.read_csv(path, index_col=0).to_numpy(numpy.float32)"
+READERS = {
+    "counts.npy": ("numpy", "import numpy", "x = numpy.load(path)"),
+    "counts.csv": ("pandas", *PANDAS),
+    "counts.csv.gz": ("pandas", *PANDAS),
+    "counts.mtx": ("scipy", "import scipy.io", "x = scipy.io.mmread(path).toarray()"),
+    "dense.h5ad": ("anndata", "import anndata, numpy", "x = numpy.asarray(anndata.read_h5ad(path).X, numpy.float32)"),
+    "counts.h5ad": ("anndata", "import anndata", "x = anndata.read_h5ad(path).X.toarray()"),
+    "packed.h5ad": ("anndata", "import anndata", "x = anndata.read_h5ad(path).X.toarray()"),
+}
+
+
+def program(imports, body, path):
+    """A process that prints the seconds of the body alone."""
+    text = f"{imports}\nimport time\npath = {path!r}\nbegan = time.process_time()\n{body}\nprint(time.process_time() - began)"
+    return [sys.executable, "-W", "ignore", "-c", text]
+
+
+def scikit(path, body, log=False):
+    return "scikit-learn", program(DECOMPOSE, (LOGARITHMS if log else CELLS) + body, path)
+
+
+# ---- jobs: a name, our command, and a peer with its command, or None ----
+
+
+def fits(tool):
     def fit(method, data, units, *more, to="m.h5"):
-        return [tool, "fit", method, data, "-k", str(units), *more, "--seed", "1", "-o", to, "-q"]
+        return [tool, "fit", method, data, "-k", str(units), *more, "--seed", "1", "-o", to, "-q", "--threads", "1"]
 
-    for units in (10, 20, 50):
-        for data, form in (("cells.h5ad", "sparse"), ("cells.npy", "dense")):
-            yield f"fit rfn -k {units}, {form}", fit("rfn", data, units)
-            yield f"the same with {' '.join(COUNTS)}", fit("rfn", data, units, *COUNTS)
-    yield "fit nmf -k 10, sparse", fit("nmf", "cells.h5ad", 10, to="nmf.h5")
-    yield "scikit-learn's NMF of 10, sparse", [sys.executable, "-c", NMF, "cells.h5ad", "10"]
-    yield "fit rfn -k 10 --consensus, sparse", fit("rfn", "cells.h5ad", 10, "--consensus", *COUNTS)
-    yield "select rfn, sparse", [tool, "select", "rfn", "cells.h5ad", *COUNTS, "--seed", "1", "-q"]
-    modules = ["modules", "m.h5", "cells.h5ad", "--permutations", "19", "--seed", "1"]
-    yield "modules --permutations 19", [tool, *modules, "-o", "modules.tsv", "-q"]
-    yield "encode, sparse", [tool, "encode", "m.h5", "cells.h5ad", "-o", "codes.npy", "-q"]
-    yield "encode a sample", [tool, "encode", "m.h5", "one.npy", "-o", "one-code.npy", "-q"]
-    for data in ("cells.npy", "cells.h5ad", "cells.tsv"):
-        yield f"read {data}", [tool, "info", data]
+    for form, data in (("sparse", "counts.h5ad"), ("dense", "counts.npy")):
+        for units in (10, 20, 50):
+            yield f"fit rfn -k {units}, {form}", fit("rfn", data, units), None
+            yield f"fit rfn -k {units}, {form}, totals and log", fit("rfn", data, units, *COUNTS), None
+        yield f"fit nmf -k 10, {form}", fit("nmf", data, 10), scikit(data, "d.NMF(10, init='nndsvda').fit(x)")
+    log = fit("nmf", "counts.h5ad", 20, *COUNTS), scikit("counts.h5ad", "d.NMF(20, init='nndsvda').fit(x)", True)
+    yield "fit nmf -k 20, sparse, totals and log", *log
+    log = fit("kmeans", "counts.h5ad", 20, *COUNTS), scikit("counts.h5ad", "c.KMeans(20, n_init=1).fit(x)", True)
+    yield "fit kmeans -k 20, sparse, totals and log", *log
+    many = "f = [d.NMF(10, init='random', random_state=s, max_iter=1000).fit(x).components_ for s in range(20)]\n"
+    many += "f = numpy.concatenate(f)\nc.KMeans(10, n_init=10).fit(f / numpy.linalg.norm(f, axis=1)[:, None])"
+    yield "fit nmf -k 10 --consensus, sparse", fit("nmf", "counts.h5ad", 10, "--consensus"), scikit("counts.h5ad", many)
+    yield "fit rfn -k 10 --consensus, 97 x 1213", fit("rfn", "small.npy", 10, "--consensus", to="small.h5"), None
+
+
+def answers(tool):
+    end = ["--seed", "1", "-q", "--threads", "1"]
+    yield "select rfn, 97 x 1213", [tool, "select", "rfn", "small.npy", *end], None
+    yield "modules --permutations 19, 97 x 1213", [
+        tool, "modules", "small.h5", "small.npy", "--permutations", "19", "-o", "modules.tsv", *end], None
+    yield "report, 97 x 1213", [tool, "report", "small.h5", "small.npy", "-o", "report.html", "-q"], None
+    yield "encode, dense", [tool, "encode", "m.h5", "counts.npy", "-o", "codes.npy", "-q", "--threads", "1"], None
+    yield "encode a sample", [tool, "encode", "m.h5", "one.npy", "-o", "code.npy", "-q", "--threads", "1"], None
+
+
+def readings(tool):
+    ours = READ.replace("LIBRARY", repr(os.path.join(os.path.dirname(tool), "librarebit-io.so")))
+    for name, (peer, imports, body) in READERS.items():
+        yield f"read {name}", program(ours, READ_ALL, name), (peer, program(imports, body, name))
+
+
+# ---- data ----
+
+
+def make_data(tool, large):
+    import anndata
+    import scipy.io
+    import scipy.sparse
+
+    size = ["--samples", "5000", "--features", "2000"] if large else ["--samples", "1000", "--features", "1000"]
+    subprocess.check_call([tool, "simulate", "cells", *size, "--counts", "600", "--seed", "1", "-o", "counts.npy", "-q"])
+    counts = np.load("counts.npy").astype(np.float32)
+    np.save("counts.npy", counts)
+    np.save("one.npy", counts[:1])
+    sparse = scipy.sparse.csr_matrix(counts)
+    for name, x, how in (("counts", sparse, None), ("packed", sparse, "gzip"), ("dense", counts, None)):
+        anndata.AnnData(x).write_h5ad(f"{name}.h5ad", compression=how)
+    scipy.io.mmwrite("counts.mtx", sparse)
+    subprocess.check_call([tool, "convert", "counts.h5ad", "-o", "counts.csv", "-q"])
+    subprocess.check_call("gzip -k counts.csv", shell=True)
+    rng = np.random.default_rng(1)
+    small = rng.standard_normal((97, 1213))
+    for _ in range(10):
+        rows, columns = rng.choice(97, rng.integers(8, 20), False), rng.choice(1213, rng.integers(20, 80), False)
+        small[np.ix_(rows, columns)] += 2 + 2 * rng.random()
+    np.save("small.npy", small.astype(np.float32))
+    return counts.shape, sparse.nnz / counts.size
+
+
+# ---- the table ----
 
 
 def seconds(command):
-    """Processor and wall time of a process; None: it failed, as where scikit-learn is missing."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return (cpu, ended - began) if done.returncode == 0 else None
+    """Processor time of a process, or what it prints of itself; None: it failed."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    said = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    timed = command[0] == sys.executable
+    return None if status else float(said) if timed else used.ru_utime + used.ru_stime
 
 
-def make_data(tool, small):
-    size = ["--samples", "500" if small else "5000", "--features", "200" if small else "2000"]
-    counts = ["--counts", "60" if small else "600", "--seed", "1"]
-    subprocess.check_call([tool, "simulate", "cells", *size, *counts, "-o", "cells.h5ad", "-q"])
-    for name in ("cells.npy", "cells.tsv"):
-        subprocess.check_call([tool, "convert", "cells.h5ad", "-o", name, "-q"])
-    import numpy as np
-    np.save("one.npy", np.load("cells.npy")[:1])
+def row(name, ours, peer, rounds):
+    turns = [(seconds(ours), peer and seconds(peer[1])) for _ in range(rounds)]
+    if any(mine is None for mine, _ in turns):
+        return f"| {name} | failed | | | |"
+    mine = statistics.median(turn[0] for turn in turns)
+    if not peer or None in turns[0]:
+        return f"| {name} | {mine:.3g} | | | |"
+    ratio = statistics.median(other / own for own, other in turns)
+    return f"| {name} | {mine:.3g} | {peer[0]} | {statistics.median(turn[1] for turn in turns):.3g} | {ratio:.1f} |"
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} processors"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
+    parser.add_argument("jobs", nargs="*")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", action="store_true")
-    chosen = parser.parse_args()
+    parser.add_argument("--large", action="store_true")
+    chosen = parser.parse_intermixed_args()
     tool = os.path.abspath(chosen.tool)
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[variable] = "1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        make_data(tool, chosen.small)
-        print("| job | processor, s | wall, s |\n|---|---|---|")
-        for name, command in jobs(tool):
-            one_thread = ["--threads", "1"] if command[0] == tool else []
-            times = [seconds(command + one_thread) for _ in range(chosen.rounds)]
-            if None in times:
-                print(f"| {name} | failed | |", flush=True)
-                continue
-            cpu, wall = (statistics.median(column) for column in zip(*times))
-            print(f"| {name} | {cpu:.2f} | {wall:.2f} |", flush=True)
+        shape, share = make_data(tool, chosen.large)
+        version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+        print(f"{version}; {machine()}; {time.strftime('%Y-%m-%d')}; counts {shape[0]} x {shape[1]}, {100 * share:.0f} % stored\n")
+        print("| job | processor, s | beside it | its, s | times ours |\n|---|---|---|---|---|")
+        for name, ours, peer in [*fits(tool), *answers(tool), *readings(tool)]:
+            needed = name.startswith(("fit rfn -k 50, dense", "fit rfn -k 10 --consensus, 97"))
+            if not chosen.jobs or any(word in name for word in chosen.jobs):
+                print(row(name, ours, peer, chosen.rounds), flush=True)
+            elif needed:  # others use its model
+                seconds(ours)
         os.chdir("/")
 
 
