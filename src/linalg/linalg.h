@@ -289,6 +289,10 @@ struct rb_type_kernels {
     void (*scale)(int64_t n, double factor, const void *x, void *out);
     /* x moves towards 0 by the threshold, and not beyond */
     void (*shrink)(int64_t n, double threshold, void *x);
+    /* One sweep over the units of 1/2 x'Hx - q'x, x >= 0, for one sample: rest is q - H x, and is
+     * so again. A dead unit becomes 0. Gives the largest change, and the largest code. */
+    double (*descend_one)(int64_t units, const void *hessian, const bool *dead, void *rest,
+                          void *codes, double *largest);
 };
 
 enum { RB_SWEEP_PAD = 8 };

@@ -1,6 +1,6 @@
 /* Encoding by the closed form: mu_j = max(0, mu_p,j) / scale_j (or another activation), with the
  * scale of each unit from training, so that a single sample can be encoded. A unit that no training
- * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
+ * sample activated gives 0. A model with multipliers has exact codes (exact.c). */
 #include "coder.h"
 
 #include "lacking.h"
@@ -72,7 +72,6 @@ struct encoding {
     rfn_coder *coder;
     const rb_block *block;
     rb_dense codes;
-    const rfn_posterior *posterior;
     bool activate;
 };
 
@@ -82,7 +81,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
     rfn_coder *c = e->coder;
     rb_dense codes = rfn_task_rows(e->codes, task);
     int64_t l = codes.cols;
-    rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
+    rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), c->posterior.filter, codes);
     if (!e->activate) {
         rfn_add_offset(e->ctx, 1, c->offset, codes);
         return;
@@ -96,19 +95,20 @@ static void encode_task(void *arg, int64_t task, int worker) {
 }
 
 static void encode_block(struct encoding *e) {
-    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
+    const rfn_posterior *posterior = &e->coder->posterior;
+    rfn_offset(e->ctx, e->block, posterior->filter, posterior->bias, e->coder->offset);
     rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes) {
-    encode_block(&(struct encoding){ctx, coder, block, codes, &coder->posterior, false});
+    encode_block(&(struct encoding){ctx, coder, block, codes, false});
 }
 
 /* Of samples that lack nothing. */
 static rb_error encode_whole(rb_context *ctx, rfn_coder *c, const rb_block *block, rb_dense rows) {
-    const rfn_posterior *posterior = c->exact ? &c->exact->start : &c->posterior;
-    encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
-    return c->exact ? rfn_exact_solve(ctx, c->exact, block, rows) : RB_OK;
+    if (c->exact) return rfn_exact_solve(ctx, c->exact, block, rows);
+    encode_block(&(struct encoding){ctx, c, block, rows, true});
+    return RB_OK;
 }
 
 /* Those that lack values are encoded as if they had zeros first: so that the others get the codes

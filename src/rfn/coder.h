@@ -69,7 +69,8 @@ typedef struct rfn_column_state {
 
 typedef struct rfn_exact {
     rfn_quadratic problem;  /* P + diag tau, Q' of the block, the rectified set */
-    rfn_posterior start;    /* gives the codes to start from */
+    rb_dense sigma;         /* (P + diag tau)^-1: times Q, rectified, the codes to start from */
+    void *prior;            /* l: xi' */
     rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
     const rfn_coder *coder; /* whose parameters and tolerance these are */
     rb_dense codes, linear; /* mu' and Q' of the block, l x block_samples */
@@ -90,7 +91,7 @@ typedef struct rfn_exact {
 rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                        const rfn_coder *coder, rfn_exact **exact);
 void rfn_exact_free(rfn_exact *exact);
-/* Improves codes (samples x l), which are any start, until they have converged. */
+/* Codes of a block (samples x l). */
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes);
 
 #endif

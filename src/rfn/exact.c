@@ -6,20 +6,24 @@
  * so that the minimum is one. Sweeps over the units, from the minimum without bounds, rectified,
  * until what is left to go is less than the tolerance; for samples that need too many of them, the
  * linear system in the units that are positive (polish.c).
+ *
+ * Of many samples a sweep is a product of matrices. Of few it is cheaper to keep what is left of Q
+ * for each, and to go on with the units whose codes change.
  */
 #include "coder.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-/* After so many an active set method is cheaper. */
-enum { MAX_SWEEPS = 200 };
+/* After so many an active set method is cheaper. So few samples are swept one by one; what is left
+ * of their Q is computed anew in every fourth sweep, for rounding. */
+enum { MAX_SWEEPS = 200, FEW = 8, ANEW = 4 };
 /* Changes of the codes shrink by more than this from one sweep to the next only by chance. */
 static const double MIN_RATIO = 1.0 / 3;
 
 void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
-        rfn_posterior_free(&exact->start);
         rfn_work_free(&exact->work);
         rb_scratch_end(&exact->scratch);
         rb_free(exact);
@@ -30,6 +34,8 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_scratch *scratch = &exact->scratch;
     scratch->ctx = ctx;
     rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->problem.hessian);
+    rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->sigma);
+    exact->prior = rb_take(scratch, w.cols, rb_type_size(w.type));
     rb_dense_take(scratch, w.type, w.rows, w.cols, &exact->weighted);
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->codes);
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->linear);
@@ -37,11 +43,10 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     exact->columns = rb_take(scratch, samples, sizeof *exact->columns);
     exact->polish = rfn_polish_take(scratch, w.cols);
     rb_error err = scratch->err;
-    err = err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
-    return err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, &exact->start);
+    return err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
 }
 
-/* The Hessian with the multipliers, and the posterior that belongs to it. */
+/* The Hessian with the multipliers, and its inverse. */
 static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *exact) {
     const rfn_parameters *parameters = &exact->coder->parameters;
     const double *multipliers, *dead;
@@ -49,8 +54,10 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *e
     rb_error err = rb_model_need_array(ctx, model, "multipliers", p.rows, 1, &multipliers);
     err = err ? err : rb_model_need_array(ctx, model, "dead", p.rows, 1, &dead);
     if (err) return err;
-    for (int64_t j = 0; j < p.rows; j++)
+    for (int64_t j = 0; j < p.rows; j++) {
         exact->dead[j] = dead[j] != 0;
+        rb_put(p.type, exact->prior, j, parameters->prior.linear[j]);
+    }
     rfn_hessian(ctx, parameters, exact->weighted, p);
     rb_dense_mirror(p);
     rfn_add_multipliers(p, multipliers, exact->dead, 1);
@@ -58,15 +65,10 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *e
     rb_spd *factor;
     err = rb_spd_new(ctx, p.type, p.rows, &factor);
     err = err ? err : rb_spd_factor(ctx, factor, p);
-    if (err) {
+    if (err)
         rb_fail_prefix(ctx, "the matrix P + diag tau of the model: ");
-    } else {
-        rfn_posterior *start = &exact->start;
-        rb_spd_inverse(ctx, factor, start->sigma);
-        rb_gemm_parallel(ctx, 1, exact->weighted, RB_PLAIN, start->sigma, RB_PLAIN, 0,
-                         start->filter);
-        rfn_set_bias(parameters, start);
-    }
+    else
+        rb_spd_inverse(ctx, factor, exact->sigma);
     rb_spd_free(factor);
     return err;
 }
@@ -84,16 +86,27 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
 
 /* ---- a block ---- */
 
+/* Codes of unit j. */
+static void rectify(const rfn_exact *e, int64_t j, rb_dense row) {
+    if (e->dead[j])
+        rb_dense_zero(row);
+    else
+        rb_kernels_of(e->ctx)->of[row.type].step_row(row.cols, 0, row.data, row.data, row.data);
+}
+
+/* Q' of a task, and the rectified minimum. */
 static void bring(void *arg, int64_t task, int worker) {
     (void)worker;
     const rfn_exact *e = arg;
     int64_t n = e->out.rows;
     rb_dense rows = rfn_task_rows(e->out, task);
-    rb_dense codes = rb_dense_part(e->codes, 0, rows.cols, 0, n);
-    rb_dense linear = rb_dense_part(e->linear, 0, rows.cols, 0, n);
-    rb_dense_transpose(rows, rfn_task_columns(codes, task));
+    rb_dense codes = rfn_task_columns(rb_dense_part(e->codes, 0, rows.cols, 0, n), task);
+    rb_dense linear = rfn_task_columns(rb_dense_part(e->linear, 0, rows.cols, 0, n), task);
     rfn_project_across(e->ctx, e->block, rfn_task_first(n, task), e->weighted, e->coder->offset,
-                       rows, rfn_task_columns(linear, task));
+                       rows, linear);
+    rb_gemm(1, e->sigma, RB_PLAIN, linear, RB_PLAIN, 0, codes);
+    for (int64_t j = 0; j < codes.rows; j++)
+        rectify(e, j, rb_dense_rows(codes, j, 1));
 }
 
 /* How far a sample's codes may be from the minimum, when a sweep has changed them by `change` and
@@ -115,19 +128,22 @@ static void find_largest(rb_dense codes, rfn_column_state *columns) {
     }
 }
 
-/* Which samples have converged, or do not get nearer for rounding; how many have not. */
+/* Has a sample converged, or does not get nearer for rounding? */
+static void mark(const rfn_exact *e, rfn_column_state *column, double change, bool first) {
+    double rounding = 16 * (e->codes.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON);
+    double rest = first ? INFINITY : still_to_go(change, column->before);
+    column->done = rest <= e->coder->options.estep_tolerance * column->largest ||
+                   change <= rounding * column->largest;
+    column->before = change;
+}
+
+/* How many samples have not. */
 static int64_t mark_done(rfn_exact *e, rb_dense codes, bool first) {
-    double rounding = 16 * (codes.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON);
-    double tolerance = e->coder->options.estep_tolerance;
     int64_t left = 0;
     find_largest(codes, e->columns);
     for (int64_t i = 0; i < codes.cols; i++) {
-        rfn_column_state *column = &e->columns[i];
-        double change = rb_get(codes.type, e->work.changes, i), largest = column->largest;
-        double rest = first ? INFINITY : still_to_go(change, column->before);
-        column->done = rest <= tolerance * largest || change <= rounding * largest;
-        column->before = change;
-        left += !column->done;
+        mark(e, &e->columns[i], rb_get(codes.type, e->work.changes, i), first);
+        left += !e->columns[i].done;
     }
     return left;
 }
@@ -165,12 +181,66 @@ static void polish_sample(void *arg, int64_t i, int worker) {
         rb_dense_set(e->out, e->columns[i].sample, j, polish->x[j]);
 }
 
+/* ---- few samples ---- */
+
+/* The rows of some samples in the memory of Q', or of the codes. */
+static rb_dense rows_in(rb_dense across, int64_t n) {
+    return (rb_dense){across.data, n, across.rows, across.rows, across.type};
+}
+
+/* rest = q - H x */
+static void find_rest(const rfn_exact *e, const void *q, const void *x, void *rest) {
+    rb_dense h = e->problem.hessian;
+    memcpy(rest, q, (size_t)h.rows * rb_type_size(h.type));
+    for (int64_t j = 0; j < h.rows; j++) {
+        double code = rb_get(h.type, x, j);
+        if (code != 0) rb_axpy(e->ctx, h.type, h.rows, -code, rb_dense_row(h, j), rest);
+    }
+}
+
+static void solve_one(void *arg, int64_t i, int worker) {
+    const rfn_exact *e = arg;
+    rb_dense h = e->problem.hessian;
+    void *q = rb_dense_row(rows_in(e->linear, FEW), i), *x = rb_dense_row(e->out, i);
+    void *rest = rb_dense_row(rows_in(e->codes, FEW), i);
+    rfn_column_state *column = &e->columns[i];
+    column->done = false;
+    for (int64_t j = 0; j < h.rows; j++)
+        rectify(e, j, (rb_dense){(char *)x + j * (int64_t)rb_type_size(h.type), 1, 1, 1, h.type});
+    for (int sweep = 0; sweep < MAX_SWEEPS && !column->done; sweep++) {
+        if (sweep % ANEW == 0) find_rest(e, q, x, rest);
+        double change = rb_kernels_of(e->ctx)->of[h.type].descend_one(h.rows, h.data, e->dead, rest,
+                                                                      x, &column->largest);
+        mark(e, column, change, sweep == 0);
+    }
+    if (column->done) return;
+    rfn_quadratic problem = e->problem;
+    problem.linear = (rb_dense){q, h.rows, 1, 1, h.type};
+    rfn_polish_sample(&problem, (rb_dense){x, h.rows, 1, 1, h.type}, 0, &e->polish[worker]);
+    for (int64_t j = 0; j < h.rows; j++)
+        rb_put(h.type, x, j, e->polish[worker].x[j]);
+}
+
+static void solve_few(rfn_exact *e) {
+    rb_dense linear = rows_in(e->linear, e->out.rows);
+    rfn_project(e->ctx, e->block, 0, e->weighted, linear);
+    rfn_add_offset(e->ctx, 1, e->coder->offset, linear);
+    rb_gemm(1, linear, RB_PLAIN, e->sigma, RB_PLAIN, 0, e->out);
+    rb_parallel(e->ctx, e->out.rows, solve_one, e);
+}
+
+/* ---- any number ---- */
+
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, rb_dense codes) {
     e->ctx = ctx;
     e->block = block;
     e->out = codes;
     e->active = codes.rows;
-    rfn_offset(ctx, block, e->weighted, e->start.linear, e->coder->offset);
+    rfn_offset(ctx, block, e->weighted, e->prior, e->coder->offset);
+    if (codes.rows <= FEW) {
+        solve_few(e);
+        return rb_check_stop(ctx);
+    }
     rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, e);
     for (int64_t i = 0; i < codes.rows; i++)
         e->columns[i].sample = i;
