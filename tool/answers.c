@@ -136,6 +136,7 @@ rb_error answers_find(invocation *call, const rb_model *model, rb_source *source
     d->labels = a->labels;
     d->covariates = a->covariates;
     d->blocks = a->blocks;
+    if (!option_is(call, "permutations", "0")) interrupt_resumable();
     err = err ? err : rb_document_make(call->ctx, d);
     if (!err && d->complete && a->sets) tell_sets(call, a);
     for (int f = 0; f < ANSWER_FILES && !err; f++) {

@@ -9,7 +9,7 @@
 
 enum { MAX_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
 
-static volatile sig_atomic_t gentle, seen, written;
+static volatile sig_atomic_t gentle, seen, written, resumable;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "signal handlers use it");
 static rb_context *volatile running; /* what the first signal stops; NULL: nothing runs */
 
@@ -37,7 +37,8 @@ static void remove_temporaries(void) {
 }
 
 void interrupt_tell(void) {
-    report_interrupted(*kept && access(kept, F_OK) == 0 ? kept_shown : NULL, written);
+    report_interrupted(*kept && access(kept, F_OK) == 0 ? kept_shown : NULL, written,
+                       resumable && !*kept);
 }
 
 static void end(int number) {
@@ -103,6 +104,10 @@ void interrupt_keeps(const char *checkpoint) {
     snprintf(kept, sizeof kept, "%s", checkpoint ? checkpoint : "");
     memcpy(kept_shown, kept, sizeof kept);
     put_plain(kept_shown);
+}
+
+void interrupt_resumable(void) {
+    resumable = 1;
 }
 
 void interrupt_wrote(void) {

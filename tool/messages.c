@@ -160,12 +160,15 @@ static void put_safely(const char *text) {
     (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-void report_interrupted(const char *checkpoint, bool written) {
+void report_interrupted(const char *checkpoint, bool written, bool resumable) {
     put_safely(line_shown ? "\r\033[K" : "");
     put_safely("rarebit: interrupted");
     put_safely(checkpoint ? "; the same command resumes from "
                : written  ? ""
                           : "; nothing was written");
-    put_safely(checkpoint ? checkpoint : "");
+    put_safely(checkpoint ? checkpoint
+               : !written && resumable
+                   ? ", and with --checkpoint FILE the same command would resume"
+                   : "");
     put_safely("\n");
 }

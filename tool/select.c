@@ -158,6 +158,7 @@ static int run(invocation *call) {
     err = err ? err : rb_select_check(call->ctx, call->options);
     err = err ? err : open_data(call, NULL, call->arguments[0], &a.source);
     if (!err) {
+        interrupt_resumable();
         watch_begin(call, NULL, NULL);
         err = rb_select(call->ctx, call->options, a.source, &a.selection);
         watch_end(call);

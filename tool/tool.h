@@ -392,7 +392,7 @@ void report_progress(const rb_progress *progress);
 void report_progress_end(void);
 /* Says that a signal ended the program, and from which checkpoint the same command goes on (NULL:
  * none): for a signal handler. */
-void report_interrupted(const char *checkpoint, bool written);
+void report_interrupted(const char *checkpoint, bool written, bool resumable);
 /* Shows the library's log messages, each message once. */
 void report_log(rb_log_level level, const char *message, void *user);
 
@@ -408,6 +408,8 @@ bool interrupted(void);
 int interrupt_status(void); /* what the program then returns: 130 for Ctrl-C */
 /* The file of --checkpoint, or NULL: named at an interruption if it is there by then. */
 void interrupt_keeps(const char *checkpoint);
+/* A checkpoint would keep what comes now, whether one was given or not. */
+void interrupt_resumable(void);
 /* Says that the program was interrupted, and what is kept. */
 void interrupt_tell(void);
 /* Something was written that stays: a message must not say otherwise. */

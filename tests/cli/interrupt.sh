@@ -125,6 +125,23 @@ keeps() {
 expect 0 fit rfn X.npy -k 5 --iterations 20 --seed 1 -o m.h5 -q
 keeps modules m.h5 X.npy --permutations 100000 -q
 keeps select rfn X.npy --units 2:9 --restarts 30 --iterations 200 --seed 1 -q
+# What none keeps is lost, and how to keep it is named.
+loses() {
+    since=$1
+    shift
+    command="$* stopped by INT"
+    "$RAREBIT" "$@" >out 2>err &
+    pid=$!
+    until grep -q "$since" err || ! kill -0 $pid; do sleep 0.05; done
+    kill -INT $pid
+    wait $pid
+    got=$?
+    [ $got -eq 130 ] || fail "$command: exit $got: $(cat err)"
+    tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written, and with --checkpoint FILE the same command would resume" ||
+        fail "$command: $(cat err)"
+}
+loses "tested is" modules m.h5 X.npy --permutations 100000
+loses "tested is" report m.h5 X.npy --permutations 100000 -o page.html
 rm m.h5
 
 # Every other command ends at once and leaves nothing, wherever it writes.
