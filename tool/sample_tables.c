@@ -86,6 +86,7 @@ rb_error read_covariates(const invocation *call, const char *names, rb_source *s
         const rb_annotations *table;
         rb_error err = read_sample_table(call, where, source, &table);
         if (err == RB_ERROR_ARGUMENT && !where) return fail_without_table(call->ctx, names);
+        if (!err) rb_annotations_keep(table, source); /* plots read labels by themselves */
         return err ? err : rb_annotations_bind(call->ctx, table, names, source);
     }
     return where && alone

@@ -147,6 +147,7 @@ struct rb_source {
     const rb_source_covariates *covariates; /* NULL: none */
     rb_source_covariates *own_covariates;   /* the same where this source frees them, else NULL */
     int64_t covariates_first;               /* of a slice: which of their samples is its first */
+    const struct rb_annotations *table; /* which rb_classes_read takes; NULL: it reads the file */
     const int64_t *order; /* of a shuffled one: which sample is each of those read last, or NULL */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */

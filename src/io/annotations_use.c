@@ -219,9 +219,23 @@ rb_error rb_annotations_bind(rb_context *ctx, const rb_annotations *table, const
 
 /* ---- classes, for who needs a table once ---- */
 
+void rb_annotations_keep(const rb_annotations *table, rb_source *source) {
+    source->table = table;
+}
+
+static const rb_annotations *kept_table(const char *where, const rb_source *source) {
+    const rb_annotations *kept = source ? source->table : NULL;
+    size_t length = where ? (size_t)rb_annotations_file(where) : 0;
+    bool same = kept && length == strlen(kept->path) && memcmp(kept->path, where, length) == 0;
+    return same ? kept : NULL;
+}
+
 rb_error rb_classes_read(rb_context *ctx, const char *where, const rb_source *source,
                          rb_classes *classes) {
     rb_annotations *table;
+    const rb_annotations *kept = kept_table(where, source);
+    if (kept)
+        return rb_annotations_classes(ctx, kept, rb_annotations_columns(where), source, classes);
     rb_error err = rb_annotations_read(ctx, where, source, &table);
     err = err ? err
               : rb_annotations_classes(ctx, table, rb_annotations_columns(where), source, classes);

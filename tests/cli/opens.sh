@@ -53,6 +53,10 @@ done
 opens_once fit rfn in.tsv -k 2 --iterations 3 --seed 1 --covariates covariates.csv.gz --regress batch -o x.h5 -q
 mv x.h5 r.h5
 opens_once encode r.h5 in.tsv --covariates covariates.csv.gz -o codes.npy -q
+for words in codes "unit --unit 0" modules; do
+    # shellcheck disable=SC2086 # words
+    opens_once plot $words r.h5 in.tsv --covariates covariates.csv.gz:batch --labels covariates.csv.gz:class -o plot.png -q
+done
 cp in.tsv a.tsv
 cp in.tsv b.tsv
 opens_once compare r.h5 a.tsv b.tsv --covariates covariates.csv.gz -q
