@@ -75,9 +75,9 @@ RB_API rb_error rb_annotations_covariates(rb_context *context, const rb_annotati
 RB_API rb_error rb_annotations_bind(rb_context *context, const rb_annotations *table,
                                     const char *columns, rb_source *source);
 
-/* From now on rb_classes_read, and plots with labels, take columns of the table's file from it where
- * they are asked for this source: a pipe can be read once. The table must outlive the source; NULL
- * ends it. */
+/* From now on rb_classes_read, and plots with labels, take columns of the table's file from the
+ * table where they are asked for this source: a pipe can be read once. The table must outlive the
+ * source, or be replaced by NULL. */
 RB_API void rb_annotations_keep(const rb_annotations *table, rb_source *source);
 
 /* rb_annotations_read and rb_annotations_classes, for who needs a table once. */

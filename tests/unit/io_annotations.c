@@ -208,6 +208,12 @@ static void a_table_is_read_once(void **state) {
     assert_ok(ctx, rb_annotations_bind(ctx, table, "age,class", source));
     assert_true(source->covariates->list[0].values[3] == 4);
     assert_non_null(source->covariates->list[1].levels);
+    rb_classes_clear(&classes);
+    rb_annotations_keep(table, source);
+    assert_ok(ctx, rb_classes_read(ctx, path, source, &classes));
+    assert_int_equal(classes.n_labelled, 4);
+    rb_annotations_keep(NULL, source);
+    assert_true(rb_classes_read(ctx, path, source, &classes) != RB_OK);
     rb_covariates_free(covariates);
     rb_classes_clear(&classes);
     rb_annotations_free(table);
