@@ -115,6 +115,7 @@ static const rb_field scratch_fields[] = {
     {"factors", offsetof(rfn_scratch, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"zeros", offsetof(rfn_scratch, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"positive", offsetof(rfn_scratch, positive), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_UNITS},
+    {"signals", offsetof(rfn_scratch, signals), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
     {"error", offsetof(rfn_scratch, error), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL, RFN_FULL},
     {"inverse", offsetof(rfn_scratch, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},

@@ -45,6 +45,7 @@ typedef struct rfn_scratch {
     double *quadratic;           /* m: w_k' S w_k with the new W */
     void *row, *factors, *zeros; /* l of the type */
     int64_t *positive;           /* l: samples in which a unit is active */
+    double *signals;             /* l: w_j' Psi^-1 w_j */
     rb_dense error, inverse;     /* full noise: E and Psi^-1, m x m in float64 */
     double noise_product;        /* full noise: <Psi^-1, E> after the M-step */
     rfn_rates rates;

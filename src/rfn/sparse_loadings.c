@@ -13,16 +13,20 @@
  * once, but grows by RISE of itself in an iteration, as long as no more than MAX_EXTREME of the
  * samples are without an active unit; where they are, it halves, and grows no more. And where many
  * samples make standard errors small, too little is shrunk: as long as more than MAX_EXTREME of
- * the samples have nearly all units, the threshold grows.
+ * the samples, and not fewer than FEWEST_SAMPLES, have nearly all units that explain something, the
+ * threshold grows. Units to spare, of half of the samples each, meet by chance: they explain less
+ * than LITTLE of what the first direction of noise does, whose variance is (1 + sqrt(m / n))^2 times the noise's
+ * (V. Marchenko and L. Pastur 1967).
  */
 #include "fit.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5 };
+enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5, FEWEST_SAMPLES = 10 };
 static const double RISE = 0.05, MAX_EXTREME = 0.01, NEARLY_ALL = 0.9;
-static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4;
+static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4, LITTLE = 0.25;
 
 /* With so many M-steps done, is a fit that shrinks loadings before the end of that iteration? A
  * model to start from is as if it were beyond. */
@@ -47,23 +51,41 @@ bool rfn_still_begins(const rfn_fit *fit) {
     return is_before(&fit->setup, fit->progress.iteration, SETTLED_ITERATIONS);
 }
 
+/* Codes have mean square 1, so that the variance along a unit's loadings is 1 + w' Psi^-1 w times
+ * that of the noise. */
+static void take_signals(const rfn_parameters *parameters, double *signals) {
+    rb_dense w = parameters->loadings;
+    memset(signals, 0, (size_t)w.cols * sizeof *signals);
+    for (int64_t k = 0; k < w.rows; k++)
+        for (int64_t j = 0; j < w.cols; j++)
+            signals[j] += pow(rb_dense_get(w, k, j), 2) / parameters->noise[k];
+}
+
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any.
  * Units with one sample say only which sample that is: they do not count. */
-static void measure(rb_context *ctx, rb_dense codes, int64_t *positive, double *empty,
-                    double *full) {
+static void measure(rb_context *ctx, const rfn_fit *fit, double *empty, double *full) {
+    rb_dense codes = fit->codes.values;
+    const int64_t *positive = fit->scratch.positive;
+    const double *signals = fit->scratch.signals;
+    double ratio = sqrt((double)fit->parameters.loadings.rows / (double)codes.cols);
+    double noise = LITTLE * (2 * ratio + ratio * ratio);
     int64_t units = 0, n_empty = 0, n_full = 0;
-    rfn_count_positive(ctx, codes, positive);
+    rfn_count_positive(ctx, codes, fit->scratch.positive);
+    take_signals(&fit->parameters, fit->scratch.signals);
     for (int64_t j = 0; j < codes.rows; j++)
-        units += positive[j] > 1;
+        units += positive[j] > 1 && signals[j] > noise;
     for (int64_t i = 0; i < codes.cols; i++) {
-        int64_t active = 0;
-        for (int64_t j = 0; j < codes.rows; j++)
-            active += positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
+        int64_t active = 0, of_units = 0;
+        for (int64_t j = 0; j < codes.rows; j++) {
+            bool on = positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
+            active += on;
+            of_units += on && signals[j] > noise;
+        }
         n_empty += active == 0;
-        n_full += units >= FEWEST_UNITS && (double)active >= NEARLY_ALL * (double)units;
+        n_full += units >= FEWEST_UNITS && (double)of_units >= NEARLY_ALL * (double)units;
     }
     *empty = (double)n_empty / (double)codes.cols;
-    *full = (double)n_full / (double)codes.cols;
+    *full = n_full >= FEWEST_SAMPLES ? (double)n_full / (double)codes.cols : 0;
 }
 
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
@@ -74,7 +96,7 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
     if (!is_before(&fit->setup, progress->iteration, FREE_ITERATIONS) && !progress->last) {
         double empty = 0, full = 0;
         if (fit->codes.filled) /* only E-steps that keep codes know */
-            measure(ctx, fit->codes.values, fit->scratch.positive, &empty, &full);
+            measure(ctx, fit, &empty, &full);
         bool back = empty > MAX_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
         progress->prior_share = back                    ? progress->prior_share / 2

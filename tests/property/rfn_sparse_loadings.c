@@ -2,7 +2,7 @@
  * when a fit goes on from a model. */
 #include "rfn_pass.h"
 
-enum { N = 200, M = 30, UNITS = 6 };
+enum { N = 800, M = 30, UNITS = 6, FEWEST = 10 };
 
 static rb_model *fit(rb_source *source, double sparse, int64_t iterations, const rb_model *start) {
     rb_context *ctx = fixture_context();
@@ -80,31 +80,49 @@ static void set_codes(rfn_fit *fit, int usual, int empty, int full, int lacking)
                                             : (i + j) % UNITS < usual);
 }
 
+static void set_loadings(rfn_fit *fit, double size) {
+    for (int64_t k = 0; k < M; k++) {
+        fit->parameters.noise[k] = 1;
+        for (int64_t j = 0; j < UNITS; j++)
+            rb_dense_set(fit->parameters.loadings, k, j, size);
+    }
+}
+
 /* The prior mean grows by 0.05 until more than 1 % of the samples have no unit: then it halves, and
- * stays. More than 1 % with nearly all units: loadings are shrunk more. */
+ * stays. More than 1 %, and 10, with nearly all units: loadings are shrunk more,
+ * unless the units explain no more than noise does: w' w below a quarter of 2 r + r^2, r^2 = M / N. */
 static void extremes_hold_back(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     rfn_steps steps;
     rfn_fit *fit = fit_at(ctx, 2, 150, &steps);
     rfn_progress *p = &fit->progress;
-    const double factor = p->shrink_factor;
+    const double factor = p->shrink_factor, r = sqrt((double)M / N);
+    const double bound = sqrt((2 * r + r * r) / 4 / M);
+    set_loadings(fit, 1.001 * bound);
     set_codes(fit, 2, N / 100, N / 100, 0);
     rfn_hold_prior_back(ctx, fit);
     assert_close(p->prior_share, 0.55, 1e-12);
     assert_close(fit->parameters.prior.mean[0], -0.5 * 0.55, 1e-12);
     assert_true(p->shrink_factor == factor && !p->prior_stays);
-    set_codes(fit, 2, 0, N / 100 + 1, 1); /* 5 of 6 are not nearly all */
+    set_codes(fit, 2, 0, FEWEST, 1); /* 5 of 6 are not nearly all */
     rfn_hold_prior_back(ctx, fit);
     assert_close(p->prior_share, 0.6, 1e-12);
     assert_true(p->shrink_factor == factor);
-    set_codes(fit, 2, N / 100 + 1, N / 100 + 1, 0);
+    set_codes(fit, 2, 1, FEWEST - 1, 0);
     rfn_hold_prior_back(ctx, fit);
-    assert_close(p->prior_share, 0.3, 1e-12);
+    assert_true(p->shrink_factor == factor);
+    set_codes(fit, 2, N / 100 + 1, FEWEST, 0);
+    rfn_hold_prior_back(ctx, fit);
+    assert_close(p->prior_share, 0.325, 1e-12);
+    assert_close(p->shrink_factor, 1.02 * factor, 1e-12);
+    set_loadings(fit, 0.999 * bound);
+    set_codes(fit, 2, 0, N, 0);
+    rfn_hold_prior_back(ctx, fit);
     assert_close(p->shrink_factor, 1.02 * factor, 1e-12);
     set_codes(fit, 2, 0, 0, 0);
     rfn_hold_prior_back(ctx, fit);
-    assert_close(p->prior_share, 0.3, 1e-12);
+    assert_close(p->prior_share, 0.325, 1e-12);
     rfn_steps_free(&steps);
     rb_context_free(ctx);
 }
