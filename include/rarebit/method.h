@@ -75,7 +75,8 @@ typedef struct rb_method {
      * end: with such a model they must be left alone. NULL: there are none. */
     const char *const *start_options;
     bool takes_batches; /* begin to mstep may see a part of the samples, but for the last E-step */
-    int centre;         /* rb_centre: what is subtracted from features unless asked otherwise */
+    int centre;         /* rb_centre: what is subtracted from features unless asked otherwise;
+                         * RB_CENTRE_AUTO: mean or median, as the data are */
     bool missing;       /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
     /* Codes are 0 or above and should mostly be 0: rb_evaluate and rb_fit warn where they are not,
      * and advise this for sparser and for denser ones. NULL: no such promise. */

@@ -23,6 +23,7 @@ struct fitting {
     uint64_t *hashes;        /* of the features; NULL: equal ones stay */
     bool *dropped;           /* NULL: none is */
     rb_regress_fit *effects; /* NULL: none are taken out */
+    rb_ties ties;            /* where the centre is to be chosen */
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
     double largest, sum;
@@ -83,6 +84,7 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
     struct fitting *f = user;
     look_for_counts(f, rows);
     if (f->hashes) rb_hash_features(ctx, rows, first, f->hashes);
+    if (f->ties.values) rb_ties_add(&f->ties, rows, first);
     if (f->effects) rb_regress_fit_add(ctx, f->effects, rows, first);
     rb_moments_add(ctx, f->p->moments, rows);
 }
@@ -109,7 +111,13 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
                     .collect = add_rows,
                     .user = f};
     p->moments = rb_alloc_zero(ctx, p->n_input, sizeof *p->moments);
-    rb_error err = p->moments ? rb_pass_run(ctx, &pass) : RB_ERROR_MEMORY;
+    rb_error err = p->moments ? RB_OK : RB_ERROR_MEMORY;
+    bool chooses = p->options.centre == RB_CENTRE_AUTO;
+    if (!err && chooses)
+        err = rb_ties_begin(ctx, &f->ties, f->source->n_samples, f->source->n_features);
+    err = err ? err : rb_pass_run(ctx, &pass);
+    if (!err && chooses) p->options.centre = rb_ties_choose(ctx, &f->ties);
+    rb_free(f->ties.values);
     if (!err) p->n_filled = rb_moments_end(p->moments, p->n_input, f->source->n_samples);
     for (int64_t k = 0; !err && k < p->n_input; k++)
         f->features[k].moments = p->moments[k];
@@ -422,7 +430,6 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     if (!p) return RB_ERROR_MEMORY;
     p->options = chosen;
-    p->options.centre = chosen.centre == RB_CENTRE_AUTO ? RB_CENTRE_MEAN : chosen.centre;
     p->n_input = source->n_features;
     struct fitting f = {.p = p, .source = source};
     rb_regress_fit effects = {0};

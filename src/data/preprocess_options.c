@@ -26,8 +26,8 @@ static const rb_option table[] = {
      9e18, NULL, "N", "keep the N features of largest variance (0: all)", RB_OPTION_COMMON},
     {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,
      "mean|median|none|auto", "HOW",
-     "subtract the mean or median of each feature (auto: the mean, or nothing where the method "
-     "requires it)"},
+     "subtract the mean or median of each feature (auto: for rfn the mean where many values are "
+     "equal, as of counts, and else the median; for others what the method takes)"},
     {"scale", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, scale), "none", 0, 0,
      "none|sd|iqr", "HOW", "divide each feature by its standard deviation or interquartile range"},
     {"regress", 0, RB_OPTION_TEXT, offsetof(rb_preprocess_options, regress), NULL, 0, 0, NULL,

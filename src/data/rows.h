@@ -127,6 +127,20 @@ void rb_hash_features(rb_context *ctx, const rb_matrix *rows, int64_t first, uin
 rb_error rb_drop_choose(rb_context *ctx, int drop, const rb_moments *moments,
                         const uint64_t *hashes, int64_t count, bool *dropped);
 
+/* ---- which centre suits the data (centre.c) ---- */
+
+/* Values of some samples and features while a pass goes by: columns x rows. */
+typedef struct rb_ties {
+    int64_t n_samples, n_features, sample_step, feature_step, rows, columns;
+    double *values;
+} rb_ties;
+
+rb_error rb_ties_begin(rb_context *ctx, rb_ties *t, int64_t n_samples, int64_t n_features);
+/* Takes what it needs of samples as a pass collects them. */
+void rb_ties_add(rb_ties *t, const rb_matrix *rows, int64_t first);
+/* Mean or median, and says which. Values are sorted by it. */
+int rb_ties_choose(rb_context *ctx, rb_ties *t);
+
 /* ---- passes over raw samples (pass.c) ---- */
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */

@@ -127,21 +127,23 @@ rb_error rb_refuse_preprocess(rb_context *ctx, const char *option) {
                    option);
 }
 
-/* With a model to start from its preprocessing is taken: options would do nothing, but that missing
- * values can be left out. */
-static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
+/* With a model to start from its preprocessing is taken: options that say something else would do
+ * nothing, but that missing values can be left out. What a preset sets is no wish. */
+static rb_error check_preprocess(rb_context *ctx, const rb_run *run, const rb_options *given) {
     for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
         char scratch[RB_ROW_TEXT];
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
-        bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
-        if (other && !omits && rb_options_is_set(run->chosen, row->name))
+        const char *old = rb_model_attribute(run->start, row->name);
+        bool other = strcmp(value, row->fallback ? row->fallback : "") != 0 &&
+                     !(old && strcmp(value, old) == 0);
+        if (other && !omits && rb_options_is_set(given, row->name))
             return rb_refuse_preprocess(ctx, row->name);
     }
     return RB_OK;
 }
 
-static rb_error check(rb_context *ctx, const rb_run *run) {
+static rb_error check(rb_context *ctx, const rb_run *run, const rb_options *given) {
     const rb_model *start = run->start;
     const rb_preprocess_options *p = start ? &start->preprocess->options : preprocess_options(run);
     if (!rb_method_takes(run->method, p)) {
@@ -150,13 +152,13 @@ static rb_error check(rb_context *ctx, const rb_run *run) {
                        p->missing == RB_MISSING_MODEL ? "model" : "omit", run->method->name);
     }
     rb_error err = start ? check_start(ctx, run) : RB_OK;
-    return err || !start ? err : check_preprocess(ctx, run);
+    return err || !start ? err : check_preprocess(ctx, run, given);
 }
 
 rb_error rb_options_check(rb_context *ctx, const rb_options *options, const rb_model *start) {
     rb_run run;
     rb_error err = choose(ctx, options, start, &run);
-    err = err ? err : check(ctx, &run);
+    err = err ? err : check(ctx, &run, options);
     rb_options_free(run.chosen);
     return err;
 }
@@ -386,7 +388,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_preprocess *fitted = NULL;
     *model = NULL;
     rb_error err = choose(ctx, options, start, &run);
-    err = err ? err : check(ctx, &run);
+    err = err ? err : check(ctx, &run, options);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;

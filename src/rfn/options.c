@@ -149,12 +149,12 @@ const rb_option rfn_option_rows[] = {
 const rb_option_rule rfn_option_rules[] = {
     {"target-sparseness", "preset=sparse"},
     {"preset=paper", "estep=newton eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "
-                     "sparse-loadings=0 iterations=1000"},
+                     "sparse-loadings=0 iterations=1000 centre=mean"},
     {"preset=biclustering",
      "estep=newton eta=0.1 psi-init=1e9 psi-min=0.01 weight-init=0.01 prior-mean=0 "
-     "sparse-loadings=1.5 iterations=400 restarts=3"},
+     "sparse-loadings=1.5 iterations=400 restarts=3 centre=mean"},
     {"preset=sparse",
      "estep=cyclic eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "
-     "sparse-loadings=0 newton-iterations=500 steer-iterations=250 iterations=850"},
+     "sparse-loadings=0 newton-iterations=500 steer-iterations=250 iterations=850 centre=mean"},
     {0},
 };

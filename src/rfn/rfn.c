@@ -157,6 +157,7 @@ const rb_method rb_method_rfn = {
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,
+    .centre = RB_CENTRE_AUTO,
     .missing = true,
     .sparser = "a larger `sparse-loadings`",
     .denser = "a smaller `sparse-loadings` or a `prior-mean` nearer to 0",

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D1 --seed 1 --samples 60 --features 40 -o X.npy -q
-expect 0 fit rfn X.npy -k 4 --iterations 60 --seed 1 -o model.h5 -q
+expect 0 fit rfn X.npy -k 4 --centre mean --iterations 60 --seed 1 -o model.h5 -q
 
 expect 0 report model.h5 X.npy -o page.html
 silent
@@ -15,7 +15,7 @@ exists page.html
 grep -q "Content-Security-Policy.*default-src 'none'" page.html || fail "page.html may load things"
 # It says which data, which commands, which version.
 for text in '"checksum":"' '"data_checksum":"' 'rarebit report model.h5 X.npy -o page.html' \
-    'rarebit fit rfn X.npy -k 4 --iterations 60 --seed 1 -o model.h5' '"version":"'; do
+    'rarebit fit rfn X.npy -k 4 --centre mean --iterations 60 --seed 1 -o model.h5' '"version":"'; do
     grep -qF -e "$text" page.html || fail "page.html lacks $text"
 done
 # Where shrinking begins is marked; a fit that ends before, or goes on from a model, has no such place.

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D1 --seed 1 --samples 30 --features 20 -o X.npy
-expect 0 fit rfn X.npy -k 4 --iterations 50 --seed 1 -o model.h5 -q
+expect 0 fit rfn X.npy -k 4 --centre mean --iterations 50 --seed 1 -o model.h5 -q
 
 expect 0 encode model.h5 X.npy -o codes.tsv
 silent

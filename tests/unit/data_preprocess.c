@@ -46,6 +46,7 @@ static void statistics(void **state) {
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
+    o.centre = RB_CENTRE_MEAN;
     o.scale = RB_SCALE_SD;
     rb_preprocess *p = fit(ctx, &o, source);
     assert_close(p->centre[0], 25.0 / 6, 1e-14);
@@ -257,6 +258,7 @@ static void matches_by_name(void **state) {
     assert_ok(ctx, rb_source_from_matrix(ctx, alien, &c));
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
+    o.centre = RB_CENTRE_MEAN;
     rb_preprocess *p = fit(ctx, &o, a);
     double out[N * M];
     apply(ctx, p, b, out);
@@ -309,6 +311,7 @@ static void inverse(void **state) {
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
+    o.centre = RB_CENTRE_MEAN;
     o.totals = 7;
     o.log1p = true;
     o.scale = RB_SCALE_SD;

@@ -38,6 +38,7 @@ static void bind(rb_context *ctx, const struct cohort *c, rb_source *source) {
 static rb_preprocess_options with_regress(void) {
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
+    o.centre = RB_CENTRE_MEAN;
     o.regress = "batch,age";
     return o;
 }

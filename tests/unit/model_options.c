@@ -167,15 +167,16 @@ static void presets(void **state) {
     } cases[] = {
         {"preset=paper units=3 eta=0.3",
          "estep=newton eta=0.3 psi-init=0.1 psi-min=0.01 weight-init=0.01 sparse-loadings=0 "
-         "prior-mean=0 iterations=1000 units=3",
+         "centre=mean prior-mean=0 iterations=1000 units=3",
          "1000"},
         {"units=3 iterations=60 preset=biclustering",
          "estep=newton eta=0.1 psi-init=1e9 psi-min=0.01 weight-init=0.01 sparse-loadings=1.5 "
-         "prior-mean=0 iterations=60 restarts=3 units=3",
+         "centre=mean prior-mean=0 iterations=60 restarts=3 units=3",
          "60"},
         {"units=3 target-sparseness=0.6",
          "estep=cyclic eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 sparse-loadings=0 "
-         "prior-mean=0 iterations=850 newton-iterations=500 steer-iterations=250 units=3 "
+         "centre=mean prior-mean=0 iterations=850 newton-iterations=500 steer-iterations=250 "
+         "units=3 "
          "target-sparseness=0.6 preset=none",
          "850"},
     };

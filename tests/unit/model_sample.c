@@ -145,7 +145,7 @@ static void posterior_covariance(const rb_model *model, const double *scale, dou
 static void by_the_codes(void **state) {
     struct fixture_problem *p = *state;
     static const char *const cases[][2] = {
-        {"rfn", "iterations=20 normalize=none"},
+        {"rfn", "iterations=20 normalize=none centre=mean"},
         {"fa", "iterations=20 normalize=none"},
         {"fa", "solver=em iterations=1 normalize=rms"}, /* far from a mean square of 1 by itself */
     };

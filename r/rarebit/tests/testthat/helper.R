@@ -19,7 +19,7 @@ counts <- function() {
 
 quiet <- function(code) suppressWarnings(suppressMessages(code))
 
-fit <- function(x = planted(), k = 3, ...) quiet(rfn(x, k, ...))
+fit <- function(x = planted(), k = 3, seed = 2, ...) quiet(rfn(x, k, seed = seed, ...))
 
 cells <- function() system.file("extdata", "cells.tsv.gz", package = "rarebit")
 
