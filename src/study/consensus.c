@@ -8,7 +8,8 @@
  * components of neuroimaging time series via clustering and visualization", NeuroImage 22 (2004).
  *
  *   similarity of two units   the smaller of the cosines of their loadings and of their codes, the
- *                             codes less their mean
+ *                             codes less their mean; of their sizes where codes have signs and both
+ *                             cosines the same one
  *   the same unit             in each model the one most similar to a unit, if its similarity
  *                             reaches `similarity`
  *   stability of a unit       1/M sum over the M models of the similarity of its same unit, 0 where
@@ -32,8 +33,8 @@
 enum { MAX_SAMPLES = 4096, RUNS = 16 };
 
 static const rb_option rows[] = {
-    {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.6", DBL_MIN, 1,
-     NULL, "SHARE",
+    {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.85", DBL_MIN,
+     1, NULL, "SHARE",
      "consensus: keep a unit when so large a share of the models has it, each counted by how "
      "similar its unit is",
      RB_OPTION_TUNING},
@@ -105,12 +106,18 @@ static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number
             if (to != before + j) rb_dense_copy(rb_dense_rows(v->codes, before + j, 1), z);
             lives = rb_normalise(z.cols, z.data, 1, true) && lives;
         }
-        if (lives) v->units[v->count++] = (rb_unit){number, j};
+        if (lives) v->units[v->count++] = (rb_unit){number, j, false};
     }
     return err;
 }
 
 /* ---- similarities ---- */
+
+/* Of two units, by the cosines of their loadings and codes. */
+static double similarity_of(double loadings, double codes, bool signs) {
+    double size = fmin(fabs(loadings), fabs(codes));
+    return !signs ? fmin(loadings, codes) : loadings * codes > 0 ? size : -size;
+}
 
 /* Of all pairs of units, as a full matrix. */
 static rb_error compare(rb_context *ctx, const rb_unit_vectors *v, rb_dense similarity) {
@@ -121,13 +128,14 @@ static rb_error compare(rb_context *ctx, const rb_unit_vectors *v, rb_dense simi
         if (err) return err;
         rb_dense z = rb_dense_rows(v->codes, 0, v->count);
         rb_gemm_lower(ctx, 1, z, RB_PLAIN, z, RB_TRANSPOSED, 0, other);
-        for (int64_t a = 0; a < v->count; a++) {
-            double *row = rb_dense_row(similarity, a), *beside = rb_dense_row(other, a);
-            for (int64_t b = 0; b <= a; b++)
-                row[b] = fmin(row[b], beside[b]);
-        }
-        rb_dense_free(&other);
     }
+    for (int64_t a = 0; a < v->count; a++) {
+        double *row = rb_dense_row(similarity, a);
+        const double *beside = other.data ? rb_dense_row(other, a) : row;
+        for (int64_t b = 0; b <= a; b++)
+            row[b] = similarity_of(row[b], beside[b], v->signs);
+    }
+    rb_dense_free(&other);
     rb_dense_mirror(similarity);
     return RB_OK;
 }
@@ -178,9 +186,15 @@ static int64_t most_stable(const listing *l) {
     return most;
 }
 
-static void add_member(listing *l, int64_t unit, rb_clusters *clusters) {
-    l->order[clusters->n_members] = unit;
-    clusters->members[clusters->n_members++] = l->v->units[unit];
+static void add_member(listing *l, int64_t unit, int64_t medoid, rb_clusters *clusters) {
+    rb_unit *to = &clusters->members[clusters->n_members];
+    const double *x = rb_dense_row(l->v->loadings, unit), *y = rb_dense_row(l->v->loadings, medoid);
+    double cosine = 0;
+    for (int64_t k = 0; k < l->v->loadings.cols; k++)
+        cosine += x[k] * y[k];
+    *to = l->v->units[unit];
+    to->flipped = cosine < 0;
+    l->order[clusters->n_members++] = unit;
     clusters->list[clusters->count - 1].count++;
 }
 
@@ -188,11 +202,11 @@ static void add_member(listing *l, int64_t unit, rb_clusters *clusters) {
 static void add_cluster(listing *l, int64_t medoid, rb_clusters *clusters) {
     clusters->list[clusters->count++] =
         (rb_cluster){.stability = l->stability[medoid], .first = clusters->n_members};
-    add_member(l, medoid, clusters);
+    add_member(l, medoid, medoid, clusters);
     for (int64_t first = 0; first < l->v->count;) {
         bool own = l->v->units[first].model == l->v->units[medoid].model;
         int64_t same = same_in_model(l, medoid, &first);
-        if (same >= 0 && !own) add_member(l, same, clusters);
+        if (same >= 0 && !own) add_member(l, same, medoid, clusters);
     }
     const rb_cluster *c = &clusters->list[clusters->count - 1];
     for (int64_t i = c->first; i < clusters->n_members; i++)
@@ -237,7 +251,7 @@ rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_
                           rb_source *source, double similarity, rb_clusters *clusters) {
     int64_t n_units = 0, m = rb_model_features(models[0]), n = source ? source->n_samples : 0;
     rb_scratch scratch = {.ctx = ctx};
-    rb_unit_vectors v = {0};
+    rb_unit_vectors v = {.signs = rb_has_signs(models[0])};
     *clusters = (rb_clusters){0};
     for (int64_t i = 0; i < count; i++)
         n_units += rb_model_units(models[i]);

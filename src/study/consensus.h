@@ -24,6 +24,7 @@ enum { RB_COMPARED_UNITS = 16384 }; /* of all models together: no more can be co
 /* A unit of one of the models. */
 typedef struct rb_unit {
     int64_t model, index;
+    bool flipped; /* of a cluster whose medoid has the opposite sign */
 } rb_unit;
 
 /* The vectors of units, a row of length 1 each, model by model. */
@@ -31,6 +32,7 @@ typedef struct rb_unit_vectors {
     rb_dense loadings, codes; /* codes of no rows: only loadings are compared */
     rb_unit *units;
     int64_t count;
+    bool signs; /* codes have both signs: a unit that is turned over is the same */
 } rb_unit_vectors;
 
 /* Units of several models that are the same one. */

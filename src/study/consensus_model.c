@@ -37,8 +37,9 @@ static rb_error take_units(const merging *m, const char *name, bool matrix, int6
             const double *from;
             err =
                 rb_model_need_array(m->ctx, model, name, matrix ? rows : l, matrix ? l : 1, &from);
+            double share = (matrix && unit->flipped ? -1 : 1) / (double)count;
             for (int64_t k = 0; k < rows && !err; k++)
-                to[k * m->kept + c] += from[k * l + unit->index] / (double)count;
+                to[k * m->kept + c] += share * from[k * l + unit->index];
         }
     }
     return err;

@@ -61,6 +61,35 @@ static rb_options *options_of(rb_context *ctx, const char *text) {
     return options;
 }
 
+/* Where codes have signs a unit that is turned over is the same, and is turned back for the mean. */
+static void signs_of_units_say_nothing(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int signs = 0; signs < 2; signs++) {
+        rb_model *models[2], *model;
+        for (int i = 0; i < 2; i++) {
+            models[i] = model_of(ctx, signs ? "fa" : "rfn", 2, (int[]){0, 1}, M);
+            double *w = rb_model_add_array(ctx, models[i], "loadings", M, 2);
+            for (int k = 0; k < M; k++) {
+                w[2 * k] = (i ? -1 : 1) * (k % 4 == 0);
+                w[2 * k + 1] = k % 4 == 1;
+            }
+        }
+        rb_options *options = options_of(ctx, "stability=0.9 representative=mean");
+        assert_ok(ctx,
+                  rb_consensus(ctx, (const rb_model *const *)models, 2, NULL, options, &model));
+        assert_int_equal(rb_model_units(model), signs ? 2 : 1);
+        for (int k = 0; k < M && signs; k++)
+            assert_close(fabs(value(model, "loadings", k, 0) + value(model, "loadings", k, 1)),
+                         k % 4 < 2, 1e-12);
+        rb_options_free(options);
+        rb_model_free(model);
+        for (int i = 0; i < 2; i++)
+            rb_model_free(models[i]);
+    }
+    rb_context_free(ctx);
+}
+
 /* Three runs: patterns 0 and 1 are in all of them, in another order; 2 in two; noise in each. */
 static void keeps_what_the_runs_share(void **state) {
     (void)state;
@@ -89,7 +118,9 @@ static void keeps_what_the_runs_share(void **state) {
     assert_string_equal(rb_model_attribute(model, "seed"), "5"); /* of the first unit's model */
     rb_model_free(model);
 
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+    rb_options *less = options_of(ctx, "stability=0.6");
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, less, &model));
+    rb_options_free(less);
     assert_int_equal(rb_model_units(model), 3);
     assert_close(value(model, "stability", 2, 0), 2.0 / 3, 1e-12);
     rb_model_free(model);
@@ -587,6 +618,7 @@ static void refuses_a_refit_that_cannot_be(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_the_runs_share),
+        cmocka_unit_test(signs_of_units_say_nothing),
         cmocka_unit_test(counts_runs_not_units),
         cmocka_unit_test(counts_by_similarity),
         cmocka_unit_test(similarity_is_the_smaller_one),
