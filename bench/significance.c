@@ -37,12 +37,12 @@ static int64_t called(rb_context *ctx, const rb_model *model, rb_source *source,
                                         "permutations=%d null=%s", permutations, null);
     rb_modules *modules;
     bench_check(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
-    *found = rb_modules_count(modules);
+    *found = rb_modules_called(modules);
     bench_check(ctx, rb_modules_permute(ctx, model, source, options, modules, NULL));
     int64_t count = 0;
     rb_significance s;
     for (int64_t r = 0; r < *found && rb_modules_significance(modules, r, &s); r++)
-        count += s.p_permuted <= 0.05 * (1 + 1e-12) && !rb_modules_background(modules, r);
+        count += s.p_permuted <= 0.05 * (1 + 1e-12);
     rb_modules_free(modules);
     rb_options_free(options);
     return count;

@@ -34,8 +34,8 @@ echo "What was found. A unit stands for a set of cells and the genes that are up
 echo "beside it the known cell type that is most enriched among these cells."
 echo
 tab=$(printf '\t')
-# The first of the two tables, which an empty line ends.
-sed -e '1,/^unit/d' -e '/^$/,$d' "$out/types.txt" >"$out/types.rows"
+# The first of the two tables, which an empty line ends, as far as units are modules.
+sed -e '1,/^unit/d' -e '/^$/,$d' -e '/^[0-9]* (/d' "$out/types.txt" >"$out/types.rows"
 
 # The first genes of a unit whose weight has the sign: genes UNIT SIGN COUNT
 genes() {

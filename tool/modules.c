@@ -52,14 +52,6 @@ static void print_modules(const findings *f) {
     view_print(&view, NULL, view.table.n_rows);
 }
 
-/* Without background, which comes last. */
-static int64_t count_modules(const rb_modules *modules) {
-    int64_t count = rb_modules_count(modules);
-    while (count > 0 && rb_modules_background(modules, count - 1))
-        count--;
-    return count;
-}
-
 static void print_match(const findings *f) {
     const rb_match *match = &f->match;
     const rb_table found = rb_modules_table(f->answers.document.modules);
@@ -86,7 +78,7 @@ static void add_match(json_t **to, const findings *f) {
     json_add(to, "consensus_score", json_of_number(match->consensus_score));
     json_add(to, "recovery", json_of_number(match->recovery));
     json_add(to, "relevance", json_of_number(match->relevance));
-    json_add(to, "modules", json_integer(count_modules(f->answers.document.modules)));
+    json_add(to, "modules", json_integer(rb_modules_called(f->answers.document.modules)));
     json_add(to, "true_modules", json_integer(match->n_truth));
     json_add(to, "overlaps", overlaps);
     json_add(to, "partners", partners);
@@ -103,10 +95,11 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
                                         format, out.path);
         status = finish_output(call, &out, err);
     }
-    int64_t count = count_modules(f->answers.document.modules),
+    int64_t count = rb_modules_called(f->answers.document.modules),
             rest = rb_modules_count(f->answers.document.modules) - count;
     char text[64] = "";
-    if (rest) snprintf(text, sizeof text, ", and %lld of background", (long long)rest);
+    if (rest)
+        snprintf(text, sizeof text, ", and %lld that are spare or background", (long long)rest);
     if (!status) report("%lld modules%s in %s", (long long)count, text, output_shown(target));
     return status;
 }

@@ -60,7 +60,7 @@ def of_set(tool, what):
         fit = Fit(tool, made, seed, folder)
         count = len(made.modules)
         best, every = fit.score(count), fit.score()
-        listed = [m for m in fit.modules("--permutations", "19")["modules"] if m["role"] != "background"]
+        listed = [m for m in fit.modules("--permutations", "19")["modules"] if m["role"] in ("module", "other side")]
         called = {m["unit"] for m in listed if m["p_family"] <= 0.05}
         return best, every, len(listed), len(called), len(called.intersection(mirrors(fit)))
 

@@ -51,7 +51,7 @@ def calls(tool, made, seed):
         out = subprocess.run([tool.path, "modules", model, data, "--permutations", "19", "--json", *how, *tool.options],
                              check=True, stdout=subprocess.PIPE).stdout
     return [(m["samples"], m["features"]) for m in json.loads(out)["modules"]
-            if m["p_family"] <= 0.05 + 1e-9 and m["role"] != "background"]
+            if m["p_family"] <= 0.05 + 1e-9 and m["role"] in ("module", "other side")]
 
 
 def overlap(a, b):

@@ -54,9 +54,10 @@ RB_API double rb_modules_score(const rb_modules *modules, int64_t rank);
  * codes of one sign, that of the side that prevails. Where the other side stands by itself it is a
  * module more of the same unit, "unit3-". */
 RB_API bool rb_modules_other_side(const rb_modules *modules, int64_t rank);
-/* Is it background, which centring leaves in the samples that are in no module? Then it comes last,
- * and counts neither for `significant` nor for rb_modules_match. */
-RB_API bool rb_modules_background(const rb_modules *modules, int64_t rank);
+/* So many of them are modules. What comes behind is spare, no more than noise may give, or
+ * background, which centring leaves in the samples that are in no module; neither counts for
+ * `significant` nor for rb_modules_match. */
+RB_API int64_t rb_modules_called(const rb_modules *modules);
 /* The rule that found the members, as in the options; valid as long as the modules. NULL for
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);

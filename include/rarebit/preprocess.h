@@ -32,8 +32,9 @@ typedef enum rb_centre {
     RB_CENTRE_MEAN = 0,
     RB_CENTRE_MEDIAN,
     RB_CENTRE_NONE,
-    RB_CENTRE_AUTO /* what the method wants: nothing for those of rarebit/et.h; for rfn the mean where
-                    * many values of a feature are equal, and else the median; the mean for others */
+    RB_CENTRE_AUTO /* what the method wants: nothing for those of rarebit/et.h; for rfn the mean
+                    * where many values of a feature are equal, else the median; the mean for the
+                    * others */
 } rb_centre;
 typedef enum rb_centre_samples {
     RB_CENTRE_SAMPLES_NONE = 0,

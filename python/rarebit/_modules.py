@@ -75,8 +75,8 @@ class Module:
     score: float
     """What modules are ranked by, in nats: docs/howto/modules.md."""
     role: str
-    """"module"; "other side" of a unit whose codes have signs; or "background", which is no module
-    and comes last."""
+    """"module"; "other side" of a unit whose codes have signs; "spare", no more than noise may be,
+    or "background", what centring leaves: these are no modules and come last."""
 
     @property
     def name(self) -> str:

@@ -164,7 +164,8 @@ def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
     classes = None if labels is None else np.asarray(labels)
     if classes is not None and len(classes) != source.shape[0]:
         raise ValueError(f"there are {len(classes)} labels, but {source.shape[0]} samples")
-    found = [m for m in _modules.find(model, source, threads, **options) if m.role != "background"]
+    found = [m for m in _modules.find(model, source, threads, **options)
+             if m.role in ("module", "other side")]
     return _draw(model, source, found[:MOST_MODULES], classes, ax)
 
 

@@ -53,7 +53,7 @@ def test_both_sides():
 
 
 def test_permutations(table):
-    fitted = rarebit.RFN(3, random_state=1, iterations=30).fit(table)
+    fitted = rarebit.RFN(3, random_state=1, iterations=30, centre="mean").fit(table)
     found = rarebit.modules(fitted, table, permutations=19)
     assert set(found["role"]) == {"module", "background"}
     assert found["p"][found["role"] == "module"].max() == pytest.approx(1 / 20)

@@ -326,6 +326,9 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
+/* The bytes that rb_preprocess_fit takes for a while, for medians. */
+int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
+                             int64_t n_features);
 /* For other data that will be preprocessed in the same way: checksum, moments and number of missing
  * values become theirs, by a pass over them. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);

@@ -195,6 +195,13 @@ static void sort_column(void *arg, int64_t index, int worker) {
     column_quantiles(g->f, &g->f->features[k], column, g->n);
 }
 
+int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
+                             int64_t n_features) {
+    bool medians = options->centre == RB_CENTRE_MEDIAN || options->centre == RB_CENTRE_AUTO;
+    double columns = (double)n_samples * (double)n_features * sizeof(double);
+    return medians ? (int64_t)fmin(columns, COLUMN_BYTES) : 0;
+}
+
 static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     int64_t n = f->source->n_samples, m = f->p->n_input;
     int64_t width = COLUMN_BYTES / (int64_t)sizeof(double) / n;

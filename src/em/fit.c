@@ -375,9 +375,14 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
-static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
+static rb_preprocess_options wanted_preprocess(const rb_run *run) {
     rb_preprocess_options wanted = *preprocess_options(run);
     if (wanted.centre == RB_CENTRE_AUTO) wanted.centre = run->method->centre;
+    return wanted;
+}
+
+static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
+    rb_preprocess_options wanted = wanted_preprocess(run);
     return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
 }
 
@@ -420,7 +425,10 @@ rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_sour
     rb_error err = choose(ctx, options, NULL, &run);
     if (!err) {
         describe(ctx, &run, source, source->n_features);
+        rb_preprocess_options wanted = wanted_preprocess(&run);
+        int64_t before = rb_preprocess_memory(&wanted, source->n_samples, source->n_features);
         *bytes = rb_method_memory(&run.problem, run.options);
+        *bytes = before > *bytes ? before : *bytes;
     }
     rb_options_free(run.chosen);
     return err;

@@ -126,7 +126,8 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
         if ((m->features[d].weight > 0) != above) continue;
         if (!started) {
             fprintf(file, "unit%lld%s_%s\trank %lld, information ", (long long)m->unit,
-                    l->modules->notes[rank].other_side ? "-" : "", direction, (long long)rank);
+                    l->modules->notes[rank].role == RB_UNIT_OTHER_SIDE ? "-" : "", direction,
+                    (long long)rank);
             put_number(file, 6, m->information);
             put_origin(file, l->model);
             started = true;

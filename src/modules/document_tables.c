@@ -13,12 +13,17 @@ static rb_value number_value(const rb_table_column *column, double number) {
     return (rb_value){.kind = column->kind, .number = number};
 }
 
+static const char *const roles[] = {"module", "other side", "spare", "background"};
+
 /* A unit, to read as its module: "3", "3-" for its other side, "3 (background)". */
 static rb_value unit_of(const rb_modules *modules, int64_t rank) {
     rb_value v = {.kind = RB_VALUE_INTEGER, .integer = modules->list[rank].unit};
-    const rb_module_note *note = &modules->notes[rank];
-    snprintf(v.shown, sizeof v.shown, "%lld%s%s", (long long)v.integer, note->other_side ? "-" : "",
-             note->background ? " (background)" : "");
+    rb_unit_role role = modules->notes[rank].role;
+    const char *side = role == RB_UNIT_OTHER_SIDE ? "-" : "";
+    const char *before = role >= RB_UNIT_SPARE ? " (" : "",
+               *after = role >= RB_UNIT_SPARE ? ")" : "";
+    snprintf(v.shown, sizeof v.shown, "%lld%s%s%s%s", (long long)v.integer, side, before,
+             role >= RB_UNIT_SPARE ? roles[role] : "", after);
     return v;
 }
 
@@ -41,10 +46,8 @@ static rb_value module_score(const rb_table *table, int64_t row, const rb_table_
 
 static rb_value module_role(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_modules *modules = table->of;
-    const rb_module_note *note = &modules->notes[row];
     (void)column;
-    if (!are_ranked(modules)) return (rb_value){0};
-    return text_value(note->background ? "background" : note->other_side ? "other side" : "module");
+    return are_ranked(modules) ? text_value(roles[modules->notes[row].role]) : (rb_value){0};
 }
 
 static rb_value module_stability(const rb_table *table, int64_t row,
@@ -95,7 +98,7 @@ static const rb_table_column module_columns[] = {
     {"stability", "stability", "%.2f",
      "share of the models of the consensus that have this unit, each by how similar its unit is",
      RB_VALUE_NUMBER, .value = module_stability, .optional = true},
-    {"role", "role", NULL, "module, the other side of a unit, or background", RB_VALUE_TEXT,
+    {"role", "role", NULL, "module, the other side of a unit, spare or background", RB_VALUE_TEXT,
      .value = module_role, .optional = true},
     {"up", "up: largest weights", NULL, "features of largest positive weight", RB_VALUE_MEMBERS,
      .value = module_members},

@@ -32,6 +32,26 @@ void rb_modules_free(rb_modules *modules) {
     rb_free(modules);
 }
 
+/* Moves an element of an array ahead. */
+static void move_ahead(void *array, size_t size, int64_t from, int64_t to) {
+    char *base = array, moved[sizeof(rb_module)];
+    memcpy(moved, base + (size_t)from * size, size);
+    memmove(base + (size_t)(to + 1) * size, base + (size_t)to * size, (size_t)(from - to) * size);
+    memcpy(base + (size_t)to * size, moved, size);
+}
+
+void rb_modules_promote(rb_modules *modules, int64_t rank) {
+    int64_t to = 0;
+    while (to < rank && modules->notes[to].role < RB_UNIT_SPARE &&
+           modules->notes[to].score >= modules->notes[rank].score)
+        to++;
+    modules->notes[rank].role = RB_UNIT_MODULE;
+    move_ahead(modules->list, sizeof *modules->list, rank, to);
+    move_ahead(modules->notes, sizeof *modules->notes, rank, to);
+    if (modules->significance)
+        move_ahead(modules->significance, sizeof *modules->significance, rank, to);
+}
+
 void rb_modules_remove(rb_modules *modules, int64_t rank) {
     size_t after = (size_t)(--modules->tested - rank);
     rb_significance *significance = modules->significance;
@@ -46,7 +66,7 @@ void rb_modules_remove(rb_modules *modules, int64_t rank) {
 
 int64_t rb_modules_called(const rb_modules *modules) {
     int64_t count = modules->count;
-    while (count > 0 && modules->notes && modules->notes[count - 1].background)
+    while (count > 0 && modules->notes && modules->notes[count - 1].role >= RB_UNIT_SPARE)
         count--;
     return count;
 }
@@ -73,11 +93,7 @@ double rb_modules_score(const rb_modules *modules, int64_t rank) {
 }
 
 bool rb_modules_other_side(const rb_modules *modules, int64_t rank) {
-    return note_of(modules, rank).other_side;
-}
-
-bool rb_modules_background(const rb_modules *modules, int64_t rank) {
-    return note_of(modules, rank).background;
+    return note_of(modules, rank).role == RB_UNIT_OTHER_SIDE;
 }
 
 const char *rb_modules_tested(const rb_modules *modules) {

@@ -20,10 +20,31 @@ typedef struct rb_modules_options {
 
 /* ---- modules ---- */
 
+/* ---- what a unit is (role.c) ---- */
+
+/* Those that are no module come last. */
+typedef enum rb_unit_role {
+    RB_UNIT_MODULE,
+    RB_UNIT_OTHER_SIDE, /* of a unit whose codes have signs */
+    RB_UNIT_SPARE,
+    RB_UNIT_BACKGROUND
+} rb_unit_role;
+
+/* Of the sizes of numbers: how many are not 0, the sums of their powers, the largest square. */
+typedef struct rb_powers {
+    double active, size, square, cube, fourth, largest;
+} rb_powers;
+
+void rb_powers_add(rb_powers *powers, double size);
+/* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
+ * divided by the standard deviation of the noise. */
+rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
+                        int64_t n_features);
+
 /* What is known of a module besides. */
 typedef struct rb_module_note {
     double score; /* what it is ranked by; 0: read from a file */
-    bool other_side, background;
+    rb_unit_role role;
 } rb_module_note;
 
 struct rb_modules {
@@ -43,14 +64,11 @@ struct rb_modules {
 /* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 
+/* Makes a spare unit a module, in the order of scores. */
+void rb_modules_promote(rb_modules *modules, int64_t rank);
+
 /* Takes a module out, of those that are tested. */
 void rb_modules_remove(rb_modules *modules, int64_t rank);
-
-/* Is a unit with n codes of 0 or above background? Of how many are above, of their sum, and of the
- * sums of their squares and cubes. */
-bool rb_is_background(double n, double active, double size, double square, double cube);
-/* How many there are without background, which comes last. */
-int64_t rb_modules_called(const rb_modules *modules);
 
 /* The column in the data of a feature that a module names. */
 int64_t rb_modules_column(const rb_modules *modules, int64_t feature);

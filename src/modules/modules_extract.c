@@ -21,8 +21,7 @@
  *                           have heavier tails than half a normal distribution, by two standard
  *                           errors:
  *                               n sum z^2 / (sum |z|)^2 > pi / 2 + 1.67 / sqrt(n)
- *   background:             a unit whose codes are to be mostly 0, but have a skewness below 0,
- *                           or below 1/2 and are 0 in less than 40 % of the samples
+ *   spare, background:      role.c, of units whose codes are to be mostly 0
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
@@ -35,7 +34,7 @@
  * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
  * nearly all samples have, such as that of the features' means, may have much information without a
  * single feature of its own. It takes one more pass. Of this a side has its share of
- * sum_i |z_ij|^3. Background comes last.
+ * sum_i |z_ij|^3. Spare units come behind modules, and background last.
  * 3. A second pass collects the members; tests need those of modules that are not shown, too.
  * Memory is O(l + members) and the codes, where they are kept (model/encoded.c). `mass` keeps every
  * non-zero code until it can cut, `top` at most twice what it asks.
@@ -49,21 +48,15 @@
  * docs/measurements/modules.md has the figures. */
 enum { TEST_FEATURES = 100 };
 
-/* Of codes of one sign: how many there are, and sums. */
-typedef struct half {
-    int64_t count;
-    double size, square, cube; /* of |mu_ij|, and its powers */
-} half;
 enum { POSITIVE, NEGATIVE, BOTH };
 
 /* What is known of a unit after the first pass. */
 typedef struct unit {
     int64_t index;
-    double signal; /* W_j' Psi^-1 W_j */
-    double weight; /* |W_j|^2 */
-    double code;   /* |mu_j|^2 */
-    double rms;    /* of its codes */
-    half halves[2];
+    double weight;                 /* |W_j|^2 */
+    double code;                   /* |mu_j|^2 */
+    double rms;                    /* of its codes */
+    rb_powers loadings, halves[2]; /* of Psi^-1/2 W_j, and of codes of either sign */
     double information;
     double worth;   /* what units are ranked by */
     int64_t column; /* of the tested units, which it is */
@@ -111,7 +104,7 @@ static void start_units(extraction *e) {
         for (int64_t j = 0; j < input->n_units; j++) {
             double w = input->loadings[k * input->n_units + j];
             e->units[j].weight += w * w;
-            e->units[j].signal += w * w / input->noise[k];
+            rb_powers_add(&e->units[j].loadings, fabs(w) / sqrt(input->noise[k]));
         }
     }
 }
@@ -123,11 +116,7 @@ static double factor_variance(const rb_modules_input *input, int64_t j, double m
 }
 
 static void add_code(unit *u, double mu, double information) {
-    half *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
-    h->count++;
-    h->size += fabs(mu);
-    h->square += mu * mu;
-    h->cube += fabs(mu * mu * mu);
+    rb_powers_add(&u->halves[mu < 0 ? NEGATIVE : POSITIVE], fabs(mu));
     u->code += mu * mu;
     u->information += information;
 }
@@ -139,7 +128,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
             unit *u = &e->units[j];
             double mu = rb_matrix_at(rows, i, j);
             if (mu != 0) {
-                add_code(u, mu, 0.5 * log1p(factor_variance(e->input, j, mu) * u->signal));
+                add_code(u, mu, 0.5 * log1p(factor_variance(e->input, j, mu) * u->loadings.square));
                 e->negative |= mu < 0;
                 e->nonzero++;
             }
@@ -197,35 +186,25 @@ static void rank_units(extraction *e) {
 }
 
 /* Does a side of a unit stand by itself? */
-static bool stands(const half *h) {
-    double n = (double)h->count;
+static bool stands(const rb_powers *h) {
+    double n = h->active;
     return n * h->square > (M_PI / 2 + 1.67 / sqrt(n)) * h->size * h->size;
 }
 
-bool rb_is_background(double n, double active, double size, double square, double cube) {
-    double mean = size / n, variance = square / n - mean * mean;
-    double third = cube / n - 3 * mean * square / n + 2 * mean * mean * mean;
-    return third < 0 || (active > 0.6 * n && third < 0.5 * variance * sqrt(variance));
-}
-
-/* Of codes that are 0 or above. */
-static bool is_background(const extraction *e, const unit *u) {
-    const half *p = &u->halves[POSITIVE];
-    return rb_is_background((double)e->n_samples, (double)p->count, p->size, u->code, p->cube);
-}
-
-/* The largest score first, background last. */
+/* What is no module last, and else the largest score first. */
 static int by_score(const void *a, const void *b) {
     const reading *x = a, *y = b;
-    if (x->note.background != y->note.background) return x->note.background ? 1 : -1;
+    int last = (x->note.role >= RB_UNIT_SPARE ? (int)x->note.role : 0) -
+               (y->note.role >= RB_UNIT_SPARE ? (int)y->note.role : 0);
+    if (last != 0) return last;
     if (x->note.score != y->note.score) return x->note.score > y->note.score ? -1 : 1;
     if (x->rank != y->rank) return x->rank > y->rank ? 1 : -1;
-    return x->note.other_side - y->note.other_side;
+    return (int)x->note.role - (int)y->note.role;
 }
 
-static reading read_side(const unit *u, int64_t rank, int side, bool other) {
+static reading read_side(const unit *u, int64_t rank, int side, rb_unit_role role) {
     double share = u->halves[side].cube / (u->halves[POSITIVE].cube + u->halves[NEGATIVE].cube);
-    return (reading){rank, side, {.score = u->worth * share, .other_side = other}};
+    return (reading){rank, side, {.score = u->worth * share, .role = role}};
 }
 
 /* The modules that the living units give, ranked; how many. readings: twice as many. */
@@ -238,9 +217,13 @@ static int64_t read_units(const extraction *e, reading *readings) {
         const unit *u = &e->units[r];
         int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
         reading whole = {r, BOTH, {.score = u->worth}};
-        whole.note.background = e->input->sparse_codes && !e->negative && is_background(e, u);
-        readings[count++] = sided ? read_side(u, r, side, false) : whole;
-        if (sided && stands(&u->halves[!side])) readings[count++] = read_side(u, r, !side, true);
+        if (e->input->sparse_codes && !e->negative) {
+            whole.note.role =
+                rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
+        }
+        readings[count++] = sided ? read_side(u, r, side, RB_UNIT_MODULE) : whole;
+        if (sided && stands(&u->halves[!side]))
+            readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
     }
     qsort(readings, (size_t)count, sizeof *readings, by_score);
     return count;
@@ -295,7 +278,7 @@ static bool belongs(const extraction *e, double mu, double z) {
 
 static bool sample_passes(const extraction *e, const unit *u, double mu, double z) {
     if (e->input->probabilities) return is_active(e, mu);
-    const half *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
+    const rb_powers *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
     double size = h->square / h->size / u->rms;
     return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
 }
@@ -422,7 +405,7 @@ static rb_error gather(extraction *e) {
         err = err ? err : gather_features(e, r);
     }
     for (int64_t r = e->modules->count - 1; r >= 0 && !err; r--)
-        if (e->modules->notes[r].other_side && e->modules->list[r].n_samples == 0)
+        if (e->modules->notes[r].role == RB_UNIT_OTHER_SIDE && e->modules->list[r].n_samples == 0)
             rb_modules_remove(e->modules, r);
     if (e->options->best > 0 && e->options->best < e->modules->count)
         e->modules->count = e->options->best;

@@ -223,15 +223,15 @@ static bool can_show(gathering *g, int64_t rank) {
     return !why;
 }
 
-/* Background is no module. */
-static void note_background(gathering *g) {
+/* Spare units and background are no modules. */
+static void note_others(gathering *g) {
     int64_t called = rb_modules_called(g->modules);
     for (int64_t r = called; r < rb_modules_count(g->modules); r++) {
         size_t used = strlen(g->note);
         snprintf(g->note + used, sizeof g->note - used, "%sunit %lld",
                  r > called ? ", "
-                 : used     ? "; background: "
-                            : "background: ",
+                 : used     ? "; spare or background: "
+                            : "spare or background: ",
                  (long long)rb_modules_get(g->modules, r)->unit);
     }
 }
@@ -268,8 +268,12 @@ static rb_error place_all(gathering *g) {
             place_module(g, r, clamp(ROWS / shown, 4, 12), clamp(COLUMNS / shown, 15, 80));
     g->plot.rows = g->axes[FEATURES].count;
     g->plot.columns = g->axes[SAMPLES].count;
-    return err || g->plot.n_frames ? err
-                                   : rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw");
+    return err || g->plot.n_frames
+               ? err
+               : rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw: %s",
+                         rb_modules_count(g->modules) > 0
+                             ? "what the units tell is no more than noise or background"
+                             : "no unit is active");
 }
 
 /* ---- names and classes ---- */
@@ -399,7 +403,7 @@ static rb_error draw(gathering *g, const rb_plot_options *options, const char *p
              (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
              (long long)g->axes[SAMPLES].total);
-    note_background(g);
+    note_others(g);
     rb_modules_plot plot = g->plot;
     add_stability(g, title, sizeof title);
     plot.title = title;

@@ -15,8 +15,8 @@
  * samples make standard errors small, too little is shrunk: as long as more than MAX_EXTREME of
  * the samples, and not fewer than FEWEST_SAMPLES, have nearly all units that explain something, the
  * threshold grows. Units to spare, of half of the samples each, meet by chance: they explain less
- * than LITTLE of what the first direction of noise does, whose variance is (1 + sqrt(m / n))^2 times the noise's
- * (V. Marchenko and L. Pastur 1967).
+ * than LITTLE of what the first direction of noise does, whose variance is (1 + sqrt(m / n))^2
+ * times that of the noise (V. Marchenko and L. Pastur 1967).
  */
 #include "fit.h"
 

@@ -118,7 +118,7 @@ rb_table rb_method_comparison_table(const rb_method_comparison *c) {
          RB_VALUE_NUMBER, offsetof(candidate, match), .optional = true},
         {"match_sd", "+-", "%.3f", "standard deviation over the pairs", RB_VALUE_NUMBER,
          offsetof(candidate, match_sd), .optional = true},
-        {"modules", "modules", "%.1f", "modules but for background; mean over seeds",
+        {"modules", "modules", "%.1f", "modules that count; mean over seeds",
          RB_VALUE_NUMBER, offsetof(candidate, modules)},
         {"auc", "classes", "%.3f",
          "AUC of the unit that marks a class best, by either sign; mean over classes and seeds",

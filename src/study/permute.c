@@ -439,11 +439,20 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
     }
 }
 
+/* A unit that tells more than this data's noise is not spare, whatever white noise may tell. */
+static void promote_significant(const permute_options *options, rb_modules *modules) {
+    for (int64_t r = rb_modules_called(modules); r < modules->count; r++)
+        if (modules->notes[r].role == RB_UNIT_SPARE &&
+            is_significant(options, modules->significance[r]))
+            rb_modules_promote(modules, r);
+}
+
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
     int64_t before = rb_modules_called(modules);
     bool family = options->error_rate == BY_FAMILY;
     for (int64_t r = modules->tested - 1; r >= 0; r--)
-        if (modules->notes[r].background || !is_significant(options, modules->significance[r]))
+        if (modules->notes[r].role >= RB_UNIT_SPARE ||
+            !is_significant(options, modules->significance[r]))
             rb_modules_remove(modules, r);
     rb_log(ctx, RB_LOG_INFO, "%lld of %lld modules have a %s of at most %g",
            (long long)modules->count, (long long)before,
@@ -562,6 +571,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
     if (!scratch.err && *complete) {
         scratch.err = judge_all(ctx, s, values, modules);
+        if (!scratch.err) promote_significant(&s->options, modules);
         if (!scratch.err) compare_stability(ctx, s, modules);
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
     }

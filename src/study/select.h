@@ -34,7 +34,7 @@ bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample);
 /* ---- one fit (select_fit.c) ---- */
 
 /* What a fit gives. There follow, see rb_select_arrays_of: the log-likelihood of each sample that
- * was held out; of each unit whether it is background; with permutations its information; codes,
+ * was held out; of each unit its rb_unit_role; with permutations its information; codes,
  * units x compared samples, each of mean 0 and length 1, or 0; loadings, units x features, each of
  * length 1, or 0. A permutation gives the information of its units alone, float64. */
 typedef struct select_outcome {
@@ -45,7 +45,7 @@ typedef struct select_outcome {
 } select_outcome;
 
 typedef struct select_arrays {
-    double *held_out, *background, *information;
+    double *held_out, *role, *information;
     float *codes, *loadings;
     int64_t size; /* of outcome and arrays, in bytes */
 } select_arrays;

@@ -60,8 +60,8 @@ static rb_error fit_part(rb_context *ctx, const select_plan *plan, const rb_matr
 
 select_arrays rb_select_arrays_of(const select_plan *plan, const select_outcome *o) {
     select_arrays a = {.held_out = (double *)(o + 1)};
-    a.background = a.held_out + o->held_out_samples;
-    a.information = a.background + o->units;
+    a.role = a.held_out + o->held_out_samples;
+    a.information = a.role + o->units;
     a.codes = (float *)(a.information + (plan->chosen.permutations > 0 ? o->units : 0));
     a.loadings = a.codes + o->units * rb_units_samples(plan->matrix->n_samples);
     a.size = (const char *)(a.loadings + o->units * o->features) - (const char *)o;
@@ -79,6 +79,20 @@ static bool normalise(const double *from, int64_t count, int64_t stride, double 
     return squares > 0;
 }
 
+/* Module, spare or background, where the method's codes tell. */
+static void take_role(const rb_model *model, rb_dense codes, int64_t j, select_arrays to) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    const double *noise = rb_model_array(model, "noise", NULL, NULL);
+    rb_powers of_codes = {0}, of_loadings = {0};
+    if (!(w && noise)) return;
+    for (int64_t i = 0; i < codes.cols; i++)
+        rb_powers_add(&of_codes, rb_dense_get(codes, j, i));
+    for (int64_t k = 0; k < m; k++)
+        rb_powers_add(&of_loadings, fabs(w[k * l + j]) / sqrt(noise[k]));
+    to.role[j] = rb_role_of(&of_codes, codes.cols, &of_loadings, m);
+}
+
 /* Codes of the samples that are compared. */
 static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                            select_outcome *o, select_arrays to) {
@@ -91,15 +105,11 @@ static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *so
         sparse = sparse && rb_dense_get(codes, e / n, e % n) >= 0;
     for (int64_t j = 0; !err && j < o->units; j++) {
         const double *row = rb_dense_row(codes, j);
-        double sum = 0, squares = 0, cubes = 0, active = 0;
-        for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
             sum += row[i];
-            squares += row[i] * row[i];
-            cubes += row[i] * row[i] * row[i];
-            active += row[i] > 0;
-        }
         o->living += normalise(row, n, 1, sum / (double)n, NULL, to.codes + j * n);
-        to.background[j] = sparse && rb_is_background((double)n, active, sum, squares, cubes);
+        if (sparse) take_role(model, codes, j, to);
     }
     rb_dense_free(&codes);
     return err;

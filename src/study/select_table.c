@@ -130,17 +130,17 @@ static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
             if (spread_of(codes, n) == 0 || spread_of(loadings, o->features) == 0) continue;
             widen(o->features > 0 ? loadings : codes, rb_dense_rows(v->loadings, v->count, 1));
             if (o->features > 0) widen(codes, rb_dense_rows(v->codes, v->count, 1));
-            v->units[v->count++] = (rb_unit){r, j};
+            v->units[v->count++] = (rb_unit){r, j, false};
         }
     }
 }
 
-/* Is a unit neither background nor an outlier? */
+/* Is a unit neither spare nor background nor an outlier? */
 static bool is_module(const select_plan *plan, rb_unit unit) {
     const select_outcome *o = plan->selection->models[unit.model].data;
     select_arrays a = rb_select_arrays_of(plan, o);
     int64_t j = unit.index, n = rb_units_samples(plan->matrix->n_samples), m = o->features;
-    return a.background[j] == 0 && spread_of(a.codes + j * n, n) >= FEW &&
+    return a.role[j] == RB_UNIT_MODULE && spread_of(a.codes + j * n, n) >= FEW &&
            spread_of(a.loadings + j * m, m) >= FEW;
 }
 
@@ -150,7 +150,7 @@ static rb_error count_stable(rb_context *ctx, const select_plan *plan, double *r
             m = first->features;
     rb_clusters clusters = {0};
     rb_scratch scratch = {.ctx = ctx};
-    rb_unit_vectors v = {.units = rb_take(&scratch, count, sizeof *v.units)};
+    rb_unit_vectors v = {.signs = plan->signs, .units = rb_take(&scratch, count, sizeof *v.units)};
     rb_dense_take(&scratch, RB_FLOAT64, count, m > 0 ? m : n, &v.loadings);
     if (m > 0) rb_dense_take(&scratch, RB_FLOAT64, count, n, &v.codes);
     if (!scratch.err) {
@@ -244,7 +244,7 @@ static rb_error take_fit(rb_context *ctx, const select_plan *plan, int64_t k, in
     const select_outcome *o = result.data;
     double share = 1 / (double)s->fits, *row = s->cells + k * SELECT_COLUMNS, background = 0;
     for (int64_t j = 0; j < o->units; j++)
-        background += rb_select_arrays_of(plan, o).background[j];
+        background += rb_select_arrays_of(plan, o).role[j] == RB_UNIT_BACKGROUND;
     row[SELECT_OBJECTIVE] = fit == 0 ? o->objective : fmax(row[SELECT_OBJECTIVE], o->objective);
     row[SELECT_OBJECTIVE_MEAN] += share * o->objective;
     row[SELECT_USED] += share * (double)o->living;

@@ -12,7 +12,7 @@ hint="rows are samples; if they are features,"
 # 12 samples x 5 features with names, and the same without, transposed, and square.
 awk 'BEGIN { srand(1); print "\ta\tb\tc\td\te"
     for (i = 0; i < 12; i++) { printf "s%d", i
-        for (j = 0; j < 5; j++) printf "\t%.3f", rand(); print "" } }' >named.tsv
+        for (j = 0; j < 5; j++) printf "\t%.3f", rand() + 9 * (i < 4); print "" } }' >named.tsv
 sed 1d named.tsv | cut -f 2- >plain.tsv
 awk -F '\t' '{ for (j = 1; j <= NF; j++) cell[NR, j] = $j }
     END { for (j = 1; j <= NF; j++) for (i = 1; i <= NR; i++)
@@ -25,7 +25,7 @@ expect 0 fit rfn named.tsv -k 2 --iterations 3 --seed 1 -o m.h5
 once "$hint"
 once "next: rarebit"
 [ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
-expect 0 fit rfn named.tsv -k 2 --preset paper --iterations 3 --tolerance 1e-9 --seed 1 -o m.h5
+expect 0 fit rfn named.tsv -k 2 --preset paper --iterations 30 --tolerance 1e-9 --seed 1 -o m.h5
 says "the objective still changed"
 [ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
 for said in --transpose --no-transpose; do
@@ -48,7 +48,7 @@ expect 1 encode m.h5 turned.tsv -o c.tsv
 once "is the file transposed?"
 
 # What two passes over the data find is said once.
-for use in "modules m.h5 fewer.tsv" "plot modules m.h5 fewer.tsv -o c.png" \
+for use in "modules m.h5 fewer.tsv" "plot codes m.h5 fewer.tsv -o c.png" \
     "encode m.h5 fewer.tsv -o c.tsv" "evaluate m.h5 fewer.tsv"; do
     # shellcheck disable=SC2086 # words
     expect 0 $use

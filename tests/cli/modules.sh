@@ -177,9 +177,9 @@ expect 0 modules both.h5 both.tsv --json -q
 [ "$(grep -c '"role":"other side"' out)" = 4 ] || fail "JSON: $(grep -o '"unit":[^s]*' out)"
 # What centring leaves of strong modules is background: last, not counted, not significant.
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
-expect 0 fit rfn strong.tsv -k 10 --seed 1 -o strong.h5 -q
+expect 0 fit rfn strong.tsv -k 10 --seed 1 --centre mean -o strong.h5 -q
 expect 0 modules strong.h5 strong.tsv -o strong.json
-says "3 modules, and 1 of background in strong.json"
+says "3 modules, and 1 that are spare or background in strong.json"
 expect 0 modules strong.h5 strong.tsv -q
 [ "$(sed 1d out | grep -n '(background)' | cut -d : -f 1 | tr '\n' ' ')" = "4 " ] || fail "$command: $(cat out)"
 expect 0 modules strong.h5 strong.tsv --permutations 19 --significant 0.05 -q
@@ -187,6 +187,15 @@ expect 0 modules strong.h5 strong.tsv --permutations 19 --significant 0.05 -q
 expect 0 modules strong.h5 strong.tsv --truth strong.json --json -q
 [ "$(number modules <out)" = 3 ] || fail "background is counted: $(cat out)"
 expect 0 plot modules strong.h5 strong.tsv -o strong.svg -q
+# By the median there is none; units that tell no more than noise are spare, also by its p-value.
+expect 0 fit rfn strong.tsv -k 10 --seed 1 -o median.h5
+says "centred by the median, since few values of a feature are equal (0 %)"
+expect 0 modules median.h5 strong.tsv --json -q
+[ "$(grep -c '"role":"module"' out)" = 3 ] || fail "not three modules: $(grep -o '"role":"[a-z]*"' out)"
+[ "$(grep -c '"role":"spare"' out)" -gt 0 ] || fail "none is spare: $(cat out)"
+! grep -q '"role":"background"' out || fail "background by the median: $(cat out)"
+expect 0 modules median.h5 strong.tsv --permutations 19 --significant 0.05 -q
+[ "$(wc -l <out)" = 4 ] || fail "a spare unit is significant: $(cat out)"
 # A module has the name of a class that it goes with, and no other.
 awk 'BEGIN { print "class"; for (i = 0; i < 100; i++) print i < 12 ? "first" : i % 2 ? "odd" : "even" }' >classes.txt
 expect 0 modules strong.h5 strong.tsv --labels classes.txt -q --best 3

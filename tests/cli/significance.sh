@@ -1,7 +1,7 @@
 # modules --permutations: columns, what stays, parts.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --noise 1 --seed 1 -o X.npy -q
+expect 0 simulate biclusters --generator fabia --samples 60 --features 120 --noise 3 --seed 1 -o X.npy -q
 expect 0 fit rfn X.npy -k 6 --iterations 80 --seed 1 -o m.h5 -q
 expect 0 modules m.h5 X.npy --permutations 19 -q
 grep -q '^unit  *information  *score  *p  *family-wise  *permuted  *FDR  *samples' out || fail "no columns: $(head -n 1 out)"

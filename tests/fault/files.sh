@@ -39,6 +39,7 @@ printf 'one\tna\tf1\tf2\tf3\ntwo\tna\tf4\tf5\n' >in/sets.gmt
 awk 'BEGIN { print "sample\tage\tsite"; for (i = 1; i <= 12; i++) print "s" i "\t" i * 5 % 12 "\t" (i % 2 ? "a" : "b") }' \
     >in/covariates.tsv
 "$RAREBIT" fit rfn -q in/named.tsv -k 2 --preset paper --iterations 3 --seed 1 -o named.h5
+"$RAREBIT" fit pca -q in/named.tsv -k 2 -o pca.h5
 # Pictures of 3 x 2 pixels, and two of them in one IDX file.
 printf 'P5 3 2 255\nabcdef' >in/x.pgm
 printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefghijkl' >in/x.idx
@@ -263,7 +264,7 @@ each_fault reads,writes plot codes -q "$model" "$in/named.tsv" --labels "$in/lab
     -o "$out/codes.svg"
 each_fault reads,writes plot unit -q "$model" "$in/named.tsv" --unit 1 --labels "$in/labels.tsv" \
     -o "$out/unit.svg"
-each_fault reads plot modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
+each_fault reads plot modules -q "$work/pca.h5" "$in/named.tsv" --labels "$in/labels.tsv" \
     -o "$out/modules.svg"
 each_fault writes,creates simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 \
     -o "$out/x.npy"

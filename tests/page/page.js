@@ -243,7 +243,7 @@ async function sides(browser) {
   check(/checked for units that are all dead and units that follow the level of the samples, and for nothing else\./.test(await page.locator("#summary").innerText()), "what was looked at");
   await page.close();
   const mirror = await open(browser, "mirror"), told = await mirror.locator("#summary").innerText(), rows = await cellsOf(mirror, overview, 0);
-  const rest = rows.filter((name) => name.endsWith("(background)")).length;
+  const rest = rows.filter((name) => /\((spare|background)\)$/.test(name)).length;
   check(rest > 0 && rows.slice(-rest).every((name) => name.endsWith("(background)")), "background is not last: " + rows);
   check(told.startsWith(`${rows.length - rest} module`) && told.includes(`${rest} more`), "summary of background: " + told);
   check(/No warning of the fit, which was checked for samples without an active unit, .* an objective that ended below its best and units that follow the level of the samples, and for nothing else\./.test(told), "what was looked at: " + told);

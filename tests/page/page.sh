@@ -50,7 +50,7 @@ sh "$SOURCE/tests/cli/lib/planted.sh" both >both.tsv
 "$RAREBIT" report sides.h5 both.tsv -o sides.html -q
 "$RAREBIT" modules sides.h5 both.tsv -o sides.gmt -q
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
-"$RAREBIT" fit rfn strong.tsv -k 10 --seed 1 -o mirror.h5 -q
+"$RAREBIT" fit rfn strong.tsv -k 10 --seed 1 --centre mean -o mirror.h5 -q
 "$RAREBIT" report mirror.h5 strong.tsv -o mirror.html -q
 
 # 20 modules of 5000 samples, with names and classes.

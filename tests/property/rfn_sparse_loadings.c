@@ -90,7 +90,8 @@ static void set_loadings(rfn_fit *fit, double size) {
 
 /* The prior mean grows by 0.05 until more than 1 % of the samples have no unit: then it halves, and
  * stays. More than 1 %, and 10, with nearly all units: loadings are shrunk more,
- * unless the units explain no more than noise does: w' w below a quarter of 2 r + r^2, r^2 = M / N. */
+ * unless the units explain no more than noise does: w' w below a quarter of 2 r + r^2, with
+ * r^2 = M / N. */
 static void extremes_hold_back(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();

@@ -108,7 +108,7 @@ static void scores_and_roles(void **state) {
         rb_modules *modules = two_modules();
         modules->notes[0].score = 9.5;
         modules->notes[1] =
-            (rb_module_note){.score = 0.25, .other_side = !background, .background = background};
+            (rb_module_note){0.25, background ? RB_UNIT_BACKGROUND : RB_UNIT_OTHER_SIDE};
         assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_TSV, path), RB_OK);
         snprintf(expected, sizeof expected,
                  "module\tunit\tinformation\tkind\tname\tindex\tweight\tscore\trole\n"

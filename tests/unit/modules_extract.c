@@ -267,8 +267,6 @@ static void background_comes_last(void **state) {
         assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
         assert_int_equal(rb_modules_count(modules), 2);
         assert_int_equal(rb_modules_get(modules, 0)->unit, promised || weak ? 0 : 1);
-        assert_false(rb_modules_background(modules, 0));
-        assert_int_equal(rb_modules_background(modules, 1), promised);
         assert_int_equal(rb_modules_called(modules), promised ? 1 : 2);
         rb_modules_free(modules);
     }
@@ -628,35 +626,11 @@ static void no_memory(void **state) {
     rb_context_free(ctx);
 }
 
-/* Is a unit with these codes in 6 samples, and 0 in so many others, background? */
-static bool mirrors(const double codes[6], int64_t others) {
-    double sum = 0, squares = 0, cubes = 0;
-    for (int i = 0; i < 6; i++) {
-        sum += codes[i];
-        squares += codes[i] * codes[i];
-        cubes += codes[i] * codes[i] * codes[i];
-    }
-    return rb_is_background(6 + (double)others, 6, sum, squares, cubes);
-}
-
-/* By the skewness of its codes, and by the share of samples that have one. */
-static void background_by_its_codes(void **state) {
-    (void)state;
-    static const double alike[] = {2, 2, 2, 2, 2, 2}, even[] = {1, 2, 3, 3, 4, 5},
-                        one[] = {1, 1, 1, 1, 1, 9};
-    assert_true(mirrors(alike, 2)); /* skewed down */
-    assert_true(mirrors(even, 2));  /* hardly skewed, and in most samples */
-    assert_false(mirrors(even, 5)); /* in 6 of 11 */
-    assert_false(mirrors(one, 0));
-    assert_false(mirrors(alike, 30));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold_rules),
         cmocka_unit_test(one_side_at_a_time),
         cmocka_unit_test(background_comes_last),
-        cmocka_unit_test(background_by_its_codes),
         cmocka_unit_test(rule_by_default),
         cmocka_unit_test(dense_codes_want_another_rule),
         cmocka_unit_test(active_rule),

@@ -61,7 +61,7 @@ static rb_options *options_of(rb_context *ctx, const char *text) {
     return options;
 }
 
-/* Where codes have signs a unit that is turned over is the same, and is turned back for the mean. */
+/* Where codes have signs a unit that is turned over is the same, and is turned back in a mean. */
 static void signs_of_units_say_nothing(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();

@@ -260,7 +260,7 @@ static void only_significant_ones_stay(void **state) {
         assert_ok(ctx, permute(&f, "permutations=19", NULL));
         for (int64_t r = 0; r < rb_modules_count(f.modules); r++) {
             rb_significance s = get(f.modules, r);
-            expected += (by_fdr ? s.fdr : s.p_family) <= 0.1;
+            expected += r < rb_modules_called(f.modules) && (by_fdr ? s.fdr : s.p_family) <= 0.1;
         }
         assert_in_range(expected, 1, 7);
         assert_ok(ctx, permute(&f,

@@ -103,10 +103,10 @@ const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", t
 
 /* ---- what is known of each module ---- */
 
-const modules = D.modules, called = modules.filter((m) => m.role !== "background"), moduleOf = new Map();
+const modules = D.modules, called = modules.filter((m) => ["module", "other side"].includes(m.role)), moduleOf = new Map();
 modules.forEach((m, rank) => {
   m.rank = rank;
-  m.background = m.role === "background";
+  m.none = { spare: "spare", background: "background" }[m.role];
   m.other_side = m.role === "other side";
   m.name = m.unit + (m.other_side ? "-" : "");
   if (!m.other_side || !moduleOf.has(m.unit)) moduleOf.set(m.unit, m);
@@ -114,7 +114,7 @@ modules.forEach((m, rank) => {
   m.sets = (D.sets?.rows ?? []).filter((row) => row.module === rank);
   m.set = m.sets.reduce((best, row) => (!best || row.log10_fdr < best.log10_fdr ? row : best), undefined);
 });
-const moduleLink = (m) => [h("a", { href: "#unit-" + m.name, onclick: () => open(m.name) }, "unit " + m.name), m.background && " (background)"];
+const moduleLink = (m) => [h("a", { href: "#unit-" + m.name, onclick: () => open(m.name) }, "unit " + m.name), m.none && ` (${m.none})`];
 const unitLink = (unit) => (moduleOf.has(unit) ? moduleLink(moduleOf.get(unit)) : "unit " + unit);
 function open(name) {
   const details = document.getElementById("unit-" + name);
@@ -140,7 +140,7 @@ function summary() {
   const sentences = [], n = called.length, rest = modules.length - n;
   const few = (count) => (count === 0 ? "none" : count < n ? `${count} of ${n}` : n === 1 ? "it" : `all ${n}`);
   const be = (count) => (count < 2 ? "is" : "are");
-  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.${rest ? ` ${whole(rest)} more ${be(rest)} background, which centring leaves where the modules are not.` : ""}`);
+  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.${rest ? ` ${whole(rest)} more ${rest === 1 ? "unit is" : "units are"} spare, no more than noise may give, or background, which centring leaves where the modules are not.` : ""}`);
   const tests = [];
   if (D.classes) {
     const count = called.filter((m) => m.class?.class).length;
@@ -194,7 +194,7 @@ function overview() {
 
 function moduleDetails(m) {
   const details = h("details", { class: "module", id: "unit-" + m.name },
-    h("summary", {}, h("b", {}, "Unit " + m.name), m.background && "background · ", `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
+    h("summary", {}, h("b", {}, "Unit " + m.name), m.none && `${m.none} · `, `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
       m.class?.class && ` · ${m.class.class}`, m.set && ` · ${m.set.set}`, m.features.length > 0 && ` · ${heads(m, 1, 4) || heads(m, -1, 4)}`));
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(h("div", { class: "inside" }, moduleInside(m)));
@@ -204,7 +204,8 @@ function moduleDetails(m) {
 
 function moduleInside(m) {
   const up = signed(m, 1).length, file = "unit" + m.name, all = m.features.length === m.n_features;
-  const place = m.background ? "is background: what centring leaves in the samples that are in no module. It is none, and is not counted." : `ranks ${m.rank + 1} of ${called.length} (score: ${number(m.score)} nats).`;
+  const none = { spare: "spare: it tells no more than noise may", background: "background: what centring leaves in the samples that are in no module" };
+  const place = m.none ? `is ${none[m.none]}. It is no module, and is not counted.` : `ranks ${m.rank + 1} of ${called.length} (score: ${number(m.score)} nats).`;
   const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.module_size} samples with a class are ${m.class.class}, a class of ${m.class.class_size} (corrected p ${ofLog(m.class.log10_p_value_adjusted)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
@@ -348,11 +349,10 @@ function data() {
 
 function keep() {
   const clean = (text) => text.replace(/[\t\r\n]/g, " "), lines = [["module", "unit", "information", "kind", "name", "index", "weight", "score", "role"].join("\t")];
-  const role = (m) => (m.background ? "background" : m.other_side ? "other side" : "module");
   const gmt = called.flatMap((m) => [["up", 1], ["down", -1]].map(([word, sign]) => [word, signed(m, sign)]).filter(([, set]) => set.length)
     .map(([word, set]) => [`unit${m.name}_${word}`, `rank ${m.rank}, information ${m.information}`, ...set.map((k) => clean(cell.features(k)))].join("\t") + "\n"));
   modules.forEach((m) => ["sample", "feature"].forEach((kind) => m[kind + "s"].forEach((index, i) =>
-    lines.push([m.rank, m.unit, m.information, kind, clean(cell[kind + "s"](index)), kind === "feature" ? column(index) : index, m[kind + "_weights"][i], m.score, role(m)].join("\t")))));
+    lines.push([m.rank, m.unit, m.information, kind, clean(cell[kind + "s"](index)), kind === "feature" ? column(index) : index, m[kind + "_weights"][i], m.score, m.role].join("\t")))));
   const code = () => ["sample", ...codes.map((_, u) => "unit" + u)].join("\t") + "\n" + Array.from({ length: shownSamples }, (_, i) => [clean(cell.samples(i * D.codes.step)), ...codes.map((unit) => unit[i])].join("\t") + "\n").join("");
   part("save", "Save", h("p", {}, "What this page shows, as files; numbers have the digits of the page. ", h("code", {}, "rarebit modules"), " and ", h("code", {}, "rarebit encode"), " write all digits."),
     h("div", { class: "bar", style: "justify-content:start" },

@@ -43,8 +43,8 @@ as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE,
 }
 
 print.rarebit_modules <- function(x, ...) {
-  background <- sum(vapply(unclass(x), function(m) m$role == "background", NA))
-  cat(length(x) - background, " modules", if (background) paste(" and", background, "of background"),
+  others <- sum(vapply(unclass(x), function(m) m$role %in% c("spare", "background"), NA))
+  cat(length(x) - others, " modules", if (others) paste(" and", others, "that are spare or background"),
       " by rule ", attr(x, "rule"), "\n", sep = "")
   if (length(x)) print(as.data.frame(x), digits = 4, row.names = FALSE, right = FALSE)
   invisible(x)

@@ -69,8 +69,8 @@ test_that("modules have names, and count from 1", {
   expect_output(print(found), "modules by rule")
   expect_lte(length(quiet(modules(model, best = 1))), 1)
   table <- as.data.frame(found)
-  expect_true(all(table$role %in% c("module", "other side", "background")))
-  called <- table$score[table$role != "background"]
+  expect_true(all(table$role %in% c("module", "other side", "spare", "background")))
+  called <- table$score[table$role %in% c("module", "other side")]
   expect_identical(called, sort(called, decreasing = TRUE))
   expect_error(modules(model, rule = "wrong"), "rule")
   expect_identical(attr(modules(model, rule = "fabia"), "rule"), "fabia")
@@ -107,7 +107,7 @@ test_that("threads are one whole number", {
 })
 
 test_that("samples are drawn from a model", {
-  model <- fit()
+  model <- fit(centre = "mean")
   drawn <- simulate(model, 500, seed = 3)
   expect_equal(dim(drawn), c(500, ncol(planted())))
   expect_identical(drawn, simulate(model, 500, seed = 3))

@@ -1,0 +1,62 @@
+/* What a unit is whose codes are 0 or above and should mostly be 0.
+ *
+ * Of its codes z_i and its loadings in units of noise, b_k = w_k / psi_k^(1/2):
+ *   background   the skewness of the z_i is below 0, or below 1/2 and more than 60 % are not 0:
+ *                what centring leaves in the samples that are in no module
+ *   spare        it tells less than a tenth of what noise alone may:
+ *                    (sum z^2 - max z^2) (sum b^2 - max b^2) < 1/10 B,
+ *                    B = (n_z^(1/2) + n_b^(1/2))^2 + 2 n_z log(n / n_z) + 2 n_b log(m / n_b)
+ *                where n_z = (sum z^2)^2 / sum z^4 is how many samples have most of it, and n_b how
+ *                many features. B is what the best block of so many samples and features of white
+ *                noise has: the square of the largest singular value of one block, and the number
+ *                of blocks to choose from. What one sample or one feature has by itself is shared
+ *                with nothing. The tenth is for codes and loadings that are drawn towards 0,
+ *                and for small modules.
+ *   module       neither
+ */
+#include "modules.h"
+
+#include <math.h>
+
+static const double SPARE = 0.1;
+
+void rb_powers_add(rb_powers *p, double size) {
+    double square = size * size;
+    p->active += size != 0;
+    p->size += size;
+    p->square += square;
+    p->cube += square * size;
+    p->fourth += square * square;
+    p->largest = fmax(p->largest, square);
+}
+
+static bool is_background(const rb_powers *z, double n) {
+    double mean = z->size / n, variance = z->square / n - mean * mean;
+    double third = z->cube / n - 3 * mean * z->square / n + 2 * mean * mean * mean;
+    return third < 0 || (z->active > 0.6 * n && third < 0.5 * variance * sqrt(variance));
+}
+
+/* How many numbers have most of the sum of squares. */
+static double number_of(const rb_powers *p) {
+    return p->fourth > 0 ? p->square * p->square / p->fourth : 0;
+}
+
+/* log of how many choices of `some` there are among `all`, about. */
+static double choices(double some, double all) {
+    return some > 0 ? some * log(all / some) : 0;
+}
+
+static bool is_spare(const rb_powers *z, double n, const rb_powers *b, double m) {
+    double rows = number_of(z), columns = number_of(b);
+    double shared = (z->square - z->largest) * (b->square - b->largest);
+    double noise =
+        pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, n) + 2 * choices(columns, m);
+    return shared < SPARE * noise;
+}
+
+rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
+                        int64_t n_features) {
+    if (is_background(codes, (double)n_samples)) return RB_UNIT_BACKGROUND;
+    bool spare = is_spare(codes, (double)n_samples, loadings, (double)n_features);
+    return spare ? RB_UNIT_SPARE : RB_UNIT_MODULE;
+}
