@@ -247,6 +247,8 @@ void rb_sort_numbers(double *values, int64_t count);
 void rb_sort_integers(int64_t *values, int64_t count);
 /* Linear between neighbours, as numpy has it; NaN of no values. */
 double rb_quantile_of(const double *sorted, int64_t count, double share);
+/* The same of numbers in any order, which it changes; in time that grows with their count alone. */
+double rb_quantile_in(double *values, int64_t count, double share);
 
 /* ---- text; always with a decimal point, whatever the locale ---- */
 

@@ -13,6 +13,44 @@ void rb_sort_numbers(double *values, int64_t count) {
     if (count > 1) qsort(values, (size_t)count, sizeof *values, compare_numbers);
 }
 
+static double middle_of(double a, double b, double c) {
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Moves what is smaller than number k to its left and what is larger to its right: FIND of C. A. R.
+ * Hoare, Comm. ACM 4 (1961). What it does not settle in some rounds is sorted. */
+static void place_number(double *v, int64_t count, int64_t k) {
+    int64_t low = 0, high = count - 1;
+    for (int round = 0; low < high && round < 64; round++) {
+        double pivot = middle_of(v[low], v[low + (high - low) / 2], v[high]);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i > j) break;
+            double moved = v[i];
+            v[i++] = v[j];
+            v[j--] = moved;
+        }
+        if (j < k) low = i;
+        if (k < i) high = j;
+    }
+    if (low < high) rb_sort_numbers(v + low, high - low + 1);
+}
+
+double rb_quantile_in(double *values, int64_t count, double share) {
+    if (count < 1) return NAN;
+    double at = share * (double)(count - 1), next = INFINITY;
+    int64_t below = (int64_t)at;
+    double part = at - (double)below;
+    place_number(values, count, below);
+    for (int64_t i = below + 1; i < count && part > 0; i++)
+        next = fmin(next, values[i]);
+    return part > 0 ? values[below] + part * (next - values[below]) : values[below];
+}
+
 static int compare_integers(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);

@@ -172,20 +172,17 @@ static void column_quantiles(const struct fitting *f, struct feature *feature, d
     int64_t there = 0;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(column[i])) column[there++] = column[i];
-    rb_sort_numbers(column, there);
     if (f->p->options.missing == RB_MISSING_MEDIAN)
-        feature->fill = there ? rb_quantile_of(column, there, 0.5) : 0;
-    if (f->fills && there < n) {
-        for (; there < n; there++)
-            column[there] = feature->fill;
-        rb_sort_numbers(column, there);
-    }
-    feature->median = there ? rb_quantile_of(column, there, 0.5) : 0;
-    feature->quartile_range =
-        there ? rb_quantile_of(column, there, 0.75) - rb_quantile_of(column, there, 0.25) : 0;
+        feature->fill = there ? rb_quantile_in(column, there, 0.5) : 0;
+    for (; f->fills && there < n; there++)
+        column[there] = feature->fill;
+    feature->median = there ? rb_quantile_in(column, there, 0.5) : 0;
+    if (there && f->p->options.scale == RB_SCALE_IQR)
+        feature->quartile_range =
+            rb_quantile_in(column, there, 0.75) - rb_quantile_in(column, there, 0.25);
 }
 
-static void sort_column(void *arg, int64_t index, int worker) {
+static void take_quantiles(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     int64_t k = g->first + index;
     double *column = g->columns + index * g->n;
@@ -214,8 +211,8 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
         g.width = rb_smaller(m - g.first, width);
         memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
         err = rb_pass_run(ctx, &pass);
-        /* Sorting all samples takes its time. */
-        err = err ? err : rb_parallel_or_stop(ctx, g.width, sort_column, &g);
+        /* Medians of all samples take their time. */
+        err = err ? err : rb_parallel_or_stop(ctx, g.width, take_quantiles, &g);
     }
     rb_free(g.columns);
     return err;
