@@ -360,6 +360,11 @@ void rb_feed_forget(rb_feed *feed);
  * feature of a value that is missing, unless those are left out, or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block);
+/* The `size` samples after the block before, of which the first is {0}, or those that are left;
+ * false at the end, or with an error, be it of before. */
+bool rb_feed_next(rb_context *ctx, rb_feed *feed, int64_t size, rb_block *block, rb_error *err);
+/* So many samples that `cells` values hold them, each `wide`; but at least 64, and at most n. */
+int64_t rb_block_size(int64_t cells, int64_t wide, int64_t n);
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals and levels are restored. */
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows);

@@ -418,6 +418,20 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     return err;
 }
 
+bool rb_feed_next(rb_context *ctx, rb_feed *feed, int64_t size, rb_block *block, rb_error *err) {
+    int64_t first = block->first + block->n_samples,
+            left = *err ? 0 : feed->source->n_samples - first;
+    if (left <= 0) return false;
+    *err = rb_feed_read(ctx, feed, first, rb_smaller(left, size), block);
+    return !*err;
+}
+
+int64_t rb_block_size(int64_t cells, int64_t wide, int64_t n) {
+    enum { FEWEST = 64 };
+    int64_t size = cells / (wide > 0 ? wide : 1);
+    return rb_smaller(size < FEWEST ? FEWEST : size, n);
+}
+
 /* The columns of a sample of the last block, where there are effects. */
 static int last_entries(const rb_feed *feed, int64_t i,
                         rb_regress_entry entries[RB_COVARIATES_MAX]) {

@@ -102,11 +102,10 @@ static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_m
     double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.widest_active);
     for (int64_t h = 0; h < units; h++)
         causes += f->in_map[h];
-    rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)n * (double)units));
-    rb_metrics_set(metrics, "reconstruction_error", sqrt(f->squares));
+    rb_metrics_rebuilt(metrics, (double)f->zeros / ((double)n * (double)units), f->squares,
+                       (double)f->values);
     rb_metrics_set(metrics, "objective", f->evidence / (double)n - log(mass));
     rb_metrics_set(metrics, "log_likelihood", f->evidence / (double)n);
-    rb_metrics_set(metrics, "mean_squared_error", f->squares / (double)f->values);
     rb_metrics_set(metrics, "causes_used", (double)causes);
     rb_metrics_set(metrics, "samples_used", used ? (double)used : NAN);
     rb_metrics_set(metrics, "exact_samples", (double)f->exact_samples);

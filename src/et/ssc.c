@@ -114,16 +114,14 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     double sum = 0;
     rb_error err = coder_new(ctx, model, rb_smaller(n, SAMPLES), &made);
     ssc_coder *c = made;
+    rb_block block = {0};
     int64_t size = err ? 1 : c->results.capacity;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        int64_t count = rb_smaller(n - first, size);
-        err = rb_feed_read(ctx, feed, first, count, &block);
-        err = err ? err : ssc_posteriors(ctx, c->engine, &block, &c->results);
-        if (err) break;
-        for (int64_t i = 0; i < count; i++) {
+    while (rb_feed_next(ctx, feed, size, &block, &err)) {
+        err = ssc_posteriors(ctx, c->engine, &block, &c->results);
+        for (int64_t i = 0; !err && i < block.n_samples; i++) {
             sum += c->results.evidence[i];
-            if (metrics->likelihoods) metrics->likelihoods[first + i] = c->results.evidence[i];
+            if (metrics->likelihoods)
+                metrics->likelihoods[block.first + i] = c->results.evidence[i];
         }
     }
     if (!err) rb_metrics_set(metrics, "log_likelihood", sum / (double)n);

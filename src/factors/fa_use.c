@@ -265,14 +265,10 @@ static double covariance_error(struct metrics *f) {
 }
 
 static rb_error measure(struct metrics *f, rb_feed *feed) {
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < f->n; first += f->block_samples) {
-        int64_t left = f->n - first;
-        rb_block block;
-        err = rb_feed_read(f->ctx, feed, first, left < f->block_samples ? left : f->block_samples,
-                           &block);
-        err = err ? err : add_block(f, &block);
-    }
+    while (rb_feed_next(f->ctx, feed, f->block_samples, &block, &err))
+        err = add_block(f, &block);
     return err;
 }
 
@@ -280,21 +276,18 @@ static void report(struct metrics *f, rb_metrics *metrics) {
     double n = (double)f->n, l = (double)f->codes.cols, m = (double)f->rows.cols;
     bool normal = f->coder->posterior.prior == FACTORS_NORMAL;
     rb_metrics_set(metrics, normal ? "log_likelihood" : "log_likelihood_bound", log_likelihood(f));
-    rb_metrics_set(metrics, "sparseness", f->zeros / (n * l));
+    rb_metrics_rebuilt(metrics, f->zeros / (n * l), f->errors, n * m);
     rb_metrics_set(metrics, "small_codes", f->small / (n * l));
-    rb_metrics_set(metrics, "reconstruction_error", sqrt(f->errors));
-    rb_metrics_set(metrics, "mean_squared_error", f->errors / (n * m));
     if (f->products.rows > 0) rb_metrics_set(metrics, "covariance_error", covariance_error(f));
 }
 
 rb_error fa_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
-    enum { MAX_FEATURES = 8192, CELLS = 1 << 21, MIN = 64 };
-    int64_t m = rb_model_features(model), l = rb_model_units(model), wide = m > l ? m : l;
+    enum { MAX_FEATURES = 8192, CELLS = 1 << 21 };
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
     struct metrics f = {.ctx = ctx, .n = rb_feed_samples(feed)};
     rb_scratch scratch = {.ctx = ctx};
     void *made = NULL;
-    f.block_samples = CELLS / wide < MIN ? MIN : CELLS / wide;
-    f.block_samples = f.block_samples < f.n ? f.block_samples : f.n;
+    f.block_samples = rb_block_size(CELLS, m > l ? m : l, f.n);
     scratch.err = fa_coder_new(ctx, model, f.block_samples, &made);
     f.coder = made;
     f.second = rb_take(&scratch, m, sizeof *f.second);

@@ -219,31 +219,28 @@ static void add_block(const linear *c, const rb_block *block, rb_dense codes, rb
 
 rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                  rb_metrics *metrics) {
-    enum { CELLS = 1 << 21, MIN = 64 };
-    int64_t n = rb_feed_samples(feed), size = CELLS / (rb_model_features(model) + 1);
+    enum { CELLS = 1 << 21 };
+    int64_t size = rb_block_size(CELLS, rb_model_features(model) + 1, rb_feed_samples(feed));
     struct sums sums = {0};
     rb_dense codes = {0}, row = {0};
     void *coder = NULL;
-    size = size < MIN ? MIN : size;
     rb_error err = factors_linear_new(ctx, model, size, &coder);
     if (err) return err;
     rb_scratch *own = &((linear *)coder)->own;
     rb_dense_take(own, model->type, size, rb_model_units(model), &codes);
     rb_dense_take(own, model->type, 1, rb_model_features(model), &row);
     err = own->err;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        double *likelihoods = metrics->likelihoods ? metrics->likelihoods + first : NULL;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
-        err = err ? err : rb_metrics_encode(ctx, metrics, coder, &block, codes.data);
+    rb_block block = {0};
+    while (rb_feed_next(ctx, feed, size, &block, &err)) {
+        double *likelihoods = metrics->likelihoods ? metrics->likelihoods + block.first : NULL;
+        err = rb_metrics_encode(ctx, metrics, coder, &block, codes.data);
         if (!err) add_block(coder, &block, codes, row, likelihoods, &sums);
     }
     if (!err) {
         double errors = fmax(sums.squares - sums.within, 0);
         rb_metrics_set(metrics, "log_likelihood", log_likelihood(coder, &sums));
-        rb_metrics_set(metrics, "sparseness", sums.zeros / (sums.n * (double)codes.cols));
-        rb_metrics_set(metrics, "reconstruction_error", sqrt(errors));
-        rb_metrics_set(metrics, "mean_squared_error", errors / sums.values);
+        rb_metrics_rebuilt(metrics, sums.zeros / (sums.n * (double)codes.cols), errors,
+                           sums.values);
     }
     factors_coder_free(coder);
     return err;

@@ -340,6 +340,8 @@ struct rb_metrics {
  * looks at codes is given them, so that all samples are encoded once. */
 rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, const rb_block *block,
                            void *codes);
+/* Sparseness, and the errors of what is rebuilt: their sum of squares over so many values. */
+void rb_metrics_rebuilt(rb_metrics *metrics, double sparseness, double squares, double values);
 /* rb_evaluate of samples whose codes may be there. */
 rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *encoded, rb_metrics **metrics);
 /* rb_evaluate, and the log-likelihood of each sample, NaN of a method without. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Samples in a block: large enough for fast products, whatever the shape. */
-enum { BLOCK_CELLS = 1 << 21, MIN_SAMPLES = 64 };
+enum { BLOCK_CELLS = 1 << 21 };
 
 /* What blocks, as read and preprocessed, and what is made of them take, roughly. */
 enum { BLOCK_BYTES = 1 << 26 };
@@ -24,9 +24,7 @@ static int64_t find_widest(const rb_model *model) {
 }
 
 static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
-    int64_t widest = find_widest(model), samples = BLOCK_CELLS / (widest > 0 ? widest : 1);
-    samples = samples < MIN_SAMPLES ? MIN_SAMPLES : samples;
-    return samples < n_samples ? samples : n_samples;
+    return rb_block_size(BLOCK_CELLS, find_widest(model), n_samples);
 }
 
 void rb_coder_clear(rb_coder *coder) {
@@ -395,15 +393,13 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
 }
 
 static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed, rb_below *below) {
-    int64_t n = rb_feed_samples(feed), size = to->coder.block_samples;
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
+    while (rb_feed_next(ctx, feed, to->coder.block_samples, &block, &err)) {
         int64_t values = 0;
-        err = rb_feed_read(ctx, feed, first, rb_smaller(n - first, size), &block);
-        to->squares += err ? 0 : rb_block_squares(&block, &values);
+        to->squares += rb_block_squares(&block, &values);
         to->values += (double)values;
-        if (!err && to->coder.model->method->non_negative) err = rb_below_add(ctx, below, &block);
+        if (to->coder.model->method->non_negative) err = rb_below_add(ctx, below, &block);
         if (!err && to->row.data) err = measure_block(ctx, to, &block);
     }
     return err;
@@ -423,12 +419,9 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
         err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &to.row);
     }
     err = err ? err : measure_all(ctx, &to, feed, below);
-    if (!err && to.row.data) {
-        double codes = (double)n * (double)rb_model_units(model);
-        rb_metrics_set(metrics, "sparseness", to.zeros / codes);
-        rb_metrics_set(metrics, "reconstruction_error", sqrt(to.errors));
-        rb_metrics_set(metrics, "mean_squared_error", to.errors / to.values);
-    }
+    if (!err && to.row.data)
+        rb_metrics_rebuilt(metrics, to.zeros / ((double)n * (double)rb_model_units(model)),
+                           to.errors, to.values);
     if (to.squares > 0) {
         double mean = rb_metrics_get(metrics, "mean_squared_error");
         rb_metrics_set(metrics, "variance_explained", 1 - mean * to.values / to.squares);
@@ -455,6 +448,12 @@ void rb_metrics_set(rb_metrics *metrics, const char *name, double value) {
         metrics->list[i].value = value;
         metrics->count += i == metrics->count;
     }
+}
+
+void rb_metrics_rebuilt(rb_metrics *metrics, double sparseness, double squares, double values) {
+    rb_metrics_set(metrics, "sparseness", sparseness);
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(squares));
+    rb_metrics_set(metrics, "mean_squared_error", squares / values);
 }
 
 double rb_metrics_get(const rb_metrics *metrics, const char *name) {

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_CELLS = 1 << 21, MIN_SAMPLES = 64 };
+enum { BLOCK_CELLS = 1 << 21 };
 
 /* Sums over the samples of a cohort. */
 typedef struct sums {
@@ -118,10 +118,8 @@ static void explain(const work *w, double squares, double *explained) {
 
 static rb_error open_work(rb_context *ctx, const rb_model *model, int64_t n, work *w) {
     int64_t m = rb_model_features(model), units = rb_model_units(model);
-    int64_t samples = BLOCK_CELLS / (m > units ? m : units > 0 ? units : 1);
-    samples = samples < MIN_SAMPLES ? MIN_SAMPLES : samples;
     *w = (work){.ctx = ctx, .model = model, .m = m, .units = units, .arrays.ctx = ctx};
-    w->block_samples = samples < n ? samples : n;
+    w->block_samples = rb_block_size(BLOCK_CELLS, m > units ? m : units, n);
     w->probabilities = rb_has_causes(model);
     w->halfway = rb_active_above(model);
     if (units == 0) return rb_fail(ctx, RB_ERROR_DATA, "the model has no units to compare");
@@ -176,7 +174,6 @@ static rb_error look_at(rb_context *ctx, cohort *c) {
 static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *source,
                             int64_t permutations, cohort *c) {
     int64_t n = source->n_samples, m = rb_model_features(model), units = rb_model_units(model);
-    int64_t size = BLOCK_CELLS / (m > 0 ? m : 1);
     rb_feed *feed = NULL;
     *c = (cohort){.n = n, .arrays.ctx = ctx};
     if (n < 2)
@@ -193,13 +190,9 @@ static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *s
     c->orders = rb_take(arrays, n * rb_context_threads(ctx), sizeof(int64_t));
     rb_error err =
         arrays->err ? arrays->err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    size = size < MIN_SAMPLES ? MIN_SAMPLES : size;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        int64_t count = n - first < size ? n - first : size;
-        err = rb_feed_read(ctx, feed, first, count, &block);
-        if (!err) rb_block_rows(&block, 0, rb_dense_rows(c->values, first, count));
-    }
+    rb_block block = {0};
+    while (rb_feed_next(ctx, feed, rb_block_size(BLOCK_CELLS, m, n), &block, &err))
+        rb_block_rows(&block, 0, rb_dense_rows(c->values, block.first, block.n_samples));
     rb_feed_free(feed);
     return err ? err : look_at(ctx, c);
 }

@@ -48,13 +48,12 @@ static void add_sample(rb_view *view, moments *sums, rb_dense row, int64_t to) {
 
 static rb_error collect(rb_context *ctx, rb_feed *feed, rb_dense row, rb_view *view,
                         moments *sums) {
-    int64_t total = rb_feed_samples(feed), next = 0;
+    int64_t next = 0;
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; first < total && !err; first += BLOCK) {
-        rb_block block;
-        err = rb_feed_read(ctx, feed, first, total - first < BLOCK ? total - first : BLOCK, &block);
-        for (int64_t i = 0; !err && i < block.n_samples; i++) {
-            bool shown = next < view->n_samples && view->samples[next] == first + i;
+    while (rb_feed_next(ctx, feed, BLOCK, &block, &err)) {
+        for (int64_t i = 0; i < block.n_samples; i++) {
+            bool shown = next < view->n_samples && view->samples[next] == block.first + i;
             rb_block_rows(&block, i, row);
             add_sample(view, sums, row, shown ? next++ : -1);
         }

@@ -458,33 +458,27 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
 }
 
 static rb_error measure_all(rb_context *ctx, rb_feed *feed, int64_t size, struct measuring *to) {
-    int64_t n = rb_feed_samples(feed);
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block samples;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &samples);
-        err = err ? err : measure_block(ctx, to, &samples);
-    }
+    while (rb_feed_next(ctx, feed, size, &block, &err))
+        err = measure_block(ctx, to, &block);
     return err;
 }
 
 static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                          rb_metrics *metrics) {
-    enum { CELLS = 1 << 20, MIN = 64 };
+    enum { CELLS = 1 << 20 };
     int64_t m = model->preprocess->n_features, l = rb_model_units(model), n = rb_feed_samples(feed);
-    int64_t size = CELLS / (m > l ? m : l);
+    int64_t size = rb_block_size(CELLS, m > l ? m : l, n);
     void *coder = NULL;
-    size = size < MIN ? MIN : size;
-    size = size < n ? size : n;
     rb_scratch scratch = {.ctx = ctx, .err = net_coder_new(ctx, model, size, &coder)};
     struct measuring to = {.coder = coder, .metrics = metrics};
     rb_dense_take(&scratch, model->type, size, l, &to.codes);
     rb_dense_take(&scratch, model->type, size, m, &to.rows);
     scratch.err = scratch.err ? scratch.err : measure_all(ctx, feed, size, &to);
     if (!scratch.err) {
-        rb_metrics_set(metrics, "sparseness", to.zeros / ((double)n * (double)l));
-        rb_metrics_set(metrics, "reconstruction_error", sqrt(to.errors));
-        rb_metrics_set(metrics, "mean_squared_error", to.errors / ((double)n * (double)m));
+        rb_metrics_rebuilt(metrics, to.zeros / ((double)n * (double)l), to.errors,
+                           (double)n * (double)m);
         rb_metrics_set(metrics, "free_energy", to.energy / (double)n);
     }
     net_coder_free(coder);

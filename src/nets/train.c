@@ -339,14 +339,13 @@ static rb_error train_epoch(deep_training *t, int64_t epoch, struct tally *tally
 
 static rb_error validate(deep_training *t, struct tally *tally) {
     static const deep_noise none = {0};
-    int64_t n = t->valid_labels.count, outputs = t->net.sizes[t->net.layers];
+    int64_t outputs = t->net.sizes[t->net.layers];
     int64_t rows = t->pass.rows < VALID_ROWS ? t->pass.rows : VALID_ROWS;
+    rb_block block = {0}, x;
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += rows) {
-        rb_block block, x;
-        err =
-            rb_feed_read(t->ctx, t->valid_feed, first, n - first < rows ? n - first : rows, &block);
-        err = err ? err : deep_net_input(t->ctx, &t->pass, &block, &none, NULL, &x);
+    while (rb_feed_next(t->ctx, t->valid_feed, rows, &block, &err)) {
+        int64_t first = block.first;
+        err = deep_net_input(t->ctx, &t->pass, &block, &none, NULL, &x);
         if (err) break;
         rb_dense y = deep_net_forward(t->ctx, &t->net, &x, &none, NULL, &t->pass);
         const int64_t *class_of = t->valid_labels.class_of;

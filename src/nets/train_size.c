@@ -21,13 +21,11 @@ static rb_error of_samples(rb_context *ctx, const rb_preprocess *p, rb_source *s
                            double *mean) {
     rb_feed *feed = NULL;
     double sum = 0;
-    int64_t n = rb_source_samples(source), values = 0;
+    int64_t values = 0;
+    rb_block block = {0};
     rb_error err = rb_feed_new(ctx, p, source, RB_FLOAT64, &feed);
-    for (int64_t first = 0; !err && first < n; first += ROWS) {
-        rb_block block;
+    while (rb_feed_next(ctx, feed, ROWS, &block, &err)) {
         int64_t there;
-        err = rb_feed_read(ctx, feed, first, n - first < ROWS ? n - first : ROWS, &block);
-        if (err) break;
         sum += rb_block_squares(&block, &there);
         values += there;
     }

@@ -198,12 +198,9 @@ static rb_error collect(unit_plot *p, const rb_model *model, rb_source *source) 
     if (!err) order(p);
     for (int64_t i = 0; !err && p->sample_names && i < p->n_samples; i++)
         p->sample_names[p->column_of[i]] = rb_source_sample_name(source, i);
-    for (int64_t first = 0; first < p->n_samples && !err; first += BLOCK) {
-        rb_block block;
-        int64_t count = p->n_samples - first < BLOCK ? p->n_samples - first : BLOCK;
-        err = rb_feed_read(p->ctx, feed, first, count, &block);
-        if (!err) add_block(p, &block);
-    }
+    rb_block block = {0};
+    while (rb_feed_next(p->ctx, feed, BLOCK, &block, &err))
+        add_block(p, &block);
     for (int64_t cell = 0; cell < p->rows * p->columns && !err; cell++)
         p->values[cell] = p->counts[cell] > 0 ? p->values[cell] / p->counts[cell] : NAN;
     rb_feed_free(feed);

@@ -56,8 +56,8 @@ static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metri
     return s->err;
 }
 
-static rb_error read_block(struct metrics *f, int64_t first, rb_block *block) {
-    return rb_feed_read(f->ctx, f->feed, first, rb_smaller(f->n - first, f->block_samples), block);
+static bool next_block(struct metrics *f, rb_block *block, rb_error *err) {
+    return rb_feed_next(f->ctx, f->feed, f->block_samples, block, err);
 }
 
 /* Counts zeros, sums codes. */
@@ -132,11 +132,11 @@ static void add_residual(struct metrics *f, rb_dense v, rb_dense codes) {
     }
 }
 
-static rb_error add_block(struct metrics *f, int64_t first, const rb_block *block) {
+static rb_error add_block(struct metrics *f, const rb_block *block) {
     rb_dense codes = rb_dense_rows(f->codes, 0, block->n_samples);
     rb_dense v = rb_dense_rows(f->rows, 0, block->n_samples);
     rfn_posterior_means(f->ctx, f->coder, block, codes);
-    if (f->likelihoods) add_likelihoods_of_means(f, first, codes);
+    if (f->likelihoods) add_likelihoods_of_means(f, block->first, codes);
     rb_gemm_lower(f->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
     rb_error err = rb_metrics_encode(f->ctx, f->metrics, f->coder, block, codes.data);
     if (err) return err;
@@ -144,18 +144,16 @@ static rb_error add_block(struct metrics *f, int64_t first, const rb_block *bloc
     rb_block_rows(block, 0, v);
     rb_moments_parallel(f->ctx, 1, v, codes, f->moments.u, f->moments.s);
     if (f->inverse.rows > 0) add_noise_squares(f, v);
-    if (f->likelihoods) add_likelihoods_of_rows(f, first, v);
+    if (f->likelihoods) add_likelihoods_of_rows(f, block->first, v);
     add_residual(f, v, codes);
     return RB_OK;
 }
 
 static rb_error add_blocks(struct metrics *f) {
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < f->n; first += f->block_samples) {
-        rb_block block;
-        err = read_block(f, first, &block);
-        err = err ? err : add_block(f, first, &block);
-    }
+    while (next_block(f, &block, &err))
+        err = add_block(f, &block);
     return err;
 }
 
@@ -217,18 +215,15 @@ static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
 
 /* C for features first .. first + c.rows - 1, lower part: columns up to the last of them. */
 static rb_error add_products(struct metrics *f, int64_t first, rb_dense c) {
+    rb_block block = {0};
     rb_error err = RB_OK;
     rb_dense_zero(c);
-    for (int64_t sample = 0; !err && sample < f->n; sample += f->block_samples) {
-        rb_block block;
-        err = read_block(f, sample, &block);
-        if (!err) {
-            int64_t count = block.n_samples;
-            rb_dense v = rb_dense_rows(f->rows, 0, count);
-            rb_block_rows(&block, 0, v);
-            rb_gemm_parallel(f->ctx, 1 / (double)f->n, rb_dense_part(v, 0, count, first, c.rows),
-                             RB_TRANSPOSED, rb_dense_part(v, 0, count, 0, c.cols), RB_PLAIN, 1, c);
-        }
+    while (next_block(f, &block, &err)) {
+        int64_t count = block.n_samples;
+        rb_dense v = rb_dense_rows(f->rows, 0, count);
+        rb_block_rows(&block, 0, v);
+        rb_gemm_parallel(f->ctx, 1 / (double)f->n, rb_dense_part(v, 0, count, first, c.rows),
+                         RB_TRANSPOSED, rb_dense_part(v, 0, count, 0, c.cols), RB_PLAIN, 1, c);
     }
     return err;
 }
@@ -289,25 +284,15 @@ void rfn_summary(const rb_model *model, bool details, char *line, size_t size) {
     if (second && !first) snprintf(line, size, "%s", text);
 }
 
-/* Blocks in which nothing, dense rows of a sparse source included, is large. */
-static int64_t choose_block(int64_t n, int64_t m, int64_t l) {
-    enum { CELLS = 1 << 22 };
-    int64_t samples = CELLS / (m > l ? m : l);
-    samples = samples < 64 ? 64 : samples;
-    return samples < n ? samples : n;
-}
-
 /* Is a value missing? */
 static rb_error find_lacking(struct metrics *f, bool *found) {
+    rb_block block = {0};
     rb_error err = RB_OK;
     *found = false;
-    for (int64_t first = 0; f->coder->lacking && !*found && !err && first < f->n;
-         first += f->block_samples) {
-        rb_block block;
-        int64_t values = 0;
-        err = read_block(f, first, &block);
-        if (!err) rb_block_squares(&block, &values);
-        *found = !err && values < block.n_samples * f->m;
+    while (f->coder->lacking && !*found && next_block(f, &block, &err)) {
+        int64_t values;
+        rb_block_squares(&block, &values);
+        *found = values < block.n_samples * f->m;
     }
     return err;
 }
@@ -318,10 +303,8 @@ static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *me
     if (err) return err;
     double objective = fill_objectives(f, metrics), error = NAN;
     set_stored(model, metrics);
-    rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)f->n * (double)f->l));
-    rb_metrics_set(metrics, "reconstruction_error", sqrt(f->residual_squares));
-    rb_metrics_set(metrics, "mean_squared_error",
-                   f->residual_squares / ((double)f->n * (double)f->m));
+    rb_metrics_rebuilt(metrics, (double)f->zeros / ((double)f->n * (double)f->l),
+                       f->residual_squares, (double)f->n * (double)f->m);
     err = covariance_error(f, &error);
     rb_metrics_set(metrics, "covariance_error", error);
     if (!err && (!isfinite(error) || !isfinite(objective))) {
@@ -333,6 +316,7 @@ static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *me
 }
 
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
+    enum { CELLS = 1 << 22 }; /* dense rows of a sparse source included */
     struct metrics f = {.ctx = ctx,
                         .scratch = {.ctx = ctx},
                         .feed = feed,
@@ -341,7 +325,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
                         .l = rb_model_units(model),
                         .metrics = metrics,
                         .likelihoods = metrics->likelihoods};
-    f.block_samples = choose_block(f.n, f.m, f.l);
+    f.block_samples = rb_block_size(CELLS, f.m > f.l ? f.m : f.l, f.n);
     rb_error err = metrics_new(ctx, model, &f);
     bool lacking = false;
     err = err ? err : find_lacking(&f, &lacking);

@@ -95,13 +95,10 @@ static rb_error add_block(struct measuring *f, const rb_block *block, struct tot
 }
 
 static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, struct totals *t) {
-    int64_t n = rb_feed_samples(feed);
+    rb_block block = {0};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        err = rb_feed_read(f->ctx, feed, first, rb_smaller(n - first, size), &block);
-        err = err ? err : add_block(f, &block, t);
-    }
+    while (rb_feed_next(f->ctx, feed, size, &block, &err))
+        err = add_block(f, &block, t);
     return err;
 }
 
@@ -125,9 +122,7 @@ rb_error rfn_evaluate_lacking(rb_context *ctx, rfn_coder *coder, rb_feed *feed,
         rb_metrics_set(metrics, "estep_objective", estep);
         rb_metrics_set(metrics, "energy", -objective - divergence);
         rb_metrics_set(metrics, "divergence", divergence);
-        rb_metrics_set(metrics, "sparseness", (double)t.zeros / (n * (double)w.cols));
-        rb_metrics_set(metrics, "reconstruction_error", sqrt(t.residual));
-        rb_metrics_set(metrics, "mean_squared_error", t.residual / t.values);
+        rb_metrics_rebuilt(metrics, (double)t.zeros / (n * (double)w.cols), t.residual, t.values);
     }
     return rb_scratch_end(&f.scratch);
 }
