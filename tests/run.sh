@@ -7,6 +7,11 @@ log=$build/Testing/Temporary/LastTest.log
 printed=$build/Testing/printed.log
 rm -f "$log" "$printed"
 mkdir -p "$build/Testing"
+# The kernels of OpenBLAS that the tool would start anew for, thousands of times, and C programs would not.
+if [ -z "${OPENBLAS_CORETYPE:-}" ] && [ -x "$build/rarebit" ] && kernels=$("$build/rarebit" version --json); then
+    OPENBLAS_CORETYPE=$(echo "$kernels" | sed -n 's/.*"blas_kernels": "\([^"]*\)".*/\1/p')
+    export OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS=1
+fi
 status=0
 ctest --test-dir "$build" --no-tests=error --output-on-failure -j2 -O "$printed" "$@" || status=$?
 [ -f "$log" ] || exit $status

@@ -60,6 +60,7 @@ RAREBIT_KERNEL=abacus
 export RAREBIT_KERNEL
 refuses "abacus" version
 unset RAREBIT_KERNEL
+unset OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS # which tests/run.sh sets
 core=$("$RAREBIT" version --json | sed -n 's/.*"blas_kernels": "\([^"]*\)".*/\1/p')
 RAREBIT_BLAS_CORE=nonsuch
 export RAREBIT_BLAS_CORE

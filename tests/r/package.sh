@@ -11,7 +11,7 @@ fi
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-unset R_LIBS R_LIBS_USER OPENBLAS_CORETYPE
+unset R_LIBS R_LIBS_USER OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS
 sh "$SOURCE/r/build.sh" --folder "$work"
 mkdir "$work/library"
 export RAREBIT_LIBRARY="$BUILD" RAREBIT_INCLUDE="$SOURCE/include"
