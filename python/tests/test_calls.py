@@ -154,7 +154,7 @@ def test_verbose_prints(X, capfd):
     assert capfd.readouterr() == ("", "")
     RFN(3, iterations=3, verbose=2).fit(X)
     assert "iteration 2 of 3" in capfd.readouterr().out
-    RFN(3, iterations=300, verbose=1).fit(X)
+    RFN(3, iterations=300, parameter_tolerance=0, verbose=1).fit(X)
     out = capfd.readouterr().out
     assert "iteration 300 of 300" in out and "iteration 2 of" not in out
 

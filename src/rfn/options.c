@@ -156,5 +156,6 @@ const rb_option_rule rfn_option_rules[] = {
     {"preset=sparse",
      "estep=cyclic eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "
      "sparse-loadings=0 newton-iterations=500 steer-iterations=250 iterations=850 centre=mean"},
+    {"eta=0.5", "parameter-tolerance=1e-4"}, /* smaller steps change less, and mean no end */
     {0},
 };

@@ -60,7 +60,7 @@ rm delays
 
 # Ctrl-C writes the model, and a checkpoint to go on from: with the seed that was drawn.
 command="fit stopped by INT"
-"$RAREBIT" fit rfn X.npy -k 10 --iterations 4000 --checkpoint c.h5 -o stopped.h5 \
+"$RAREBIT" fit rfn X.npy -k 10 --iterations 4000 --parameter-tolerance 0 --checkpoint c.h5 -o stopped.h5 \
     --log-json stopped.jsonl >out 2>err &
 pid=$!
 until [ "$(cat stopped.jsonl 2>/dev/null | wc -l)" -gt 3 ]; do
@@ -73,13 +73,13 @@ got=$?
 exists stopped.h5
 exists c.h5
 seed=$(sed -n 's/^seed \([0-9]*\)$/\1/p' err)
-expect 0 fit rfn X.npy -k 10 --iterations 4000 --checkpoint c.h5 -o stopped.h5 --log-json stopped.jsonl
+expect 0 fit rfn X.npy -k 10 --iterations 4000 --parameter-tolerance 0 --checkpoint c.h5 -o stopped.h5 --log-json stopped.jsonl
 says "seed $seed"
 says "resuming from the checkpoint c.h5, after iteration "
 says " s over all runs; objective "
 [ ! -e c.h5 ] || fail "$command: the checkpoint of a fit that is done is still there"
 [ "$(wc -l <stopped.jsonl)" -eq 4000 ] || fail "$command: the log has $(wc -l <stopped.jsonl) lines"
-expect 0 fit rfn X.npy -k 10 --iterations 4000 --seed "$seed" -o whole.h5 --log-json whole.jsonl -q
+expect 0 fit rfn X.npy -k 10 --iterations 4000 --parameter-tolerance 0 --seed "$seed" -o whole.h5 --log-json whole.jsonl -q
 expect 0 encode stopped.h5 X.npy -o stopped.npy -q
 expect 0 encode whole.h5 X.npy -o whole.npy -q
 same stopped.npy whole.npy
@@ -87,7 +87,7 @@ rm -f stopped.* whole.*
 
 # One fit at a time: a second one is refused, and harms nothing; killed, the first holds nobody up.
 command="two fits with one checkpoint"
-twice="fit rfn X.npy -k 10 --iterations 2000000 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
+twice="fit rfn X.npy -k 10 --iterations 2000000 --parameter-tolerance 0 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
 for round in 1 2 3; do
     # shellcheck disable=SC2086
     "$RAREBIT" $twice --log-json one.jsonl -o one.h5 -q >first 2>&1 &
@@ -109,7 +109,7 @@ done
 rm -f first one.jsonl two.h5
 
 # A checkpoint of another fit, or damaged: a sentence, and the file stays.
-long="fit rfn X.npy -k 3 --iterations 2000000 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
+long="fit rfn X.npy -k 3 --iterations 2000000 --parameter-tolerance 0 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
 short="fit rfn X.npy -k 3 --iterations 5 --seed 1 --checkpoint c.h5"
 # shellcheck disable=SC2086
 "$RAREBIT" $long -o m.h5 -q >out 2>err &

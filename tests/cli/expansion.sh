@@ -57,7 +57,7 @@ bomb info history.png
 
 # Models and checkpoints are read with the same limit.
 breaks "m.h5 has 2" encode m.h5 X.npy -o codes.npy --max-expansion 0.005
-resume="fit rfn X.npy -k 3 --iterations 100000000 --seed 1 --checkpoint c.h5 --checkpoint-every 1 -o m2.h5 -q"
+resume="fit rfn X.npy -k 3 --iterations 100000000 --parameter-tolerance 0 --seed 1 --checkpoint c.h5 --checkpoint-every 1 -o m2.h5 -q"
 # shellcheck disable=SC2086
 "$RAREBIT" $resume 2>err &
 pid=$!

@@ -70,7 +70,7 @@ expect 0 fit rfn X.npy -k 2 --iterations 500 --tolerance 0.5 --seed 1 -o stop.h5
 says "converged"
 expect 0 fit rfn X.npy -k 2 --iterations 500 --parameter-tolerance 0.01 --seed 1 -o stop.h5
 says "converged: the parameters have converged"
-expect 0 fit rfn X.npy -k 2 --iterations 500 --patience 3 --tolerance 0.01 --seed 1 -o stop.h5
+expect 0 fit rfn X.npy -k 2 --iterations 500 --patience 3 --tolerance 0.01 --parameter-tolerance 0 --seed 1 -o stop.h5
 says "out of patience"
 expect 0 fit rfn X.npy -k 2 --iterations 500 --max-time 1e-9s --seed 1 -o stop.h5
 says "1 iterations in"

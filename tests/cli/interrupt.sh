@@ -24,7 +24,7 @@ wait_for_log() {
 
 for signal in INT TERM; do
     command="fit stopped by $signal"
-    "$RAREBIT" fit rfn X.npy -k 10 --iterations 1000000000 --seed 1 -o $signal.h5 \
+    "$RAREBIT" fit rfn X.npy -k 10 --iterations 1000000000 --parameter-tolerance 0 --seed 1 -o $signal.h5 \
         --log-json $signal.jsonl >out 2>err &
     pid=$!
     wait_for_log $signal.jsonl
@@ -86,7 +86,7 @@ fi
 # A second signal ends at once; what is there is whole.
 command="fit stopped twice"
 expect 0 simulate biclusters --samples 1500 --features 1000 --seed 1 -o wide.npy -q
-"$RAREBIT" fit rfn wide.npy -k 500 --iterations 1000000 --seed 1 -o twice.h5 \
+"$RAREBIT" fit rfn wide.npy -k 500 --iterations 1000000 --parameter-tolerance 0 --seed 1 -o twice.h5 \
     --log-json twice.jsonl --checkpoint twice.ck --checkpoint-every 1 >out 2>err &
 pid=$!
 wait_for_log twice.jsonl

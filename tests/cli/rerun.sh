@@ -89,10 +89,10 @@ breaks "cannot read m.h5" rerun warm.h5 -q
 expect 0 rerun warm.h5 --init first.h5 -q
 
 # A fit that was cut short is cut short after as many iterations.
-expect 0 fit rfn X.npy -k 3 --iterations 1000000 --max-time 0.3 --seed 1 -o timed.h5 -q
+expect 0 fit rfn X.npy -k 3 --iterations 1000000 --parameter-tolerance 0 --max-time 0.3 --seed 1 -o timed.h5 -q
 expect 0 rerun timed.h5 -q
 tells "the same bits: "
-"$RAREBIT" fit rfn X.npy -k 3 --iterations 100000000 --seed 1 --log-json log -o cut.h5 -q 2>err &
+"$RAREBIT" fit rfn X.npy -k 3 --iterations 100000000 --parameter-tolerance 0 --seed 1 --log-json log -o cut.h5 -q 2>err &
 fit=$!
 while [ ! -s log ]; do sleep 0.05; done
 kill -INT $fit

@@ -223,6 +223,29 @@ static void stop_rules_wait(void **state) {
     rb_context_free(ctx);
 }
 
+/* A fit without options ends once its parameters rest; smaller steps would say nothing. */
+static void the_default_stops(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, 1);
+    rb_source *source;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    for (int slow = 0; slow < 2; slow++) {
+        rb_options *options;
+        rb_model *model;
+        assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+        if (slow) assert_ok(ctx, rb_options_set(ctx, options, "eta", "0.01"));
+        assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+        assert_int_equal(rb_model_status(model),
+                         slow ? RB_STATUS_ITERATIONS : RB_STATUS_PARAMETERS);
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_to_spare_die),
@@ -232,6 +255,7 @@ int main(void) {
         cmocka_unit_test(scales_of_features_do_not_matter),
         cmocka_unit_test(the_estep_follows_other_options),
         cmocka_unit_test(stop_rules_wait),
+        cmocka_unit_test(the_default_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

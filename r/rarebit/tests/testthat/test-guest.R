@@ -74,7 +74,7 @@ test_that("an interrupt ends a fit as it ends any other call of R", {
     "x <- matrix(sin(seq_len(1e6)), 1000)",
     "system(sprintf('(sleep 1; kill -INT %d) &', Sys.getpid()))",
     "began <- Sys.time()",
-    "how <- tryCatch({ rfn(x, 100, iterations = 1e9); 'done' }, interrupt = function(i) 'interrupted')",
+    "how <- tryCatch({ rfn(x, 100, parameter_tolerance = 0, iterations = 1e9); 'done' }, interrupt = function(i) 'interrupted')",
     "cat(how, as.numeric(Sys.time() - began, units = 'secs') < 10, '\\n')",
     "cat(suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 200))$method, '\\n')"))
   expect_identical(trimws(utils::tail(out, 2)), c("interrupted TRUE", "rfn"))
@@ -113,10 +113,10 @@ test_that("interrupts come through after calls within a callback, and during the
     "  cat(how, as.numeric(Sys.time() - began, units = 'secs') < 10, '\\n')",
     "}",
     "told <- suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 5, callback = function(p) predict(small)))",
-    "timed(rfn(x, 100, iterations = 1e9))",
-    "timed(rfn(x[1:50, 1:20], 3, iterations = 1e9, callback = function(p) predict(small)))",
-    "timed(rfn(x[1:50, 1:20], 3, iterations = 1e9, callback = function(p)",
-    "  try(rfn(x, 100, iterations = 1e9), silent = TRUE)))",
+    "timed(rfn(x, 100, parameter_tolerance = 0, iterations = 1e9))",
+    "timed(rfn(x[1:50, 1:20], 3, parameter_tolerance = 0, iterations = 1e9, callback = function(p) predict(small)))",
+    "timed(rfn(x[1:50, 1:20], 3, parameter_tolerance = 0, iterations = 1e9, callback = function(p)",
+    "  try(rfn(x, 100, parameter_tolerance = 0, iterations = 1e9), silent = TRUE)))",
     "timed(repeat sqrt(2))",
     "cat(suppressMessages(rfn(x[1:50, 1:20], 3, iterations = 200))$method, '\\n')"))
   said <- trimws(grep("^(interrupted|done|rfn)", out, value = TRUE))
