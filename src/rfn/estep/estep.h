@@ -86,9 +86,10 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The residual rows of the units worked on at once from `first` on, into work->residual. */
+/* The residual rows of some units from `first` on, as many as are worked on at once or fewer, into
+ * work->residual. */
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  rfn_work *work);
+                  int64_t count, rfn_work *work);
 
 /* out <- the nearest feasible point of row + factor step (n each), to which it may point. false:
  * nothing was positive, and on the normalised set the largest value was taken (dead.c). */

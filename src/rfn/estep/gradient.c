@@ -60,7 +60,7 @@ static void take(struct step *s, double *largest, double *change) {
     *largest = *change = 0;
     for (; s->first < l && !rb_asked_to_stop(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, s->first);
-        rfn_residual(s->ctx, s->problem, s->codes, s->first, s->work);
+        rfn_residual(s->ctx, s->problem, s->codes, s->first, count, s->work);
         rb_parallel(s->ctx, count, one_unit, s);
         for (int64_t unit = 0; unit < count; unit++) {
             *largest = fmax(*largest, s->largest[unit]);

@@ -71,8 +71,7 @@ static void own_residual(void *arg, int64_t slice, int worker) {
 }
 
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  rfn_work *work) {
-    int64_t count = rfn_units_from(codes.rows, first);
+                  int64_t count, rfn_work *work) {
     rb_dense residual = rb_dense_part(work->residual, 0, count, 0, codes.cols);
     if (problem->patterns) {
         struct own_residuals own = {problem, codes, residual, first};
