@@ -35,7 +35,8 @@ done
 # Tables of samples, however many options name one, and whatever is asked of it.
 suffix=tsv
 obs=$SOURCE/tests/data/hdf5/obs.h5ad
-awk 'BEGIN { srand(3); print "id\tA\tB\tC"; for (i = 0; i < 24; i++) print "s" i "\t" rand() "\t" rand() "\t" rand() }' >in.tsv
+awk 'BEGIN { srand(3); print "id\tA\tB\tC"; for (i = 0; i < 24; i++) {
+    x = 9 * (i < 6); print "s" i "\t" rand() + x "\t" rand() + x / 2 "\t" rand() } }' >in.tsv
 awk 'BEGIN { print "id\tclass\tbatch"; for (i = 0; i < 24; i++) print "s" i "\t" (i % 3 ? "T" : "S") "\t" (i % 2 ? "b" : "c") }' >classes.tsv
 tr '\t' , <classes.tsv | gzip >covariates.csv.gz
 cut -f 2 classes.tsv >list.txt
@@ -50,7 +51,7 @@ for table in classes.tsv covariates.csv.gz:class list.txt numbers.npy; do
     opens_once finetune none in.tsv --labels "$table" --layers 2 --epochs 1 --seed 1 -o x.h5 -q
     opens_once evaluate x.h5 in.tsv --labels "$table" -q
 done
-opens_once fit rfn in.tsv -k 2 --iterations 3 --seed 1 --covariates covariates.csv.gz --regress batch -o x.h5 -q
+opens_once fit pca in.tsv -k 1 --covariates covariates.csv.gz --regress batch -o x.h5 -q
 mv x.h5 r.h5
 opens_once encode r.h5 in.tsv --covariates covariates.csv.gz -o codes.npy -q
 for words in codes "unit --unit 0" modules; do
