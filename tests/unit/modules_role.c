@@ -9,6 +9,7 @@
 #include "modules/modules.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static rb_powers powers_of(const double *numbers, int64_t count) {
     rb_powers p = {0};
@@ -77,11 +78,41 @@ static void spare_where_nothing_is_shared(void **state) {
     assert_int_equal(block(2, 2, 1e6), RB_UNIT_MODULE);
 }
 
+/* ---- a spare unit that is significant ---- */
+
+/* It comes where its score belongs, with all that is known of it; the others stay in order. */
+static void promoted_by_its_score(void **state) {
+    (void)state;
+    rb_context *ctx = NULL;
+    rb_modules *m;
+    static const double scores[] = {9, 5, 7, 2};
+    static const int64_t after[] = {0, 2, 1, 3};
+    assert_int_equal(rb_context_new(&ctx), RB_OK);
+    assert_int_equal(rb_modules_new(ctx, 4, &m), RB_OK);
+    m->significance = calloc(4, sizeof *m->significance);
+    for (int r = 0; r < 4; r++) {
+        m->list[r].unit = r;
+        m->notes[r] = (rb_module_note){scores[r], r < 2 ? RB_UNIT_MODULE : RB_UNIT_SPARE};
+        m->significance[r].p = r;
+    }
+    assert_int_equal(rb_modules_called(m), 2);
+    rb_modules_promote(m, 2);
+    assert_int_equal(rb_modules_called(m), 3);
+    for (int r = 0; r < 4; r++) {
+        assert_int_equal(m->list[r].unit, after[r]);
+        assert_true(m->notes[r].score == scores[after[r]]);
+        assert_true(m->significance[r].p == (double)after[r]);
+    }
+    rb_modules_free(m);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(background_by_its_codes),
         cmocka_unit_test(spare_below_its_bound),
         cmocka_unit_test(spare_where_nothing_is_shared),
+        cmocka_unit_test(promoted_by_its_score),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
