@@ -31,12 +31,43 @@ def three(strength, noise=sets.normal):
     return lambda rng: sets.plant(rng, noise(rng, N, M), np.full(3, strength), (0.1, 0.25), (0.08, 0.2))
 
 
+def families(rng, size=5):
+    """Samples of a family share half of their variance; families are shuffled."""
+    of = rng.permutation(np.repeat(range(N // size), size))
+    return (sets.normal(rng, N // size, M)[of] + sets.normal(rng, N, M)) / np.sqrt(2), of
+
+
+def runs(rng, size, apart):
+    """Samples follow each other in time: runs that are apart, or one that is cut."""
+    chains = [sets.autoregressive(rng, M, size if apart else N, 0.7).T for _ in range(N // size if apart else 1)]
+    return np.concatenate(chains).copy(), np.repeat(range(N // size), size)
+
+
+BLOCKS = {  # samples depend on each other: judged with --blocks
+    "families of 5": lambda rng: in_blocks(sets.Set, *families(rng)),
+    "runs of 10": lambda rng: in_blocks(sets.Set, *runs(rng, 10, True)),
+    "a run cut in six": lambda rng: in_blocks(sets.Set, *runs(rng, 10, False)),
+}
+
+
+def in_blocks(make, x, of):
+    made = make(x)
+    made.blocks = of
+    return made
+
+
+def planted_in(rng, x, of):
+    return in_blocks(lambda x: sets.plant(rng, x, np.full(3, 2.5), (0.1, 0.25), (0.08, 0.2)), x, of)
+
+
 PLANTED = {
     "weak": three(1.5),
     "medium": three(2.5),
     "strong": three(5.0),
     "in heavy tails": three(2.5, sets.heavy),
     "in correlated features": three(2.5, sets.autoregressive),
+    "in families of 5": lambda rng: planted_in(rng, *families(rng)),
+    "in runs of 10": lambda rng: planted_in(rng, *runs(rng, 10, True)),
 }
 
 
@@ -48,6 +79,9 @@ def calls(tool, made, seed):
         how = ["-q", "--threads", "1"]
         counts = ["--totals", "1000", "--log1p"] * made.counts
         subprocess.run([tool.path, "fit", "rfn", data, "-k", "5", "--seed", str(seed), *counts, "-o", model, *how], check=True)
+        if made.blocks is not None:
+            Path(folder, "blocks").write_text("block\n" + "".join(f"b{b}\n" for b in made.blocks))
+            how += ["--blocks", Path(folder) / "blocks"]
         out = subprocess.run([tool.path, "modules", model, data, "--permutations", "19", "--json", *how, *tool.options],
                              check=True, stdout=subprocess.PIPE).stdout
     return [(m["samples"], m["features"]) for m in json.loads(out)["modules"]
@@ -75,8 +109,8 @@ def judge(tool, confirm, seeds, each):
             yield name, list(each(answer, [(generators, name, seed, t) for seed in seeds for t in range(times)]))
 
     print(f"{'noise':24} sets with a call, family-wise at 5 %", flush=True)
-    for some in (NOISE, BEYOND):
-        for name, answers in rows(some, TIMES if some is NOISE else TIMES // 4):
+    for some in (NOISE, BEYOND, BLOCKS):
+        for name, answers in rows(some, TIMES // 4 if some is BEYOND else TIMES):
             print(f"{name:24} {wilson(sum(a[0] > 0 for a in answers), len(answers))}", flush=True)
     print(f"\n{'planted':24} {'found':32} calls that are none of them")
     for name, answers in rows(PLANTED, TIMES // 4):

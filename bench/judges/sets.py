@@ -15,6 +15,7 @@ class Set:
     x: np.ndarray                                # samples x features
     modules: list = field(default_factory=list)  # (samples, features) of each
     counts: bool = False                         # to be fitted with --log1p
+    blocks: np.ndarray | None = None             # of each sample: to be tested with --blocks
 
 
 def normal(rng, n, m):

@@ -88,6 +88,7 @@ typedef struct rb_look {
     bool across, may_be_across;
     /* the part: some of the samples looked at and of the features, dense */
     int64_t part_n, part_m, part_used; /* used: of the features, those that differ among samples */
+    int64_t part_step;                 /* 1: all samples in order; 2: pairs of neighbours */
     int64_t *part_samples, *part_features; /* part_samples: places among those looked at */
     double *part;                          /* part_n x part_m */
     double quantiles[5];                   /* of the values: 0.01, 0.25, 0.5, 0.75, 0.99 */
@@ -106,6 +107,7 @@ typedef struct rb_look {
     int64_t break_at; /* place in the part; -1: none */
     int break_component;
     double break_share;
+    rb_neighbours neighbours;
     int64_t n_groups; /* by names; 0: none that differ */
     char groups[RB_CHECK_SHOWN][32];
     const char *group_where; /* "begin", "end" */

@@ -415,12 +415,23 @@ static rb_error say_scales(const speaker *s) {
 
 /* ---- blocks ---- */
 
+static rb_error say_neighbours(const speaker *s) {
+    const rb_neighbours *found = &s->look->neighbours;
+    char text[512];
+    if (!found->alike) return RB_OK; /* say_break does */
+    rb_neighbours_say(found, text, sizeof text);
+    return rb_check_find(s->ctx, s->check, "neighbours", RB_SEVERITY_NOTE, found->next, "%s", text);
+}
+
 static rb_error say_break(const speaker *s) {
     const rb_look *look = s->look;
     char last[WHO], next[WHO];
     if (look->break_at < 0) {
         return rb_check_find(s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
-                             "the order of the samples has no break");
+                             "the order of the samples has no break%s",
+                             look->neighbours.alike ? ""
+                                                    : ", and neighbours are no more alike than "
+                                                      "others");
     }
     return rb_check_find(
         s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
@@ -484,9 +495,9 @@ static rb_error say_level(const speaker *s) {
 
 rb_error rb_check_say(const rb_look *look, rb_check *check) {
     static rb_error (*const usable[])(const speaker *s) = {
-        say_kind,     say_orientation, say_stand_ins, say_missing, say_same,   say_constant,
-        say_outliers, say_components,  say_level,     say_scales,  say_groups, say_break,
-        say_size,     say_features,    say_names,     say_looked};
+        say_kind,       say_orientation, say_stand_ins, say_missing, say_same,   say_constant,
+        say_outliers,   say_components,  say_level,     say_scales,  say_groups, say_break,
+        say_neighbours, say_size,        say_features,  say_names,   say_looked};
     speaker s = {look, look->ctx, check};
     bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
     rb_error err = say_unusable(&s);

@@ -106,6 +106,18 @@ static void find_near(rb_look *look, rb_dense gram) {
     }
 }
 
+/* By the Gram matrix. */
+static double cosine(int64_t a, int64_t b, const void *user) {
+    const rb_dense *gram = user;
+    double norms = sqrt(rb_dense_get(*gram, a, a) * rb_dense_get(*gram, b, b));
+    return norms > 0 ? rb_dense_get(*gram, a, b) / norms : 0;
+}
+
+static void find_neighbours(rb_look *look, rb_dense gram) {
+    int64_t n = gram.rows, step = look->part_step, pairs = step == 1 ? n - 1 : n / step;
+    look->neighbours = rb_neighbours_of(pairs, n, step, cosine, &gram);
+}
+
 /* Rows become orthonormal, one after the other (Gram and Schmidt, twice). */
 static void orthonormalise(const rb_context *ctx, rb_dense q) {
     for (int64_t r = 0; r < q.rows; r++) {
@@ -312,6 +324,7 @@ rb_error rb_look_structure(rb_look *look) {
     if (!err) {
         make_gram(look, gram);
         find_near(look, gram);
+        find_neighbours(look, gram);
         find_components(look, gram, q, z);
         find_level(look, rb_dense_row(q, 0));
     }

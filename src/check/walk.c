@@ -1,5 +1,6 @@
 /* Every value once: sums of samples and features, extremes, hashes; and a part of the samples,
- * evenly spread, is kept. Of much data stretches are looked at, evenly spread too. */
+ * evenly spread, is kept: all, or pairs of neighbours. Of much data stretches are looked at, evenly
+ * spread too. */
 #include "check.h"
 
 #include <math.h>
@@ -119,8 +120,12 @@ static void add_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t j) {
 /* Place in the part of a sample that was looked at, or -1. */
 static int64_t place_in_part(const rb_look *look, int64_t j) {
     if (look->part_n == 0) return -1;
-    int64_t p = (j * look->part_n + look->looked - 1) / look->looked;
-    return p < look->part_n && look->part_samples[p] == j ? p : -1;
+    int64_t step = look->part_step, groups = look->part_n / step;
+    for (int64_t s = 0; s < step && s <= j; s++) {
+        int64_t p = ((j - s) * groups + look->looked - 1) / look->looked * step + s;
+        if (p < look->part_n && look->part_samples[p] == j) return p;
+    }
+    return -1;
 }
 
 static void keep_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t p) {
@@ -170,6 +175,7 @@ static void choose(rb_look *look, int64_t max_samples) {
                       : look->looked < STRETCHES ? look->looked
                                                  : STRETCHES;
     look->part_n = look->looked < PART_SAMPLES ? look->looked : PART_SAMPLES;
+    look->part_step = look->part_n < look->looked ? 2 : 1;
     look->part_m = look->m < PART_FEATURES ? look->m : PART_FEATURES;
 }
 
@@ -183,13 +189,14 @@ static rb_error take_memory(rb_look *look) {
     look->part_samples = rb_take(s, look->part_n, sizeof *look->part_samples);
     look->part_features = rb_take(s, look->part_m, sizeof *look->part_features);
     if (s->err) return s->err;
+    int64_t step = look->part_step;
     rb_tally none = {.low = INFINITY, .high = -INFINITY};
     for (int64_t j = 0; j < look->looked; j++)
         look->samples[j] = none;
     for (int64_t k = 0; k < look->m; k++)
         look->features[k] = none;
     for (int64_t p = 0; p < look->part_n; p++)
-        look->part_samples[p] = p * look->looked / look->part_n;
+        look->part_samples[p] = p / step * step * look->looked / look->part_n + p % step;
     for (int64_t c = 0; c < look->part_m; c++)
         look->part_features[c] = c * look->m / look->part_m;
     return RB_OK;

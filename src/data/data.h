@@ -374,6 +374,21 @@ void rb_preprocess_inverse(const rb_preprocess *p, rb_dense rows);
 /* Into such rows, once they are on the scale of the data: all values that the source has. */
 void rb_feed_keep(const rb_feed *feed, rb_dense rows);
 
+/* ---- samples that depend on each other (neighbours.c) ---- */
+
+/* Mean cosines of samples with the next one of the file, and of others: are these more alike than
+ * chance has it? */
+typedef struct rb_neighbours {
+    double next, others;
+    bool alike;
+} rb_neighbours;
+typedef double (*rb_cosine_fn)(int64_t a, int64_t b, const void *user);
+/* Of n_pairs samples, every step-th one, the next one is that behind it. */
+rb_neighbours rb_neighbours_of(int64_t n_pairs, int64_t n_samples, int64_t step,
+                               rb_cosine_fn cosine, const void *user);
+/* What those who would permute samples must know of them. */
+void rb_neighbours_say(const rb_neighbours *found, char *text, size_t size);
+
 /* ---- values below 0 (below.c) ---- */
 
 /* Of preprocessed samples; zero-initialise. */

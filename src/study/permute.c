@@ -528,18 +528,32 @@ static const char one_of_blocks[] =
     "tested is only whether a module is more than independent features (blocks of samples "
     "permuted), which any correlated ones are. Samples of a block may depend on each other";
 
+/* The cosine of two samples, as the fit has them. */
+static double cosine(int64_t a, int64_t b, const void *user) {
+    const study *s = user;
+    const rb_preprocess *p = s->model->preprocess;
+    const rb_matrix *x = s->matrix;
+    double product = 0, first = 0, second = 0;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        double u = rb_get(x->type, x->values, a * p->n_features + k) - p->centre[k];
+        double v = rb_get(x->type, x->values, b * p->n_features + k) - p->centre[k];
+        double scale = 1 / (p->scale[k] * p->scale[k]);
+        product += u * v * scale;
+        first += u * u * scale;
+        second += v * v * scale;
+    }
+    return first > 0 && second > 0 ? product / sqrt(first * second) : 0;
+}
+
 /* Without blocks. */
 static void warn_of_neighbours(rb_context *ctx, const study *s) {
-    double next, others;
-    if (s->folded || rb_rotation_flaw(s->matrix) ||
-        !rb_neighbours_alike(s->model->preprocess, s->matrix, &next, &others))
-        return;
-    rb_log(
-        ctx, RB_LOG_WARNING,
-        "samples next to each other in the file are alike (mean cosine %.2g; of others %.2g): if "
-        "they depend on each other, p-values are too small; name plates, families or runs with "
-        "`blocks`. Where samples are sorted by class this means nothing",
-        next, others);
+    char text[512];
+    int64_t n = s->matrix->n_samples;
+    if (s->folded || rb_rotation_flaw(s->matrix)) return;
+    rb_neighbours found = rb_neighbours_of(n - 1, n, 1, cosine, s);
+    if (!found.alike) return;
+    rb_neighbours_say(&found, text, sizeof text);
+    rb_log(ctx, RB_LOG_WARNING, "%s", text);
 }
 
 /* Makes ready for what can be tested, and says what that is. */

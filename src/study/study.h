@@ -123,11 +123,6 @@ rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matri
                         rb_matrix **folded);
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
 
-/* Are samples more like the next one of the file than chance has it? The mean cosines of these, and
- * of others. Of a dense matrix without missing values, as yet to be centred and scaled. */
-bool rb_neighbours_alike(const rb_preprocess *p, const rb_matrix *matrix, double *neighbours,
-                         double *others);
-
 /* ---- which study it is (key.c) ---- */
 
 /* The key of the jobs of a study: its name, the version, the data with what is bound to them, and

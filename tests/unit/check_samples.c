@@ -1,14 +1,14 @@
-/* A level that all features of a sample share, as `check` sees it. */
+/* What `check` sees of samples: a level that all features share, likeness to the one before. */
 #include "fixture.h"
 
 #include <rarebit/check.h>
 
 enum { N = 100, M = 200 };
 
-static const rb_finding *level_of(rb_check *check) {
+static const rb_finding *find(rb_check *check, const char *name) {
     const rb_finding *f = NULL;
     for (int64_t i = 0; (f = rb_check_finding(check, i)); i++)
-        if (strcmp(f->name, "sample-level") == 0) return f;
+        if (strcmp(f->name, name) == 0) return f;
     return NULL;
 }
 
@@ -27,7 +27,7 @@ static void assert_level(rb_context *ctx, double *values, bool there) {
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
-    const rb_finding *f = level_of(check);
+    const rb_finding *f = find(check, "sample-level");
     assert_int_equal(f && f->severity == RB_SEVERITY_PROBLEM, there);
     assert_int_equal(advises_median(check), there);
     rb_check_free(check);
@@ -58,6 +58,33 @@ static void test_the_level_of_samples(void **state) {
     }
 }
 
+static void assert_neighbours(rb_context *ctx, double *values, int64_t n, double cosine) {
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_check *check;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, n, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+    const rb_finding *f = find(check, "neighbours");
+    assert_int_equal(f && f->severity == RB_SEVERITY_NOTE, cosine > 0);
+    assert_true(!f || (fabs(f->value - cosine) < 0.1 && strstr(f->sentence, "`blocks=COLUMN`")));
+    rb_check_free(check);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+/* Few, and so many that only pairs of them are looked at. */
+static void test_neighbours(void **state) {
+    for (int64_t n = 100; n <= 3000; n += 2900) {
+        double *values = fixture_values(n, M, 0, 29);
+        assert_neighbours(*state, values, n, 0);
+        for (int64_t e = M; e < n * M; e++)
+            values[e] += 0.5 * values[e - M];
+        assert_neighbours(*state, values, n, 0.5);
+        free(values);
+    }
+}
+
 static int set_up(void **state) {
     rb_context *ctx;
     if (rb_context_new(&ctx)) return 1;
@@ -73,6 +100,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_level_of_samples),
+        cmocka_unit_test(test_neighbours),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
