@@ -125,6 +125,24 @@ static rb_error read_files(invocation *call, rb_source *source, answers *a) {
     return err ? err : read_sets(call, gmt, a->sets);
 }
 
+/* Where it is stopped with some permutations done, the rest of the command is about these. */
+static rb_error make_document(invocation *call, rb_document *d) {
+    bool permutes = !option_is(call, "permutations", "0");
+    if (permutes) {
+        interrupt_resumable();
+        watch_begin(call, NULL, NULL);
+    }
+    rb_error err = rb_document_make(call->ctx, d);
+    if (permutes) watch_end(call);
+    if (!err) rb_context_clear_stop(call->ctx);
+    return err;
+}
+
+int answers_status(const invocation *call, const answers *a) {
+    int64_t done = rb_modules_permutations(a->document.modules);
+    return done < option_integer(call, "permutations") ? interrupt_status() : STATUS_DONE;
+}
+
 rb_error answers_find(invocation *call, const rb_model *model, rb_source *source, answers *a) {
     rb_document *d = &a->document;
     rb_error err = read_files(call, source, a);
@@ -136,8 +154,7 @@ rb_error answers_find(invocation *call, const rb_model *model, rb_source *source
     d->labels = a->labels;
     d->covariates = a->covariates;
     d->blocks = a->blocks;
-    if (!option_is(call, "permutations", "0")) interrupt_resumable();
-    err = err ? err : rb_document_make(call->ctx, d);
+    err = err ? err : make_document(call, d);
     if (!err && d->complete && a->sets) tell_sets(call, a);
     for (int f = 0; f < ANSWER_FILES && !err; f++) {
         const char *target = option_text(call, file_options[f]);

@@ -24,6 +24,8 @@ int answers_check(const invocation *call);
 /* Reads the files and makes the document, whose with_... are set before; to be cleared in any
  * case. */
 rb_error answers_find(invocation *call, const rb_model *model, rb_source *source, answers *a);
+/* Of an interrupted command, whose permutations are fewer than were asked for. */
+int answers_status(const invocation *call, const answers *a);
 void answers_clear(answers *a);
 /* The tables at the terminal, of what is not written to a file; or all of it added to JSON. */
 void answers_print(const invocation *call, const answers *a);

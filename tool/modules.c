@@ -178,6 +178,7 @@ static int find(invocation *call, rb_model *model, rb_source *source) {
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
     err = err ? err : measure_agreement(call, &f);
     int status = err ? report_failure(call->ctx, err) : deliver_all(call, &f);
+    status = status ? status : answers_status(call, &f.answers);
     rb_match_clear(&f.match);
     answers_clear(&f.answers);
     return status;

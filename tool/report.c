@@ -130,6 +130,7 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
     json_t *json = document(&p, &err);
     rb_context_on_log(call->ctx, report_log, NULL);
     int status = err ? report_failure(call->ctx, err) : write_page(call, json);
+    status = status ? status : answers_status(call, &p.answers);
     json_decref(json);
     json_decref(p.warnings);
     json_decref(p.notes);

@@ -32,6 +32,10 @@ typedef struct rb_significance {
  * complete  false: `part` was given, and other parts are missing; modules are as before. May be
  *           NULL
  *
+ * Where the program asks to stop (rb_context_stop), the permutations that are done count, and the
+ * request stays. With `checkpoint`, or with too few of them for `significant`, it is
+ * RB_ERROR_STOPPED instead.
+ *
  * Without permutations nothing is done. The same seed gives the same bits for any number of
  * threads. A progress callback is told of permutations.
  *
@@ -46,6 +50,9 @@ RB_API rb_error rb_modules_permute(rb_context *context, const rb_model *model, r
  * nothing was permuted. */
 RB_API bool rb_modules_significance(const rb_modules *modules, int64_t rank,
                                     rb_significance *significance);
+
+/* How many permutations the significances are of; 0: nothing was permuted. */
+RB_API int64_t rb_modules_permutations(const rb_modules *modules);
 
 #ifdef __cplusplus
 }

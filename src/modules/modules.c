@@ -100,6 +100,10 @@ const char *rb_modules_tested(const rb_modules *modules) {
     return modules->nulls;
 }
 
+int64_t rb_modules_permutations(const rb_modules *modules) {
+    return modules->permutations;
+}
+
 const char *rb_modules_rule(const rb_modules *modules) {
     return modules->rule;
 }

@@ -58,6 +58,8 @@ struct rb_modules {
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
     rb_significance *significance; /* one per module, or NULL */
     char *nulls;                   /* what it is about, as a sentence */
+    int64_t permutations;          /* that it is of */
+    bool stopped;                  /* fewer than were asked for: the program asked to stop */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
 

@@ -90,6 +90,7 @@ rb_error rb_document_make(rb_context *ctx, rb_document *d) {
     d->covariate_tests.size = sizeof d->covariate_tests;
     err = make(ctx, d, &kept);
     rb_encoded_clear(&kept);
+    if (d->modules && d->modules->stopped) rb_context_stop(ctx);
     if (err) rb_document_clear(d);
     return err;
 }

@@ -105,7 +105,8 @@ typedef struct study {
     int64_t kinds;
     const char *tested; /* with what is not */
     int64_t units;      /* that a permutation may have, and the model */
-    double *null;       /* permutations x kinds x units: the statistic of each, DEAD of none */
+    int64_t done;       /* permutations; fewer than asked for: the program asked to stop */
+    double *null;       /* done x kinds x units: the statistic of each, DEAD of none */
     tail tails[KINDS];
 } study;
 
@@ -174,7 +175,7 @@ static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) 
     if (result.size != s->kinds * s->units * (int64_t)sizeof(double))
         return rb_fail(ctx, RB_ERROR_FORMAT, "the checkpoint is damaged at permutation %lld",
                        (long long)job);
-    memcpy(s->null + job * s->kinds * s->units, result.data, (size_t)result.size);
+    memcpy(s->null + s->done++ * s->kinds * s->units, result.data, (size_t)result.size);
     return RB_OK;
 }
 
@@ -330,7 +331,7 @@ static void order(struct living *list, int64_t count) {
 /* Of a null only order statistics are used. */
 static void sort_null(study *s, int kind) {
     tail *t = &s->tails[kind];
-    for (int64_t i = 0; i < s->options.permutations; i++) {
+    for (int64_t i = 0; i < s->done; i++) {
         const double *row = s->null + (i * s->kinds + kind) * s->units;
         int64_t first = t->n_living;
         t->largest[i] = (struct living){DEAD, 1};
@@ -341,7 +342,7 @@ static void sort_null(study *s, int kind) {
         for (int64_t u = first; u < t->n_living; u++)
             t->living[u].share = 1 / (double)(t->n_living - first);
     }
-    order(t->largest, s->options.permutations);
+    order(t->largest, s->done);
     order(t->living, t->n_living);
 }
 
@@ -360,11 +361,11 @@ static double shares_from(const struct living *list, int64_t count, double value
 
 /* Of a unit with its statistics in the data, of one kind after the other. */
 static rb_significance judge(const study *s, const double *values, int64_t unit) {
-    double b = (double)s->options.permutations;
+    double b = (double)s->done;
     rb_significance worst = {0};
     for (int kind = 0; kind < s->kinds; kind++) {
         double value = values[kind * s->units + unit];
-        double larger = shares_from(s->tails[kind].largest, s->options.permutations, value);
+        double larger = shares_from(s->tails[kind].largest, s->done, value);
         double share = shares_from(s->tails[kind].living, s->tails[kind].n_living, value);
         double p_family = (1 + larger) / (1 + b);
         worst.p_family = fmax(worst.p_family, p_family);
@@ -381,8 +382,8 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_mo
     double *log_fdr = rb_take(&scratch, s->units, sizeof *log_fdr);
     for (int kind = 0; kind < s->kinds; kind++) {
         tail *t = &s->tails[kind];
-        t->largest = rb_take(&scratch, s->options.permutations, sizeof *t->largest);
-        t->living = rb_take(&scratch, s->options.permutations * s->units, sizeof *t->living);
+        t->largest = rb_take(&scratch, s->done, sizeof *t->largest);
+        t->living = rb_take(&scratch, s->done * s->units, sizeof *t->living);
         if (!scratch.err) sort_null(s, kind);
     }
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
@@ -400,6 +401,7 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_mo
     rb_free(nulls ? modules->nulls : NULL);
     modules->significance = nulls ? list : modules->significance;
     modules->nulls = nulls ? nulls : modules->nulls;
+    modules->permutations = nulls ? s->done : modules->permutations;
     return rb_scratch_end(&scratch);
 }
 
@@ -461,6 +463,11 @@ static void keep_significant(rb_context *ctx, const permute_options *options, rb
 
 /* ---- all of it ---- */
 
+/* So many permutations can have p-values as small as is asked for. */
+static double needed(const permute_options *options) {
+    return options->significant > 0 ? ceil(1 / options->significant - 1) : 1;
+}
+
 static rb_error check_options(rb_context *ctx, const permute_options *options) {
     double least = 1 / (1 + (double)options->permutations);
     if (options->significant == 0 || options->significant >= least) return RB_OK;
@@ -468,8 +475,7 @@ static rb_error check_options(rb_context *ctx, const permute_options *options) {
         ctx, RB_ERROR_ARGUMENT,
         "`significant` is %g, but the smallest p-value of %lld permutations is %.2g; take "
         "`permutations=%.0f` or more",
-        options->significant, (long long)options->permutations, least,
-        ceil(1 / options->significant - 1));
+        options->significant, (long long)options->permutations, least, needed(options));
 }
 
 static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
@@ -497,7 +503,9 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
                     .take = take,
                     .user = s,
                     .journal = s->options.checkpoint,
-                    .part = s->options.part};
+                    .part = s->options.part,
+                    /* of those in a checkpoint none is lost */
+                    .enough = s->options.checkpoint ? 0 : (int64_t)needed(&s->options)};
     return rb_jobs_run(ctx, &jobs, complete);
 }
 
@@ -570,6 +578,16 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     return err ? err : rb_rotation_new(ctx, exchanged(s), &s->rotation);
 }
 
+/* The permutations that were done when the program asked to stop are fewer, but as good. */
+static void tell_of_stop(rb_context *ctx, const study *s) {
+    rb_context_clear_stop(ctx);
+    rb_log(
+        ctx, RB_LOG_WARNING,
+        "stopped after %lld of %lld permutations: the p-values are of these, and cannot be below "
+        "%.2g",
+        (long long)s->done, (long long)s->options.permutations, 1 / (1 + (double)s->done));
+}
+
 /* With what is permuted in memory. */
 static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modules,
                      bool *complete) {
@@ -583,6 +601,9 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
         scratch.err = rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
     s->null = rb_take(&scratch, count, sizeof *s->null);
     if (!scratch.err) scratch.err = run_jobs(ctx, s, complete);
+    modules->stopped = !scratch.err && !*complete && s->done > 0;
+    if (modules->stopped) tell_of_stop(ctx, s);
+    *complete |= modules->stopped;
     if (!scratch.err && *complete) {
         scratch.err = judge_all(ctx, s, values, modules);
         if (!scratch.err) promote_significant(&s->options, modules);
@@ -652,6 +673,7 @@ rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *s
     rb_encoded kept = {.model = model, .source = source, .most = 1};
     rb_error err = rb_encoded_permute(ctx, &kept, options, NULL, modules, complete);
     rb_encoded_clear(&kept);
+    if (modules->stopped) rb_context_stop(ctx);
     return err;
 }
 

@@ -132,7 +132,8 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
                       const rb_option_group *group, const rb_source *source,
                       const rb_matrix *matrix, char **key);
 
-/* rb_modules_permute of codes that others use as well, and of blocks or NULL (permute.c). */
+/* rb_modules_permute of codes that others use as well, and of blocks or NULL (permute.c). Where
+ * modules->stopped, the caller asks to stop again once it is done with them. */
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             const rb_covariates *blocks, rb_modules *modules, bool *complete);
 

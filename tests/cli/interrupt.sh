@@ -125,23 +125,36 @@ keeps() {
 expect 0 fit rfn X.npy -k 5 --iterations 20 --seed 1 -o m.h5 -q
 keeps modules m.h5 X.npy --permutations 100000 -q
 keeps select rfn X.npy --units 2:9 --restarts 30 --iterations 200 --seed 1 -q
-# What none keeps is lost, and how to keep it is named.
-loses() {
-    since=$1
+# Permutations that are done count; where none is, nothing is written, and how to keep them is named.
+stops() {
+    wait=$1
     shift
-    command="$* stopped by INT"
+    command="$* stopped by INT after $wait s"
     "$RAREBIT" "$@" >out 2>err &
     pid=$!
-    until grep -q "$since" err || ! kill -0 $pid; do sleep 0.05; done
+    until grep -q "tested is" err || ! kill -0 $pid; do sleep 0.05; done
+    sleep "$wait"
     kill -INT $pid
     wait $pid
     got=$?
     [ $got -eq 130 ] || fail "$command: exit $got: $(cat err)"
+    if grep -q "stopped after [0-9]* of 100000 permutations: the p-values are of these" err; then return 0; fi
     tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written, and with --checkpoint FILE the same command would resume" ||
         fail "$command: $(cat err)"
+    return 1
 }
-loses "tested is" modules m.h5 X.npy --permutations 100000
-loses "tested is" report m.h5 X.npy --permutations 100000 -o page.html
+permutes() {
+    for wait in 0.2 1 5 20; do
+        stops $wait "$@" --permutations 100000 && return
+    done
+    fail "$command: $(cat err)"
+}
+permutes modules m.h5 X.npy
+grep -q '^unit .* family-wise' out || fail "$command: no p-values: $(cat out)"
+permutes report m.h5 X.npy -o page.html
+grep -q "of 100000 permutations" page.html || fail "the page does not say how many permutations it is of"
+rm page.html
+stops 0 modules m.h5 X.npy --permutations 100000 --significant 0.00002 && fail "$command: $(cat err)"
 rm m.h5
 
 # Every other command ends at once and leaves nothing, wherever it writes.

@@ -522,6 +522,44 @@ static void neighbours_are_seen(void **state) {
     }
 }
 
+static rb_error stop_at_seven(const rb_progress *progress, void *user) {
+    (void)user;
+    return progress->iteration < 7 ? RB_OK : RB_ERROR_INTERRUPTED;
+}
+
+/* Permutations that are done when the program asks to stop count, where they are enough. */
+static void stopped_early(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source = planted(1, &matrix);
+    fitted f = fit(source, "preset=paper units=4 iterations=20");
+    rb_significance seven[16];
+    int64_t count = rb_modules_count(f.modules);
+    bool complete;
+    assert_ok(ctx, permute(&f, "permutations=7", NULL));
+    for (int64_t r = 0; r < count; r++)
+        seven[r] = get(f.modules, r);
+    rb_context_on_progress(ctx, stop_at_seven, NULL);
+    assert_ok(ctx, rb_context_set_threads(ctx, 1));
+    find(&f);
+    assert_int_equal(permute(&f, "permutations=30 significant=0.05", NULL), RB_ERROR_STOPPED);
+    rb_context_clear_stop(ctx);
+    assert_int_equal(rb_modules_permutations(f.modules), 0);
+    assert_ok(ctx, permute(&f, "permutations=30", &complete));
+    assert_true(complete);
+    assert_int_equal(rb_modules_permutations(f.modules), 7);
+    for (int64_t r = 0; r < count; r++) {
+        rb_significance s = get(f.modules, r);
+        assert_memory_equal(&s, &seven[r], sizeof s);
+    }
+    rb_context_on_progress(ctx, NULL, NULL);
+    assert_int_equal(permute(&f, "permutations=7", NULL), RB_ERROR_STOPPED); /* it stays */
+    rb_context_clear_stop(ctx);
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 static void refused(fitted *f, const char *options, rb_error expected, const char *says) {
     assert_int_equal(permute(f, options, NULL), expected);
     if (!strstr(rb_context_error(ctx), says)) fail_msg("%s", rb_context_error(ctx));
@@ -634,6 +672,7 @@ int main(void) {
         cmocka_unit_test(where_samples_are_not_rotated),
         cmocka_unit_test(blocks_stay_together),
         cmocka_unit_test(neighbours_are_seen),
+        cmocka_unit_test(stopped_early),
         cmocka_unit_test(only_significant_ones_stay),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(sparse_counts),
