@@ -29,6 +29,9 @@ static const rb_option model_options[] = {
      RB_OPTION_COMMON},
     {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
      "also report figures for research: KKT residual, certificate, which E-steps were taken"},
+    {"profile", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+     "also report what each phase took: seconds, operations in products of matrices, bytes"},
+    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print what --profile tells as JSON"},
     {0},
 };
 
@@ -257,7 +260,8 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
 
 /* What does nothing with a consensus, or nothing without one, is refused. */
 static int check_consensus(const invocation *call) {
-    static const char *const idle[] = {"init", "log-json", "strict", "checkpoint-every", NULL};
+    static const char *const idle[] = {"init",    "log-json", "strict", "checkpoint-every",
+                                       "profile", NULL};
     static const option_group groups[] = {rb_consensus_group, NULL};
     bool wanted = option_flag(call, "consensus");
     int status = wanted ? STATUS_DONE
@@ -279,12 +283,23 @@ static int check_consensus(const invocation *call) {
     return STATUS_DONE;
 }
 
+static int begin_profile(const invocation *call) {
+    bool profile = option_flag(call, "profile");
+    if (!profile && option_flag(call, "json")) {
+        report_error("--json does nothing without --profile; leave it out, or give both");
+        return STATUS_USAGE;
+    }
+    rb_error err = rb_context_profile(call->ctx, profile);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
     watch w = {.log = {.ctx = call->ctx, .path = option_text(call, "log-json")}};
     rb_model *model;
     int status = check_consensus(call);
+    status = status ? status : begin_profile(call);
     status = status ? status : output_begin(&out, target, "h5");
     if (status) return status;
     status = fit(call, &w, &out, &model);
@@ -292,7 +307,9 @@ static int run(invocation *call) {
     status = output_end(&out, status);
     if (!status) {
         remove_checkpoint(option_text(call, "checkpoint"), model);
+        int told = report_profile(call);
         status = finish(call, model, w.log.goes_on, target, logged);
+        status = status ? status : told;
     }
     rb_model_free(model);
     return status;

@@ -190,6 +190,9 @@ int output_end(output *out, int status);
 /* Did everything reach stdout? STATUS_DONE, or a status after a message. */
 int output_close_stdout(void);
 
+/* What each phase of the context's work took, where --profile asks for it (profile.c). Likewise. */
+int report_profile(const invocation *call);
+
 /* ---- options that commands share (shared.c) ---- */
 
 const rb_option_group *general_group(void);

@@ -210,6 +210,17 @@ RB_API const char *rb_context_command(const rb_context *context);
 RB_API rb_error rb_context_set_provenance(rb_context *context, const char *json);
 RB_API const char *rb_context_provenance(const rb_context *context);
 
+/* From here on it is measured in which phase of the work, by names such as "reading", the calling
+ * thread spends its time; other threads are not timed. What was measured before is forgotten.
+ * false: nothing is measured, as at first. RB_ERROR_MEMORY: nothing is measured. */
+RB_API rb_error rb_context_profile(rb_context *context, bool on);
+/* The phase of an index from 0: its name, its seconds, the floating point operations in products of
+ * matrices, and the bytes that these, or reading and preprocessing, have as operands and results. A
+ * phase that begins within another one counts alone. NULL: there are no more phases, or nothing is
+ * measured. */
+RB_API const char *rb_context_phase(const rb_context *context, int index, double *seconds,
+                                    double *flops, double *bytes);
+
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);
 RB_API const char *rb_status_name(rb_status status);

@@ -50,9 +50,10 @@ struct rb_context {
     char *provenance;    /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading; /* the file that is being read, or NULL */
     const struct rb_engine
-        *engine;              /* tests: who works on blocks, not the method's first; or NULL */
-    int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
-    atomic_bool stop;         /* rb_context_stop was called */
+        *engine;                /* tests: who works on blocks, not the method's first; or NULL */
+    int64_t allocations_left;   /* tests: this many succeed; below 0: no limit */
+    atomic_bool stop;           /* rb_context_stop was called */
+    struct rb_profile *profile; /* NULL: nothing is measured */
     /* Of a context made by rb_context_child: whoever stops that one stops this one. */
     const struct rb_context *parent;
 };
@@ -368,6 +369,31 @@ uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
 /* ---- time ---- */
 
 double rb_seconds(void); /* a monotonic clock */
+
+/* What rb_context_profile tells apart (profile.c). */
+typedef enum rb_phase {
+    RB_PHASE_READING = 0,
+    RB_PHASE_PREPROCESSING,
+    RB_PHASE_PRODUCTS,
+    RB_PHASE_ESTEP,
+    RB_PHASE_MSTEP,
+    RB_PHASE_LAST,
+    RB_PHASE_CHECK,
+    RB_PHASE_STORING,
+    RB_PHASE_ELSEWHERE,
+    RB_PHASES
+} rb_phase;
+
+/* Time counts for a phase until its end, which is given the phase before. Only the thread that
+ * called rb_context_profile is timed. */
+rb_phase rb_phase_begin(const rb_context *ctx, rb_phase phase);
+void rb_phase_end(const rb_context *ctx, rb_phase before);
+/* Begins a product of rows x inner and inner x cols values of `size` bytes, on any thread, and
+ * counts it: for products of the E-step, or in another phase for that. */
+rb_phase rb_phase_product(const rb_context *ctx, int64_t rows, int64_t inner, int64_t cols,
+                          size_t size);
+/* Counts them for the phase that is now. */
+void rb_phase_add(const rb_context *ctx, double flops, double bytes);
 
 /* ---- life of a context, for src/methods.c and src/study ---- */
 

@@ -42,6 +42,7 @@ void rb_context_free(rb_context *ctx) {
     if (!ctx->parent) free(ctx->added_methods);
     free(ctx->command);
     free(ctx->provenance);
+    free(ctx->profile);
     free(ctx);
 }
 

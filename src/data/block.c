@@ -40,6 +40,19 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
         sparse_row(block, row + i, rows, i);
 }
 
+void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense b,
+                      rb_dense out) {
+    const int64_t *starts = block->csr.starts;
+    int64_t rows = block->sparse ? starts[first + out.rows] - starts[first] : out.rows;
+    rb_phase before =
+        rb_phase_product(ctx, rows, block->sparse ? 1 : b.rows, b.cols, rb_type_size(b.type));
+    if (block->sparse)
+        rb_kernels_of(ctx)->of[b.type].csr(block->csr, first, b, false, out);
+    else
+        rb_gemm(1, rb_dense_rows(block->dense, first, out.rows), RB_PLAIN, b, RB_PLAIN, 0, out);
+    rb_phase_end(ctx, before);
+}
+
 static double dense_squares(const rb_dense *v, int64_t *missing) {
     double sum = 0;
     for (int64_t i = 0; i < v->rows; i++) {

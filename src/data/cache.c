@@ -35,7 +35,7 @@ static void *copy_of(rb_context *ctx, const void *from, int64_t count, size_t si
     return to;
 }
 
-static double bytes_of(const rb_block *block) {
+double rb_block_bytes(const rb_block *block) {
     double value = (double)rb_type_size(block->sparse ? block->csr.type : block->dense.type);
     if (!block->sparse) return (double)block->n_samples * (double)block->n_features * value;
     double entries = (double)(block->csr.starts[block->csr.rows] - block->csr.starts[0]);
@@ -61,7 +61,7 @@ static bool copy_dense(rb_context *ctx, rb_dense from, rb_dense *to) {
 
 void rb_cache_add(rb_context *ctx, rb_cache *cache, rb_block *block) {
     rb_block *slot = slot_of(cache, block->first), copy = *block;
-    double bytes = bytes_of(block);
+    double bytes = rb_block_bytes(block);
     if (!slot || slot->n_samples > 0 || bytes > cache->left) return;
     copy.dense = (rb_dense){0};
     copy.csr = (rb_csr){0};

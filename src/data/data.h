@@ -72,6 +72,8 @@ struct rb_matrix {
 /* Gives err, and where that is one frees the matrix, which becomes NULL. */
 rb_error rb_matrix_end(rb_error err, rb_matrix **matrix);
 
+/* What its numbers take, with their places where it is sparse. */
+double rb_matrix_bytes(const rb_matrix *matrix);
 /* A dense matrix that owns n_samples x n_features zeros, row-major. Its
  * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
@@ -226,6 +228,12 @@ typedef struct rb_block {
 rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count);
 /* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
+/* OUT = V B, of the samples first, first + 1 .. as many as OUT has, without the shift of a sparse
+ * block; on the calling thread. */
+void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense b,
+                      rb_dense out);
+/* What its values take, with their places where it is sparse. */
+double rb_block_bytes(const rb_block *block);
 /* The sum of the squares of all values of a block that are there; *values is their number. */
 double rb_block_squares(const rb_block *block, int64_t *values);
 /* Adds the squares of each feature to its sum, on all threads and in the order of the samples. */

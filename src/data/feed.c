@@ -401,8 +401,12 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     }
     feed->has_last = false;
     rb_matrix view;
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
     err = rb_ahead_read(ctx, &feed->ahead, first, count, &view);
+    if (!err) rb_phase_add(ctx, 0, rb_matrix_bytes(&view));
+    rb_phase_end(ctx, before);
     if (err) return err;
+    rb_phase_begin(ctx, RB_PHASE_PREPROCESSING);
     *block = (rb_block){.first = first,
                         .own = first,
                         .n_samples = count,
@@ -415,6 +419,8 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     feed->has_last = !err && made;
     feed->last = *block;
     if (!err && (made || !rb_source_memory(feed->source))) rb_cache_add(ctx, &feed->cache, block);
+    rb_phase_add(ctx, 0, err ? 0 : rb_block_bytes(block));
+    rb_phase_end(ctx, before);
     return err;
 }
 

@@ -234,6 +234,11 @@ int64_t rb_matrix_stored(const rb_matrix *m) {
     return m->sparse ? m->starts[m->n_samples] - m->starts[0] : m->n_samples * m->n_features;
 }
 
+double rb_matrix_bytes(const rb_matrix *m) {
+    size_t value = rb_type_size(m->type) + (m->sparse ? sizeof *m->columns : 0);
+    return (double)rb_matrix_stored(m) * (double)value;
+}
+
 rb_error rb_matrix_values(const rb_matrix *m, const void **values, int64_t *row_stride,
                           int64_t *column_stride) {
     if (m->sparse) return RB_ERROR_ARGUMENT;

@@ -39,7 +39,11 @@ rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *stat
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view) {
     rb_error err = rb_check_stop(ctx);
-    return err ? err : source->read(source, ctx, first, count, view);
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
+    err = err ? err : source->read(source, ctx, first, count, view);
+    if (!err) rb_phase_add(ctx, 0, rb_matrix_bytes(view));
+    rb_phase_end(ctx, before);
+    return err;
 }
 
 /* ---- a matrix in memory ---- */

@@ -308,8 +308,10 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
 static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_CHECK);
     if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check))
         rb_model_warn(ctx, model, &check);
+    rb_phase_end(ctx, before);
 }
 
 /* Before a long fit rather than after it. */
@@ -397,10 +399,12 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_PREPROCESSING);
     if (!err) {
         err = start ? take_preprocess(ctx, start, source, &fitted)
                     : fit_preprocess(ctx, &run, &fitted);
     }
+    rb_phase_end(ctx, before);
     run.preprocess = fitted;
     err = err ? err : fit_source(ctx, &run, model);
     rb_preprocess_free(fitted);

@@ -148,8 +148,11 @@ static rb_error pass(rb_context *ctx, rb_run *run) {
     for (int64_t done = 0; !err && done < all.count; done += size) {
         int64_t left = all.count - done;
         struct range batch = {all.first + done, left < size ? left : size};
+        rb_phase before = rb_phase_begin(ctx, RB_PHASE_ESTEP);
         err = estep(ctx, run, batch, false);
+        rb_phase_begin(ctx, RB_PHASE_MSTEP);
         if (!err && run->method->mstep) err = run->method->mstep(ctx, run->state);
+        rb_phase_end(ctx, before);
     }
     return err;
 }
@@ -234,7 +237,10 @@ static rb_error prepare(rb_context *ctx, rb_run *run) {
 static rb_error last_estep(rb_context *ctx, rb_run *run) {
     if (run->method->last) run->method->last(run->state);
     rb_batches_in_order(run);
-    return estep(ctx, run, own_samples(run), true);
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_LAST);
+    rb_error err = estep(ctx, run, own_samples(run), true);
+    rb_phase_end(ctx, before);
+    return err;
 }
 
 /* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last
@@ -271,7 +277,9 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     rb_sums_free(&run->sums);
     if (!err) {
         run->settles = rb_may_stop(run);
+        rb_phase before = rb_phase_begin(ctx, RB_PHASE_STORING);
         err = rb_method_store(ctx, &run->problem, run->options, run->state, run->model);
+        rb_phase_end(ctx, before);
     }
     rb_method_finish(method, run->state);
     return err;

@@ -74,11 +74,6 @@ static inline rb_dense block_task_rows(rb_dense rows, int64_t task, int64_t *fir
     return rb_dense_rows(rows, *first, rb_band_size(tasks, task));
 }
 
-/* out = V W for the samples from `first` on, as many as out has rows, on the calling thread; of a
- * sparse block without its shift. */
-void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
-                   rb_dense out);
-
 /* The columns of X become the nearest orthonormal ones, by (X'X)^-1/2. */
 rb_error factors_orthonormalize(rb_context *ctx, rb_dense x);
 

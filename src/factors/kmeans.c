@@ -199,7 +199,7 @@ static void search_task(void *arg, int64_t task, int worker) {
     int64_t first;
     rb_dense products = block_task_rows(s->products, task, &first);
     (void)worker;
-    block_project(s->ctx, s->block, first, s->turned, products);
+    rb_block_project(s->ctx, s->block, first, s->turned, products);
     for (int64_t i = 0; i < products.rows; i++) {
         const void *row = rb_dense_row(products, i);
         int64_t best = 0;

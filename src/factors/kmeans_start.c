@@ -38,8 +38,8 @@ static void project(void *arg, int64_t task, int worker) {
     struct bands tasks = block_tasks(d->block->n_samples);
     int64_t first = rb_band_start(tasks, task), count = rb_band_size(tasks, task);
     (void)worker;
-    block_project(d->ctx, d->block, first, d->tried,
-                  rb_dense_part(fit->products, first, count, 0, d->tried.cols));
+    rb_block_project(d->ctx, d->block, first, d->tried,
+                     rb_dense_part(fit->products, first, count, 0, d->tried.cols));
     for (int64_t i = first; i < first + count; i++) {
         double *nearest = &fit->distances[d->block->own + i], square = distance(d, i, 0);
         *nearest = fit->chosen == 1 || square < *nearest ? square : *nearest;

@@ -321,7 +321,7 @@ static void improve_codes(void *arg, int64_t task, int worker) {
     int64_t first;
     rb_dense codes = block_task_rows(p->codes, task, &first);
     rb_dense linear = rb_dense_rows(p->fit->linear, first, codes.rows);
-    block_project(p->ctx, p->block, first, p->fit->loadings, linear);
+    rb_block_project(p->ctx, p->block, first, p->fit->loadings, linear);
     improve(p->fit, &p->fit->codes_by, linear, codes,
             rb_dense_rows(p->fit->work, first, codes.rows), worker);
 }

@@ -82,7 +82,7 @@ static void solve_squares(void *arg, int64_t task, int worker) {
     int64_t first;
     rb_dense codes = block_task_rows(e->codes, task, &first);
     rb_dense linear = rb_dense_rows(e->coder->linear, first, codes.rows);
-    block_project(e->ctx, e->block, first, e->coder->w, linear);
+    rb_block_project(e->ctx, e->block, first, e->coder->w, linear);
     rb_dense_zero(codes);
     nnls_solve(&e->coder->by, linear, codes, worker);
 }

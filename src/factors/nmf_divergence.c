@@ -115,7 +115,7 @@ static void improve_codes(void *arg, int64_t task, int worker) {
     double sum = 0;
     (void)worker;
     find_ratios(p, first, codes, NULL);
-    block_project(p->ctx, &ratios, first, fit->loadings, linear);
+    rb_block_project(p->ctx, &ratios, first, fit->loadings, linear);
     multiply(fit, linear, codes);
     find_ratios(p, first, codes, &sum);
     for (int64_t i = 0; i < codes.rows; i++)

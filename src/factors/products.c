@@ -27,7 +27,7 @@ rb_dense factors_task_rows(rb_dense rows, int64_t task, int64_t size) {
 
 struct product {
     rb_context *ctx;
-    rb_csr x;
+    const rb_block *x;
     rb_dense b, out;
     const void *minus; /* a row that is taken off each row of OUT; or NULL */
 };
@@ -36,7 +36,7 @@ static void product_task(void *arg, int64_t task, int worker) {
     const struct product *p = arg;
     rb_dense out = factors_task_rows(p->out, task, TASK_SAMPLES);
     (void)worker;
-    rb_kernels_of(p->ctx)->of[p->x.type].csr(p->x, task * TASK_SAMPLES, p->b, false, out);
+    rb_block_project(p->ctx, p->x, task * TASK_SAMPLES, p->b, out);
     for (int64_t i = 0; p->minus && i < out.rows; i++)
         rb_axpy(p->ctx, out.type, out.cols, -1, p->minus, rb_dense_row(out, i));
 }
@@ -46,7 +46,7 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
         rb_gemm_parallel(ctx, 1, block->dense, RB_PLAIN, b, RB_PLAIN, 0, out);
         return RB_OK;
     }
-    struct product p = {ctx, block->csr, b, out, NULL};
+    struct product p = {ctx, block, b, out, NULL};
     void *minus = block->shift ? rb_alloc_zero(ctx, b.cols, rb_type_size(b.type)) : NULL;
     if (block->shift && !minus) return RB_ERROR_MEMORY;
     for (int64_t k = 0; minus && k < b.rows; k++)
@@ -56,14 +56,6 @@ rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_
     rb_parallel(ctx, factors_tasks(out.rows, TASK_SAMPLES), product_task, &p);
     rb_free(minus);
     return RB_OK;
-}
-
-void block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense w,
-                   rb_dense out) {
-    if (block->sparse)
-        rb_kernels_of(ctx)->of[w.type].csr(block->csr, first, w, false, out);
-    else
-        rb_gemm(1, rb_dense_rows(block->dense, first, out.rows), RB_PLAIN, w, RB_PLAIN, 0, out);
 }
 
 /* U -= s (1'M) */

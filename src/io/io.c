@@ -178,6 +178,7 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
     rb_reading reading;
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
     rb_reading_begin(ctx, &reading, path);
     rb_error err = open_source(ctx, path, given, source);
     if (!err) {
@@ -189,5 +190,6 @@ rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_
         }
     }
     rb_reading_end(ctx);
+    rb_phase_end(ctx, before);
     return err;
 }

@@ -141,6 +141,9 @@ static rb_error put_model(rb_h5 *file, const rb_model *model) {
 
 rb_error rb_model_save(rb_context *ctx, const rb_model *model, const char *path) {
     rb_h5 *file;
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_STORING);
     rb_error err = rb_h5_begin(ctx, path, false, &file);
-    return err ? err : rb_h5_end(file, put_model(file, model));
+    err = err ? err : rb_h5_end(file, put_model(file, model));
+    rb_phase_end(ctx, before);
+    return err;
 }

@@ -182,14 +182,24 @@ static void compute_tile(void *arg, int64_t index, int worker) {
         compute_part(p, first, rows, rb_band_start(p->cols, index), rb_band_size(p->cols, index));
 }
 
+/* Of a lower triangle half the rows count. */
+static rb_phase begin_product(const rb_context *ctx, const struct product *p) {
+    int64_t inner = p->op_a == RB_TRANSPOSED ? p->a.rows : p->a.cols;
+    return rb_phase_product(ctx, p->lower ? p->c.rows / 2 : p->c.rows, inner, p->c.cols,
+                            rb_type_size(p->c.type));
+}
+
 /* All tiles in one round of tasks. */
 static void compute(rb_context *ctx, struct product *products, int count) {
     int64_t tiles = 0;
+    rb_phase before = begin_product(ctx, &products[0]);
     for (int i = 0; i < count; i++) {
         cut(&products[i]);
         tiles += products[i].tiles;
+        if (i > 0) begin_product(ctx, &products[i]);
     }
     rb_parallel(ctx, tiles, compute_tile, products);
+    rb_phase_end(ctx, before);
 }
 
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,

@@ -95,7 +95,7 @@ static void cross_rows(void *arg, int64_t task, int worker) {
     c->kernels->csr(c->v, first, c->m, true, rb_dense_rows(c->u, first, count));
 }
 
-rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
+static rb_error add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
                           rb_dense u) {
     struct cross c = {&rb_kernels_of(ctx)->of[v.type], v, factor, m, u, 1};
     int64_t entries = v.starts[v.rows] - v.starts[0];
@@ -110,4 +110,13 @@ rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double f
         rb_put(v.type, memory->values.data, e, factor * rb_get(v.type, c.v.values, e));
     rb_parallel(ctx, (u.rows + TASK_ROWS - 1) / TASK_ROWS, cross_rows, &c);
     return RB_OK;
+}
+
+rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
+                          rb_dense u) {
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    rb_phase before = rb_phase_product(ctx, entries, 1, m.cols, rb_type_size(v.type));
+    rb_error err = add_cross(ctx, memory, v, factor, m, u);
+    rb_phase_end(ctx, before);
+    return err;
 }

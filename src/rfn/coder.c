@@ -81,7 +81,8 @@ static void encode_task(void *arg, int64_t task, int worker) {
     rfn_coder *c = e->coder;
     rb_dense codes = rfn_task_rows(e->codes, task);
     int64_t l = codes.cols;
-    rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), c->posterior.filter, codes);
+    rb_block_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), c->posterior.filter,
+                     codes);
     if (!e->activate) {
         rfn_add_offset(e->ctx, 1, c->offset, codes);
         return;

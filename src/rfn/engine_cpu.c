@@ -79,10 +79,13 @@ static void project(void *arg, int64_t task, int worker) {
         rfn_noise_rows(pass->ctx, &pass->cpu->random, pass->block, first, codes.rows, worker);
     if (posterior->factored) {
         rb_dense linear = rfn_task_rows(pass->linear, task);
-        rfn_project(pass->ctx, &pass->seen, first, posterior->filter, linear);
+        rb_block_project(pass->ctx, &pass->seen, first, posterior->filter, linear);
+        rb_phase before = rb_phase_product(pass->ctx, linear.rows, linear.cols, codes.cols,
+                                           rb_type_size(codes.type));
         rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, codes);
+        rb_phase_end(pass->ctx, before);
     } else {
-        rfn_project(pass->ctx, &pass->seen, first, posterior->filter, codes);
+        rb_block_project(pass->ctx, &pass->seen, first, posterior->filter, codes);
     }
 }
 
@@ -150,7 +153,7 @@ static int64_t best_sample(const struct pass *pass, int64_t task, int64_t j, rb_
         rb_gemm(1, rfn_task_rows(pass->linear, task), RB_PLAIN, sigma, RB_PLAIN, 0, column);
     } else {
         rb_dense filter = rb_dense_part(posterior->filter, 0, posterior->filter.rows, j, 1);
-        rfn_project(pass->ctx, &pass->seen, first, filter, column);
+        rb_block_project(pass->ctx, &pass->seen, first, filter, column);
     }
     for (int64_t i = 1; i < column.rows; i++)
         best = rb_dense_get(column, i, 0) > rb_dense_get(column, best, 0) ? i : best;

@@ -223,7 +223,7 @@ static void solve_one(void *arg, int64_t i, int worker) {
 
 static void solve_few(rfn_exact *e) {
     rb_dense linear = rows_in(e->linear, e->out.rows);
-    rfn_project(e->ctx, e->block, 0, e->weighted, linear);
+    rb_block_project(e->ctx, e->block, 0, e->weighted, linear);
     rfn_add_offset(e->ctx, 1, e->coder->offset, linear);
     rb_gemm(1, linear, RB_PLAIN, e->sigma, RB_PLAIN, 0, e->out);
     rb_parallel(e->ctx, e->out.rows, solve_one, e);

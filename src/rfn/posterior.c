@@ -195,16 +195,6 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     return err;
 }
 
-void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense filter,
-                 rb_dense codes) {
-    if (block->sparse) {
-        rb_kernels_of(ctx)->of[filter.type].csr(block->csr, first, filter, false, codes);
-    } else {
-        rb_gemm(1, rb_dense_rows(block->dense, first, codes.rows), RB_PLAIN, filter, RB_PLAIN, 0,
-                codes);
-    }
-}
-
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row) {
     const double *shift = block->sparse ? block->shift : NULL;
@@ -221,7 +211,7 @@ void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb
 
 void rfn_project_across(const rb_context *ctx, const rb_block *block, int64_t first,
                         rb_dense weighted, const void *offset, rb_dense rows, rb_dense linear) {
-    rfn_project(ctx, block, first, weighted, rows);
+    rb_block_project(ctx, block, first, weighted, rows);
     rfn_add_offset(ctx, 1, offset, rows);
     rb_dense_transpose(rows, linear);
 }

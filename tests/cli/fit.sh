@@ -18,6 +18,22 @@ lines=$(grep -c '^{"iteration": [0-9]*, "objective": -\{0,1\}[0-9.e+-]*, "estep_
 [ "$lines" -eq 20 ] || fail "the log has lines of another form: $(head -n 1 log.jsonl)"
 [ "$(tail -n 1 log.jsonl | number iteration)" = 20 ] || fail "the last line is not iteration 20"
 
+# The phases of a fit: a table, or JSON; the model has the same bits, but for its times.
+expect 0 fit rfn X.npy -k 5 --iterations 20 --eta 0.1 --normalize sd --seed 1 -o timed.h5 --profile
+for phase in reading preprocessing "products of the E-step" M-step "last E-step" "check of codes" storing; do
+    says "$phase"
+done
+expect 0 fit rfn X.npy -k 5 --iterations 20 --seed 1 -o timed.h5 -q --profile --json
+tells '"phase": "products of the E-step", "seconds": '
+python3 -c 'import json
+rows = {row["phase"]: row for row in json.load(open("out"))["phases"]}
+# V B and its moments: 20 iterations of 100 x 100, 5 units
+assert rows["products of the E-step"]["flops"] >= 20 * 2 * 2 * 100 * 100 * 5, rows
+assert rows["reading"]["bytes"] >= 100 * 100 * 4, rows' || fail "the phases are not what a fit does"
+refuses "--json does nothing without --profile" fit rfn X.npy -k 5 --json -o no.h5
+refuses "--profile cannot be used with --consensus" fit rfn X.npy -k 5 --profile --consensus -o no.h5
+rm timed.h5
+
 # What the model records.
 expect 0 info model.h5 --json
 for text in '"kind": "model"' '"method": "rfn"' '"units": 5' '"features": 100' '"iterations": 20' \
