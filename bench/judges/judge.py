@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,8 @@ import sets
 QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel analysis beside it",
              "noise": "which modules are more than noise? rarebit modules --permutations",
              "stopping": "does a fit that stops by itself find what one that goes on finds? rarebit fit, modules",
-             "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules"}
+             "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules",
+             "few": "which options and which rule for 25 to 100 features? rarebit fit, modules"}
 
 
 def wilson(hits, n, z=1.96):
@@ -31,9 +33,11 @@ def interval(values):
     return f"{np.mean(values):.3f} +- {1.96 * np.std(values, ddof=1) / math.sqrt(len(values)):.3f}"
 
 
+@dataclass
 class Tool:
-    def __init__(self, path, method, options):
-        self.path, self.method, self.options = path, method, options
+    path: str
+    method: str
+    options: list
 
     def ask(self, made, words, *more):
         """The answer of a command as JSON, and its processor time in seconds."""

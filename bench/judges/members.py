@@ -15,7 +15,7 @@ MIRRORED = ["three strong", "strengths"]  # kinds with modules so strong that ce
 class Fit:
     """A model of a set in a folder of its own, and what `modules` says of it."""
 
-    def __init__(self, tool, made, seed, folder, *more):
+    def __init__(self, tool, made, seed, folder, *more, times=2):
         self.tool, self.made = tool, made
         self.data, self.model, self.truth = (os.path.join(folder, name) for name in ("x.npy", "m.h5", "t.json"))
         np.save(self.data, made.x)
@@ -23,7 +23,7 @@ class Fit:
             json.dump({"modules": [{"unit": unit, "samples": sorted(map(int, rows)), "features": sorted(map(int, columns))}
                                    for unit, (rows, columns) in enumerate(made.modules)]}, file)
         options = ["--seed", str(seed), *["--log1p"] * made.counts, *more, *tool.options]
-        self.call("fit", tool.method, self.data, "-k", str(2 * len(made.modules)), *options, "-o", self.model)
+        self.call("fit", tool.method, self.data, "-k", str(times * len(made.modules)), *options, "-o", self.model)
 
     def call(self, *words):
         done = subprocess.run([self.tool.path, *words, "-q", "--threads", "1"], capture_output=True, text=True)
@@ -39,8 +39,8 @@ class Fit:
         self.call(command, self.model, self.data, "-o", path)
         return np.load(path)
 
-    def score(self, number=0):
-        return self.modules("--truth", self.truth, "--best", str(number))["consensus_score"]
+    def score(self, number=0, *more):
+        return self.modules("--truth", self.truth, "--best", str(number), *more)["consensus_score"]
 
 
 def mirrors(fit):

@@ -1,6 +1,6 @@
 """Data with a planted truth, by generators that are not those of `rarebit simulate`.
 
-KINDS and NOISE map a name to a generator: make(name, seed) gives a Set. Development seeds may choose constants;
+KINDS, FEW and NOISE map a name to a generator: make(name, seed) gives a Set. Development seeds may choose constants;
 confirmation seeds, and the kinds of CONFIRMED_ONLY, are run once a rule is settled.
 """
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ def plant(rng, x, strengths, samples=(0.08, 0.25), features=(0.04, 0.1), signed=
     modules = []
     for strength in strengths:
         rows = rng.choice(n, max(5, round(n * rng.uniform(*samples))), False)
-        columns = rng.choice(m, max(5, round(m * rng.uniform(*features))), False)
+        columns = rng.choice(m, max(4, round(m * rng.uniform(*features))), False)
         loadings = strength * rng.gamma(8, 1 / 8, len(columns))
         loadings *= rng.choice([-1, 1], len(columns)) if signed else 1
         x[np.ix_(rows, columns)] += np.outer(rng.gamma(4, 1 / 4, len(rows)), loadings)
@@ -117,6 +117,28 @@ KINDS = {
 }
 CONFIRMED_ONLY = ["three strong", "eight", "sample effect", "types", "wide", "tall"]
 
+
+
+def few(noise, m, samples=(0.08, 0.25)):
+    """Three to six modules of 4 to 15 of m features, a third of them at most, in 100 to 500 samples."""
+    def make_set(rng):
+        x = noise(rng, int(rng.choice([100, 200, 500])), m)
+        return plant(rng, x, medium(rng, int(rng.integers(3, 7))), samples, (4 / m, min(15 / m, 1 / 3)))
+    return make_set
+
+
+FEW = {
+    "25 features": few(normal, 25),
+    "50 features": few(normal, 50),
+    "100 features": few(normal, 100),
+    "25, large groups": few(normal, 25, (0.25, 0.5)),
+    "50, large groups": few(normal, 50, (0.25, 0.5)),
+    "25, heavy tails": few(heavy, 25),
+    "50, unequal features": few(unequal_features, 50),
+    "100, correlated": few(autoregressive, 100),
+}
+FEW_CONFIRMED_ONLY = ["25, heavy tails", "50, unequal features", "100, correlated"]
+
 NOISE = {
     "gaussian": lambda rng: Set(normal(rng, 120, 300)),
     "heavy tails": lambda rng: Set(heavy(rng, 120, 300)),
@@ -131,5 +153,5 @@ NOISE = {
 
 
 def make(name, seed, noise=False):
-    group = NOISE if noise else KINDS
-    return group[name](np.random.default_rng([seed, list(group).index(name), noise]))
+    group = NOISE if noise else FEW if name in FEW else KINDS
+    return group[name](np.random.default_rng([seed, list(group).index(name), 2 if group is FEW else noise]))

@@ -57,10 +57,14 @@ for options in "--sparse-loadings 1.5" "--preset biclustering"; do
     expect 0 modules sparse.h5 X.npy --sample-threshold 0.6 -o threshold.json
     says "rule fabia, since the loadings are sparse and a threshold is given"
 done
-expect 0 simulate biclusters --features 99 --seed 1 -o few.npy -q
+expect 0 simulate biclusters --features 24 --seed 1 -o few.npy -q
 expect 0 fit rfn few.npy -k 4 --iterations 20 --seed 1 -o few.h5 -q
 expect 0 modules few.h5 few.npy -o few.json
 says "rule fabia, since the loadings are sparse and there are few features"
+expect 0 simulate biclusters --features 25 --seed 1 -o enough.npy -q
+expect 0 fit rfn enough.npy -k 4 --iterations 20 --seed 1 -o enough.h5 -q
+expect 0 modules enough.h5 enough.npy -o enough.json
+says "rule test, since the loadings are sparse"
 expect 0 modules model.h5 X.npy --rule top:3 --json --best 1 -q
 refuses "most" modules model.h5 X.npy --rule most -q
 

@@ -20,7 +20,7 @@ for method in pca ica; do
         tells "\"$key\": "
     done
     expect 0 modules m.h5 X.npy
-    says "rule fabia, since codes have signs"
+    says "rule test, since codes have signs"
     grep -q "down: below 0" out || fail "no loadings below 0: $(cat out)"
     expect 0 plot codes m.h5 X.npy -o codes.png -q
     expect 0 plot modules m.h5 X.npy -o modules.png -q

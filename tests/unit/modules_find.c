@@ -284,11 +284,11 @@ static void arrays_without_values(void **state) {
     assert_int_equal(munmap(forbidden, 1), 0);
 }
 
-/* Sparse loadings, which the model records, ask for the rule of FABIA; best units are those of the
+/* Sparse loadings, which the model records, ask for the test; best units are those of the
  * model's codes. */
 static void modules_of_sparse_loadings(void **state) {
     (void)state;
-    static const char *const rules[] = {"nonzero", "fabia"};
+    static const char *const rules[] = {"nonzero", "test"};
     for (int sparse = 0; sparse < 2; sparse++) {
         rb_rfn_options options;
         rb_fit_options fit;

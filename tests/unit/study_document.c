@@ -94,11 +94,11 @@ static void same_modules(const rb_modules *a, const rb_modules *b) {
     }
 }
 
-/* With 30 features the rule is fabia, with 120 test, which goes through the samples twice. */
+/* With 24 features the rule is fabia, with 120 test, which goes through the samples twice. */
 static void samples_are_encoded_once(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
-        rb_source *source = make(wide ? MOST : 30);
+        rb_source *source = make(wide ? MOST : 24);
         rb_method counting;
         rb_model *model = fit(source, &counting);
         rb_covariates *labels = make_labels(), *covariates = make_covariates();
@@ -144,7 +144,7 @@ static void samples_are_encoded_once(void **state) {
 static void parts_are_what_they_are_alone(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
-        rb_source *source = make(wide ? MOST : 30);
+        rb_source *source = make(wide ? MOST : 24);
         rb_method counting;
         rb_model *model = fit(source, &counting);
         rb_covariates *labels = make_labels(), *covariates = make_covariates();
