@@ -26,6 +26,8 @@ enum {
 /* A method as it is used here. */
 struct finder {
     const char *name, *fit, *options;
+    const char *reading; /* options of rb_modules_find, by which it scores best */
+    bool consensus, parts;
 };
 
 /* Data: planted, or a folder with expr.tsv.gz and labels.tsv. */
@@ -34,7 +36,7 @@ struct kind {
     const char *planted; /* options of rb_simulate_biclusters; NULL: not those */
     const char *cells;   /* options of rb_simulate_cells; NULL: not those */
     const char *folder;
-    const char *reading; /* options of every fit */
+    const char *preprocessing; /* options of every fit */
     int units;
 };
 
@@ -44,11 +46,18 @@ struct sample_set {
     rb_source *source;
     rb_modules *truth;
     int64_t *class_of; /* n_samples, -1: none; NULL: no classes */
+    double *parts;
+    int64_t n_features; /* 0: not split */
 };
 
 /* sets.c: makes or reads one. */
 rb_error set_open(rb_context *ctx, const struct kind *kind, int64_t seed, struct sample_set *set);
 void set_close(struct sample_set *set);
+
+/* parts.c: takes each feature twice, above and below its median, where there are values below 0. */
+rb_error set_split(rb_context *ctx, struct sample_set *set);
+/* Gives modules of such data the features of before. */
+void set_join(const struct sample_set *set, rb_modules *modules);
 
 /* A method on a kind of data. */
 struct trial {
@@ -56,6 +65,8 @@ struct trial {
     const struct kind *kind;
     int64_t seed;
     int64_t permutations; /* 0: REAL is not measured */
+    int64_t times;        /* units for each planted module; 0: as many as the kind says */
+    const char *reading;  /* instead of the finder's; NULL: that */
 };
 
 /* score.c: a fit to one, MEASURES values. */

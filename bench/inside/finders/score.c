@@ -24,17 +24,19 @@ static rb_error samples_only(rb_context *ctx, rb_modules *modules) {
 }
 
 /* best 0: all; of them those that are more than noise where there are permutations. */
-static rb_error match_best(rb_context *ctx, const rb_model *model, const struct sample_set *set,
-                           int64_t best, int64_t permutations, rb_match *match,
-                           rb_modules **found) {
+static rb_error match_best(rb_context *ctx, const struct trial *t, const rb_model *model,
+                           const struct sample_set *set, int64_t best, int64_t permutations,
+                           rb_match *match, rb_modules **found) {
     rb_options *options =
-        bench_options(ctx, NULL, rb_modules_group(), "best=%lld", (long long)best);
+        bench_options(ctx, NULL, rb_modules_group(), "%s best=%lld",
+                      t->reading ? t->reading : t->finder->reading, (long long)best);
     rb_options *noise =
         bench_options(ctx, NULL, rb_significance_group(), "permutations=%lld significant=%g",
                       (long long)permutations, permutations ? 0.05 : 0.0);
     rb_error err = rb_modules_find(ctx, model, set->source, options, found);
     if (!err && permutations)
         err = rb_modules_permute(ctx, model, set->source, noise, *found, NULL);
+    if (!err) set_join(set, *found);
     if (!err && set->class_of) err = samples_only(ctx, *found);
     err = err ? err : rb_modules_match(ctx, *found, set->truth, match);
     rb_options_free(options);
@@ -55,12 +57,12 @@ static rb_error find_rarest(rb_context *ctx, rb_modules *found, const rb_modules
     return err;
 }
 
-static rb_error score_modules(rb_context *ctx, const rb_model *model, const struct sample_set *set,
-                              double *values) {
+static rb_error score_modules(rb_context *ctx, const struct trial *t, const rb_model *model,
+                              const struct sample_set *set, double *values) {
     rb_match told = {.size = sizeof told}, all = {.size = sizeof all};
     rb_modules *best = NULL, *every = NULL;
-    rb_error err = match_best(ctx, model, set, rb_modules_count(set->truth), 0, &told, &best);
-    err = err ? err : match_best(ctx, model, set, 0, 0, &all, &every);
+    rb_error err = match_best(ctx, t, model, set, rb_modules_count(set->truth), 0, &told, &best);
+    err = err ? err : match_best(ctx, t, model, set, 0, 0, &all, &every);
     if (!err) {
         values[TOLD] = told.consensus_score;
         values[RECOVERY] = told.recovery;
@@ -75,11 +77,11 @@ static rb_error score_modules(rb_context *ctx, const rb_model *model, const stru
     return err;
 }
 
-static rb_error score_real(rb_context *ctx, const rb_model *model, const struct sample_set *set,
-                           int64_t permutations, double *score) {
+static rb_error score_real(rb_context *ctx, const struct trial *t, const rb_model *model,
+                           const struct sample_set *set, double *score) {
     rb_match match = {.size = sizeof match};
     rb_modules *real = NULL;
-    rb_error err = match_best(ctx, model, set, 0, permutations, &match, &real);
+    rb_error err = match_best(ctx, t, model, set, 0, t->permutations, &match, &real);
     if (!err) *score = match.consensus_score;
     rb_match_clear(&match);
     rb_modules_free(real);
@@ -149,12 +151,14 @@ static rb_error score_clusters(rb_context *ctx, const rb_model *model, const str
 
 /* ---- a fit ---- */
 
-static rb_error fit(rb_context *ctx, const struct trial *t, int64_t seed, rb_source *source,
-                    rb_model **model) {
-    rb_options *options =
-        bench_options(ctx, t->finder->fit, NULL, "%s %s units=%d seed=%lld", t->finder->options,
-                      t->kind->reading ? t->kind->reading : "", t->kind->units, (long long)seed);
-    rb_error err = rb_fit(ctx, options, source, NULL, model);
+static rb_error fit(rb_context *ctx, const struct trial *t, int64_t seed,
+                    const struct sample_set *set, rb_model **model) {
+    int64_t units = t->times ? t->times * rb_modules_count(set->truth) : t->kind->units;
+    rb_options *options = bench_options(
+        ctx, t->finder->fit, NULL, "%s %s units=%lld seed=%lld", t->finder->options,
+        t->kind->preprocessing ? t->kind->preprocessing : "", (long long)units, (long long)seed);
+    rb_error err = t->finder->consensus ? rb_fit_consensus(ctx, options, set->source, model)
+                                        : rb_fit(ctx, options, set->source, NULL, model);
     rb_options_free(options);
     return err;
 }
@@ -164,7 +168,7 @@ static rb_error score_seeds(rb_context *ctx, const struct trial *t, const struct
                             const rb_model *model, double *match) {
     const int64_t other = 1000;
     rb_model *again = NULL;
-    rb_error err = fit(ctx, t, t->seed + other, set->source, &again);
+    rb_error err = fit(ctx, t, t->seed + other, set, &again);
     if (!err) {
         bench_codes a = bench_codes_of(ctx, model, set->source);
         bench_codes b = bench_codes_of(ctx, again, set->source);
@@ -182,11 +186,11 @@ rb_error finder_measure(rb_context *ctx, const struct trial *t, const struct sam
     for (int k = 0; k < MEASURES; k++)
         values[k] = NAN;
     double began = rb_seconds();
-    rb_error err = fit(ctx, t, t->seed, set->source, &model);
+    rb_error err = fit(ctx, t, t->seed, set, &model);
     if (err == RB_ERROR_DATA) return RB_OK; /* not for such data: NMF of values below 0 */
     if (!err) values[SECONDS] = rb_seconds() - began;
-    err = err ? err : score_modules(ctx, model, set, values);
-    if (!err && t->permutations) err = score_real(ctx, model, set, t->permutations, &values[REAL]);
+    err = err ? err : score_modules(ctx, t, model, set, values);
+    if (!err && t->permutations) err = score_real(ctx, t, model, set, &values[REAL]);
     if (!err && set->class_of) err = score_clusters(ctx, model, set, &values[RAND]);
     if (!err && t->kind->folder) err = score_seeds(ctx, t, set, model, &values[MATCH]);
     rb_model_free(model);

@@ -83,4 +83,5 @@ void set_close(struct sample_set *set) {
     rb_matrix_free(set->matrix);
     rb_modules_free(set->truth);
     rb_free(set->class_of);
+    rb_free(set->parts);
 }
