@@ -39,6 +39,7 @@ typedef struct rb_fit_options {
     bool keep_order;
     bool trace;
     int accelerate; /* rb_accelerate */
+    int drop_samples;
 } rb_fit_options;
 
 /* The shape of a problem, and what every method is told about it; new fields come at the end. */

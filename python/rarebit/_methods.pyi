@@ -73,6 +73,7 @@ class RFN(Estimator):
     keep_order: Any
     trace: Any
     accelerate: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -140,6 +141,7 @@ class RFN(Estimator):
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -196,6 +198,7 @@ class LinCA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -247,6 +250,7 @@ class LinCA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -306,6 +310,7 @@ class NMFET(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -360,6 +365,7 @@ class NMFET(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -418,6 +424,7 @@ class MCA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -471,6 +478,7 @@ class MCA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -510,6 +518,7 @@ class SSC(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -544,6 +553,7 @@ class SSC(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -577,6 +587,7 @@ class PCA(Directions):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -605,6 +616,7 @@ class PCA(Directions):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -640,6 +652,7 @@ class ICA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -670,6 +683,7 @@ class ICA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -706,6 +720,7 @@ class FA(Estimator):
     precision: Any
     trace: Any
     accelerate: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -737,6 +752,7 @@ class FA(Estimator):
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
         accelerate: Optional[Literal["none", "squarem", "nesterov"]] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -772,6 +788,7 @@ class SFA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -802,6 +819,7 @@ class SFA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -836,6 +854,7 @@ class FALaplace(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -865,6 +884,7 @@ class FALaplace(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -899,6 +919,7 @@ class FAJeffreys(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -928,6 +949,7 @@ class FAJeffreys(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -963,6 +985,7 @@ class FABIA(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -993,6 +1016,7 @@ class FABIA(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -1028,6 +1052,7 @@ class NMF(Estimator):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -1058,6 +1083,7 @@ class NMF(Estimator):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -1089,6 +1115,7 @@ class KMeans(Clusters):
     max_time: Any
     precision: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -1115,6 +1142,7 @@ class KMeans(Clusters):
         max_time: Optional[Union[float, str]] = None,
         precision: Optional[Literal["float32", "float64"]] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -1154,6 +1182,7 @@ class DAE(Estimator):
     batch_size: Any
     keep_order: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -1188,6 +1217,7 @@ class DAE(Estimator):
         batch_size: Optional[int] = None,
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
@@ -1226,6 +1256,7 @@ class RBM(Estimator):
     batch_size: Any
     keep_order: Any
     trace: Any
+    drop_samples: Any
     checkpoint_every: Any
     cache: Any
     centre_samples: Any
@@ -1259,6 +1290,7 @@ class RBM(Estimator):
         batch_size: Optional[int] = None,
         keep_order: Optional[bool] = None,
         trace: Optional[bool] = None,
+        drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,

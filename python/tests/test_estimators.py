@@ -103,6 +103,13 @@ def test_missing_values_where_asked_for(X):
     assert np.isfinite(rfn.transform(X)).all()
 
 
+def test_samples_that_a_fit_leaves_out(X):
+    twice = np.concatenate([X, X[:3], np.ones((1, X.shape[1]))])
+    rfn = rarebit.RFN(3, iterations=5, drop_samples="duplicates,constant").fit(twice)
+    assert np.array_equal(rfn.transform(twice)[:len(X)], rarebit.RFN(3, iterations=5).fit(X).transform(X))
+    assert len(rfn.transform(twice)) == len(twice)
+
+
 def test_arrays_as_options(X):
     fits = [rarebit.RFN(3, iterations=5, sparse_loadings=0, prior_mean=mean).fit(X).components_
             for mean in (-0.25, [-0.25, -0.25, -0.25], np.array([-0.25, -0.5, -0.25]))]

@@ -35,18 +35,29 @@ static rb_error advise_units(const rb_look *look, rb_check *check) {
                         (long long)found, bound);
 }
 
+static const char *which_of(bool constant, bool same) {
+    return !same ? "constant" : !constant ? "duplicates" : "duplicates,constant";
+}
+
 /* Of pictures every pixel is needed. */
 static rb_error advise_drop(const rb_look *look, rb_check *check) {
     bool constant = false, same = look->same_features > 0;
     for (int64_t k = 0; k < look->m && !constant; k++)
         constant = look->features[k].low == look->features[k].high;
     if (look->kind == RB_KIND_PIXELS || !(constant || same)) return RB_OK;
-    return rb_check_add(look->ctx, check, "drop",
-                        !same       ? "constant"
-                        : !constant ? "duplicates"
-                                    : "duplicates,constant",
-                        "%s%s%s", constant ? "constant features carry no information" : "",
+    return rb_check_add(look->ctx, check, "drop", which_of(constant, same), "%s%s%s",
+                        constant ? "constant features carry no information" : "",
                         constant && same ? ", and " : "", same ? "equal features count once" : "");
+}
+
+static rb_error advise_drop_samples(const rb_look *look, rb_check *check) {
+    bool constant = false, same = look->same_samples > 0;
+    for (int64_t j = 0; j < look->looked && !constant; j++)
+        constant = !(look->samples[j].low < look->samples[j].high);
+    if (look->kind == RB_KIND_PIXELS || look->m < 2 || !(constant || same)) return RB_OK;
+    return rb_check_add(look->ctx, check, "drop-samples", which_of(constant, same), "%s%s%s",
+                        constant ? "constant samples are empty or were not measured" : "",
+                        constant && same ? ", and " : "", same ? "equal samples count once" : "");
 }
 
 static rb_error advise_values(const rb_look *look, rb_check *check) {
@@ -70,6 +81,7 @@ static rb_error advise_values(const rb_look *look, rb_check *check) {
                            "a level that all features of a sample share is not a cause");
     }
     if (!err) err = advise_drop(look, check);
+    if (!err) err = advise_drop_samples(look, check);
     if (!err && look->m > MANY_FEATURES && look->log1p) {
         snprintf(text, sizeof text, "%d", KEPT_FEATURES);
         err =

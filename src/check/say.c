@@ -223,7 +223,8 @@ static rb_error say_missing(const speaker *s) {
     if (!err && lost_samples > 0) {
         err = rb_check_find(s->ctx, s->check, "samples-without-values", RB_SEVERITY_PROBLEM,
                             (double)lost_samples,
-                            "%lld sample%s no values, such as %s: remove them from the file",
+                            "%lld sample%s no values, such as %s: "
+                            "`drop-samples=constant` leaves them out",
                             (long long)lost_samples, lost_samples == 1 ? " has" : "s have", who);
     }
     return err;
@@ -288,7 +289,8 @@ static rb_error say_constant(const speaker *s) {
         err = rb_check_find(s->ctx, s->check, "constant-samples", RB_SEVERITY_PROBLEM,
                             (double)r.count,
                             "%lld sample%s one value throughout, such as %s (%lld are 0 "
-                            "throughout): empty or not measured; leave them out",
+                            "throughout): empty or not measured; `drop-samples=constant` leaves "
+                            "them out",
                             (long long)r.count, r.count == 1 ? " has" : "s have",
                             sample(look, r.first, text), (long long)r.zero);
     }
@@ -303,7 +305,8 @@ static rb_error say_same(const speaker *s) {
         err = rb_check_find(
             s->ctx, s->check, "duplicate-samples", RB_SEVERITY_PROBLEM, (double)look->same_samples,
             "%lld sample%s the same values as another one, such as %s and %s: a fit would find a "
-            "cause for them, and held-out samples would not be new; keep one of each",
+            "cause for them, and held-out samples would not be new; "
+            "`drop-samples=duplicates` keeps the first of each",
             (long long)look->same_samples, look->same_samples == 1 ? " has" : "s have",
             sample(look, look->same[0], one), sample(look, look->same[1], other));
     } else { /* of constant ones something else is said */

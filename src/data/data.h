@@ -167,6 +167,14 @@ rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64
 /* The matrix that a source walks; NULL: it is not in memory, or not as one matrix. */
 const rb_matrix *rb_source_memory(const rb_source *source);
 
+/* A source without constant samples, and all but the first of equal ones, as `which` asks
+ * ("duplicates,constant"), in place of *source; owned: to be freed before that one, NULL: all stay
+ * (thin.c). RB_ERROR_DATA: none would be left. */
+rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, rb_source **owned);
+/* The covariates of some samples become those of another source, which has as many. */
+rb_error rb_source_take_covariates(rb_context *ctx, const rb_source *from, const int64_t *samples,
+                                   rb_source *to);
+
 /* Reads one block ahead of who walks over a source that has reads_ahead, where the context has more
  * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
 typedef struct rb_ahead {

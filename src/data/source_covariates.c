@@ -77,6 +77,28 @@ static rb_error put(rb_context *ctx, rb_source *source, const char *name, rb_nam
     return RB_OK;
 }
 
+static rb_error take_one(rb_context *ctx, const rb_source_covariate *from, int64_t first,
+                         const int64_t *samples, rb_source *to) {
+    double *values = rb_alloc(ctx, to->n_samples, sizeof *values);
+    const rb_names *levels = from->levels;
+    rb_names *copy =
+        levels ? rb_names_copy(ctx, (const char *const *)levels->text, levels->count) : NULL;
+    for (int64_t i = 0; values && i < to->n_samples; i++)
+        values[i] = from->values[first + samples[i]];
+    if (values && (copy || !levels)) return put(ctx, to, from->name, copy, values);
+    rb_names_free(copy);
+    rb_free(values);
+    return RB_ERROR_MEMORY;
+}
+
+rb_error rb_source_take_covariates(rb_context *ctx, const rb_source *from, const int64_t *samples,
+                                   rb_source *to) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0; from->covariates && !err && i < from->covariates->count; i++)
+        err = take_one(ctx, &from->covariates->list[i], from->covariates_first, samples, to);
+    return err;
+}
+
 rb_error rb_source_set_numbers(rb_context *ctx, rb_source *source, const char *name,
                                const double *values, int64_t count) {
     rb_error err = check(ctx, source, name, count);

@@ -22,6 +22,10 @@ rb_error rb_refuse_preprocess(rb_context *ctx, const char *option);
 rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,
                         int64_t restart, rb_model **model);
 
+/* The samples of a source that a fit with these options sees: rb_source_thin. */
+rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
+                     rb_source **owned);
+
 /* The options of checkpoints; they say nothing about the result. */
 typedef struct rb_checkpoint_options {
     const char *checkpoint;

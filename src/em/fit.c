@@ -388,14 +388,23 @@ static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess
     return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
 }
 
+rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
+                     rb_source **owned) {
+    char which[64];
+    bool there = rb_options_get(options, "drop-samples", which, sizeof which) >= 0;
+    return rb_source_thin(ctx, there ? which : NULL, source, owned);
+}
+
 /* restart: the only one that is made; below 0: all. */
 static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *source,
                     const rb_model *start, int64_t restart, rb_model **model) {
     rb_run run;
     rb_preprocess *fitted = NULL;
+    rb_source *thin = NULL;
     *model = NULL;
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
+    err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;
@@ -408,6 +417,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     run.preprocess = fitted;
     err = err ? err : fit_source(ctx, &run, model);
     rb_preprocess_free(fitted);
+    rb_source_free(thin);
     rb_options_free(run.chosen);
     return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
 }

@@ -34,6 +34,10 @@ static const rb_option table[] = {
      "none|squarem|nesterov", "HOW",
      "accelerate convergence; needs iterations that never lower the objective (--estep cyclic), "
      "works best with --eta 1"},
+    {"drop-samples", 0, RB_OPTION_CHOICE, offsetof(rb_fit_options, drop_samples), "none", 0, 0,
+     "none|constant|duplicates|duplicates,constant|constant,duplicates", "WHICH",
+     "fit without samples of one value throughout, and all but the first of equal samples; later "
+     "commands take all"},
     {0},
 };
 

@@ -43,15 +43,16 @@ rb_error rb_stack_options(rb_context *ctx, const char *method, rb_options **opti
 /* ---- the options of a layer ---- */
 
 /* What is done to data alone. */
-static const char *const of_data[] = {"missing",      "totals", "log1p",   "centre-samples",
-                                      "top-variance", "drop",   "regress", NULL};
+static const char *const of_data[] = {"missing",        "totals",       "log1p",
+                                      "centre-samples", "top-variance", "drop",
+                                      "drop-samples",   "regress",      NULL};
 
 static rb_error count_layers(rb_context *ctx, const rb_options *options, int64_t *count) {
     rb_error err = rb_options_items(ctx, options, count);
     for (const char *const *name = of_data; !err && *name && *count > 1; name++) {
         char text[256];
         rb_options_get(options, *name, text, sizeof text);
-        bool words = strcmp(*name, "regress") == 0 || strcmp(*name, "drop") == 0;
+        bool words = strcmp(*name, "regress") == 0 || strncmp(*name, "drop", 4) == 0;
         if (!words && strchr(text, ',')) {
             err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                           "`%s` is '%s', but it is about the data, which the first layer alone "

@@ -150,9 +150,12 @@ static rb_error find(rb_context *ctx, study *s, rb_model **model) {
 rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source *source,
                           rb_model **model) {
     rb_matrix *owned = NULL;
-    study s = {.options = options, .given = source, .first_ones = true};
+    rb_source *thin = NULL;
+    study s = {.options = options, .first_ones = true};
     *model = NULL;
     rb_error err = check(ctx, &s);
+    err = err ? err : rb_fit_thin(ctx, options, &source, &thin);
+    s.given = source;
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);
     if (!err) {
         s.models = rb_alloc_zero(ctx, s.restarts, sizeof(rb_model *));
@@ -162,6 +165,7 @@ rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source 
         rb_model_free(s.models[i]);
     rb_free(s.models);
     rb_matrix_free(owned);
+    rb_source_free(thin);
     if (err) {
         rb_model_free(*model);
         *model = NULL;

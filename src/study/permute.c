@@ -308,7 +308,8 @@ static const char *value_again(const rb_model *model, const rb_option *row) {
     static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
     return rb_among(done, name)         ? "0"
            : strcmp(name, "log1p") == 0 ? "false"
-           : strcmp(name, "centre-samples") == 0 || strcmp(name, "drop") == 0
+           : strcmp(name, "centre-samples") == 0 || strcmp(name, "drop") == 0 ||
+                   strcmp(name, "drop-samples") == 0
                ? "none"
                : rb_model_attribute(model, name);
 }
@@ -637,10 +638,20 @@ static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *m
     return err;
 }
 
+/* The samples of the fit, where it left out some. */
+static rb_error take_fitted(rb_context *ctx, const rb_model *model, const rb_covariates *blocks,
+                            rb_source **source, rb_source **thin) {
+    rb_error err = rb_source_thin(ctx, rb_model_attribute(model, "drop-samples"), source, thin);
+    if (err || !*thin || !blocks) return err;
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "blocks need all samples, but the fit left out some with `drop-samples`; remove "
+                   "them from the data, or fit all");
+}
+
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *given,
                             const rb_covariates *blocks, rb_modules *modules, bool *complete) {
     const rb_model *model = kept->model;
-    rb_source *source = kept->source;
+    rb_source *source = kept->source, *thin = NULL;
     study s = {.model = model, .given = blocks, .units = rb_model_units(model)};
     bool all = true;
     if (complete) *complete = true;
@@ -649,6 +660,7 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
     err = check_options(ctx, &s.options);
     if (!err && s.options.null == NULL_REFIT) {
         err = check_model(ctx, model);
+        err = err ? err : take_fitted(ctx, model, blocks, &source, &thin);
         err = err ? err : check_data(ctx, model, source);
         err = err ? err : rb_options_recall(ctx, model, value_again, &s.fit);
         int64_t asked = rb_recorded_whole(model, "units", 0); /* a consensus may have fewer */
@@ -661,7 +673,10 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
                "`permutations=%d` or more",
                (long long)s.options.permutations, 1 / (1 + (double)s.options.permutations), FEWEST);
     }
-    err = err ? err : begin(ctx, &s, kept, modules, &all);
+    rb_encoded some = {.model = model, .source = source, .most = RB_KEPT_BYTES};
+    err = err ? err : begin(ctx, &s, thin ? &some : kept, modules, &all);
+    rb_encoded_clear(&some);
+    rb_source_free(thin);
     rb_options_free(s.fit);
     rb_matrix_free(s.matrix);
     if (complete) *complete = all;

@@ -214,6 +214,7 @@ static rb_error check_consensus(rb_context *ctx, const rb_model *model) {
 rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *options,
                   rb_source *source, const rb_model *start, rb_model **again) {
     rb_options *own = NULL;
+    rb_source *thin = NULL;
     *again = NULL;
     rb_error err = check_consensus(ctx, model);
     if (err) return err;
@@ -221,11 +222,13 @@ rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *opti
     const rb_options *used = options ? options : own;
     err = err ? err : check_start(ctx, model, start);
     err = err ? err : check_values(ctx, model, used);
+    err = err ? err : rb_fit_thin(ctx, used, &source, &thin);
     err = err ? err : check_data(ctx, model, source);
     if (!err) {
         err = is_consensus(model) ? rb_fit_consensus(ctx, used, source, again)
                                   : fit_again(ctx, model, used, source, start, again);
     }
+    rb_source_free(thin);
     rb_options_free(own);
     return err;
 }

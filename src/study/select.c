@@ -188,6 +188,7 @@ rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *s
                         select_plan *plan) {
     char seed[32];
     rb_error err = take_options(ctx, options, plan);
+    err = err ? err : rb_fit_thin(ctx, plan->options, &source, &plan->thin);
     err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
     if (err) return err;
     int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
@@ -206,6 +207,7 @@ void rb_select_plan_clear(select_plan *plan) {
     rb_free(plan->units);
     rb_free(plan->fold_of);
     rb_matrix_free(plan->own);
+    rb_source_free(plan->thin);
 }
 
 /* ---- all of it ---- */

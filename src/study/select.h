@@ -23,6 +23,7 @@ typedef struct select_plan {
     rb_matrix *own;
     int64_t *fold_of; /* samples of each partition into folds; the fits go through folds in turn */
     rb_selection *selection;
+    rb_source *thin; /* the samples that fits see; NULL: all */
 } select_plan;
 
 /* The plan of a selection by its options, with the data; to be cleared also on failure. */

@@ -38,4 +38,54 @@ refuses "must be none, constant, duplicates," fit rfn all.tsv -k 2 --drop some -
 printf 'a,b\n1,2\n1,2\n1,2\n' >same.csv
 expect 1 fit nmf same.csv -k 1 --drop constant -o x.h5 -q
 says "leaves none of the 2 features"
+
+# Samples: check names the option, a fit without some is that of data without them, and later commands take all.
+awk 'BEGIN { srand(3); header = "id\ta\tb\tc\td\te\tf"; print header >"some.tsv"; print header >"twice.tsv"
+    for (i = 0; i < 40; i++) { m = i < 15
+        line[i] = sprintf("%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f", rand() + m, rand() - m, rand(), rand() + m, rand(), rand())
+        if (i == 7 || i == 30) line[i] = line[3]
+        if (i == 20) line[i] = "0\t0\t0\t0\t0\t0"
+        print "s" i "\t" line[i] >"twice.tsv"
+        if (i != 7 && i != 30 && i != 20) print "s" i "\t" line[i] >"some.tsv" } }'
+awk 'BEGIN { print "sample\tbatch"; for (i = 0; i < 40; i++) print "s" i "\t" (i % 3 ? "a" : "b") }' >batch.tsv
+expect 0 check twice.tsv
+tr -s ' \n' ' ' <out >told
+for words in "--drop-samples duplicates keeps the first of each" "--drop-samples constant leaves them out" "--drop-samples duplicates,constant --seed 1"; do
+    grep -q -e "$words" told || fail "check does not say $words: $(cat told)"
+done
+without=--drop-samples=duplicates,constant
+same_codes() { # of fits to all samples and to some
+    expect 0 fit rfn twice.tsv -k 2 --seed 1 $without "$@" -o t.h5
+    says "the fit leaves out 3 of 40 samples: 1 constant, 2 with the values of an earlier one"
+    expect 0 fit rfn some.tsv -k 2 --seed 1 "$@" -o some.h5 -q
+    for model in t some; do
+        expect 0 encode $model.h5 twice.tsv $table -o $model.codes.tsv -q
+    done
+    same t.codes.tsv some.codes.tsv
+    [ "$(wc -l <t.codes.tsv)" -eq 41 ] || fail "$command: $(wc -l <t.codes.tsv) lines"
+}
+table=--covariates=batch.tsv
+same_codes --regress batch --covariates batch.tsv
+expect 0 rerun t.h5 --covariates batch.tsv -q
+table=-q
+same_codes --consensus --restarts 3
+same_codes --batch-size 10
+same_codes
+expect 0 rerun t.h5 -q
+for data in twice some; do
+    model=t option=$without
+    [ $data = twice ] || model=some option=--drop-samples=none
+    expect 0 modules $model.h5 $data.tsv --permutations 19 --json -q
+    grep -o '"p[_a-z]*":[0-9.]*' out >$data.p
+    expect 0 select rfn $data.tsv --units 2:3 --restarts 3 $option --seed 1 -o $data.select.tsv -q
+done
+same twice.p some.p
+[ "$(cut -f 1-6 twice.select.tsv)" = "$(cut -f 1-6 some.select.tsv)" ] || fail "select: $(cat twice.select.tsv some.select.tsv)"
+expect 0 modules t.h5 twice.tsv --labels batch.tsv:batch -q
+awk 'BEGIN { for (i = 0; i < 40; i++) print "b" int(i / 4) }' >tens.txt
+breaks "blocks need all samples" modules t.h5 twice.tsv --permutations 19 --blocks tens.txt -q
+expect 0 stack rfn twice.tsv -k 3,2 $without --iterations 5 --seed 1 -o s.h5 -q
+printf 'a,b\n1,1\n2,2\n' >flat.csv
+expect 1 fit nmf flat.csv -k 1 --drop-samples constant -o x.h5 -q
+says "--drop-samples constant leaves none of the 2 samples"
 finish

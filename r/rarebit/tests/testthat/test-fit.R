@@ -47,6 +47,14 @@ test_that("other kinds of the package Matrix stay sparse, or dense", {
   same(methods::as(x, "denseMatrix"), x)
 })
 
+test_that("a fit can leave out samples, of which there are codes nonetheless", {
+  x <- counts()
+  twice <- rbind(x, x[1:3, ], 1)
+  a <- fit(twice, drop_samples = "duplicates,constant")
+  expect_identical(coef(a), coef(fit(x)))
+  expect_identical(nrow(predict(a)), nrow(twice))
+})
+
 test_that("integers, logicals and data frames are matrices", {
   x <- counts()
   i <- x

@@ -1,0 +1,198 @@
+/* A source without the samples that a fit should not see: constant ones, and those with the values
+ * of an earlier one, by hashes of 64 bits. */
+#include "rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which ---- */
+
+/* What is known of each sample. */
+typedef struct survey {
+    rb_context *ctx;
+    uint64_t *hashes;
+    bool *constant;
+    int64_t *first; /* of equal ones; -1: none */
+} survey;
+
+static void look_at(survey *s, const rb_matrix *view, int64_t i, int64_t sample) {
+    int64_t e = view->sparse ? view->starts[i] - view->starts[0] : 0;
+    int64_t end = view->sparse ? view->starts[i + 1] - view->starts[0] : view->n_features;
+    bool zeros = end - e < view->n_features;
+    double low = zeros ? 0 : INFINITY, high = zeros ? 0 : -INFINITY;
+    for (; e < end; e++) {
+        int64_t at = view->sparse ? e : i * view->row_stride + e * view->column_stride;
+        double value = rb_get(view->type, view->values, at);
+        low = fmin(low, value);
+        high = fmax(high, value);
+        if (value != 0)
+            s->hashes[sample] += rb_hash_value(view->sparse ? view->columns[e] : e, value);
+    }
+    s->constant[sample] = !(low < high);
+}
+
+static rb_error look(survey *s, rb_source *source) {
+    enum { VALUES_AT_ONCE = 1 << 20 };
+    int64_t wide = source->n_features > 0 ? source->n_features : 1, n = source->n_samples;
+    int64_t size = wide < VALUES_AT_ONCE ? VALUES_AT_ONCE / wide : 1;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_matrix view;
+        err = rb_source_read(s->ctx, source, first, rb_smaller(n - first, size), &view);
+        for (int64_t i = 0; !err && i < view.n_samples; i++)
+            look_at(s, &view, i, first + i);
+    }
+    return err;
+}
+
+/* Lists those that stay, and says how many do not. */
+static rb_error choose(survey *s, const char *which, int64_t n, int64_t *kept, int64_t *count) {
+    bool constant = strstr(which, "constant"), equal = strstr(which, "duplicates");
+    int64_t dropped[2] = {0};
+    rb_error err = rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
+    for (int64_t i = 0; !err && i < n; i++) {
+        bool empty = constant && s->constant[i], again = equal && s->first[i] >= 0;
+        dropped[again] += empty || again;
+        if (!empty && !again) kept[(*count)++] = i;
+    }
+    if (!err && *count == 0)
+        return rb_fail(s->ctx, RB_ERROR_DATA, "`drop-samples=%s` leaves none of the %lld samples",
+                       which, (long long)n);
+    if (!err && *count < n)
+        rb_log(s->ctx, RB_LOG_INFO,
+               "the fit leaves out %lld of %lld samples: %lld constant, %lld with the values of an "
+               "earlier one",
+               (long long)(n - *count), (long long)n, (long long)dropped[0], (long long)dropped[1]);
+    return err;
+}
+
+/* ---- the source ---- */
+
+struct thin {
+    rb_source *source;
+    int64_t *kept;  /* its samples, ascending */
+    rb_names names; /* within those of the source */
+    rb_buffer values, columns, starts;
+};
+
+/* Appends rows of a view to what was read so far. */
+static rb_error append(rb_context *ctx, struct thin *t, const rb_matrix *view, int64_t at) {
+    size_t size = rb_type_size(view->type);
+    int64_t m = view->n_features, n = view->n_samples;
+    if (!view->sparse) {
+        const rb_target to = {view->type, t->values.data, m, 1};
+        rb_matrix_copy(view, at, &to);
+        return RB_OK;
+    }
+    int64_t *starts = t->starts.data, used = starts[at], more = view->starts[n] - view->starts[0];
+    if (rb_buffer_hold(ctx, &t->columns, used + more, sizeof(int32_t)) ||
+        rb_buffer_hold(ctx, &t->values, used + more, size))
+        return RB_ERROR_MEMORY;
+    memcpy((int32_t *)t->columns.data + used, view->columns, (size_t)more * sizeof(int32_t));
+    memcpy((char *)t->values.data + (size_t)used * size, view->values, (size_t)more * size);
+    for (int64_t i = 0; i < n; i++)
+        starts[at + i + 1] = used + view->starts[i + 1] - view->starts[0];
+    return RB_OK;
+}
+
+/* Samples that lie side by side in the source are read at once. */
+static rb_error read_runs(rb_context *ctx, struct thin *t, int64_t first, int64_t count) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0, run = 0; !err && i < count; i += run) {
+        const int64_t *kept = t->kept + first + i;
+        rb_matrix view;
+        for (run = 1; i + run < count && kept[run] == kept[0] + run;)
+            run++;
+        err = t->source->read(t->source, ctx, kept[0], run, &view);
+        err = err ? err : append(ctx, t, &view, i);
+    }
+    return err;
+}
+
+static rb_error read_thin(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                          rb_matrix *view) {
+    struct thin *t = source->state;
+    int64_t m = source->n_features, whole = source->sparse ? count + 1 : 0;
+    if (count > 0 && t->kept[first + count - 1] - t->kept[first] == count - 1)
+        return t->source->read(t->source, ctx, t->kept[first], count, view);
+    if (rb_buffer_hold(ctx, &t->starts, whole, sizeof(int64_t)) ||
+        rb_buffer_hold(ctx, &t->values, source->sparse ? 0 : count,
+                       (size_t)m * rb_type_size(source->type)))
+        return RB_ERROR_MEMORY;
+    if (whole) memset(t->starts.data, 0, (size_t)whole * sizeof(int64_t));
+    rb_error err = read_runs(ctx, t, first, count);
+    *view = (rb_matrix){count, m, source->type, source->sparse, t->values.data, m, 1};
+    if (source->sparse) {
+        view->row_stride = 0;
+        view->starts = t->starts.data;
+        view->columns = t->columns.data;
+    }
+    return err;
+}
+
+static void clear(struct thin *t) {
+    rb_free(t->kept);
+    rb_free(t->names.text);
+    rb_free(t->values.data);
+    rb_free(t->columns.data);
+    rb_free(t->starts.data);
+}
+
+static void close_thin(rb_source *source) {
+    clear(source->state);
+    rb_free(source->state);
+}
+
+/* Takes over the list. */
+static rb_error make(rb_context *ctx, rb_source *source, int64_t *kept, int64_t count,
+                     rb_source **out) {
+    struct thin t = {.source = source, .kept = kept};
+    const rb_names *names = source->sample_names;
+    t.names = (rb_names){count, names ? rb_alloc(ctx, count, sizeof *names->text) : NULL};
+    for (int64_t i = 0; t.names.text && i < count; i++)
+        t.names.text[i] = names->text[kept[i]];
+    rb_source like = *source;
+    double share = (double)count / (double)source->n_samples;
+    like.n_samples = count;
+    like.covariates = NULL;
+    like.path = NULL; /* its samples are counted otherwise than those of the file */
+    like.unpacked = (int64_t)((double)source->unpacked * share);
+    like.reads_ahead = false; /* one block is kept */
+    like.read = read_thin;
+    like.close = close_thin;
+    rb_error err =
+        names && !t.names.text ? RB_ERROR_MEMORY : rb_source_make(ctx, &like, &t, sizeof t, out);
+    if (err) {
+        clear(&t);
+        return err;
+    }
+    if (names) (*out)->sample_names = &((struct thin *)(*out)->state)->names;
+    return rb_source_take_covariates(ctx, source, kept, *out);
+}
+
+rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, rb_source **owned) {
+    rb_source *from = *source;
+    int64_t n = from->n_samples, count = 0;
+    *owned = NULL;
+    if (!which || strcmp(which, "none") == 0 || n == 0) return RB_OK;
+    rb_scratch scratch = {.ctx = ctx};
+    survey s = {ctx, rb_take(&scratch, n, sizeof *s.hashes),
+                rb_take(&scratch, n, sizeof *s.constant), rb_take(&scratch, n, sizeof *s.first)};
+    int64_t *kept = rb_alloc(ctx, n, sizeof *kept);
+    rb_error err = scratch.err ? scratch.err : kept ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : look(&s, from);
+    err = err ? err : choose(&s, which, n, kept, &count);
+    if (!err && count < n) {
+        err = make(ctx, from, kept, count, owned);
+        kept = NULL;
+    }
+    rb_free(kept);
+    (void)rb_scratch_end(&scratch);
+    if (err) {
+        rb_source_free(*owned);
+        *owned = NULL;
+    }
+    *source = *owned ? *owned : from;
+    return err;
+}

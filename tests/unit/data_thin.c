@@ -1,0 +1,133 @@
+/* A source without constant samples and those that are equal to an earlier one: dense, sparse, in
+ * blocks of any size, with names and covariates. */
+#include "fixture.h"
+
+#include "data/data.h"
+
+enum { N = 9, M = 3, KEPT = 5 };
+
+/* 2 is 0, 4 is constant, 6 is 1, 7 is 0 again. */
+static const double table[N * M] = {1, 0, 2, 3, 0, 4, 1, 0, 2, 0, 5, 0, 7, 7,
+                                    7, 0, 0, 1, 3, 0, 4, 1, 0, 2, 6, 0, 0};
+static const int64_t left[KEPT] = {0, 1, 3, 5, 8};
+
+static rb_matrix *sparse_table(rb_context *ctx) {
+    static int64_t starts[N + 1];
+    static int32_t columns[N * M];
+    static double values[N * M];
+    int64_t entries = 0;
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < M; k++) {
+            if (table[i * M + k] == 0) continue;
+            columns[entries] = k;
+            values[entries++] = table[i * M + k];
+        }
+        starts[i + 1] = entries;
+    }
+    rb_matrix *matrix;
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
+    return matrix;
+}
+
+static void bind(rb_context *ctx, rb_source *source) {
+    static const char *const names[N] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    static const char *const groups[N] = {"x", "y", "x", "z", "x", "y", "y", "x", "x"};
+    static const double ages[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    assert_ok(ctx, rb_source_set_sample_names(ctx, source, names, N));
+    assert_ok(ctx, rb_source_set_groups(ctx, source, "group", groups, N));
+    assert_ok(ctx, rb_source_set_numbers(ctx, source, "age", ages, N));
+}
+
+static void assert_left(rb_context *ctx, rb_source *thin) {
+    double values[KEPT * M];
+    assert_int_equal(thin->n_samples, KEPT);
+    for (int64_t size = 1; size <= KEPT; size++) {
+        memset(values, 0, sizeof values);
+        const rb_target to = {RB_FLOAT64, values, M, 1};
+        for (int64_t first = 0; first < KEPT; first += size) {
+            rb_matrix view;
+            int64_t count = KEPT - first < size ? KEPT - first : size;
+            assert_ok(ctx, rb_source_read(ctx, thin, first, count, &view));
+            rb_matrix_copy(&view, first, &to);
+        }
+        for (int i = 0; i < KEPT; i++)
+            assert_memory_equal(values + i * M, table + left[i] * M, M * sizeof *values);
+    }
+    const rb_source_covariate *group = &thin->covariates->list[0],
+                              *age = &thin->covariates->list[1];
+    for (int i = 0; i < KEPT; i++) {
+        assert_int_equal(*rb_source_sample_name(thin, i), 'a' + left[i]);
+        assert_true(age->values[i] == (double)left[i]);
+        assert_int_equal(*group->levels->text[(int)group->values[i]], "xyxzxyyxx"[left[i]]);
+    }
+}
+
+static void samples_are_left_out(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *dense, *sparse = sparse_table(ctx);
+    rb_source *sources[2] = {fixture_source(ctx, table, N, M, &dense)}, *owned;
+    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &sources[1]));
+    for (int form = 0; form < 2; form++) {
+        rb_source *thin = sources[form];
+        bind(ctx, thin);
+        assert_ok(ctx, rb_source_thin(ctx, "none", &thin, &owned));
+        assert_ptr_equal(thin, sources[form]);
+        assert_null(owned);
+        assert_ok(ctx, rb_source_thin(ctx, "constant", &thin, &owned));
+        assert_int_equal(owned->n_samples, N - 1);
+        rb_source_free(owned);
+        thin = sources[form];
+        assert_ok(ctx, rb_source_thin(ctx, "duplicates,constant", &thin, &owned));
+        assert_ptr_equal(thin, owned);
+        assert_left(ctx, thin);
+        rb_source_free(owned);
+        rb_source_free(sources[form]);
+    }
+    rb_matrix_free(dense);
+    rb_matrix_free(sparse);
+    rb_context_free(ctx);
+}
+
+static void some_must_be_left(void **state) {
+    (void)state;
+    static const double ones[] = {1, 1, 2, 2};
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, ones, 2, 2, &matrix), *owned;
+    assert_int_equal(rb_source_thin(ctx, "constant", &source, &owned), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "leaves none of the 2 samples"));
+    assert_null(owned);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix), *owned;
+    rb_error err = RB_ERROR_MEMORY;
+    bind(ctx, source);
+    for (int64_t after = 0; err; after++) {
+        rb_source *thin = source;
+        ctx->allocations_left = after;
+        err = rb_source_thin(ctx, "duplicates", &thin, &owned);
+        ctx->allocations_left = -1;
+        assert_true(err ? err == RB_ERROR_MEMORY && !owned : owned != NULL);
+    }
+    rb_source_free(owned);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_left_out),
+        cmocka_unit_test(some_must_be_left),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
