@@ -14,6 +14,7 @@
 #include <rarebit/answers.h>
 #include <rarebit/arrays.h>
 #include <rarebit/block.h>
+#include <rarebit/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,7 +58,17 @@ typedef struct rb_problem {
     double decay; /* of sums that run on from batch to batch; `resolve` sets it, 1 unless it does */
     const struct rb_method *method;
     const rb_engine *engine; /* one of the method's; NULL: it has none */
+    const rb_device *device; /* NULL: the processor works on the samples */
 } rb_problem;
+
+/* What becomes of codes that a device has: they go into the state's arrays, or come from there; the
+ * device remembers them after an iteration, or makes them again what they were then. */
+typedef enum rb_device_codes {
+    RB_DEVICE_FETCH,
+    RB_DEVICE_SEND,
+    RB_DEVICE_SAVE,
+    RB_DEVICE_RESTORE
+} rb_device_codes;
 
 enum { RB_METRICS_MAX = 12 };
 
@@ -250,6 +261,9 @@ typedef struct rb_method {
      * 0: none. NULL: none. */
     int64_t (*shrinks_from)(const rb_model *model);
     bool slow; /* takes minutes where others take seconds: rb_methods_compare waits for its name */
+    /* Fits by problem->device, where that is set; `start` refuses options that it cannot serve, and
+     * `reads` is false once it has all samples. NULL: on the processor alone. */
+    rb_error (*device)(rb_context *context, void *state, rb_device_codes what);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

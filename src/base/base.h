@@ -15,6 +15,7 @@ struct rb_pool;
 struct rb_kernels;
 struct rb_method;
 struct rb_checkpoint_store;
+struct rb_device;
 
 /* A file while it is read: what its content has taken in memory so far (reading.c). */
 typedef struct rb_reading {
@@ -50,10 +51,11 @@ struct rb_context {
     char *provenance;    /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading; /* the file that is being read, or NULL */
     const struct rb_engine
-        *engine;                /* tests: who works on blocks, not the method's first; or NULL */
-    int64_t allocations_left;   /* tests: this many succeed; below 0: no limit */
-    atomic_bool stop;           /* rb_context_stop was called */
-    struct rb_profile *profile; /* NULL: nothing is measured */
+        *engine;                    /* tests: who works on blocks, not the method's first; or NULL */
+    const struct rb_device *device; /* rb_context_set_device; or NULL */
+    int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
+    atomic_bool stop;               /* rb_context_stop was called */
+    struct rb_profile *profile;     /* NULL: nothing is measured */
     /* Of a context made by rb_context_child: whoever stops that one stops this one. */
     const struct rb_context *parent;
 };

@@ -1,5 +1,6 @@
 /* Context: the message of the last error, callbacks, number of threads. */
 #include "base.h"
+#include <rarebit/device.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ rb_error rb_context_child(rb_context *parent, rb_context **child) {
     (*child)->min_shared = parent->min_shared;
     (*child)->first = parent->first;
     (*child)->engine = parent->engine;
+    (*child)->device = parent->device;
     (*child)->parent = parent;
     return RB_OK;
 }
@@ -66,6 +68,12 @@ int64_t rb_nth(const rb_context *ctx, int64_t index) {
 
 const char *rb_counted(const rb_context *ctx, bool named) {
     return named ? "" : ctx->first ? " (counted from 1)" : " (counted from 0)";
+}
+
+rb_error rb_context_set_device(rb_context *ctx, const rb_device *device) {
+    rb_error err = device ? rb_size_check(ctx, "the device", device->size, sizeof *device) : RB_OK;
+    if (!err) ctx->device = device;
+    return err;
 }
 
 double rb_context_min_shared(const rb_context *ctx) {

@@ -98,7 +98,8 @@ static rb_error put_array(void *user, const rb_kept *array) {
 
 static rb_error put_all(rb_run *run) {
     rb_checkpoint *out = &run->checkpoint;
-    rb_error err = put_head(run);
+    rb_error err = rb_method_device(run->sums.ctx, &run->problem, run->state, RB_DEVICE_FETCH);
+    err = err ? err : put_head(run);
     err = err ? err : out->store->put_model(out->file, "fit", run->model);
     if (!err && run->model->iterations > 0) err = rb_run_keep(run, put_array, out);
     return err || !run->best ? err : out->store->put_model(out->file, "best", run->best);

@@ -54,6 +54,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
     if (method->resolve) method->resolve(&run->problem, run->chosen->parts[0].fields);
     run->problem.engine = ctx->engine ? ctx->engine : method->engines ? method->engines[0] : NULL;
+    run->problem.device = ctx->device;
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
 
@@ -203,11 +204,13 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
 
 /* What else last digits depend on. */
 static rb_error record_machine(rb_context *ctx, rb_model *model) {
+    const rb_device *device = ctx->device;
     static const char *const parts[][2] = {
         {"kernels", "kernels"}, {"blas", "blas"}, {"blas_kernels", "blas_core"}};
     rb_error err = RB_OK;
     for (int i = 0; !err && i < 3; i++)
         err = rb_model_set_attribute(ctx, model, parts[i][0], rb_build_info(ctx, parts[i][1]));
+    if (!err && device) err = rb_model_set_attribute(ctx, model, "device", device->name);
     return err;
 }
 
@@ -342,7 +345,8 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     run->began = rb_seconds();
     run->problem.missing = rb_missing_stays(&p->options) && p->n_filled > 0;
     run->shape = rb_shape_of(&run->problem, run->options);
-    rb_error err = rb_batches_begin(ctx, run, source);
+    rb_error err = rb_method_check_device(ctx, &run->problem);
+    err = err ? err : rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
     err = err ? err : cache_blocks(ctx, run);

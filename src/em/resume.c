@@ -253,6 +253,7 @@ static rb_error read_state(struct reading *in) {
     if (!err && in->head.restart != run->problem.restart)
         err = damaged(in, "it was changed while it was read");
     if (!err && in->before->iterations > 0) err = rb_run_keep(run, get_array, in);
+    err = err ? err : rb_method_device(in->ctx, &run->problem, run->state, RB_DEVICE_SEND);
     for (int64_t t = 0; !err && t < in->before->iterations; t++)
         err = rb_model_add_history(in->ctx, run->model, in->before->history[t]);
     return err;

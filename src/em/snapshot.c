@@ -8,10 +8,12 @@ struct walk {
     char *bytes; /* of the snapshot; NULL: they are only counted */
     int64_t count;
     bool saves; /* else restores */
+    bool away;  /* a device has the codes */
 };
 
 static rb_error each_array(void *user, const rb_kept *array) {
     struct walk *walk = user;
+    if (walk->away && array->role == RB_KEPT_CODES) return RB_OK;
     size_t bytes = (size_t)rb_kept_count(array) * rb_kept_size(array->type);
     if (walk->bytes) {
         char *here = walk->bytes + walk->count;
@@ -23,7 +25,8 @@ static rb_error each_array(void *user, const rb_kept *array) {
 
 /* What acceleration and stopping rules remember is of use to a checkpoint only. */
 static int64_t walk_arrays(rb_run *run, bool saves) {
-    struct walk walk = {.bytes = run->snapshot.bytes, .saves = saves};
+    struct walk walk = {
+        .bytes = run->snapshot.bytes, .saves = saves, .away = run->problem.device != NULL};
     if (run->checkpoint.path)
         (void)rb_run_keep(run, each_array, &walk);
     else
@@ -46,11 +49,13 @@ void rb_snapshot_free(rb_run *run) {
 void rb_snapshot_take(rb_run *run) {
     if (run->snapshot.bytes) {
         walk_arrays(run, true);
-        run->snapshot.taken = true;
+        run->snapshot.taken =
+            !rb_method_device(run->sums.ctx, &run->problem, run->state, RB_DEVICE_SAVE);
     }
 }
 
 bool rb_snapshot_go_back(rb_run *run) {
     if (run->snapshot.taken) walk_arrays(run, false);
-    return run->snapshot.taken;
+    return run->snapshot.taken &&
+           !rb_method_device(run->sums.ctx, &run->problem, run->state, RB_DEVICE_RESTORE);
 }

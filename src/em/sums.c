@@ -168,6 +168,7 @@ int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_k
     int64_t blocks = (samples + problem->block_samples - 1) / problem->block_samples;
     double bytes = 8.0 * (double)values_of(sums, kind);
     int64_t groups = 1;
+    if (problem->device && kind == RB_PART_SUMS) return 1; /* it adds up all samples itself */
     for (int depth = 1; depth <= RB_SUMS_DEPTH_MAX; depth++) {
         bool small = (depth + 1) * bytes <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
         if (!small || 2 * groups > blocks || samples / (2 * groups) < min) break;

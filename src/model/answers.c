@@ -103,6 +103,18 @@ bool rb_method_reads(const rb_method *method, const void *state) {
     return !ANSWER(method, reads) || method->reads(state);
 }
 
+rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem) {
+    if (!problem->device || ANSWER(problem->method, device)) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "the method '%s' does not run on a device; leave out `device`, or use rfn",
+                   problem->method->name);
+}
+
+rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *state,
+                          rb_device_codes what) {
+    return problem->device ? problem->method->device(ctx, state, what) : RB_OK;
+}
+
 bool rb_method_takes_start(const rb_method *method) {
     return !ANSWER(method, no_start);
 }

@@ -247,6 +247,11 @@ void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
+/* RB_ERROR_UNSUPPORTED: it does not fit on a device. */
+rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem);
+/* Where a device has the codes (rb_method.device); elsewhere nothing. */
+rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *state,
+                          rb_device_codes what);
 /* Can a fit start from a model? */
 bool rb_method_takes_start(const rb_method *method);
 bool rb_method_has_top(const rb_method *method);

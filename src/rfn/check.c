@@ -162,6 +162,7 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     bool accelerates = problem->fit->accelerate != RB_ACCELERATE_NONE;
     rb_error err = accelerates ? check_acceleration(ctx, problem, options) : RB_OK;
+    err = err ? err : rfn_device_check(ctx, problem, options);
     err = err ? err : check_noise(ctx, problem, options);
     err = err ? err : check_missing(ctx, problem, options);
     err = err ? err : check_estep(ctx, problem, options);

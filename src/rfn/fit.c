@@ -116,6 +116,7 @@ static const rb_field scratch_fields[] = {
     {"zeros", offsetof(rfn_scratch, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"positive", offsetof(rfn_scratch, positive), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_UNITS},
     {"signals", offsetof(rfn_scratch, signals), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
+    {"marks", offsetof(rfn_scratch, marks), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS},
     {"error", offsetof(rfn_scratch, error), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL, RFN_FULL},
     {"inverse", offsetof(rfn_scratch, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
@@ -163,6 +164,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_PERSISTENT] = persists ? l : 0,
         [RFN_PERSISTS] = persists,
         [RFN_SAMPLES] = n,
+        [RFN_COLLECTED] = problem->device ? 0 : n,
         [RFN_STEPPED] = tries || rfn->estep == RB_RFN_ESTEP_GRADIENT ? n : 0,
         [RFN_TRIED] = tries || rfn->gradient_search ? n : 0,
         [RFN_STAGES] = tries ? RB_RFN_STAGES : 0,
@@ -205,6 +207,7 @@ void rfn_finish(void *state) {
     rfn_fit *fit = state;
     if (!fit) return;
     if (fit->engine) fit->setup.problem.engine->close(fit->engine);
+    rfn_device_free(fit->device);
     rfn_persistent_free(&fit->persistent);
     rfn_posterior_free(&fit->posterior);
     rfn_candidates_free(&fit->sums);
@@ -236,7 +239,9 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     if (!err && rfn_keeps_codes(problem, options))
         err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
     err = err ? err : rfn_missing_new(ctx, &fit->setup, &fit->persistent.missing);
-    if (!err && rfn_has_newton(problem, options))
+    err = err ? err : rfn_device_new(ctx, &fit->setup, &fit->device);
+    fit->persistent.device = fit->device;
+    if (!err && !fit->device && rfn_has_newton(problem, options))
         err = problem->engine->open(ctx, problem, options, &fit->engine);
     return err;
 }
@@ -340,6 +345,7 @@ rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
     if (fit->setup.problem.missing)
         return rfn_missing_survey(ctx, &fit->persistent.missing, block, &fit->survey);
+    if (fit->device) rfn_device_put(fit->device, block);
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
@@ -514,6 +520,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (!err && fit->codes.filled) err = store_guarantee(ctx, fit, model);
     if (err) return err;
     rfn_report_adaptation(ctx, fit);
+    if (fit->device) rfn_device_report(fit->device, model->iterations);
     if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit ended between iterations 51 and 100, while sparsity was being introduced; "

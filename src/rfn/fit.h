@@ -46,6 +46,7 @@ typedef struct rfn_scratch {
     void *row, *factors, *zeros; /* l of the type */
     int64_t *positive;           /* l: samples in which a unit is active */
     double *signals;             /* l: w_j' Psi^-1 w_j */
+    uint8_t *marks;              /* l: sparse_loadings.c */
     rb_dense error, inverse;     /* full noise: E and Psi^-1, m x m in float64 */
     double noise_product;        /* full noise: <Psi^-1, E> after the M-step */
     rfn_rates rates;
@@ -62,7 +63,8 @@ typedef struct rfn_fit {
     rfn_moments moments;
     rfn_scratch scratch;
     rfn_persistent persistent;
-    void *engine; /* of setup.problem.engine; NULL: this fit has no newton E-step */
+    void *engine;       /* of setup.problem.engine; NULL: this fit has no newton E-step */
+    rfn_device *device; /* does all that in their place; or NULL */
 } rfn_fit;
 
 /* Does the E-step at hand go on from the codes of the one before? */
@@ -131,7 +133,7 @@ rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit);
 /* merge.c: is it time, before an E-step, to look for units that have become the same; then one of
  * them gets the loadings of both. products: l x l scratch. */
 bool rfn_merges_units(const rfn_fit *fit);
-void rfn_merge_units(rb_context *ctx, rb_dense codes, rb_dense products,
+void rfn_merge_units(rb_context *ctx, rfn_device *device, rb_dense codes, rb_dense products,
                      rfn_parameters *parameters);
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are

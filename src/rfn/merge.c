@@ -37,23 +37,27 @@ static double likeness(const rfn_parameters *parameters, int64_t a, int64_t b) {
     return xy / sqrt(xx * yy);
 }
 
-static void merge(rb_dense w, rb_dense codes, int64_t a, int64_t b, double proportion) {
+static void merge(rb_dense w, int64_t a, int64_t b, double proportion) {
     for (int64_t k = 0; k < w.rows; k++) {
         rb_dense_set(w, k, a, rb_dense_get(w, k, a) + proportion * rb_dense_get(w, k, b));
         rb_dense_set(w, k, b, 0);
     }
-    rb_dense_zero(rb_dense_rows(codes, b, 1));
 }
 
-void rfn_merge_units(rb_context *ctx, rb_dense mu, rb_dense products, rfn_parameters *parameters) {
-    rb_gemm_lower(ctx, 1, mu, RB_PLAIN, mu, RB_TRANSPOSED, 0, products);
+void rfn_merge_units(rb_context *ctx, rfn_device *device, rb_dense mu, rb_dense products,
+                     rfn_parameters *parameters) {
+    if (device)
+        rfn_device_products(device, products);
+    else
+        rb_gemm_lower(ctx, 1, mu, RB_PLAIN, mu, RB_TRANSPOSED, 0, products);
     for (int64_t b = 1; b < mu.rows; b++) {
         double yy = rb_dense_get(products, b, b);
         for (int64_t a = 0; a < b; a++) {
             double xx = rb_dense_get(products, a, a);
             if (rb_dense_get(products, b, a) > THE_SAME * sqrt(xx * yy) &&
                 likeness(parameters, a, b) > THE_SAME) {
-                merge(parameters->loadings, mu, a, b, sqrt(yy / xx));
+                merge(parameters->loadings, a, b, sqrt(yy / xx));
+                rfn_clear_codes(device, mu, b);
                 break;
             }
         }

@@ -19,6 +19,7 @@ enum {
     RFN_PERSISTENT,   /* l: codes persist from one iteration to the next */
     RFN_PERSISTS,     /* 1: so they do */
     RFN_SAMPLES,      /* n: so they do; samples of this process */
+    RFN_COLLECTED,    /* n: the same, and no device has them */
     RFN_STEPPED,      /* n: E-steps by steps that need a copy of the codes */
     RFN_TRIED,        /* n: those that try candidates */
     RFN_STAGES,       /* of these */

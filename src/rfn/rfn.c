@@ -28,6 +28,7 @@ static const char *const start_options[] = {"psi-init",   "weight-init",      "w
 static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
     rfn_sums *sums = &fit->sums;
     bool runs_on = rfn_in_batches(&fit->setup.problem) && !fit->progress.last;
+    if (fit->device) return RB_OK;
     for (int64_t j = 0; runs_on && j < fit->setup.options.units; j++)
         sums->active[j] = rb_dense_get(sums->s, j, j) > 0; /* of batches before */
     rfn_given given = {&fit->parameters, &fit->posterior, &fit->survey, fit->progress.iteration,
@@ -44,7 +45,8 @@ static rb_error begin(rb_context *ctx, void *state) {
     if (err) return err;
     rfn_hold_prior_back(ctx, fit);
     if (rfn_merges_units(fit))
-        rfn_merge_units(ctx, fit->codes.values, fit->persistent.problem.hessian, &fit->parameters);
+        rfn_merge_units(ctx, fit->device, fit->codes.values, fit->persistent.problem.hessian,
+                        &fit->parameters);
     rfn_adapt_prior(ctx, fit);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
@@ -60,6 +62,10 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     rfn_fit *fit = state;
+    if (fit->device) {
+        rfn_device_put(fit->device, samples);
+        return rfn_device_end(fit->device);
+    }
     fit->survey.shift = samples->shift;
     if (rfn_persists(&fit->setup, &fit->progress))
         return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
@@ -69,12 +75,15 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
 static rb_error group_end(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     const rb_engine *engine = fit->setup.problem.engine;
-    bool waits = engine->sums && !rfn_persists(&fit->setup, &fit->progress);
+    bool waits = !fit->device && engine->sums && !rfn_persists(&fit->setup, &fit->progress);
     return waits ? engine->sums(ctx, fit->engine, &fit->sums) : RB_OK;
 }
 
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
-    rb_error err = rfn_normalize(ctx, fit);
+    bool finds_dead = fit->setup.options.normalize == RB_RFN_NORMALIZE_RMS;
+    if (fit->device) rfn_device_newton(fit->device, &fit->posterior, finds_dead, &fit->sums);
+    rb_error err = fit->device ? rfn_device_end(fit->device) : RB_OK;
+    err = err ? err : rfn_normalize(ctx, fit);
     if (!err && fit->setup.problem.fit->trace) {
         rb_dense hessian = fit->scratch.hessian;
         rfn_hessian(ctx, &fit->parameters, fit->scratch.work, hessian);
@@ -105,8 +114,14 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
         rfn_missing_project(ctx, &persistent->missing, fit->codes.values, fit->progress.last);
         return RB_OK;
     }
-    if (*again) return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
-    rb_error err = rfn_normalize(ctx, fit);
+    if (*again) {
+        if (fit->device)
+            rfn_device_linear(fit->device, persistent->weighted, fit->posterior.linear);
+        return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
+    }
+    if (fit->device) rfn_device_moments(fit->device, &fit->sums);
+    rb_error err = fit->device ? rfn_device_end(fit->device) : RB_OK;
+    err = err ? err : rfn_normalize(ctx, fit);
     persistent->converged = goes_on && !err && fit->progress.last;
     if (!err && !goes_on) note_scales(&persistent->missing, &fit->progress);
     if (!err && goes_on && !fit->progress.last)
@@ -117,6 +132,18 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
             ctx, &fit->parameters, persistent->problem.hessian, &fit->moments, constant);
     }
     return err;
+}
+
+static bool reads(const void *state) {
+    const rfn_fit *fit = state;
+    return !fit->device || !rfn_device_is_filled(fit->device, &fit->setup.problem);
+}
+
+static rb_error device(rb_context *ctx, void *state, rb_device_codes what) {
+    (void)ctx;
+    rfn_fit *fit = state;
+    if (fit->codes.filled) rfn_device_codes(fit->device, what, fit->codes.values);
+    return rfn_device_end(fit->device);
 }
 
 static void last(void *state) {
@@ -178,6 +205,8 @@ const rb_method rb_method_rfn = {
     .begin = begin,
     .block = block,
     .group_end = group_end,
+    .reads = reads,
+    .device = device,
     .end = end,
     .last = last,
     .may_stop = rfn_may_stop,

@@ -61,29 +61,54 @@ static void take_signals(const rfn_parameters *parameters, double *signals) {
             signals[j] += pow(rb_dense_get(w, k, j), 2) / parameters->noise[k];
 }
 
-/* Shares of the samples: without an active unit, and with nearly all of those that explain any.
- * Units with one sample say only which sample that is: they do not count. */
-static void measure(rb_context *ctx, const rfn_fit *fit, double *empty, double *full) {
+/* Marks of the units: 0 for those with one sample, which say only which sample that is; 2 for those
+ * of the others that explain something, of which *units gets the number. */
+static void mark_units(rb_context *ctx, const rfn_fit *fit, int64_t *units) {
     rb_dense codes = fit->codes.values;
     const int64_t *positive = fit->scratch.positive;
     const double *signals = fit->scratch.signals;
     double ratio = sqrt((double)fit->parameters.loadings.rows / (double)codes.cols);
     double noise = LITTLE * (2 * ratio + ratio * ratio);
-    int64_t units = 0, n_empty = 0, n_full = 0;
-    rfn_count_positive(ctx, codes, fit->scratch.positive);
+    if (fit->device)
+        rfn_device_count_positive(fit->device, fit->scratch.positive);
+    else
+        rfn_count_positive(ctx, codes, fit->scratch.positive);
     take_signals(&fit->parameters, fit->scratch.signals);
-    for (int64_t j = 0; j < codes.rows; j++)
-        units += positive[j] > 1 && signals[j] > noise;
+    *units = 0;
+    for (int64_t j = 0; j < codes.rows; j++) {
+        bool explains = positive[j] > 1 && signals[j] > noise;
+        fit->scratch.marks[j] = explains ? 2 : positive[j] > 1;
+        *units += explains;
+    }
+}
+
+/* Samples without an active unit that is marked, and with at least `least` of those marked 2. */
+static void count_samples(const rfn_fit *fit, int64_t least, int64_t *n_empty, int64_t *n_full) {
+    rb_dense codes = fit->codes.values;
+    *n_empty = *n_full = 0;
     for (int64_t i = 0; i < codes.cols; i++) {
         int64_t active = 0, of_units = 0;
         for (int64_t j = 0; j < codes.rows; j++) {
-            bool on = positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
+            uint8_t mark = fit->scratch.marks[j];
+            bool on = mark && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
             active += on;
-            of_units += on && signals[j] > noise;
+            of_units += on && mark == 2;
         }
-        n_empty += active == 0;
-        n_full += units >= FEWEST_UNITS && (double)of_units >= NEARLY_ALL * (double)units;
+        *n_empty += active == 0;
+        *n_full += of_units >= least;
     }
+}
+
+/* Shares of the samples: without an active unit, and with nearly all of those that explain any. */
+static void measure(rb_context *ctx, const rfn_fit *fit, double *empty, double *full) {
+    rb_dense codes = fit->codes.values;
+    int64_t units, n_empty = 0, n_full = 0;
+    mark_units(ctx, fit, &units);
+    int64_t least = units < FEWEST_UNITS ? INT64_MAX : (int64_t)ceil(NEARLY_ALL * (double)units);
+    if (fit->device)
+        rfn_device_occupied(fit->device, fit->scratch.marks, least, &n_empty, &n_full);
+    else
+        count_samples(fit, least, &n_empty, &n_full);
     *empty = (double)n_empty / (double)codes.cols;
     *full = n_full >= FEWEST_SAMPLES ? (double)n_full / (double)codes.cols : 0;
 }

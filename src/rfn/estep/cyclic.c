@@ -142,7 +142,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
             s.factor = s.unit < s.count ? scale_of(&s, slices) : 1;
         }
     }
-    *change = 0;
-    for (int64_t i = 0; i < codes.cols; i++)
+    if (change) *change = 0;
+    for (int64_t i = 0; change && i < codes.cols; i++)
         *change = fmax(*change, rb_get(codes.type, work->changes, i));
 }

@@ -98,7 +98,7 @@ bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row,
 /* Where row + factor step is largest; the first of ties. */
 int64_t rfn_largest(rb_dense row, double factor, const void *step);
 
-/* One step of an E-step from feasible codes; `change` is the largest change of a code.
+/* One step of an E-step from feasible codes; `change` is the largest change of a code, or NULL.
  *
  * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. */
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, rfn_work *work,

@@ -21,6 +21,12 @@ static const rb_rfn_stage stages[][2] = {
 static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     rb_dense sigma = p->posterior->sigma;
     int64_t l = codes->values.rows;
+    codes->filled = true;
+    p->stage = RB_RFN_STAGE_NEWTON;
+    if (p->device) {
+        rfn_device_first(p->device, p);
+        return;
+    }
     for (int64_t j = 0; p->missing.on && j < l; j++) { /* the means are there */
         rb_dense row = rb_dense_rows(codes->values, j, 1);
         rfn_feasible(ctx, p->problem.normalized, 0, row, row.data, row.data);
@@ -36,8 +42,13 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
                          rb_dense_row(codes->values, first + j));
         }
     }
-    codes->filled = true;
-    p->stage = RB_RFN_STAGE_NEWTON;
+}
+
+static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, double *change) {
+    if (p->device)
+        rfn_device_sweep(p->device, p, change);
+    else
+        rfn_cyclic(ctx, &p->problem, codes, &p->work, change);
 }
 
 /* One step from codes that are there. */
@@ -47,7 +58,7 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
     double change;
     p->stage = RB_RFN_STAGE_NONE;
     if (options->estep == RB_RFN_ESTEP_CYCLIC) {
-        rfn_cyclic(ctx, &p->problem, codes->values, &p->work, &change);
+        sweep_units(ctx, p, codes->values, NULL);
         return;
     }
     search->codes = codes->values;
@@ -76,14 +87,14 @@ static void deactivate(rfn_persistent *p, rb_dense codes) {
     for (int64_t j = 0; j < codes.rows; j++) {
         if (p->problem.normalized && !p->work.alive[j] && !p->dead[j]) {
             p->dead[j] = true;
-            rb_dense_zero(rb_dense_rows(codes, j, 1));
+            rfn_clear_codes(p->device, codes, j);
         }
     }
 }
 
-static double largest_code(rb_dense codes) {
-    double max = 0;
-    for (int64_t j = 0; j < codes.rows; j++) {
+static double largest_code(const rfn_persistent *p, rb_dense codes) {
+    double max = p->device ? rfn_device_largest_code(p->device) : 0;
+    for (int64_t j = 0; !p->device && j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++)
             max = fmax(max, rb_get(codes.type, row, i));
@@ -93,10 +104,11 @@ static double largest_code(rb_dense codes) {
 
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
-    double best = INFINITY, scale = largest_code(codes), change;
+    double best = INFINITY, scale = largest_code(p, codes), change;
     for (int64_t sweep = 0, at = 0;
          sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_asked_to_stop(ctx); sweep++) {
-        rfn_cyclic(ctx, &p->problem, codes, &p->work, &change);
+        sweep_units(ctx, p, codes, &change);
+        if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);
         if (change < best) {
             best = change;
@@ -137,6 +149,10 @@ static rb_error find_certificate(rb_context *ctx, rfn_persistent *p, const rfn_c
 }
 
 static void look(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
+    if (p->device) {
+        rfn_device_look(p->device, p, codes->multipliers);
+        return;
+    }
     rfn_optimality(ctx, &p->problem, p->search.e_max, codes->values, &p->work, codes->multipliers,
                    &p->residual);
 }
@@ -155,7 +171,8 @@ static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     rb_error err = rb_check_stop(ctx);
     if (!err) {
         look(ctx, p, codes);
-        err = find_certificate(ctx, p, codes);
+        err = p->device ? rfn_device_end(p->device) : RB_OK;
+        err = err ? err : find_certificate(ctx, p, codes);
     }
     err = err ? err : rb_check_stop(ctx);
     if (!err && p->certificate < min_certificate) {
@@ -194,6 +211,7 @@ rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_p
         err = finish(ctx, p, codes);
     else if (!err && !first)
         step(ctx, p, codes, &progress->cascade);
+    err = err || !p->device ? err : rfn_device_end(p->device);
     err = err ? err : rb_check_stop(ctx); /* which left the step undone */
     if (!err && !last && (certifies || traced)) look(ctx, p, codes);
     if (!err && certifies) {

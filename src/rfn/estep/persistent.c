@@ -12,7 +12,7 @@ const rb_field rfn_persistent_fields[] = {
     {"quadratic", offsetof(rfn_persistent, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING,
      RFN_PERSISTENT, RFN_UNITS},
     {"linear", offsetof(rfn_persistent, problem.linear), RB_FIELD_DENSE, RB_KEPT_WORKING,
-     RFN_PERSISTENT, RFN_SAMPLES},
+     RFN_PERSISTENT, RFN_COLLECTED},
     {"next", offsetof(rfn_persistent, search.next), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_PERSISTENT,
      RFN_STEPPED},
     {"gradient", offsetof(rfn_persistent, search.gradient), RB_FIELD_DENSE, RB_KEPT_WORKING,

@@ -3,7 +3,7 @@
 #ifndef RB_RFN_PERSISTENT_H
 #define RB_RFN_PERSISTENT_H
 
-#include "rfn/engine.h"
+#include "rfn/device.h"
 #include "rfn/missing.h"
 #include "rfn/objective.h"
 #include "rfn/paper/paper.h"
@@ -27,6 +27,7 @@ typedef struct rfn_persistent {
     rfn_work work;
     rfn_block_work block;
     rfn_missing missing; /* where values are missing */
+    rfn_device *device;  /* has Q and the codes; or NULL */
     bool *dead;
     bool adds_moments; /* the pass at hand is the second */
     bool wants_means;  /* where values are missing: the first has posterior means for codes */

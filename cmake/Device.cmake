@@ -1,0 +1,50 @@
+# librarebit-cl: devices of OpenCL. It links nothing of rarebit, and nothing of rarebit links it. Included, this says how
+# it is made; run as a script (cmake -DIN= -DOUT= -P), it makes a C source of the kernels.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${IN} hex HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" lines "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${lines}")
+  file(WRITE ${OUT} "extern const char rb_cl_kernels[];\nconst char rb_cl_kernels[] = {\n${bytes}0};\n")
+  return()
+endif()
+
+set(RAREBIT_CL AUTO CACHE STRING "Build librarebit-cl (needs OpenCL and CLBlast): AUTO, ON or OFF")
+set(RAREBIT_WITH_CL FALSE)
+if(RAREBIT_CL)
+  find_library(RAREBIT_OPENCL NAMES OpenCL libOpenCL.so.1)
+  find_library(RAREBIT_CLBLAST NAMES clblast libclblast.so.1)
+  find_path(RAREBIT_CL_INCLUDE CL/cl.h)
+  find_path(RAREBIT_CLBLAST_INCLUDE clblast_c.h)
+  set(missing)
+  foreach(need OPENCL CLBLAST CL_INCLUDE CLBLAST_INCLUDE)
+    if(NOT RAREBIT_${need})
+      list(APPEND missing RAREBIT_${need})
+    endif()
+  endforeach()
+  if(NOT missing)
+    set(RAREBIT_WITH_CL TRUE)
+  elseif(RAREBIT_CL STREQUAL AUTO)
+    message(STATUS "rarebit is built without librarebit-cl, which needs OpenCL and CLBlast")
+  else()
+    list(JOIN missing ", " missing)
+    message(FATAL_ERROR "librarebit-cl needs OpenCL and CLBlast: ${missing} not found. `./run setup` installs them.")
+  endif()
+endif()
+if(NOT RAREBIT_WITH_CL)
+  return()
+endif()
+
+set(kernels ${PROJECT_BINARY_DIR}/cl_kernels.c)
+add_custom_command(OUTPUT ${kernels}
+  COMMAND ${CMAKE_COMMAND} -DIN=${PROJECT_SOURCE_DIR}/src/cl/kernels.cl -DOUT=${kernels}
+    -P ${PROJECT_SOURCE_DIR}/cmake/Device.cmake
+  DEPENDS src/cl/kernels.cl cmake/Device.cmake VERBATIM COMMENT "Embedding the kernels of librarebit-cl")
+file(GLOB RAREBIT_cl_SOURCES CONFIGURE_DEPENDS src/cl/*.c)
+add_library(rarebit_cl SHARED ${RAREBIT_cl_SOURCES} ${kernels})
+target_include_directories(rarebit_cl PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> PRIVATE ${RAREBIT_CL_INCLUDE} ${RAREBIT_CLBLAST_INCLUDE})
+target_link_libraries(rarebit_cl PRIVATE rarebit_flags ${RAREBIT_OPENCL} ${RAREBIT_CLBLAST} m)
+set_target_properties(rarebit_cl PROPERTIES OUTPUT_NAME rarebit-cl VERSION ${PROJECT_VERSION}
+  SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+install(TARGETS rarebit_cl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cl)
+install(FILES include/rarebit/cl.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit COMPONENT cl)

@@ -1,0 +1,104 @@
+/* A device: what computes the E-step of a fit in place of the processor, on samples that it keeps.
+ * librarebit-cl (rarebit/cl.h) gives those of OpenCL; a program may bring one of its own.
+ *
+ * Experimental: the table may grow. It calls nothing of the library, and knows no method: samples V
+ * (n samples x m features) go up once; what an E-step does with them is products with matrices of l
+ * units, and steps on the codes, l x n, that stay there:
+ *
+ *     each E-step:  linear; then project, or sweep from the codes at hand; then moments
+ *
+ * Numbers are float32, matrices row-major and without gaps unless a stride is given. The same calls
+ * give the same bits. Every function that gives an rb_error leaves a sentence in work->message where
+ * it fails; the work is then good for `close` alone. */
+#ifndef RAREBIT_DEVICE_H
+#define RAREBIT_DEVICE_H
+
+#include <rarebit/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { RB_DEVICE_MESSAGE = 512 };
+
+/* What a fit needs of a device; the library makes it, new fields come at the end. */
+typedef struct rb_device_shape {
+    size_t size;
+    int64_t samples, features, units;
+    bool persists;   /* codes are gone on from: `sweep`, `look`, `save` and `restore` are called */
+    bool normalized; /* the mean square of a unit's codes is 1, or they are only at least 0 */
+} rb_device_shape;
+
+/* Begun work; a device's own struct begins with it. */
+typedef struct rb_device_work {
+    char message[RB_DEVICE_MESSAGE]; /* of the last error */
+    double bytes;                    /* to and from the device, so far */
+} rb_device_work;
+
+/* What `project` and `sums` tell of each unit (l each); those that are NULL are not wanted. */
+typedef struct rb_device_units {
+    float *sums;     /* of its codes */
+    float *largest;  /* of its codes; by `project` before they were rectified */
+    int64_t *place;  /* the first sample with the largest */
+    int64_t *active; /* samples whose code is above 0 */
+} rb_device_units;
+
+typedef struct rb_device {
+    size_t size;      /* sizeof(rb_device) */
+    const char *name; /* as models record it: "cl:0 NVIDIA H200" */
+    void *own;
+    /* Takes memory. *work is there even where this fails, with the message, unless no memory for
+     * itself is left (NULL). RB_ERROR_MEMORY: the device has too little. */
+    rb_error (*open)(const struct rb_device *device, const rb_device_shape *shape,
+                     rb_device_work **work);
+    void (*close)(rb_device_work *work); /* NULL is accepted */
+    /* Samples first .. first + count - 1, `stride` values from one to the next. */
+    rb_error (*put)(rb_device_work *work, int64_t first, int64_t count, const float *rows,
+                    int64_t stride);
+    /* Q = V weights + offset: weights m x l, offset l. */
+    rb_error (*linear)(rb_device_work *work, const float *weights, const float *offset);
+    /* codes = max(0, Q sigma) with a symmetric sigma, l x l, or max(0, Q) where it is NULL. scaled:
+     * to mean square 1; a unit without a positive code gets sqrt(n) for the sample where it was
+     * largest. */
+    rb_error (*project)(rb_device_work *work, const float *sigma, bool scaled,
+                        const rb_device_units *units);
+    /* Exact minimisation of 1/2 tr mu P mu' - tr mu Q' over the codes of one unit after the other;
+     * P, l x l, stays for `look`, and NULL is the one that is there. dead: units whose codes stay
+     * 0. change: the largest change of a code; alive: was a code of the unit above 0 before the
+     * fallback of `project`? Both may be NULL. */
+    rb_error (*sweep)(rb_device_work *work, const float *p, const bool *dead, float *change,
+                      bool *alive);
+    /* Of the codes at hand, with the P of the last sweep: mean_i mu_ij (Q - mu P)_ij of each unit,
+     * and the largest change of a code by a projected gradient step of that length. */
+    rb_error (*look)(rb_device_work *work, float length, const bool *dead, float *multipliers,
+                     float *change);
+    /* V'mu (m x l), mu'mu (l x l, its lower triangle at least); NULL: not wanted. */
+    rb_error (*moments)(rb_device_work *work, float *u, float *s);
+    rb_error (*sums)(rb_device_work *work, const rb_device_units *units);
+    /* Of the samples: how many have no active unit among those marked 1 or 2, and how many have at
+     * least `least` of those marked 2. */
+    rb_error (*occupied)(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,
+                         int64_t *full);
+    /* A sample (m) and its codes (l). */
+    rb_error (*sample)(rb_device_work *work, int64_t sample, float *values, float *codes);
+    /* The codes of a unit become 0. */
+    rb_error (*clear)(rb_device_work *work, int64_t unit);
+    /* All codes, l x n. */
+    rb_error (*get)(rb_device_work *work, float *codes);
+    rb_error (*set)(rb_device_work *work, const float *codes);
+    /* Remembers the codes on the device; makes them again what they were then. */
+    rb_error (*save)(rb_device_work *work);
+    rb_error (*restore)(rb_device_work *work);
+    /* Returns when all that was begun is done: for who measures. */
+    rb_error (*wait)(rb_device_work *work);
+} rb_device;
+
+/* Fits with this context compute on the device from now on; NULL: on the processor. A fit that the
+ * device cannot serve fails with RB_ERROR_UNSUPPORTED and names the option. The table is not copied
+ * and must outlive the fits. RB_ERROR_ARGUMENT: of another version of the library. */
+RB_API rb_error rb_context_set_device(rb_context *context, const rb_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

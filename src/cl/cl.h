@@ -1,0 +1,115 @@
+/* The inside of librarebit-cl. */
+#ifndef RB_CL_H
+#define RB_CL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* queues of 1.2, which every driver has */
+#include <CL/cl.h>
+#include <rarebit/cl.h>
+
+extern const char rb_cl_kernels[]; /* kernels.cl: cmake/Device.cmake */
+
+/* Work items of a group. */
+enum { CL_SIZE = 256 };
+
+typedef struct cl_handle {
+    rb_device table;
+    char name[160];
+    cl_device_id device;
+    cl_context context;
+    cl_program program;
+} cl_handle;
+
+enum {
+    CL_NEXT_UNIT,
+    CL_LARGEST_OF,
+    CL_PROJECT,
+    CL_UNIT_SUMS,
+    CL_LOOK,
+    CL_OCCUPIED,
+    CL_FILL,
+    CL_ADD_SLICES,
+    CL_KERNELS
+};
+
+/* What lies on the device; n x m samples, and l units of ld values. */
+enum {
+    CL_SAMPLES,
+    CL_LINEAR,   /* Q', l x ld */
+    CL_CODES,    /* mu', the same */
+    CL_SAVED,    /* codes that are remembered */
+    CL_WEIGHTS,  /* m x l */
+    CL_SQUARE,   /* P or Sigma, l x l */
+    CL_RESIDUAL, /* mu P of the units at hand, group x ld */
+    CL_DELTA,    /* what changed since, the same */
+    CL_TARGET,   /* ld */
+    CL_CHANGES,
+    CL_PARTS,  /* of sums: next_unit */
+    CL_OFFSET, /* l, as all that follow */
+    CL_SUMS,
+    CL_LARGEST,
+    CL_PLACES,
+    CL_ACTIVE,
+    CL_DEAD,
+    CL_ALIVE,
+    CL_U, /* slices x m x l */
+    CL_S, /* slices x l x l */
+    CL_BUFFERS
+};
+
+typedef struct cl_work {
+    rb_device_work face;
+    const cl_handle *handle;
+    rb_device_shape shape;
+    cl_command_queue queue;
+    cl_kernel kernels[CL_KERNELS];
+    cl_mem buffers[CL_BUFFERS];
+    size_t n, m, l, ld;
+    size_t slices; /* of the samples, whose moments are computed at once */
+    size_t group;  /* units whose residuals are */
+    float root;    /* sqrt(n); 0: codes are not scaled */
+    rb_error err;  /* of the call at hand */
+} cl_work;
+
+/* devices.c: what an error of OpenCL or CLBlast means; `doing` is what was tried. */
+rb_error cl_tell(char *message, int code, const char *doing);
+
+/* work.c: fill the table with. */
+rb_error cl_open_work(const rb_device *device, const rb_device_shape *shape, rb_device_work **work);
+void cl_close_work(rb_device_work *work);
+rb_error cl_put(rb_device_work *work, int64_t first, int64_t count, const float *rows,
+                int64_t stride);
+rb_error cl_sample(rb_device_work *work, int64_t sample, float *values, float *codes);
+rb_error cl_clear(rb_device_work *work, int64_t unit);
+rb_error cl_get(rb_device_work *work, float *codes);
+rb_error cl_set(rb_device_work *work, const float *codes);
+rb_error cl_save(rb_device_work *work);
+rb_error cl_restore(rb_device_work *work);
+rb_error cl_wait(rb_device_work *work);
+
+/* Each of these does nothing once a call has failed. */
+void cl_try(cl_work *w, int code, const char *doing);
+void cl_up(cl_work *w, int buffer, size_t bytes, const void *from);
+void cl_down(cl_work *w, int buffer, size_t bytes, void *to);
+/* Arguments of a kernel, in their order: buffers by number, integers, floats; then it runs. */
+typedef struct cl_argument {
+    enum { ARGUMENT_END, ARGUMENT_BUFFER, ARGUMENT_INT, ARGUMENT_FLOAT } kind;
+    int value;
+    float number;
+} cl_argument;
+void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments);
+
+/* estep.c: the same. */
+rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset);
+rb_error cl_project(rb_device_work *work, const float *sigma, bool scaled,
+                    const rb_device_units *units);
+rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float *change,
+                  bool *alive);
+rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *multipliers,
+                 float *change);
+rb_error cl_moments(rb_device_work *work, float *u, float *s);
+rb_error cl_sums(rb_device_work *work, const rb_device_units *units);
+rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,
+                     int64_t *full);
+
+#endif

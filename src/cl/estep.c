@@ -1,0 +1,223 @@
+/* The steps of an E-step. Products are CLBlast's; a sweep is a product for some units at a time,
+ * then one launch of a kernel a unit (kernels.cl: next_unit). The host waits for none of them but
+ * where it is told a result. */
+#include "cl.h"
+
+#include <clblast_c.h>
+
+#include <stdlib.h>
+
+static cl_argument buf(int buffer) {
+    return (cl_argument){ARGUMENT_BUFFER, buffer, 0};
+}
+
+static cl_argument num(size_t integer) {
+    return (cl_argument){ARGUMENT_INT, (int)integer, 0};
+}
+
+static cl_argument real(float number) {
+    return (cl_argument){ARGUMENT_FLOAT, 0, number};
+}
+
+/* C = A B + beta C, each of them perhaps transposed; c from some row on. */
+typedef struct product {
+    int a, b, c;
+    bool a_across, b_across;
+    size_t rows, columns, inner;
+    size_t a_from, lda, ldb, ldc;
+    float beta;
+} product;
+
+static void multiply(cl_work *w, product p) {
+    if (w->err) return;
+    cl_try(w,
+           CLBlastSgemm(CLBlastLayoutRowMajor,
+                        p.a_across ? CLBlastTransposeYes : CLBlastTransposeNo,
+                        p.b_across ? CLBlastTransposeYes : CLBlastTransposeNo, p.rows, p.columns,
+                        p.inner, 1, w->buffers[p.a], p.a_from, p.lda, w->buffers[p.b], 0, p.ldb,
+                        p.beta, w->buffers[p.c], 0, p.ldc, &w->queue, NULL),
+           "a product");
+}
+
+rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset) {
+    cl_work *w = (cl_work *)work;
+    bool any = false;
+    for (size_t j = 0; j < w->l; j++)
+        any = any || offset[j] != 0;
+    cl_up(w, CL_WEIGHTS, w->m * w->l * sizeof(float), weights);
+    if (any) {
+        cl_up(w, CL_OFFSET, w->l * sizeof(float), offset);
+        const cl_argument a[] = {num(w->ld), buf(CL_OFFSET), buf(CL_LINEAR), {0}};
+        cl_run(w, CL_FILL, w->ld, w->l, a);
+    }
+    multiply(w, (product){CL_WEIGHTS, CL_SAMPLES, CL_LINEAR, true, true, w->l, w->ld, w->m, 0, w->l,
+                          w->m, w->ld, any ? 1 : 0});
+    return w->err;
+}
+
+/* ---- units ---- */
+
+static void take_places(cl_work *w, int buffer, int64_t *to) {
+    cl_int *places = to ? malloc(w->l * sizeof *places) : NULL;
+    if (to && !places) cl_try(w, CL_OUT_OF_HOST_MEMORY, "reading from the device");
+    if (places) cl_down(w, buffer, w->l * sizeof *places, places);
+    for (size_t j = 0; places && j < w->l; j++)
+        to[j] = places[j];
+    free(places);
+}
+
+static void take_units(cl_work *w, const rb_device_units *units) {
+    if (!units) return;
+    if (units->sums) cl_down(w, CL_SUMS, w->l * sizeof(float), units->sums);
+    if (units->largest) cl_down(w, CL_LARGEST, w->l * sizeof(float), units->largest);
+    take_places(w, CL_PLACES, units->place);
+    take_places(w, CL_ACTIVE, units->active);
+}
+
+rb_error cl_project(rb_device_work *work, const float *sigma, bool scaled,
+                    const rb_device_units *units) {
+    cl_work *w = (cl_work *)work;
+    int means = sigma ? CL_CODES : CL_LINEAR;
+    if (sigma) {
+        cl_up(w, CL_SQUARE, w->l * w->l * sizeof(float), sigma);
+        multiply(w, (product){CL_SQUARE, CL_LINEAR, CL_CODES, false, false, w->l, w->ld, w->l, 0,
+                              w->l, w->ld, w->ld, 0});
+    }
+    const cl_argument a[] = {num(w->n),
+                             num(w->ld),
+                             real(scaled ? w->root : 0),
+                             buf(means),
+                             buf(CL_CODES),
+                             buf(CL_SUMS),
+                             buf(CL_LARGEST),
+                             buf(CL_PLACES),
+                             buf(CL_ACTIVE),
+                             {0}};
+    cl_run(w, CL_PROJECT, w->l * CL_SIZE, 1, a);
+    take_units(w, units);
+    return w->err;
+}
+
+rb_error cl_sums(rb_device_work *work, const rb_device_units *units) {
+    cl_work *w = (cl_work *)work;
+    const cl_argument a[] = {num(w->n),       num(w->ld),     buf(CL_CODES),  buf(CL_SUMS),
+                             buf(CL_LARGEST), buf(CL_PLACES), buf(CL_ACTIVE), {0}};
+    cl_run(w, CL_UNIT_SUMS, w->l * CL_SIZE, 1, a);
+    take_units(w, units);
+    return w->err;
+}
+
+rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,
+                     int64_t *full) {
+    cl_work *w = (cl_work *)work;
+    cl_int counts[2] = {0};
+    const cl_argument a[] = {num(w->n),     num(w->ld),
+                             num(w->l),     num((size_t)(least < INT32_MAX ? least : INT32_MAX)),
+                             buf(CL_CODES), buf(CL_DEAD),
+                             buf(CL_PARTS), {0}};
+    cl_up(w, CL_DEAD, w->l, marks);
+    cl_up(w, CL_PARTS, sizeof counts, counts);
+    cl_run(w, CL_OCCUPIED, w->n, 1, a);
+    cl_down(w, CL_PARTS, sizeof counts, counts);
+    *empty = counts[0];
+    *full = counts[1];
+    return w->err;
+}
+
+/* ---- codes that persist ---- */
+
+/* mu P of so many units from `first` on. */
+static void residual(cl_work *w, size_t first, size_t count) {
+    multiply(w, (product){CL_SQUARE, CL_CODES, CL_RESIDUAL, false, false, count, w->ld, w->l,
+                          first * w->l, w->l, w->ld, w->ld, 0});
+}
+
+static size_t at_once(const cl_work *w, size_t first) {
+    return w->l - first < w->group ? w->l - first : w->group;
+}
+
+static void sweep_group(cl_work *w, size_t first, size_t count) {
+    residual(w, first, count);
+    for (size_t unit = 0; unit <= count; unit++) {
+        const cl_argument a[] = {num(w->n),      num(w->ld),       num(w->l),
+                                 num(first),     num(unit),        num(count),
+                                 real(w->root),  buf(CL_RESIDUAL), buf(CL_LINEAR),
+                                 buf(CL_CODES),  buf(CL_SQUARE),   buf(CL_DELTA),
+                                 buf(CL_TARGET), buf(CL_CHANGES),  buf(CL_DEAD),
+                                 buf(CL_ALIVE),  buf(CL_PARTS),    {0}};
+        cl_run(w, CL_NEXT_UNIT, w->n, 1, a);
+    }
+}
+
+rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float *change,
+                  bool *alive) {
+    cl_work *w = (cl_work *)work;
+    float zero = 0;
+    if (p) cl_up(w, CL_SQUARE, w->l * w->l * sizeof(float), p);
+    cl_up(w, CL_DEAD, w->l, dead);
+    if (!w->err)
+        cl_try(w,
+               clEnqueueFillBuffer(w->queue, w->buffers[CL_CHANGES], &zero, sizeof zero, 0,
+                                   w->ld * sizeof zero, 0, NULL, NULL),
+               "clearing changes");
+    for (size_t first = 0; !w->err && first < w->l; first += w->group)
+        sweep_group(w, first, at_once(w, first));
+    if (change) {
+        const cl_argument a[] = {num(w->n), buf(CL_CHANGES), buf(CL_TARGET), {0}};
+        cl_run(w, CL_LARGEST_OF, 1, 1, a);
+        cl_down(w, CL_TARGET, sizeof *change, change);
+    }
+    if (alive) cl_down(w, CL_ALIVE, w->l, alive);
+    return w->err;
+}
+
+rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *multipliers,
+                 float *change) {
+    cl_work *w = (cl_work *)work;
+    cl_up(w, CL_DEAD, w->l, dead);
+    for (size_t first = 0; !w->err && first < w->l; first += w->group) {
+        size_t count = at_once(w, first);
+        const cl_argument a[] = {num(w->n),     num(w->ld),       num(first),      real(length),
+                                 real(w->root), buf(CL_RESIDUAL), buf(CL_LINEAR),  buf(CL_CODES),
+                                 buf(CL_DEAD),  buf(CL_SUMS),     buf(CL_LARGEST), {0}};
+        residual(w, first, count);
+        cl_run(w, CL_LOOK, count * CL_SIZE, 1, a);
+    }
+    const cl_argument a[] = {num(w->l), buf(CL_LARGEST), buf(CL_TARGET), {0}};
+    cl_run(w, CL_LARGEST_OF, 1, 1, a);
+    cl_down(w, CL_TARGET, sizeof *change, change);
+    cl_down(w, CL_SUMS, w->l * sizeof(float), multipliers);
+    return w->err;
+}
+
+/* ---- moments ---- */
+
+/* A' B' or A B' over the samples, slice by slice at once. across: a is samples x rows. */
+static void sum_products(cl_work *w, int a, bool across, int c, size_t rows) {
+    size_t slice = w->ld / w->slices, values = rows * w->l;
+    size_t lda = across ? rows : w->ld;
+    if (w->err) return;
+    if (w->slices == 1) {
+        multiply(
+            w, (product){a, CL_CODES, c, across, true, rows, w->l, w->ld, 0, lda, w->ld, w->l, 0});
+        return;
+    }
+    cl_try(w,
+           CLBlastSgemmStridedBatched(
+               CLBlastLayoutRowMajor, across ? CLBlastTransposeYes : CLBlastTransposeNo,
+               CLBlastTransposeYes, rows, w->l, slice, 1, w->buffers[a], 0, lda,
+               across ? slice * rows : slice, w->buffers[CL_CODES], 0, w->ld, slice, 0,
+               w->buffers[c], 0, w->l, values, w->slices, &w->queue, NULL),
+           "a product");
+    const cl_argument sum[] = {num(values), num(w->slices), buf(c), {0}};
+    cl_run(w, CL_ADD_SLICES, values, 1, sum);
+}
+
+rb_error cl_moments(rb_device_work *work, float *u, float *s) {
+    cl_work *w = (cl_work *)work;
+    if (u) sum_products(w, CL_SAMPLES, true, CL_U, w->m);
+    if (s) sum_products(w, CL_CODES, false, CL_S, w->l);
+    if (u) cl_down(w, CL_U, w->m * w->l * sizeof(float), u);
+    if (s) cl_down(w, CL_S, w->l * w->l * sizeof(float), s);
+    return w->err;
+}

@@ -1,0 +1,241 @@
+/* The E-steps newton and cyclic on a device: it has the samples, Q and the codes; parameters go up,
+ * moments come down. Normalising them, M-step and objective are those of the processor. */
+#include "fit.h"
+
+#include <math.h>
+
+rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
+                          const rb_rfn_options *options) {
+    const rb_conflict conflicts[] = {
+        {problem->type != RB_FLOAT32,
+         "a device computes in float32; leave out `precision=float64` or `device`"},
+        {problem->sparse, "a device takes dense samples alone; leave out `device`, or convert them "
+                          "to a dense file"},
+        {problem->missing, "a device takes no missing values; leave out `device`, or fill them "
+                           "with `missing=mean` or `missing=median`"},
+        {rfn_in_batches(problem), "a device takes all samples at once; leave out `batch-size` or "
+                                  "`device`"},
+        {problem->fit->accelerate != RB_ACCELERATE_NONE,
+         "a fit on a device is not accelerated; leave out `accelerate` or `device`"},
+        {problem->fit->trace, "a device traces no E-step objective; leave out `trace` and what "
+                              "needs it (`log-json`), or `device`"},
+        {options->estep != RB_RFN_ESTEP_NEWTON && options->estep != RB_RFN_ESTEP_CYCLIC,
+         "a device has the E-steps newton and cyclic; choose one with `estep`, or leave out "
+         "`device`"},
+        {options->noise == RB_RFN_PSI_FULL,
+         "a device needs `noise=diagonal`; use that, or leave out `device`"},
+        {!rfn_activation_projects(options),
+         "a device needs `activation=rectify` with `activation-threshold` 0; use them, or leave "
+         "out `device`"},
+        {options->dropout > 0, "a device drops no codes; leave out `dropout` or `device`"},
+        {options->input_noise != RB_RFN_NOISE_NONE,
+         "a device adds no noise to samples; leave out `input-noise` or `device`"},
+        {rfn_adapts(options),
+         "a device adapts no prior mean; leave out `steer-iterations` (which `preset=sparse` sets) "
+         "or `device`"},
+        {0},
+    };
+    rb_error err = problem->device ? rb_check_conflicts(ctx, conflicts) : RB_OK;
+    return err ? RB_ERROR_UNSUPPORTED : RB_OK;
+}
+
+/* ---- its life ---- */
+
+static void note(rfn_device *d, rb_error err) {
+    d->err = err;
+    if (err) rb_fail(d->ctx, err, "%s: %s", d->table->name, d->work ? d->work->message : "");
+}
+
+static rb_error open_work(rfn_device *d, const rfn_setup *setup) {
+    const rb_rfn_options *options = &setup->options;
+    rb_device_shape shape = {.size = sizeof shape,
+                             .samples = setup->problem.own,
+                             .features = setup->problem.n_features,
+                             .units = options->units,
+                             .persists = options->estep != RB_RFN_ESTEP_NEWTON,
+                             .normalized = options->normalize == RB_RFN_NORMALIZE_RMS};
+    rb_error err = d->table->open(d->table, &shape, &d->work);
+    if (err && !d->work) return rb_fail(d->ctx, RB_ERROR_MEMORY, "out of memory");
+    note(d, err);
+    return err;
+}
+
+rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **device) {
+    int64_t l = setup->options.units, m = setup->problem.n_features;
+    *device = NULL;
+    if (!setup->problem.device) return RB_OK;
+    rfn_device *d = *device = rb_alloc_zero(ctx, 1, sizeof *d);
+    if (!d) return RB_ERROR_MEMORY;
+    d->ctx = ctx;
+    d->table = setup->problem.device;
+    d->n_units = l;
+    d->units = (rb_device_units){
+        rb_alloc_zero(ctx, l, sizeof(float)), rb_alloc_zero(ctx, l, sizeof(float)),
+        rb_alloc_zero(ctx, l, sizeof(int64_t)), rb_alloc_zero(ctx, l, sizeof(int64_t))};
+    d->values = rb_alloc_zero(ctx, m, sizeof(float));
+    d->codes = rb_alloc_zero(ctx, l, sizeof(float));
+    bool there = d->units.sums && d->units.largest && d->units.place && d->units.active &&
+                 d->values && d->codes;
+    return there ? open_work(d, setup) : RB_ERROR_MEMORY;
+}
+
+void rfn_device_free(rfn_device *d) {
+    if (!d) return;
+    d->table->close(d->work);
+    rb_free(d->units.sums);
+    rb_free(d->units.largest);
+    rb_free(d->units.place);
+    rb_free(d->units.active);
+    rb_free(d->values);
+    rb_free(d->codes);
+    rb_free(d);
+}
+
+rb_error rfn_device_end(rfn_device *d) {
+    return d->err;
+}
+
+/* ---- samples ---- */
+
+bool rfn_device_is_filled(const rfn_device *d, const rb_problem *problem) {
+    return d->there == problem->own;
+}
+
+void rfn_device_put(rfn_device *d, const rb_block *block) {
+    if (d->err || block->own != d->there) return;
+    note(d,
+         d->table->put(d->work, block->own, block->n_samples, block->dense.data, block->dense.ld));
+    d->there += block->n_samples;
+    d->data_bytes = d->work->bytes;
+}
+
+/* ---- sums ---- */
+
+static void take_units(const rfn_device *d, int64_t n, rfn_sums *sums) {
+    sums->weight = (double)n;
+    for (int64_t j = 0; j < sums->s.cols; j++) {
+        sums->codes[j] = (double)d->units.sums[j];
+        sums->active[j] = d->units.active[j] > 0;
+    }
+}
+
+/* What dead.c needs of units that no sample activates. */
+static void take_candidates(rfn_device *d, rfn_sums *sums) {
+    int64_t m = sums->u.rows;
+    for (int64_t j = 0; !d->err && j < sums->s.cols; j++) {
+        if (sums->active[j]) continue;
+        rb_block sample = {.first = d->units.place[j],
+                           .n_samples = 1,
+                           .n_features = m,
+                           .dense = {d->values, 1, m, m, RB_FLOAT32}};
+        note(d, d->table->sample(d->work, sample.first, d->values, d->codes));
+        if (!d->err)
+            d->err = rfn_take_candidate(d->ctx, sums, j, (double)d->units.largest[j], &sample, 0,
+                                        d->codes);
+    }
+}
+
+static void add_moments(rfn_device *d, rfn_sums *sums) {
+    if (!d->err) note(d, d->table->moments(d->work, sums->u.data, sums->s.data));
+}
+
+void rfn_device_linear(rfn_device *d, rb_dense weights, const void *offset) {
+    if (!d->err) note(d, d->table->linear(d->work, weights.data, offset));
+}
+
+void rfn_device_newton(rfn_device *d, const rfn_posterior *posterior, bool finds_dead,
+                       rfn_sums *sums) {
+    bool factored = posterior->factored;
+    rfn_device_linear(d, posterior->filter, factored ? posterior->linear : posterior->bias);
+    if (d->err) return;
+    note(d, d->table->project(d->work, factored ? posterior->sigma.data : NULL, false, &d->units));
+    take_units(d, d->there, sums);
+    if (finds_dead) take_candidates(d, sums);
+    add_moments(d, sums);
+}
+
+void rfn_device_moments(rfn_device *d, rfn_sums *sums) {
+    const rb_device_units units = {.sums = d->units.sums, .active = d->units.active};
+    if (!d->err) note(d, d->table->sums(d->work, &units));
+    take_units(d, d->there, sums);
+    add_moments(d, sums);
+}
+
+/* ---- codes that persist ---- */
+
+void rfn_device_first(rfn_device *d, const rfn_persistent *p) {
+    if (!d->err)
+        note(d, d->table->project(d->work, p->posterior->sigma.data, p->problem.normalized, NULL));
+}
+
+void rfn_device_sweep(rfn_device *d, rfn_persistent *p, double *change) {
+    float largest = 0;
+    if (!d->err)
+        note(d, d->table->sweep(d->work, p->problem.hessian.data, p->dead, change ? &largest : NULL,
+                                change ? p->work.alive : NULL));
+    if (change) *change = (double)largest;
+}
+
+double rfn_device_largest_code(rfn_device *d) {
+    const rb_device_units units = {.largest = d->units.largest};
+    double largest = 0;
+    if (!d->err) note(d, d->table->sums(d->work, &units));
+    for (int64_t j = 0; !d->err && j < d->n_units; j++)
+        largest = fmax(largest, (double)units.largest[j]);
+    return largest;
+}
+
+void rfn_device_look(rfn_device *d, rfn_persistent *p, double *multipliers) {
+    double largest = rfn_device_largest_code(d);
+    float change = 0;
+    if (!d->err)
+        note(d, d->table->look(d->work, (float)(1 / p->search.e_max), p->dead, d->codes, &change));
+    for (int64_t j = 0; !d->err && j < d->n_units; j++)
+        multipliers[j] = p->dead[j] || !p->problem.normalized ? 0 : (double)d->codes[j];
+    p->residual = largest > 0 ? (double)change / largest : 0;
+}
+
+void rfn_device_products(rfn_device *d, rb_dense products) {
+    if (!d->err) note(d, d->table->moments(d->work, NULL, products.data));
+}
+
+void rfn_clear_codes(rfn_device *d, rb_dense codes, int64_t unit) {
+    if (!d)
+        rb_dense_zero(rb_dense_rows(codes, unit, 1));
+    else if (!d->err)
+        note(d, d->table->clear(d->work, unit));
+}
+
+void rfn_device_count_positive(rfn_device *d, int64_t *positive) {
+    const rb_device_units units = {.active = positive};
+    if (!d->err) note(d, d->table->sums(d->work, &units));
+}
+
+void rfn_device_occupied(rfn_device *d, const uint8_t *marks, int64_t least, int64_t *empty,
+                         int64_t *full) {
+    if (!d->err) note(d, d->table->occupied(d->work, marks, least, empty, full));
+}
+
+void rfn_device_report(rfn_device *d, int64_t iterations) {
+    double rest = d->work->bytes - d->data_bytes;
+    rb_log(d->ctx, RB_LOG_INFO, "%s: %.0f MB of samples went up once, %.3g MB moved per iteration",
+           d->table->name, d->data_bytes * 1e-6, rest * 1e-6 / (double)(iterations + 1));
+}
+
+void rfn_device_codes(rfn_device *d, rb_device_codes what, rb_dense codes) {
+    if (d->err) return;
+    switch (what) {
+    case RB_DEVICE_FETCH:
+        note(d, d->table->get(d->work, codes.data));
+        break;
+    case RB_DEVICE_SEND:
+        note(d, d->table->set(d->work, codes.data));
+        break;
+    case RB_DEVICE_SAVE:
+        note(d, d->table->save(d->work));
+        break;
+    case RB_DEVICE_RESTORE:
+        note(d, d->table->restore(d->work));
+        break;
+    }
+}

@@ -1,0 +1,58 @@
+/* The E-steps newton and cyclic on a device (rarebit/device.h). Private to src/rfn.
+ *
+ * After a call has failed all others do nothing, until rfn_device_end says why. */
+#ifndef RB_RFN_DEVICE_H
+#define RB_RFN_DEVICE_H
+
+#include "engine.h"
+
+struct rfn_persistent;
+
+typedef struct rfn_device {
+    rb_context *ctx;
+    const rb_device *table;
+    rb_device_work *work;
+    rb_error err;
+    int64_t there;     /* samples that it has */
+    double data_bytes; /* moved by the last of them */
+    int64_t n_units;
+    rb_device_units units;
+    float *values, *codes; /* of a sample: m and l */
+} rfn_device;
+
+/* RB_ERROR_UNSUPPORTED: what a device does not do. */
+rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
+                          const rb_rfn_options *options);
+/* *device is NULL where the fit has none. */
+rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **device);
+void rfn_device_free(rfn_device *device);
+rb_error rfn_device_end(rfn_device *device); /* of a group of calls: what went wrong in them */
+
+/* A block goes up, unless it is there; are all samples? */
+void rfn_device_put(rfn_device *device, const rb_block *block);
+bool rfn_device_is_filled(const rfn_device *device, const rb_problem *problem);
+
+/* Q, or with the filter of a posterior that is not factored mu_p. */
+void rfn_device_linear(rfn_device *device, rb_dense weights, const void *offset);
+/* newton: codes from there, and what they add to the sums. */
+void rfn_device_newton(rfn_device *device, const rfn_posterior *posterior, bool finds_dead,
+                       rfn_sums *sums);
+/* codes from Q; a step from those at hand; what they are worth; their sums. */
+void rfn_device_first(rfn_device *device, const struct rfn_persistent *persistent);
+void rfn_device_sweep(rfn_device *device, struct rfn_persistent *persistent, double *change);
+double rfn_device_largest_code(rfn_device *device);
+void rfn_device_look(rfn_device *device, struct rfn_persistent *persistent, double *multipliers);
+void rfn_device_moments(rfn_device *device, rfn_sums *sums);
+
+/* mu'mu, lower triangle; the codes of a unit become 0, on the device or (NULL) where they are. */
+void rfn_device_products(rfn_device *device, rb_dense products);
+void rfn_clear_codes(rfn_device *device, rb_dense codes, int64_t unit);
+/* In how many samples each unit is active; of the samples, as rb_device.occupied counts them. */
+void rfn_device_count_positive(rfn_device *device, int64_t *positive);
+void rfn_device_occupied(rfn_device *device, const uint8_t *marks, int64_t least, int64_t *empty,
+                         int64_t *full);
+void rfn_device_report(rfn_device *device, int64_t iterations); /* to the log */
+/* rb_method.device */
+void rfn_device_codes(rfn_device *device, rb_device_codes what, rb_dense codes);
+
+#endif
