@@ -44,6 +44,11 @@ add_library(rarebit_cl SHARED ${RAREBIT_cl_SOURCES} ${kernels})
 target_include_directories(rarebit_cl PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> PRIVATE ${RAREBIT_CL_INCLUDE} ${RAREBIT_CLBLAST_INCLUDE})
 target_link_libraries(rarebit_cl PRIVATE rarebit_flags ${RAREBIT_OPENCL} ${RAREBIT_CLBLAST} m)
+set(map ${PROJECT_BINARY_DIR}/rarebit-cl.map)
+file(WRITE ${map} "RAREBIT_${RAREBIT_VERSION_NODE} { global: rb_cl_*; local: *; };\n")
+if(CMAKE_EXECUTABLE_FORMAT STREQUAL ELF)
+  target_link_options(rarebit_cl PRIVATE -Wl,--version-script=${map})
+endif()
 set_target_properties(rarebit_cl PROPERTIES OUTPUT_NAME rarebit-cl VERSION ${PROJECT_VERSION}
   SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS rarebit_cl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cl)

@@ -18,7 +18,8 @@ static const command *const table[] = {
     &patches_command,       &segments_command,       &simulate_biclusters_command,
     &simulate_bars_command, &simulate_cells_command, &finetune_command,
     &predict_command,       &export_command,         &import_command,
-    &version_command,       &help_command_row,       &generate_command,
+    &devices_command,       &version_command,        &help_command_row,
+    &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 

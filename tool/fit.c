@@ -29,6 +29,9 @@ static const rb_option model_options[] = {
      RB_OPTION_COMMON},
     {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
      "also report figures for research: KKT residual, certificate, which E-steps were taken"},
+    {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
+     "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists them); "
+     "rfn alone, with dense data"},
     {"profile", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
      "also report what each phase took: seconds, operations in products of matrices, bytes"},
     {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print what --profile tells as JSON"},
@@ -298,11 +301,14 @@ static int run(invocation *call) {
     output out;
     watch w = {.log = {.ctx = call->ctx, .path = option_text(call, "log-json")}};
     rb_model *model;
+    rb_device *device = NULL;
     int status = check_consensus(call);
     status = status ? status : begin_profile(call);
+    status = status ? status : device_begin(call, &device);
     status = status ? status : output_begin(&out, target, "h5");
     if (status) return status;
     status = fit(call, &w, &out, &model);
+    device_end(call, device);
     int logged = fit_log_end(&w.log);
     status = output_end(&out, status);
     if (!status) {

@@ -104,11 +104,12 @@ static rb_error fit_again(const invocation *call, repeating *r) {
 
 /* What last digits depend on, where it is not as it was. */
 static const struct {
-    const char *name, *label;
+    const char *name, *label, *usual; /* usual: of a model that does not say it */
 } surroundings[] = {{"program_version", "the version of rarebit"},
                     {"kernels", "rarebit's kernels"},
                     {"blas", "the BLAS"},
                     {"blas_kernels", "the kernels of the BLAS"},
+                    {"device", "the device", "none"},
                     {"data_type", "the type of the data"}};
 enum { SURROUNDINGS = sizeof surroundings / sizeof *surroundings };
 
@@ -116,6 +117,8 @@ enum { SURROUNDINGS = sizeof surroundings / sizeof *surroundings };
 static bool is_other(const repeating *r, int i, const char **before, const char **now) {
     *before = rb_model_attribute(r->model, surroundings[i].name);
     *now = rb_model_attribute(r->again, surroundings[i].name);
+    if (!*before) *before = surroundings[i].usual;
+    if (!*now) *now = surroundings[i].usual;
     return *before && *now && strcmp(*before, *now) != 0;
 }
 

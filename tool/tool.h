@@ -156,6 +156,13 @@ int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
 bool is_model(rb_context *ctx, const char *path); /* a model that can be loaded */
+/* device.c: what librarebit-cl offers; NULL: it is not there. */
+const struct rb_cl_functions *device_library(void);
+/* The device that --device asks for, for the context of the call; NULL: none. A status after a
+ * message. */
+int device_begin(const invocation *call, rb_device **device);
+void device_end(const invocation *call, rb_device *device);
+
 /* From here on report_failure asks that first, once. NULL: no longer. */
 void report_explain(const invocation *call);
 
@@ -548,8 +555,9 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     plot_codes_command, plot_filters_command, plot_modules_command, info_command, convert_command,
     simulate_biclusters_command, simulate_bars_command, simulate_cells_command, plot_fields_command,
     plot_quality_command, plot_evidence_command, patches_command, segments_command, denoise_command,
-    version_command, help_command_row, generate_command, select_command, merge_command,
-    check_command, rerun_command, report_command, finetune_command, predict_command, export_command,
-    import_command, methods_command, sample_command, plot_samples_command, plot_unit_command;
+    devices_command, version_command, help_command_row, generate_command, select_command,
+    merge_command, check_command, rerun_command, report_command, finetune_command, predict_command,
+    export_command, import_command, methods_command, sample_command, plot_samples_command,
+    plot_unit_command;
 
 #endif

@@ -43,14 +43,20 @@ static void print_codecs(void) {
     printf("\n");
 }
 
+/* What fits on devices need, or NULL. */
+static const char *devices(void) {
+    return device_library() ? "librarebit-cl (OpenCL)" : NULL;
+}
+
 static rb_error print_json(rb_context *ctx) {
     return json_put(ctx, stdout,
-                    json_pack("{ss ss? ss? so ss? ss? ss? ss? si}", "version", rb_version(),
+                    json_pack("{ss ss? ss? so ss? ss? ss? ss? ss? si}", "version", rb_version(),
                               "compiler", rb_build_info(ctx, "compiler"), "hdf5", rb_io_hdf5(),
                               "codecs", codecs_json(), "blas", rb_build_info(ctx, "blas"),
                               "blas_kernels", rb_build_info(ctx, "blas_core"),
                               "blas_kernels_advised", rb_build_info(ctx, "blas_advice"), "kernels",
-                              rb_build_info(ctx, "kernels"), "threads", rb_context_threads(ctx)));
+                              rb_build_info(ctx, "kernels"), "devices", devices(), "threads",
+                              rb_context_threads(ctx)));
 }
 
 static int run(invocation *call) {
@@ -70,6 +76,7 @@ static int run(invocation *call) {
     if (*advice && strcmp(advice, core) != 0)
         printf(" (OPENBLAS_CORETYPE=%s suits this processor)", advice);
     printf("\nown kernels   %s\n", rb_build_info(ctx, "kernels"));
+    printf("devices       %s\n", devices() ? devices() : "no librarebit-cl");
     printf("threads       %d\n", rb_context_threads(ctx));
     return STATUS_DONE;
 }

@@ -8,7 +8,7 @@
  *     each E-step:  linear; then project, or sweep from the codes at hand; then moments
  *
  * Numbers are float32, matrices row-major and without gaps unless a stride is given. The same calls
- * give the same bits. Every function that gives an rb_error leaves a sentence in work->message where
+ * give the same bits. Every function that gives an rb_error leaves a sentence in work->message if
  * it fails; the work is then good for `close` alone. */
 #ifndef RAREBIT_DEVICE_H
 #define RAREBIT_DEVICE_H

@@ -22,6 +22,7 @@
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
+#include <rarebit/device.h>
 #include <rarebit/document.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/et.h>

@@ -51,7 +51,7 @@ struct rb_context {
     char *provenance;    /* likewise, what they hold, as JSON; or NULL */
     rb_reading *reading; /* the file that is being read, or NULL */
     const struct rb_engine
-        *engine;                    /* tests: who works on blocks, not the method's first; or NULL */
+        *engine; /* tests: who works on blocks, not the method's first; or NULL */
     const struct rb_device *device; /* rb_context_set_device; or NULL */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */

@@ -103,13 +103,6 @@ bool rb_method_reads(const rb_method *method, const void *state) {
     return !ANSWER(method, reads) || method->reads(state);
 }
 
-rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem) {
-    if (!problem->device || ANSWER(problem->method, device)) return RB_OK;
-    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "the method '%s' does not run on a device; leave out `device`, or use rfn",
-                   problem->method->name);
-}
-
 rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *state,
                           rb_device_codes what) {
     return problem->device ? problem->method->device(ctx, state, what) : RB_OK;
@@ -155,6 +148,19 @@ void rb_method_names(const rb_context *ctx, bool (*which)(const rb_method *), co
         if (which(method))
             snprintf(text + used, size - used, "%s%s", used ? between : "", method->name);
     }
+}
+
+static bool has_device(const rb_method *method) {
+    return ANSWER(method, device) != NULL;
+}
+
+rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem) {
+    char others[256];
+    if (!problem->device || has_device(problem->method)) return RB_OK;
+    rb_method_names(ctx, has_device, " or ", others, sizeof others);
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "the method '%s' does not run on a device; leave out `device`, or use %s",
+                   problem->method->name, others);
 }
 
 void rb_method_tell_below(rb_context *ctx, const rb_method *method, const rb_below *below,

@@ -3,6 +3,7 @@
 #include "fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
                           const rb_rfn_options *options) {
@@ -216,10 +217,12 @@ void rfn_device_occupied(rfn_device *d, const uint8_t *marks, int64_t least, int
     if (!d->err) note(d, d->table->occupied(d->work, marks, least, empty, full));
 }
 
-void rfn_device_report(rfn_device *d, int64_t iterations) {
-    double rest = d->work->bytes - d->data_bytes;
-    rb_log(d->ctx, RB_LOG_INFO, "%s: %.0f MB of samples went up once, %.3g MB moved per iteration",
-           d->table->name, d->data_bytes * 1e-6, rest * 1e-6 / (double)(iterations + 1));
+rb_error rfn_device_report(rfn_device *d, rb_model *model) {
+    double rest = (d->work->bytes - d->data_bytes) / (double)(model->iterations + 1);
+    char text[64];
+    snprintf(text, sizeof text, "%.3g MB once, %.3g MB per iteration", d->data_bytes * 1e-6,
+             rest * 1e-6);
+    return rb_model_set_attribute(d->ctx, model, "device_traffic", text);
 }
 
 void rfn_device_codes(rfn_device *d, rb_device_codes what, rb_dense codes) {

@@ -51,7 +51,8 @@ void rfn_clear_codes(rfn_device *device, rb_dense codes, int64_t unit);
 void rfn_device_count_positive(rfn_device *device, int64_t *positive);
 void rfn_device_occupied(rfn_device *device, const uint8_t *marks, int64_t least, int64_t *empty,
                          int64_t *full);
-void rfn_device_report(rfn_device *device, int64_t iterations); /* to the log */
+/* Puts the bytes of the samples, and those moved per iteration, into the model. */
+rb_error rfn_device_report(rfn_device *device, rb_model *model);
 /* rb_method.device */
 void rfn_device_codes(rfn_device *device, rb_device_codes what, rb_dense codes);
 

@@ -276,12 +276,16 @@ static void set_stored(const rb_model *model, rb_metrics *metrics) {
 
 void rfn_summary(const rb_model *model, bool details, char *line, size_t size) {
     double residual = stored(model, "kkt_residual"), certificate = stored(model, "certificate");
-    bool first = details && isfinite(residual), second = details && isfinite(certificate);
-    char text[64] = "";
+    const char *traffic = rb_model_attribute(model, "device_traffic");
+    char texts[3][96] = {"", "", ""};
     *line = '\0';
-    if (second) snprintf(text, sizeof text, "%scertificate %.3g", first ? ", " : "", certificate);
-    if (first) snprintf(line, size, "KKT residual %.3g%s", residual, text);
-    if (second && !first) snprintf(line, size, "%s", text);
+    if (isfinite(residual)) snprintf(texts[0], sizeof *texts, "KKT residual %.3g", residual);
+    if (isfinite(certificate)) snprintf(texts[1], sizeof *texts, "certificate %.3g", certificate);
+    if (traffic) snprintf(texts[2], sizeof *texts, "moved to and from the device: %s", traffic);
+    for (int i = 0; details && i < 3; i++) {
+        size_t used = strlen(line);
+        if (*texts[i]) snprintf(line + used, size - used, "%s%s", used ? ", " : "", texts[i]);
+    }
 }
 
 /* Is a value missing? */

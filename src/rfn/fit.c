@@ -520,7 +520,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (!err && fit->codes.filled) err = store_guarantee(ctx, fit, model);
     if (err) return err;
     rfn_report_adaptation(ctx, fit);
-    if (fit->device) rfn_device_report(fit->device, model->iterations);
+    if (fit->device) err = rfn_device_report(fit->device, model);
+    if (err) return err;
     if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit ended between iterations 51 and 100, while sparsity was being introduced; "

@@ -31,9 +31,11 @@ check() {
 
 above=
 core=
-for library in io plot nets media; do
+for library in io plot nets media cl; do
     headers=$(sed -n "s/^set(RAREBIT_${library}_HEADERS \(.*\))/\1/p" "$SOURCE/cmake/Libraries.cmake")
-    check "rarebit-$library" "$headers"
+    if [ $library != cl ] || [ -f "$BUILD/librarebit-cl.so" ]; then
+        check "rarebit-$library" "$headers"
+    fi
     above="$above $headers"
 done
 for header in "$SOURCE"/include/rarebit/*.h; do

@@ -3,6 +3,12 @@
 #include "fixture.h"
 #include "skip.h"
 #include <rarebit/cl.h>
+#include <rarebit/io.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#ifdef TEST_cl
 
 struct device_case {
     const char *name;
@@ -106,11 +112,194 @@ static void device_agrees(void **state) {
     }
 }
 
+/* ---- what it does not do ---- */
+
+static void refuses(rb_context *ctx, rb_source *source, const char *method, const char *settings,
+                    const char *names) {
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, settings));
+    assert_int_equal(rb_fit(ctx, options, source, NULL, &model), RB_ERROR_UNSUPPORTED);
+    assert_null(model);
+    if (!strstr(rb_context_error(ctx), names)) fail_msg("%s: %s", settings, rb_context_error(ctx));
+    rb_options_free(options);
+}
+
+static void device_refuses(void **state) {
+    (void)state;
+    static const char *const cases_refused[][2] = {
+        {"precision=float64", "precision=float64"},
+        {"batch-size=20 estep=newton", "batch-size"},
+        {"estep=gradient", "estep"},
+        {"noise=full", "noise=diagonal"},
+        {"dropout=0.1 estep=newton", "dropout"},
+        {"input-noise=masking input-noise-level=0.1 estep=newton", "input-noise"},
+        {"activation=tanh estep=newton", "activation=rectify"},
+        {"trace=true", "trace"},
+        {"accelerate=squarem sparse-loadings=0", "accelerate"},
+        {"preset=sparse", "steer-iterations"},
+    };
+    need_device();
+    struct fixture_problem *p = fixture_problem(fixture_values(60, 8, 2, 3), 60, 8);
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
+    for (size_t i = 0; i < sizeof cases_refused / sizeof *cases_refused; i++)
+        refuses(p->ctx, p->source, "rfn", cases_refused[i][0], cases_refused[i][1]);
+    refuses(p->ctx, p->source, "pca", "", "'pca' does not run on a device");
+    p->values[3] = NAN;
+    refuses(p->ctx, p->source, "rfn", "missing=model", "missing=mean");
+    fixture_teardown((void **)&p);
+}
+
+static void device_refuses_sparse(void **state) {
+    (void)state;
+    const int64_t starts[] = {0, 1, 2, 3, 4};
+    const int32_t columns[] = {0, 1, 2, 0};
+    const double values[] = {1, 2, 3, 4};
+    rb_matrix *matrix;
+    rb_source *source;
+    need_device();
+    rb_context *ctx = fixture_context();
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, 4, 3, starts, columns, values, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    assert_ok(ctx, rb_context_set_device(ctx, device));
+    refuses(ctx, source, "rfn", "units=2", "dense");
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* ---- faults ---- */
+
+static rb_error lose(rb_device_work *work, float *u, float *s) {
+    (void)u;
+    (void)s;
+    snprintf(work->message, sizeof work->message, "the device was lost");
+    return RB_ERROR_UNSUPPORTED;
+}
+
+static void faults_are_sentences(void **state) {
+    (void)state;
+    char message[RB_DEVICE_MESSAGE];
+    rb_device *none, lost;
+    rb_device_work *work = NULL;
+    need_device();
+    const rb_device_shape large = {sizeof large, 1 << 30, 10000, 1000, true, true};
+    assert_int_equal(device->open(device, &large, &work), RB_ERROR_MEMORY);
+    assert_non_null(strstr(work->message, "GB"));
+    device->close(work);
+    assert_int_equal(rb_cl_open(99, &none, message), RB_ERROR_UNSUPPORTED);
+    assert_null(none);
+    assert_non_null(strstr(message, "there is no device 99"));
+    lost = *device;
+    lost.moments = lose;
+    struct fixture_problem *p = fixture_problem(fixture_values(60, 8, 2, 3), 60, 8);
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, &lost));
+    rb_rfn_options options = fixture_rfn(3, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(3, RB_FLOAT32);
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &options, &fit, NULL), p->source,
+                            NULL, &model),
+                     RB_ERROR_UNSUPPORTED);
+    assert_null(model);
+    assert_non_null(strstr(rb_context_error(p->ctx), device->name));
+    assert_non_null(strstr(rb_context_error(p->ctx), "lost"));
+    lost.size--;
+    assert_int_equal(rb_context_set_device(p->ctx, &lost), RB_ERROR_ARGUMENT);
+    fixture_teardown((void **)&p);
+}
+
+/* ---- checkpoints ---- */
+
+static rb_error stop_at_five(const rb_progress *progress, void *user) {
+    (void)user;
+    return progress->iteration == 5 ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
+/* A fit that stops after five iterations here and goes on there. */
+static rb_model *fit_on(struct fixture_problem *p, const struct device_case *c,
+                        const rb_device *here, const rb_device *there) {
+    char path[] = "/tmp/rarebit-device-XXXXXX";
+    rb_checkpoint_options checkpoint = {path, "1000000"};
+    close(mkstemp(path));
+    remove(path);
+    fixture_checkpoint = &checkpoint;
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, here));
+    rb_context_on_progress(p->ctx, stop_at_five, NULL);
+    rb_model_free(fit_case(p->ctx, c, p->source));
+    rb_context_on_progress(p->ctx, NULL, NULL);
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, there));
+    rb_model *model = fit_case(p->ctx, c, p->source);
+    fixture_checkpoint = NULL;
+    remove(path);
+    return model;
+}
+
+static void checkpoints_go_on_elsewhere(void **state) {
+    (void)state;
+    need_device();
+    for (int i = 0; i < CASES; i++) {
+        const struct device_case *c = &cases[i];
+        if (c->n > 300 || c->m > 20) continue;
+        struct fixture_problem *p = fixture_problem(fixture_values(c->n, c->m, 3, 21), c->n, c->m);
+        rb_model *cpu = fit_case(p->ctx, c, p->source);
+        rb_model *on_cpu = fit_on(p, c, device, NULL), *on_device = fit_on(p, c, NULL, device);
+        rb_model *same = fit_on(p, c, device, device);
+        assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
+        rb_model *cl = fit_case(p->ctx, c, p->source);
+        assert_same(c, "loadings", cpu, on_cpu, 1e-4);
+        assert_same(c, "loadings", cpu, on_device, 1e-4);
+        assert_same(c, "loadings", cl, same, 0);
+        rb_model *const models[] = {cpu, on_cpu, on_device, same, cl};
+        for (int m = 0; m < 5; m++)
+            rb_model_free(models[m]);
+        fixture_teardown((void **)&p);
+    }
+}
+
+/* Nothing that grows with the samples moves once these are there. */
+static void samples_go_up_once(void **state) {
+    (void)state;
+    static const struct device_case c = {.name = "traffic", .n = 3000, .m = 20, .units = 5};
+    need_device();
+    struct fixture_problem *p = fixture_problem(fixture_values(c.n, c.m, 3, 21), c.n, c.m);
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
+    rb_model *model = fit_case(p->ctx, &c, p->source);
+    double once, each;
+    assert_int_equal(
+        sscanf(rb_model_attribute(model, "device_traffic"), "%lf MB once, %lf MB", &once, &each),
+        2);
+    assert_close(once, 3000 * 20 * 4e-6, 1e-2);
+    assert_true(each < 0.05 * once);
+    rb_model_free(model);
+    fixture_teardown((void **)&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_agrees),
+        cmocka_unit_test(device_refuses),
+        cmocka_unit_test(device_refuses_sparse),
+        cmocka_unit_test(faults_are_sentences),
+        cmocka_unit_test(checkpoints_go_on_elsewhere),
+        cmocka_unit_test(samples_go_up_once),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     rb_cl_close(device);
     return failed;
 }
+
+#else
+
+static void is_not_built(void **state) {
+    (void)state;
+    skip_without("built without librarebit-cl",
+                 "ocl-icd-opencl-dev libclblast-dev pocl-opencl-icd");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_not_built)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

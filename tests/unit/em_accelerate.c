@@ -146,6 +146,7 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     method.begin = begin;
     method.block = block;
     method.group_end = NULL;
+    method.reads = NULL;
     method.end = end;
     method.mstep = mstep;
     method.objective = objective;

@@ -1,0 +1,44 @@
+# Fits on a device of OpenCL: pocl will do.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --samples 120 --features 30 --seed 1 -o X.npy -q
+
+# Refused before a device is looked for.
+expect 2 fit rfn X.npy -k 3 --device gpu -o m.h5
+says "must be cl, or cl:N"
+expect 2 fit rfn X.npy -k 3 --device cl:x -o m.h5
+[ ! -e m.h5 ] || fail "wrote m.h5"
+
+# A copy of the tool has no librarebit-cl beside it, not even one in the working directory.
+mkdir alone
+cp "$RAREBIT" alone/rarebit
+touch librarebit-cl.so.0.1
+if alone/rarebit fit rfn X.npy -k 3 --device cl -o m.h5 2>err; then fail "fitted without librarebit-cl"; fi
+grep -q "librarebit-cl, which is not beside this rarebit" err || fail "$(cat err)"
+alone/rarebit version | grep -q 'devices *no librarebit-cl' || fail "version tells of a librarebit-cl"
+
+[ -f "$BUILD/librarebit-cl.so" ] || skip "built without librarebit-cl" ocl-icd-opencl-dev libclblast-dev
+expect 0 version
+tells "librarebit-cl (OpenCL)"
+"$RAREBIT" devices >devices 2>/dev/null || skip "no device of OpenCL" pocl-opencl-icd
+grep -q '^cl:0 ' devices || fail "devices lists no cl:0"
+expect 0 devices --json
+tells '"device": "cl:0"'
+
+expect 0 fit rfn X.npy -k 3 --iterations 20 --seed 1 --device cl:0 --details -o m.h5
+says "MB per iteration"
+expect 0 info m.h5
+tells "cl:0 "
+expect 1 rerun m.h5
+tells "the device"
+expect 1 fit rfn X.npy -k 3 --device cl:77 -o n.h5
+says "there is no device 77"
+expect 1 fit rfn X.npy -k 3 --device cl --dropout 0.1 -o n.h5
+says "leave out --dropout or --device"
+expect 1 fit kmeans X.npy -k 3 --device cl -o n.h5
+says "does not run on a device"
+
+# No driver: a sentence.
+OCL_ICD_VENDORS=$PWD/alone "$RAREBIT" fit rfn X.npy -k 3 --device cl -o n.h5 2>err && fail "fitted without a driver"
+grep -q "OpenCL finds no device" err || fail "$(cat err)"
+finish

@@ -1,0 +1,118 @@
+/* Devices: librarebit-cl is loaded when one is asked for, from beside the tool or from where it is
+ * installed with it, and from nowhere else. */
+#include "tool.h"
+
+#include <rarebit/cl.h>
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "FOLDER/librarebit-cl.so.x", FOLDER that of the tool and `below` from there. */
+static void *load_from(const char *below) {
+    char path[PATH_MAX + 256];
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash) return NULL;
+    snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "%s%s", below, RAREBIT_CL_FILE);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+const rb_cl_functions *device_library(void) {
+    void *library = load_from("");
+    if (!library) library = load_from("../" RAREBIT_LIBDIR "/");
+    const rb_cl_functions *(*table)(void) = NULL;
+    if (library) *(void **)&table = dlsym(library, "rb_cl_table");
+    const rb_cl_functions *functions = table ? table() : NULL;
+    return functions && functions->size == sizeof *functions ? functions : NULL;
+}
+
+static int without_library(void) {
+    report_error("devices need librarebit-cl, which is not beside this rarebit; it is built where "
+                 "OpenCL and CLBlast are found");
+    return STATUS_FAILED;
+}
+
+int device_begin(const invocation *call, rb_device **device) {
+    const char *text = option_text(call, "device");
+    char message[RB_DEVICE_MESSAGE], *end = NULL;
+    long number = -1;
+    *device = NULL;
+    if (!text) return STATUS_DONE;
+    if (strncmp(text, "cl:", 3) == 0) number = strtol(text + 3, &end, 10);
+    if (strcmp(text, "cl") != 0 && (!end || end == text + 3 || *end || number < 0)) {
+        report_error("--device is '%s', but must be cl, or cl:N with a number that 'rarebit "
+                     "devices' lists",
+                     text);
+        return STATUS_USAGE;
+    }
+    const rb_cl_functions *cl = device_library();
+    if (!cl) return without_library();
+    if (cl->open((int)(number < INT_MAX ? number : INT_MAX), device, message)) {
+        rb_error err = rb_context_fail(call->ctx, RB_ERROR_UNSUPPORTED, message);
+        return report_failure(call->ctx, err);
+    }
+    rb_error err = rb_context_set_device(call->ctx, *device);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+void device_end(const invocation *call, rb_device *device) {
+    (void)rb_context_set_device(call->ctx, NULL);
+    if (device) device_library()->close(device);
+}
+
+/* ---- rarebit devices ---- */
+
+static json_t *device_json(int index, const rb_cl_info *info) {
+    char name[16];
+    snprintf(name, sizeof name, "cl:%d", index);
+    return json_pack("{ss ss ss ss sf sb}", "device", name, "name", info->name, "platform",
+                     info->platform, "driver", info->driver, "memory", info->memory, "gpu",
+                     info->gpu);
+}
+
+static rb_error list_json(rb_context *ctx, const rb_cl_functions *cl) {
+    json_t *list = json_array();
+    for (int i = 0; list && i < cl->count(); i++) {
+        rb_cl_info info = {.size = sizeof info};
+        if (!cl->about(i, &info)) json_array_append_new(list, device_json(i, &info));
+    }
+    return json_put(ctx, stdout, json_pack("{so}", "devices", list));
+}
+
+static void list_text(const rb_cl_functions *cl) {
+    for (int i = 0; i < cl->count(); i++) {
+        rb_cl_info info = {.size = sizeof info};
+        if (cl->about(i, &info)) continue;
+        printf("cl:%-3d %s, %.1f GB, %s (%s, driver %s)\n", i, info.gpu ? "GPU" : "processor",
+               info.memory * 1e-9, info.name, info.platform, info.driver);
+    }
+}
+
+static int run(invocation *call) {
+    const rb_cl_functions *cl = device_library();
+    if (!cl) return without_library();
+    if (option_flag(call, "json")) {
+        rb_error err = list_json(call->ctx, cl);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
+    if (cl->count() == 0) {
+        report_error("OpenCL finds no device; install the driver of one");
+        return STATUS_FAILED;
+    }
+    list_text(cl);
+    return STATUS_DONE;
+}
+
+const command devices_command = {
+    .words = "devices",
+    .summary = "list the devices that fits can run on",
+    .description = "Lists the devices of OpenCL, with the names that --device of 'fit rfn' takes.",
+    .groups = {json_group, general_group},
+    .examples = {{"Which devices are there?", "devices"},
+                 {"A fit on the first GPU", "fit rfn X.npy -k 500 --device cl -o model.h5"}},
+    .run = run,
+};
