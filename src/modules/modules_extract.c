@@ -462,9 +462,6 @@ static const char *choose_rule(const extraction *e) {
         rule = "active";
         reason = e->input->valued ? "codes are means of the values of causes"
                                   : "codes are probabilities of binary causes";
-    } else if (e->input->scale) {
-        rule = "fabia";
-        reason = "it is FABIA's own";
     } else if (reason) {
         no_test = why_no_test(e);
         rule = !no_test ? "test" : halves ? "active" : "fabia";

@@ -16,8 +16,7 @@ for method in fa sfa fa-laplace fa-jeffreys fabia; do
         tells "\"$key\": "
     done
     expect 0 modules m.h5 X.npy
-    [ $method = fabia ] && rule=fabia || rule=test
-    says "rule $rule, since "
+    says "rule test, since "
     expect 0 plot codes m.h5 X.npy -o codes.png -q
     expect 0 report m.h5 X.npy -o report.html -q
     expect 0 fit $method X.npy --init m.h5 --iterations 5 -o n.h5 -q
