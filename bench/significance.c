@@ -38,7 +38,7 @@ static int64_t called(rb_context *ctx, const rb_model *model, rb_source *source,
     rb_modules *modules;
     bench_check(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
     *found = rb_modules_called(modules);
-    bench_check(ctx, rb_modules_permute(ctx, model, source, options, modules, NULL));
+    bench_check(ctx, rb_modules_permute(ctx, model, source, options, NULL, modules, NULL));
     int64_t count = 0;
     rb_significance s;
     for (int64_t r = 0; r < *found && rb_modules_significance(modules, r, &s); r++)

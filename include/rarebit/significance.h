@@ -2,7 +2,7 @@
 #ifndef RAREBIT_SIGNIFICANCE_H
 #define RAREBIT_SIGNIFICANCE_H
 
-#include <rarebit/modules.h>
+#include <rarebit/covariates.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,8 @@ typedef struct rb_significance {
  * Samples are not rotated where data are sparse or large, values are missing, or the method takes
  * none below 0: rb_modules_tested says so, and a warning.
  *
+ * blocks    of samples that depend on each other, as groups of one covariate: whole blocks, all of
+ *           one size, are permuted and rotated. NULL: each sample is one
  * modules   as rb_modules_find gave them, with the same model and source; changed in place
  * complete  false: `part` was given, and other parts are missing; modules are as before. May be
  *           NULL
@@ -44,7 +46,8 @@ typedef struct rb_significance {
  * not make again), RB_ERROR_STOPPED, RB_ERROR_MEMORY, and the errors of rb_fit, rb_encode and of
  * checkpoints. */
 RB_API rb_error rb_modules_permute(rb_context *context, const rb_model *model, rb_source *source,
-                                   const rb_options *options, rb_modules *modules, bool *complete);
+                                   const rb_options *options, const rb_covariates *blocks,
+                                   rb_modules *modules, bool *complete);
 
 /* The significance of a module; false, and *significance is not touched: there is no such rank, or
  * nothing was permuted. */

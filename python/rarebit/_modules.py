@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, byref, c_bool, c_double, c_int64, c_size_t, c_void_p, \
-    sizeof
+from contextlib import contextmanager
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int64, c_size_t, \
+    c_void_p, sizeof
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -42,7 +43,10 @@ _library.declare({
     "rb_modules_group": (P, []),
     "rb_significance_group": (P, []),
     "rb_modules_find": (ERROR, [P, P, P, P, POINTER(P)]),
-    "rb_modules_permute": (ERROR, [P, P, P, P, P, POINTER(c_bool)]),
+    "rb_covariates_new": (ERROR, [P, I, POINTER(P)]),
+    "rb_covariates_add_groups": (ERROR, [P, P, S, P]),
+    "rb_covariates_free": (None, [P]),
+    "rb_modules_permute": (ERROR, [P, P, P, P, P, P, POINTER(c_bool)]),
     "rb_modules_free": (None, [P]),
     "rb_modules_count": (I, [P]),
     "rb_modules_get": (POINTER(CModule), [P, I]),
@@ -103,20 +107,37 @@ def _each(modules: c_void_p) -> Iterator[Module]:
                      text(core.rb_modules_tested(modules)), row["score"], row["role"])
 
 
-def find(model: Model, source: Source, threads: int = 1, verbose: int = 0, **options: Any
-         ) -> list[Module]:
+@contextmanager
+def classes(context: Context, labels: Optional[Sequence[Any]]) -> Iterator[c_void_p]:
+    """Classes as an rb_covariates; NULL without labels."""
+    table = c_void_p()
+    try:
+        if labels is not None:
+            groups = [None if v is None or v != v else str(v).encode() for v in list(labels)]
+            context.call(core.rb_covariates_new, len(groups), byref(table))
+            context.call(core.rb_covariates_add_groups, table, b"class",
+                         (c_char_p * len(groups))(*groups))
+        yield table
+    finally:
+        core.rb_covariates_free(table)
+
+
+def find(model: Model, source: Source, threads: int = 1, verbose: int = 0,
+         blocks: Optional[Sequence[Any]] = None, **options: Any) -> list[Module]:
     """Modules of a model in samples, of largest score first."""
+    if blocks is not None and not options.get("permutations"):
+        raise ValueError("blocks does nothing without permutations; give both, or neither")
     modules = c_void_p()
     with Context(threads, verbose) as context, \
             Options(context, group=core.rb_modules_group()) as chosen, \
-            source.lent(context) as samples:
+            source.lent(context) as samples, classes(context, blocks) as groups:
         context.call(core.rb_options_add, chosen.pointer, core.rb_significance_group())
         chosen.set_all(options)
         try:
             context.run(core.rb_modules_find, model._pointer, samples, chosen.pointer,
                         byref(modules))
-            context.run(core.rb_modules_permute, model._pointer, samples, chosen.pointer, modules,
-                        None)
+            context.run(core.rb_modules_permute, model._pointer, samples, chosen.pointer, groups,
+                        modules, None)
             return list(_each(modules))
         finally:
             core.rb_modules_free(modules)

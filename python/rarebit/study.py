@@ -4,10 +4,9 @@ methods."""
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from ctypes import POINTER, byref, c_char_p, c_int64, c_void_p
+from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _library, _modules, _tables
 from ._context import Callback, Context, python_names
@@ -30,9 +29,6 @@ _library.declare({
     "rb_selection_choice": (S, [P, POINTER(I), POINTER(I), POINTER(I)]),
     "rb_consensus_group": (P, []),
     "rb_fit_consensus": (ERROR, [P, P, P, POINTER(P)]),
-    "rb_covariates_new": (ERROR, [P, I, POINTER(P)]),
-    "rb_covariates_add_groups": (ERROR, [P, P, S, P]),
-    "rb_covariates_free": (None, [P]),
     "rb_methods_options": (ERROR, [P, POINTER(P)]),
     "rb_methods_compare": (ERROR, [P, P, P, P, POINTER(P)]),
     "rb_method_comparison_table": (_tables.CTable, [P]),
@@ -42,7 +38,8 @@ _library.declare({
 
 
 def modules(estimator: Estimator, X: Any, members: bool = False, *,
-            covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
+            covariates: Optional[Mapping[str, Any]] = None,
+            blocks: Optional[Sequence[Any]] = None, **options: Any) -> Any:
     """The samples and features that belong to each unit of a fitted estimator: a data frame.
 
     Parameters
@@ -50,6 +47,8 @@ def modules(estimator: Estimator, X: Any, members: bool = False, *,
     estimator : a fitted estimator
     X, covariates : samples x features, as for `transform`
     members : False gives a row for each module, True one for each sample and feature of each
+    blocks : the block of each sample (plate, family), for samples that depend on each other: whole
+        blocks are permuted
     options : rule, sample_threshold, feature_threshold, best, level; with `permutations`, chances
         that noise makes such modules (columns p, p_family, p_permuted and fdr; `attrs["tested"]` of
         the frame says what is tested): null, significant, error_rate, seed
@@ -60,7 +59,7 @@ def modules(estimator: Estimator, X: Any, members: bool = False, *,
     if names is None and hasattr(X, "index"):
         names = list(X.index)
     found = _modules.find(estimator.model_, source, _threads(estimator.n_jobs),
-                          int(estimator.verbose), **options)
+                          int(estimator.verbose), blocks, **options)
     return _modules.members(found, estimator.model_, names) if members \
         else _modules.frame(found, estimator.model_)
 
@@ -180,21 +179,6 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     return result
 
 
-@contextmanager
-def _classes(context: Context, labels: Optional[Sequence[Any]]) -> Iterator[c_void_p]:
-    """Classes as an rb_covariates; NULL without labels."""
-    table = c_void_p()
-    try:
-        if labels is not None:
-            groups = [None if v is None or v != v else str(v).encode() for v in list(labels)]
-            context.call(core.rb_covariates_new, len(groups), byref(table))
-            context.call(core.rb_covariates_add_groups, table, b"class",
-                         (c_char_p * len(groups))(*groups))
-        yield table
-    finally:
-        core.rb_covariates_free(table)
-
-
 def methods(X: Any, labels: Optional[Sequence[Any]] = None, *,
             methods: Union[str, Sequence[str], None] = None, n_jobs: Optional[int] = None,
             verbose: int = 0, callback: Optional[Callback] = None, **options: Any) -> Any:
@@ -216,7 +200,7 @@ def methods(X: Any, labels: Optional[Sequence[Any]] = None, *,
     with Context(_threads(n_jobs), verbose, callback) as context, \
             Options(context, make=lambda pointer, _, handle:
                     core.rb_methods_options(pointer, handle)) as handle, \
-            source.lent(context) as samples, _classes(context, labels) as classes:
+            source.lent(context) as samples, _modules.classes(context, labels) as classes:
         handle.set_all({"methods": names, **options})
         context.run(core.rb_methods_compare, handle.pointer, samples, classes, byref(found))
         try:

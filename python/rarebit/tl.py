@@ -58,8 +58,10 @@ def modules(adata: Any, key: str = "rfn", members: bool = False, n_jobs: Optiona
     adata : AnnData with the results of rarebit.tl, of `add`, or of `rarebit encode`
     key : under which name they are in uns
     members : False gives a row for each module, True one for each observation and variable of each
-    options : as of rarebit.modules
+    options : as of rarebit.modules; blocks may be a column of obs
     """
+    if isinstance(options.get("blocks"), str):
+        options["blocks"] = adata.obs[options["blocks"]]
     model, source = stored(adata, key)
     found = _modules.find(model, source, _threads(n_jobs), **options)
     return _modules.members(found, model, list(adata.obs_names)) if members \

@@ -61,6 +61,15 @@ def test_permutations(table):
     assert {"p", "p_family", "p_permuted", "fdr"} <= set(found.columns)
 
 
+def test_blocks_are_permuted_whole(table):
+    fitted = rarebit.RFN(3, random_state=1, iterations=30, centre="mean").fit(table)
+    blocks = [f"family {i // 2}" for i in range(len(table))]
+    found = rarebit.modules(fitted, table, permutations=19, blocks=blocks)
+    assert "blocks of samples permuted" in found.attrs["tested"]
+    with pytest.raises(ValueError, match="without permutations"):
+        rarebit.modules(fitted, table, blocks=blocks)
+
+
 def test_select(table, tmp_path):
     estimator = rarebit.RFN(random_state=1, iterations=100, n_jobs=2, centre="none")
     found = rarebit.select(estimator, table, range(1, 7), restarts=3, folds=3,

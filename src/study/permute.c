@@ -537,41 +537,13 @@ static const char one_of_blocks[] =
     "tested is only whether a module is more than independent features (blocks of samples "
     "permuted), which any correlated ones are. Samples of a block may depend on each other";
 
-/* The cosine of two samples, as the fit has them. */
-static double cosine(int64_t a, int64_t b, const void *user) {
-    const study *s = user;
-    const rb_preprocess *p = s->model->preprocess;
-    const rb_matrix *x = s->matrix;
-    double product = 0, first = 0, second = 0;
-    for (int64_t k = 0; k < p->n_features; k++) {
-        double u = rb_get(x->type, x->values, a * p->n_features + k) - p->centre[k];
-        double v = rb_get(x->type, x->values, b * p->n_features + k) - p->centre[k];
-        double scale = 1 / (p->scale[k] * p->scale[k]);
-        product += u * v * scale;
-        first += u * u * scale;
-        second += v * v * scale;
-    }
-    return first > 0 && second > 0 ? product / sqrt(first * second) : 0;
-}
-
-/* Without blocks. */
-static void warn_of_neighbours(rb_context *ctx, const study *s) {
-    char text[512];
-    int64_t n = s->matrix->n_samples;
-    if (s->folded || rb_rotation_flaw(s->matrix)) return;
-    rb_neighbours found = rb_neighbours_of(n - 1, n, 1, cosine, s);
-    if (!found.alike) return;
-    rb_neighbours_say(&found, text, sizeof text);
-    rb_log(ctx, RB_LOG_WARNING, "%s", text);
-}
-
 /* Makes ready for what can be tested, and says what that is. */
 static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     const char *flaw = why_no_rotation(s);
     s->kinds = flaw ? 1 : KINDS;
     s->tested =
         s->folded ? (flaw ? one_of_blocks : both_of_blocks) : (flaw ? one_kind : both_kinds);
-    warn_of_neighbours(ctx, s);
+    if (!s->folded) rb_blocks_warn(ctx, s->model->preprocess, s->matrix);
     rb_log(ctx, flaw ? RB_LOG_WARNING : RB_LOG_INFO, "%s%s%s", flaw ? flaw : "",
            flaw ? ", so that samples are not rotated: " : "", s->tested);
     if (flaw) return RB_OK;
@@ -684,9 +656,10 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
 }
 
 rb_error rb_modules_permute(rb_context *ctx, const rb_model *model, rb_source *source,
-                            const rb_options *options, rb_modules *modules, bool *complete) {
+                            const rb_options *options, const rb_covariates *blocks,
+                            rb_modules *modules, bool *complete) {
     rb_encoded kept = {.model = model, .source = source, .most = 1};
-    rb_error err = rb_encoded_permute(ctx, &kept, options, NULL, modules, complete);
+    rb_error err = rb_encoded_permute(ctx, &kept, options, blocks, modules, complete);
     rb_encoded_clear(&kept);
     if (modules->stopped) rb_context_stop(ctx);
     return err;

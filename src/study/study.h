@@ -123,6 +123,9 @@ rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matri
                         rb_matrix **folded);
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
 
+/* Warns where samples without blocks are like the next ones; of a matrix that can be rotated. */
+void rb_blocks_warn(rb_context *ctx, const rb_preprocess *p, const rb_matrix *matrix);
+
 /* ---- which study it is (key.c) ---- */
 
 /* The key of the jobs of a study: its name, the version, the data with what is bound to them, and
@@ -132,7 +135,7 @@ rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *opti
                       const rb_option_group *group, const rb_source *source,
                       const rb_matrix *matrix, char **key);
 
-/* rb_modules_permute of codes that others use as well, and of blocks or NULL (permute.c). Where
+/* rb_modules_permute of codes that others use as well (permute.c). Where
  * modules->stopped, the caller asks to stop again once it is done with them. */
 rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             const rb_covariates *blocks, rb_modules *modules, bool *complete);

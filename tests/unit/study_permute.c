@@ -37,7 +37,8 @@ static rb_options *significance(const char *text) {
 
 static rb_error permute(fitted *f, const char *text, bool *complete) {
     rb_options *options = significance(text);
-    rb_error err = rb_modules_permute(ctx, f->model, f->source, options, f->modules, complete);
+    rb_error err =
+        rb_modules_permute(ctx, f->model, f->source, options, NULL, f->modules, complete);
     rb_options_free(options);
     return err;
 }
@@ -602,7 +603,7 @@ static void out_of_memory(void **state) {
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t left = 0; err; left++) {
         ctx->allocations_left = left;
-        err = rb_modules_permute(ctx, f.model, f.source, options, f.modules, NULL);
+        err = rb_modules_permute(ctx, f.model, f.source, options, NULL, f.modules, NULL);
         ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_true(left < 2000);

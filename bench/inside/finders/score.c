@@ -35,7 +35,7 @@ static rb_error match_best(rb_context *ctx, const struct trial *t, const rb_mode
                       (long long)permutations, permutations ? 0.05 : 0.0);
     rb_error err = rb_modules_find(ctx, model, set->source, options, found);
     if (!err && permutations)
-        err = rb_modules_permute(ctx, model, set->source, noise, *found, NULL);
+        err = rb_modules_permute(ctx, model, set->source, noise, NULL, *found, NULL);
     if (!err) set_join(set, *found);
     if (!err && set->class_of) err = samples_only(ctx, *found);
     err = err ? err : rb_modules_match(ctx, *found, set->truth, match);

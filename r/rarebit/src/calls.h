@@ -34,7 +34,7 @@ SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
 SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);
 SEXP binding_sample(SEXP model, SEXP data, SEXP count, SEXP noise, SEXP seed, SEXP threads);
 SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
-SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP threads);
+SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP blocks, SEXP threads);
 SEXP binding_compare(SEXP data, SEXP labels, SEXP options, SEXP threads);
 
 SEXP binding_open(SEXP path, SEXP options);

@@ -1,6 +1,8 @@
 /* Modules, as lists; samples, features and units count from 1. */
 #include "binding.h"
 
+#include <stdlib.h>
+
 #include "calls.h"
 
 static SEXP members(const rb_member *list, int64_t n) {
@@ -18,11 +20,24 @@ static SEXP members(const rb_member *list, int64_t n) {
     return frame;
 }
 
+/* A named number of each chance; NULL: nothing was permuted. */
+static SEXP significance(const rb_modules *modules, int64_t rank) {
+    static const char *const names[] = {"p", "p_family", "p_permuted", "fdr"};
+    rb_significance s;
+    if (!rb_modules_significance(modules, rank, &s)) return R_NilValue;
+    SEXP list = PROTECT(named_list(names, 4));
+    const double values[] = {s.p, s.p_family, s.p_permuted, s.fdr};
+    for (int i = 0; i < 4; i++)
+        SET_VECTOR_ELT(list, i, Rf_ScalarReal(values[i]));
+    UNPROTECT(1);
+    return list;
+}
+
 static SEXP module_list(const rb_modules *modules, int64_t rank) {
     static const char *const names[] = {"unit",     "information", "stability", "samples",
-                                        "features", "score",       "role"};
+                                        "features", "score",       "role",      "significance"};
     const rb_module *module = rb_modules_get(modules, rank);
-    SEXP list = PROTECT(named_list(names, 7));
+    SEXP list = PROTECT(named_list(names, 8));
     SET_VECTOR_ELT(list, 0, Rf_ScalarInteger((int)module->unit + 1));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(module->information));
     SET_VECTOR_ELT(list, 2, Rf_ScalarReal(module->stability));
@@ -32,36 +47,58 @@ static SEXP module_list(const rb_modules *modules, int64_t rank) {
     const rb_table table = rb_modules_table(modules);
     SET_VECTOR_ELT(list, 6,
                    text_to(rb_table_value(&table, rank, rb_table_find(&table, "role")).text));
+    SET_VECTOR_ELT(list, 7, significance(modules, rank));
     UNPROTECT(1);
     return list;
 }
 
-void binding_free_modules(SEXP holder) {
-    rb_modules_free(R_ExternalPtrAddr(holder));
+/* What is held while values of R are made of it. */
+typedef struct finding {
+    rb_covariates *blocks;
+    rb_modules *found;
+} finding;
+
+static void free_finding(SEXP holder) {
+    finding *f = R_ExternalPtrAddr(holder);
+    if (!f) return;
+    rb_covariates_free(f->blocks);
+    rb_modules_free(f->found);
+    free(f);
     R_ClearExternalPtr(holder);
 }
 
-SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP threads) {
-    static const char *const names[] = {"rule", "modules"};
-    rb_modules *found = NULL;
+static rb_error set_blocks(finding *f, SEXP blocks) {
+    const char **groups = texts_of(blocks);
+    if (!groups) return RB_OK;
+    rb_error err = rb_covariates_new(context(), XLENGTH(blocks), &f->blocks);
+    return err ? err : rb_covariates_add_groups(context(), f->blocks, "block", groups);
+}
+
+SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP blocks, SEXP threads) {
+    static const char *const names[] = {"rule", "modules", "tested"};
+    finding *f = calloc(1, sizeof *f);
+    if (!f) refuse("out of memory");
+    SEXP holder = PROTECT(R_MakeExternalPtr(f, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(holder, free_finding, TRUE);
+    check(set_blocks(f, blocks));
     const rb_model *model = model_of(pointer);
     rb_source *source = data_of(data)->source;
     const rb_options *wanted = options_of(options)->options;
     call_frame frame;
     call_begin(&frame, Rf_asInteger(threads), R_NilValue);
-    rb_error err = rb_modules_find(context(), model, source, wanted, &found);
+    rb_error err = rb_modules_find(context(), model, source, wanted, &f->found);
+    if (!err) err = rb_modules_permute(context(), model, source, wanted, f->blocks, f->found, NULL);
     call_end(&frame);
-    SEXP holder = PROTECT(R_MakeExternalPtr(found, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(holder, binding_free_modules, TRUE);
     check(err);
-    int n = (int)rb_modules_count(found);
-    SEXP answer = PROTECT(named_list(names, 2));
-    SET_VECTOR_ELT(answer, 0, text_to(rb_modules_rule(found)));
+    int n = (int)rb_modules_count(f->found);
+    SEXP answer = PROTECT(named_list(names, 3));
+    SET_VECTOR_ELT(answer, 0, text_to(rb_modules_rule(f->found)));
     SEXP list = Rf_allocVector(VECSXP, n);
     SET_VECTOR_ELT(answer, 1, list);
     for (int i = 0; i < n; i++)
-        SET_VECTOR_ELT(list, i, module_list(found, i));
-    binding_free_modules(holder);
+        SET_VECTOR_ELT(list, i, module_list(f->found, i));
+    SET_VECTOR_ELT(answer, 2, text_to(rb_modules_tested(f->found)));
+    free_finding(holder);
     UNPROTECT(2);
     return answer;
 }

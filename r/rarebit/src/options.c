@@ -21,7 +21,9 @@ static rb_error make(const char *what, rb_options **options) {
     if (!strcmp(what, "read")) group = rb_read_group();
 #endif
     rb_error err = rb_options_new(context(), group ? NULL : what, options);
-    return !err && group ? rb_options_add(context(), *options, group) : err;
+    if (!err && group) err = rb_options_add(context(), *options, group);
+    bool more = !err && group == rb_modules_group();
+    return more ? rb_options_add(context(), *options, rb_significance_group()) : err;
 }
 
 static rb_error set_matrix(options_object *o, const char *name, SEXP value) {

@@ -33,7 +33,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_reconstruct", (DL_FUNC)&binding_reconstruct, 3},
     {"C_sample", (DL_FUNC)&binding_sample, 6},
     {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
-    {"C_modules", (DL_FUNC)&binding_modules, 4},
+    {"C_modules", (DL_FUNC)&binding_modules, 5},
     {"C_compare", (DL_FUNC)&binding_compare, 4},
     {"C_read", (DL_FUNC)&binding_read, 1},
     {"C_keep", (DL_FUNC)&binding_keep, 2},

@@ -76,6 +76,22 @@ test_that("modules have names, and count from 1", {
   expect_identical(attr(modules(model, rule = "fabia"), "rule"), "fabia")
 })
 
+test_that("modules have the chances that noise makes them", {
+  model <- fit()
+  found <- quiet(modules(model, permutations = 19))
+  chances <- found[[1]]$significance
+  expect_named(chances, c("p", "p_family", "p_permuted", "fdr"))
+  expect_true(all(unlist(chances) >= 1 / 20 & unlist(chances) <= 1))
+  expect_match(attr(found, "tested"), "correlated normal ones")
+  expect_identical(as.data.frame(found)$p_family[1], chances$p_family)
+  expect_null(quiet(modules(model))[[1]]$significance)
+  blocks <- rep(seq_len(30), each = 2)
+  whole <- quiet(modules(model, permutations = 19, blocks = blocks))
+  expect_match(attr(whole, "tested"), "blocks of samples permuted")
+  expect_error(modules(model, blocks = blocks), "without permutations")
+  expect_error(quiet(modules(model, permutations = 19, significant = 0.01)), "permutations = 99 or more")
+})
+
 test_that("pictures are drawn", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
