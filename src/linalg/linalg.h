@@ -293,6 +293,9 @@ struct rb_type_kernels {
      * so again. A dead unit becomes 0. Gives the largest change, and the largest code. */
     double (*descend_one)(int64_t units, const void *hessian, const bool *dead, void *rest,
                           void *codes, double *largest);
+    /* C = alpha A B + beta C, or with `across` alpha A'B + beta C: C of at least 4 columns and at
+     * most few_bytes a row, A with at least a term. No value of C depends on the others. */
+    void (*few)(double alpha, rb_dense a, bool across, rb_dense b, double beta, rb_dense c);
 };
 
 enum { RB_SWEEP_PAD = 8 };
@@ -300,6 +303,7 @@ enum { RB_SWEEP_PAD = 8 };
 struct rb_kernels {
     const char *name;
     struct rb_type_kernels of[2]; /* by rb_type */
+    int64_t few_bytes;            /* 0: there are no products that a BLAS does more slowly */
     /* Turns the lower triangle of a positive definite matrix into that of minus its inverse, in
      * place. a has rows and ld rounded up to RB_SWEEP_PAD, zeros in the padding; the upper triangle
      * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the

@@ -34,12 +34,22 @@ static rb_dense rows_of(rb_dense x, rb_side op, int64_t first, int64_t count) {
     return cols_of(x, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, count);
 }
 
+static bool has_few_columns(rb_dense c) {
+    enum { FEWEST = 4 };
+    int64_t bytes = c.cols * (int64_t)rb_type_size(c.type);
+    return c.cols >= FEWEST && bytes <= rb_kernels_best()->few_bytes;
+}
+
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
     if (c.rows == 0 || c.cols == 0) return;
     if (inner == 0) {
         scale(beta, c, false);
+        return;
+    }
+    if (op_b == RB_PLAIN && has_few_columns(c)) {
+        rb_kernels_best()->of[c.type].few(alpha, a, op_a == RB_TRANSPOSED, b, beta, c);
         return;
     }
     if (c.rows > PIECE) {
@@ -127,10 +137,17 @@ struct product {
     int64_t tiles;
 };
 
-static void cut(struct product *p) {
+/* Of few columns wide bands are best, and how many there are shows in no value. */
+static void cut(struct product *p, int threads) {
     if (p->lower) {
         p->rows = p->cols = rb_cut_wide(p->c.rows);
         p->tiles = p->rows.count * (p->rows.count + 1) / 2;
+        return;
+    }
+    if (p->op_b == RB_PLAIN && has_few_columns(p->c)) {
+        p->rows = rb_cut(p->c.rows, threads);
+        p->cols = rb_cut(p->c.cols, 1);
+        p->tiles = p->rows.count;
         return;
     }
     int64_t rows = rb_band_count(p->c.rows, 1), cols = rb_band_count(p->c.cols, 1);
@@ -194,7 +211,7 @@ static void compute(rb_context *ctx, struct product *products, int count) {
     int64_t tiles = 0;
     rb_phase before = begin_product(ctx, &products[0]);
     for (int i = 0; i < count; i++) {
-        cut(&products[i]);
+        cut(&products[i], rb_context_threads(ctx));
         tiles += products[i].tiles;
         if (i > 0) begin_product(ctx, &products[i]);
     }

@@ -57,6 +57,43 @@ static void gemm_is_the_product(void **state) {
     rb_context_free(ctx);
 }
 
+/* Every width that the kernels take, with terms of less and more than a block and a piece. */
+static void check_few_columns(rb_context *ctx, rb_type type, int64_t width, rb_side op) {
+    static const struct shape some[] = {{1, 0, 1}, {15, 0, 31}, {29, 0, 33}, {12, 0, LONGEST}};
+    for (int i = 0; i < 4; i++) {
+        struct shape s = some[i];
+        rb_dense a = operand(ctx, type, op, s.rows, s.inner, 1);
+        rb_dense b = operand(ctx, type, RB_PLAIN, s.inner, width, 2);
+        rb_dense before = test_random(ctx, type, s.rows, width, 1, 3);
+        rb_dense c = test_random(ctx, type, s.rows, width, 1, 3);
+        rb_dense row = test_random(ctx, type, 1, width, 1, 3);
+        rb_kernels_of(ctx)->of[type].few(0.5, a, op == RB_TRANSPOSED, b, -2, c);
+        check_product(a, op, b, RB_PLAIN, before, c, false);
+        rb_dense first =
+            op == RB_PLAIN ? rb_dense_rows(a, 0, 1) : rb_dense_part(a, 0, s.inner, 0, 1);
+        rb_kernels_of(ctx)->of[type].few(0.5, first, op == RB_TRANSPOSED, b, -2, row);
+        assert_same_bits(row, rb_dense_rows(c, 0, 1)); /* whatever rows are computed with it */
+        rb_dense *all[] = {&a, &b, &before, &c, &row};
+        for (int k = 0; k < 5; k++)
+            rb_dense_free(all[k]);
+    }
+}
+
+static void few_columns_are_the_product(void **state) {
+    static const char *const names[] = {"ref", "avx2", "avx512"};
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int c = 0; c < 3 * 4; c++) {
+        if (rb_context_set_kernels(ctx, names[c >> 2])) continue;
+        rb_type type = (rb_type)(c & 1);
+        int64_t bytes = rb_kernels_of(ctx)->few_bytes;
+        int64_t most = (bytes > 0 ? bytes : 64) / (int64_t)rb_type_size(type);
+        for (int64_t width = 4; width <= most; width++)
+            check_few_columns(ctx, type, width, (rb_side)(c >> 1 & 1));
+    }
+    rb_context_free(ctx);
+}
+
 static void beta_of_zero_forgets_what_was_there(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
@@ -234,6 +271,7 @@ static void dimensions_beyond_int(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_is_the_product),
+        cmocka_unit_test(few_columns_are_the_product),
         cmocka_unit_test(beta_of_zero_forgets_what_was_there),
         cmocka_unit_test(lower_products_are_the_lower_triangle),
         cmocka_unit_test(half_products_give_quadratic_forms),

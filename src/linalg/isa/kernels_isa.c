@@ -20,6 +20,16 @@ enum { VECTOR_BYTES = 32 };
 enum { VECTOR_BYTES = 16 };
 #endif
 
+/* Rows of products that are faster here than in a BLAS, which copies its operands first: those of
+ * at most so many bytes. */
+#if defined(__AVX512F__)
+enum { FEW_BYTES = 320 };
+#elif defined(__AVX2__)
+enum { FEW_BYTES = 128 };
+#else
+enum { FEW_BYTES = 0 };
+#endif
+
 /* Sums in float32 are handed on to float64 after this many values. */
 enum { RUN = 4096 };
 
@@ -49,13 +59,14 @@ const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
             csr_float,         csr_cross_float,   mirror_float,       widen_float,
             narrow_float,      replace_row_float, add_floats_float,   drop_row_float,
             add_squares_float, split_row_float,   fill_row_float,     descend_float,
-            scale_float,       shrink_float,      descend_one_float},
+            scale_float,       shrink_float,      descend_one_float,  few_float},
            {dot_double,         axpy_double,        add_products_double, shift_scale_double,
             rectify_double,     step_row_double,    settle_row_double,   move_row_double,
             csr_double,         csr_cross_double,   mirror_double,       widen_double,
             narrow_double,      replace_row_double, add_floats_double,   drop_row_double,
             add_squares_double, split_row_double,   fill_row_double,     descend_double,
-            scale_double,       shrink_double,      descend_one_double}},
+            scale_double,       shrink_double,      descend_one_double,  few_double}},
+    .few_bytes = FEW_BYTES,
     .sweep = sweep,
     .random_row = random_row,
     .normal_row = normal_row,
