@@ -522,10 +522,6 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rfn_report_adaptation(ctx, fit);
     if (fit->device) err = rfn_device_report(fit->device, model);
     if (err) return err;
-    if (rfn_still_begins(fit)) {
-        rb_log(ctx, RB_LOG_INFO,
-               "the fit ended between iterations 51 and 100, while sparsity was being introduced; "
-               "a longer fit is sparser");
-    }
+    rfn_report_shrinking(ctx, fit, model->iterations);
     return rfn_tries_candidates(&setup->options) ? store_wins(ctx, model) : RB_OK;
 }

@@ -140,6 +140,8 @@ void rfn_merge_units(rb_context *ctx, rfn_device *device, rb_dense codes, rb_den
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
  * does the M-step at hand shrink loadings, and those of a row by how much. */
 bool rfn_still_begins(const rfn_fit *fit);
+/* Says so of a fit that has ended. */
+void rfn_report_shrinking(rb_context *ctx, const rfn_fit *fit, int64_t iterations);
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
 bool rfn_shrinks(const rfn_fit *fit);
 /* Puts the iteration from which loadings were shrunk, from 1, into the model; none: nothing. */

@@ -51,6 +51,15 @@ bool rfn_still_begins(const rfn_fit *fit) {
     return is_before(&fit->setup, fit->progress.iteration, SETTLED_ITERATIONS);
 }
 
+void rfn_report_shrinking(rb_context *ctx, const rfn_fit *fit, int64_t iterations) {
+    if (!rfn_still_begins(fit)) return;
+    rb_log(ctx, RB_LOG_INFO, "the fit ended after iteration %lld, %s; a longer fit is sparser",
+           (long long)iterations,
+           iterations <= FREE_ITERATIONS
+               ? "before loadings are shrunk, from iteration 51 on"
+               : "while loadings began to be shrunk, iterations 51 to 100");
+}
+
 /* Codes have mean square 1, so that the variance along a unit's loadings is 1 + w' Psi^-1 w times
  * that of the noise. */
 static void take_signals(const rfn_parameters *parameters, double *signals) {

@@ -1,7 +1,7 @@
 /* Many independent jobs side by side: one per thread, each with a context of its own.
  *
- * Results are handed over in the order of the jobs, so that nothing depends on which thread did
- * what. With a journal each result is on disk once it is made.
+ * Results are handed over in the order of the jobs, or group by group, so that nothing depends on
+ * which thread did what. With a journal each result is on disk once it is made.
  */
 #include "study.h"
 
@@ -16,11 +16,13 @@ typedef struct piece {
     double cost;
 } piece;
 
+enum { TAKEN = -1 };
+
 typedef struct board {
     rb_context *ctx;
     const rb_jobs *jobs;
     rb_context **contexts; /* one per thread */
-    rb_bytes *results;     /* one per job; data NULL: not done */
+    rb_bytes *results;     /* one per job; data NULL: not done, or of size TAKEN */
     piece *mine;           /* jobs that are left to do here, in the order in which they begin */
     int64_t n_mine;
     double cost; /* of all of mine */
@@ -33,8 +35,38 @@ typedef struct board {
     int64_t failed; /* the first job that failed; none: count */
     rb_error err;
     char message[1024];
+    pthread_mutex_t taking;
     int64_t told; /* jobs that the last line of progress counted; of the caller alone */
 } board;
+
+static bool is_done(const board *b, int64_t job) {
+    return b->results[job].data || b->results[job].size == TAKEN;
+}
+
+/* ---- groups ---- */
+
+/* Is the group of a job whole, once that one is done? */
+static bool is_whole(const board *b, int64_t job) {
+    int64_t size = b->jobs->group, first = size > 0 ? job / size * size : 0, i = first;
+    while (size > 0 && i < first + size && b->results[i].data)
+        i++;
+    return size > 0 && i == first + size;
+}
+
+/* No other thread looks at the results of a group that is whole. */
+static rb_error take_group(board *b, rb_context *ctx, int64_t job) {
+    int64_t size = b->jobs->group, first = job / size * size;
+    rb_error err = RB_OK;
+    pthread_mutex_lock(&b->taking);
+    for (int64_t i = first; !err && i < first + size; i++)
+        err = b->jobs->take(ctx, i, b->results[i], b->jobs->user);
+    pthread_mutex_unlock(&b->taking);
+    for (int64_t i = first; !err && i < first + size; i++) {
+        rb_free(b->results[i].data);
+        b->results[i] = (rb_bytes){NULL, TAKEN};
+    }
+    return err;
+}
 
 /* ---- which jobs ---- */
 
@@ -72,7 +104,7 @@ static int dearest_first(const void *x, const void *y) {
 /* Lists those that nobody has done yet: every parts-th one, so that parts take equally long. */
 static void choose(board *b, int64_t part, int64_t parts) {
     for (int64_t i = part; i < b->jobs->count; i += parts) {
-        if (b->results[i].data) continue;
+        if (is_done(b, i)) continue;
         b->mine[b->n_mine++] = (piece){i, cost_of(b->jobs, i)};
         b->cost += cost_of(b->jobs, i);
     }
@@ -83,13 +115,12 @@ static void choose(board *b, int64_t part, int64_t parts) {
 
 static rb_error keep_result(rb_context *ctx, int64_t job, rb_bytes bytes, void *user) {
     board *b = user;
-    if (b->results[job].data) { /* merged journals may have one twice */
+    if (is_done(b, job)) { /* merged journals may have one twice */
         rb_free(bytes.data);
         return RB_OK;
     }
-    (void)ctx;
     b->results[job] = bytes;
-    return RB_OK;
+    return is_whole(b, job) ? take_group(b, ctx, job) : RB_OK;
 }
 
 static rb_error open_journal(board *b) {
@@ -115,22 +146,32 @@ static bool wanted(board *b, int64_t job) {
     return is;
 }
 
+static void fail_at(board *b, const rb_context *own, int64_t job, rb_error err) {
+    if (job >= b->failed) return;
+    b->failed = job;
+    b->err = err;
+    memcpy(b->message, own->message, sizeof b->message);
+}
+
 static void settle(board *b, rb_context *own, piece at, rb_error err, rb_bytes result) {
     int64_t job = at.job;
+    bool whole = false;
     pthread_mutex_lock(&b->lock);
     if (!err && b->journal) err = b->store->add(own, b->journal, job, result);
     if (!err) {
         b->results[job] = result;
         b->done++;
         b->cost_done += at.cost;
+        whole = is_whole(b, job);
     } else {
         rb_free(result.data);
+        fail_at(b, own, job, err);
     }
-    if (err && job < b->failed) {
-        b->failed = job;
-        b->err = err;
-        memcpy(b->message, own->message, sizeof b->message);
-    }
+    pthread_mutex_unlock(&b->lock);
+    err = whole ? take_group(b, own, job) : RB_OK;
+    if (!err) return;
+    pthread_mutex_lock(&b->lock);
+    fail_at(b, own, job, err);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -181,7 +222,7 @@ static rb_error work(board *b) {
 static int64_t count_results(const board *b) {
     int64_t count = 0;
     for (int64_t i = 0; i < b->jobs->count; i++)
-        count += b->results[i].data != NULL;
+        count += is_done(b, i);
     return count;
 }
 
@@ -218,6 +259,7 @@ rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete) {
     b.results = rb_take(&scratch, jobs->count, sizeof *b.results);
     b.mine = rb_take(&scratch, jobs->count, sizeof *b.mine);
     pthread_mutex_init(&b.lock, NULL);
+    pthread_mutex_init(&b.taking, NULL);
     if (!scratch.err) scratch.err = make_contexts(&b);
     if (!scratch.err) scratch.err = open_journal(&b);
     if (!scratch.err) {
@@ -230,5 +272,6 @@ rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete) {
     for (int t = 0; b.contexts && t < ctx->threads; t++)
         rb_context_free(b.contexts[t]);
     pthread_mutex_destroy(&b.lock);
+    pthread_mutex_destroy(&b.taking);
     return rb_scratch_end(&scratch);
 }

@@ -243,7 +243,8 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
                         .cost = cost_of,
                         .user = &plan,
                         .journal = rb_options_text(plan.options, "checkpoint"),
-                        .part = plan.chosen.part};
+                        .part = plan.chosen.part,
+                        .group = plan.per_row};
         plan.selection = *selection;
         err = rb_jobs_run(ctx, &jobs, &complete);
     }

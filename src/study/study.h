@@ -18,7 +18,7 @@ typedef struct rb_bytes {
 /* Does a job; the result depends on its number alone. ctx has one thread, no callbacks, and is used
  * by no other job meanwhile; several jobs run at a time: what `user` points to is only read. */
 typedef rb_error (*rb_job_fn)(rb_context *ctx, int64_t job, void *user, rb_bytes *result);
-/* Takes the result of a job, in the order of the jobs, once all are done. */
+/* Takes the result of a job, in the order of the jobs, once all are done, or those of its group. */
 typedef rb_error (*rb_job_taker)(rb_context *ctx, int64_t job, rb_bytes result, void *user);
 
 typedef struct rb_jobs {
@@ -40,6 +40,10 @@ typedef struct rb_jobs {
     /* So many results are worth something when the program asks to stop: those that are there are
      * taken then. 0: all or none. */
     int64_t enough;
+    /* So many jobs, one behind the other, are taken as soon as all of them are done, group by group
+     * in any order, by any thread with its context, one at a time; then their results are freed. 0:
+     * all at the end. */
+    int64_t group;
 } rb_jobs;
 
 typedef struct rb_journal rb_journal;

@@ -98,4 +98,9 @@ unsaid "has a class for"
 head -n 5 classes.tsv >some.tsv
 expect 0 modules m.h5 named.tsv --labels some.tsv
 once "some.tsv has a class for 5 of the 12 samples"
+# A fit that ends before its loadings are sparse says where it ended.
+expect 0 fit rfn named.tsv -k 3 --iterations 5 --seed 1 -o short.h5
+says "the fit ended after iteration 5, before loadings are shrunk, from iteration 51 on; a longer fit is sparser"
+expect 0 fit rfn named.tsv -k 3 --iterations 60 --parameter-tolerance 0 --seed 1 -o short.h5
+says "the fit ended after iteration 60, while loadings began to be shrunk, iterations 51 to 100; a longer fit is sparser"
 finish

@@ -142,6 +142,66 @@ static void hands_over_enough(void **state) {
     }
 }
 
+enum { GROUP = 6, GROUPED = 4 * GROUP };
+
+static rb_error run_grouped(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
+    struct world *w = user;
+    rb_error err = run(ctx, job, user, result);
+    if (rb_context_threads(w->ctx) == 1) assert_true(w->runs - w->taken <= GROUP);
+    return err;
+}
+
+static rb_error take_grouped(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
+    struct world *w = user;
+    (void)ctx;
+    assert_int_equal(w->taken % GROUP, job % GROUP);
+    memcpy(&w->last, result.data, sizeof w->last);
+    assert_true(w->last == value_of(job));
+    w->taken++;
+    return RB_OK;
+}
+
+static double last_is_dearest(int64_t job, const void *user) {
+    (void)user;
+    return (double)(job / GROUP);
+}
+
+/* No more results are kept than a group has; also from a journal. */
+static void takes_groups_once_they_are_done(void **state) {
+    struct world *w = *state;
+    bool complete;
+    rb_jobs jobs = {.count = GROUPED,
+                    .what = "job",
+                    .key = "key",
+                    .run = run_grouped,
+                    .take = take_grouped,
+                    .cost = last_is_dearest,
+                    .user = w,
+                    .group = GROUP};
+    for (int threads = 1; threads <= 4; threads++) {
+        w->taken = w->runs = 0;
+        assert_ok(w->ctx, rb_context_set_threads(w->ctx, threads));
+        assert_ok(w->ctx, rb_jobs_run(w->ctx, &jobs, &complete));
+        assert_true(complete);
+        assert_int_equal(w->taken, GROUPED);
+    }
+    assert_ok(w->ctx, rb_context_set_threads(w->ctx, 1));
+    jobs.journal = in_folder(w, "j");
+    w->stops_at = GROUP + 2; /* of the third group that is begun */
+    w->taken = w->runs = 0;
+    assert_int_equal(rb_jobs_run(w->ctx, &jobs, &complete), RB_ERROR_STOPPED);
+    assert_int_equal(w->taken, 2 * GROUP);
+    w->stops_at = -1;
+    rb_context_clear_stop(w->ctx);
+    for (int again = 0; again < 2; again++) {
+        w->taken = w->runs = 0;
+        assert_ok(w->ctx, rb_jobs_run(w->ctx, &jobs, &complete));
+        assert_true(complete);
+        assert_int_equal(w->taken, GROUPED);
+        assert_int_equal(w->runs, again ? 0 : GROUPED - 2 * GROUP - 2);
+    }
+}
+
 static double dear(int64_t job, const void *user) {
     (void)user;
     return (double)(job * 7 % COUNT) + 1;
@@ -367,6 +427,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hands_over_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(hands_over_enough, setup, teardown),
+        cmocka_unit_test_setup_teardown(takes_groups_once_they_are_done, setup, teardown),
         cmocka_unit_test_setup_teardown(begins_the_dearest_first, setup, teardown),
         cmocka_unit_test_setup_teardown(gives_the_first_error, setup, teardown),
         cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),
