@@ -3,6 +3,7 @@
  * and ranges are made of numbers: "90s", "28x28", "0:10". */
 #include "base.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +13,14 @@
 enum {
     MAX_DIGITS = 19,  /* as many always fit into 64 bits */
     EXACT_POWER = 22, /* 10^22 is the largest power of ten that float64 holds exactly */
+    WIDE_POWER = 27,  /* and 10^27 that a mantissa of 64 bits does */
     LONGEST_NUMBER = 512
 };
 
-static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const long double powers[WIDE_POWER + 1] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
+                                                   1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+                                                   1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
+                                                   1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
 /* A number cut into its parts. */
 struct decimal {
@@ -34,11 +37,15 @@ static bool is_digit(char c) {
 
 /* Digits from `at` on. A leading 0 does not count; after MAX_DIGITS they are counted only. */
 static const char *take_digits(const char *at, const char *end, struct decimal *number) {
-    for (; at < end && is_digit(*at); at++) {
-        if (number->count > 0 || *at != '0') number->count++;
-        if (number->count <= MAX_DIGITS)
-            number->digits = number->digits * 10 + (uint64_t)(*at - '0');
-    }
+    const char *first;
+    uint64_t digits = number->digits;
+    int64_t count = number->count;
+    while (count == 0 && at < end && *at == '0')
+        at++;
+    for (first = at; at < end && is_digit(*at); at++)
+        if (at - first < MAX_DIGITS - count) digits = digits * 10 + (uint64_t)(*at - '0');
+    number->digits = digits;
+    number->count = count + (at - first);
     return at;
 }
 
@@ -91,16 +98,33 @@ static bool convert_slowly(const char *text, const char *end, double *value) {
     return true;
 }
 
+/* By one operation of two exact numbers with a mantissa of 64 bits, where the processor has it: the
+ * nearest float64 then, unless its last 11 bits are those of a number halfway between two. */
+static bool convert_wide(const struct decimal *number, double *value) {
+    enum { REST = 0x7FF, HALFWAY = 0x400 };
+    uint64_t mantissa;
+    if (LDBL_MANT_DIG != 64 || number->count > MAX_DIGITS || number->power < -WIDE_POWER ||
+        number->power > WIDE_POWER)
+        return false;
+    long double wide = (long double)number->digits;
+    wide = number->power < 0 ? wide / powers[-number->power] : wide * powers[number->power];
+    memcpy(&mantissa, &wide, sizeof mantissa);
+    *value = number->negative ? -(double)wide : (double)wide;
+    return (mantissa & REST) != HALFWAY;
+}
+
 const char *rb_number_scan(const char *text, const char *end, double *value) {
     struct decimal number;
     if (!cut(text, end, &number)) return NULL;
     /* Two exact numbers and one rounding give the nearest float64. */
     bool exact = number.count <= MAX_DIGITS && number.digits <= UINT64_C(1) << 53 &&
                  number.power >= -EXACT_POWER && number.power <= EXACT_POWER;
-    if (!exact) return convert_slowly(text, number.end, value) ? number.end : NULL;
-    double magnitude = (double)number.digits;
-    magnitude =
-        number.power < 0 ? magnitude / powers[-number.power] : magnitude * powers[number.power];
+    if (!exact) {
+        bool done = convert_wide(&number, value) || convert_slowly(text, number.end, value);
+        return done ? number.end : NULL;
+    }
+    double magnitude = (double)number.digits, power = (double)powers[labs(number.power)];
+    magnitude = number.power < 0 ? magnitude / power : magnitude * power;
     *value = number.negative ? -magnitude : magnitude;
     return number.end;
 }

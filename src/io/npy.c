@@ -202,8 +202,11 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
     rb_error err = npy_open(ctx, path, &npy);
     if (err) return err;
     const rb_npy_header *h = &npy->header;
-    err = rb_matrix_new_dense(ctx, h->item.type, h->n_samples, h->n_features, matrix);
-    err = err ? err : read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
+    void *values = rb_alloc(ctx, h->n_samples * h->n_features, rb_type_size(h->item.type));
+    err = values
+              ? rb_matrix_own_dense(ctx, h->item.type, h->n_samples, h->n_features, values, matrix)
+              : RB_ERROR_MEMORY;
+    err = err ? err : read_samples(ctx, npy, 0, h->n_samples, values, *matrix);
     npy_free(npy);
     return rb_matrix_end(err, matrix);
 }
