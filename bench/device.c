@@ -63,8 +63,9 @@ static float *make_data(int64_t n, int64_t m) {
 
 /* ---- a device whose calls are timed ---- */
 
-enum { LINEAR, PROJECT, SWEEP, MOMENTS, OTHER, PARTS };
-static const char *const part_names[] = {"linear", "project", "sweep", "moments", "other"};
+enum { LINEAR, PROJECT, SWEEP, MOMENTS, ALGEBRA, OTHER, PARTS };
+static const char *const part_names[] = {
+    "linear", "project", "sweep", "moments", "products and solutions", "other"};
 static const rb_device *real;
 static double seconds_of[PARTS], began;
 
@@ -118,6 +119,17 @@ static rb_error timed_occupied(rb_device_work *work, const uint8_t *marks, int64
     return took(work, OTHER, real->occupied(work, marks, least, empty, full));
 }
 
+static rb_error timed_product(rb_device_work *work, const rb_device_product *product) {
+    start(work);
+    return took(work, ALGEBRA, real->product(work, product));
+}
+
+static rb_error timed_solve(rb_device_work *work, const float *l, int64_t size, int64_t block,
+                            bool from_left, float *x, int64_t others) {
+    start(work);
+    return took(work, ALGEBRA, real->solve(work, l, size, block, from_left, x, others));
+}
+
 static rb_error timed_save(rb_device_work *work) {
     start(work);
     return took(work, OTHER, real->save(work));
@@ -133,6 +145,8 @@ static rb_device timed_device(void) {
     timed.sums = timed_sums;
     timed.occupied = timed_occupied;
     timed.save = timed_save;
+    timed.product = timed_product;
+    timed.solve = timed_solve;
     return timed;
 }
 
@@ -222,16 +236,15 @@ static double differ(const rb_model *a, const rb_model *b) {
     return most / largest;
 }
 
-static void compare(bool newton, rb_source *source) {
+static void compare(bool newton, int64_t units, rb_source *source) {
     const int64_t all = MOST + 20;
     rb_model *cpu = NULL, *cl = NULL, *again = NULL;
-    fit_model(NULL, 2, newton, 40, source, all, 60, &cpu);
-    fit_model(real, 2, newton, 40, source, all, 60, &cl);
-    fit_model(real, 2, newton, 40, source, all, 60, &again);
-    printf(
-        "loadings after 20 iterations of %s differ from the processor's by %.1e; %s bits again\n",
-        newton ? "newton" : "cyclic", differ(cpu, cl),
-        differ(cl, again) > 0 ? "OTHER" : "the same");
+    fit_model(NULL, 2, newton, units, source, all, 60, &cpu);
+    fit_model(real, 2, newton, units, source, all, 60, &cl);
+    fit_model(real, 2, newton, units, source, all, 60, &again);
+    printf("%lld units, 20 iterations of %s: loadings differ from the processor's by %.1e; ",
+           (long long)units, newton ? "newton" : "cyclic", differ(cpu, cl));
+    printf("%s bits again\n", differ(cl, again) > 0 ? "OTHER" : "the same");
     rb_model_free(cpu);
     rb_model_free(cl);
     rb_model_free(again);
@@ -298,7 +311,7 @@ static void with_samples(int64_t n, int64_t m, int64_t l, double peak, int threa
         if (peak > 0)
             measure(n, m, l, newton, source, peak, threads, limit);
         else
-            compare(newton, source);
+            compare(newton, l, source);
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -324,6 +337,7 @@ int main(int argc, char **argv) {
     }
     real = device;
     with_samples(2000, 100, 40, 0, 2, 60);
+    if (optind < argc) with_samples(1000, 600, 600, 0, 2, 60);
     double peak = sgemm(SGEMM, l, l);
     printf("%s: sgemm of %d x %lld x %lld %.2f TFLOP/s\n", device->name, (int)SGEMM, (long long)l,
            (long long)l, 1e-12 * peak);

@@ -33,6 +33,7 @@ typedef struct rb_device_shape {
 typedef struct rb_device_work {
     char message[RB_DEVICE_MESSAGE]; /* of the last error */
     double bytes;                    /* to and from the device, so far */
+    bool failed;                     /* the library's: a product did */
 } rb_device_work;
 
 /* What `project` and `sums` tell of each unit (l each); those that are NULL are not wanted. */
@@ -42,6 +43,17 @@ typedef struct rb_device_units {
     int64_t *place;  /* the first sample with the largest */
     int64_t *active; /* samples whose code is above 0 */
 } rb_device_units;
+
+/* C = alpha A B + beta C with C rows x columns, A and B perhaps transposed (across); ld values from
+ * row to row. They lie here, not on the device. */
+typedef struct rb_device_product {
+    int64_t rows, columns, inner;
+    float alpha, beta;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;
+    bool a_across, b_across;
+} rb_device_product;
 
 typedef struct rb_device {
     size_t size;      /* sizeof(rb_device) */
@@ -89,6 +101,12 @@ typedef struct rb_device {
     /* Remembers the codes on the device; makes them again what they were then. */
     rb_error (*save)(rb_device_work *work);
     rb_error (*restore)(rb_device_work *work);
+    /* Of matrices no larger than the parameters or l x l. `solve`: X (size x others) becomes
+     * (L L')^-1 X, or X (others x size) becomes X (L L')^-1, with a lower triangle L whose diagonal
+     * blocks of `block` rows are replaced by their inverses. */
+    rb_error (*product)(rb_device_work *work, const rb_device_product *product);
+    rb_error (*solve)(rb_device_work *work, const float *l, int64_t size, int64_t block,
+                      bool from_left, float *x, int64_t others);
     /* Returns when all that was begun is done: for who measures. */
     rb_error (*wait)(rb_device_work *work);
 } rb_device;

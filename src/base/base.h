@@ -53,6 +53,7 @@ struct rb_context {
     const struct rb_engine
         *engine; /* tests: who works on blocks, not the method's first; or NULL */
     const struct rb_device *device; /* rb_context_set_device; or NULL */
+    struct rb_device_work *work;    /* of the fit at hand on it; or NULL */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */
     struct rb_profile *profile;     /* NULL: nothing is measured */

@@ -52,8 +52,11 @@ enum {
     CL_ACTIVE,
     CL_DEAD,
     CL_ALIVE,
-    CL_U, /* slices x m x l */
-    CL_S, /* slices x l x l */
+    CL_MATRIX_A,
+    CL_MATRIX_B,
+    CL_MATRIX_C, /* matrices that come and go */
+    CL_U,        /* slices x m x l */
+    CL_S,        /* slices x l x l */
     CL_BUFFERS
 };
 
@@ -98,6 +101,28 @@ typedef struct cl_argument {
     float number;
 } cl_argument;
 void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments);
+/* The same in steps: one argument, or all; then it runs. */
+void cl_bind(cl_work *w, int kernel, int place, cl_argument argument);
+void cl_bind_all(cl_work *w, int kernel, const cl_argument *arguments);
+void cl_start(cl_work *w, int kernel, size_t items, size_t rows);
+/* `rows` rows of `bytes` each, `pitch` apart on the device, from `at` on, and `host` apart here; one
+ * of to and from is NULL. */
+void cl_move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_t pitch,
+             size_t host, void *to, const void *from);
+
+/* C = alpha A B + beta C, A and B perhaps transposed (across); each from a value on. By CLBlast. */
+typedef struct cl_matrix {
+    int buffer;
+    bool across;
+    size_t from, ld;
+} cl_matrix;
+void cl_multiply(cl_work *w, size_t rows, size_t columns, size_t inner, float alpha, cl_matrix a,
+                 cl_matrix b, float beta, cl_matrix c);
+
+/* algebra.c: products and solutions of matrices that come and go. */
+rb_error cl_product(rb_device_work *work, const rb_device_product *product);
+rb_error cl_solve(rb_device_work *work, const float *l, int64_t size, int64_t block, bool from_left,
+                  float *x, int64_t others);
 
 /* estep.c: the same. */
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset);

@@ -19,26 +19,6 @@ static cl_argument real(float number) {
     return (cl_argument){ARGUMENT_FLOAT, 0, number};
 }
 
-/* C = A B + beta C, each of them perhaps transposed; c from some row on. */
-typedef struct product {
-    int a, b, c;
-    bool a_across, b_across;
-    size_t rows, columns, inner;
-    size_t a_from, lda, ldb, ldc;
-    float beta;
-} product;
-
-static void multiply(cl_work *w, product p) {
-    if (w->err) return;
-    cl_try(w,
-           CLBlastSgemm(CLBlastLayoutRowMajor,
-                        p.a_across ? CLBlastTransposeYes : CLBlastTransposeNo,
-                        p.b_across ? CLBlastTransposeYes : CLBlastTransposeNo, p.rows, p.columns,
-                        p.inner, 1, w->buffers[p.a], p.a_from, p.lda, w->buffers[p.b], 0, p.ldb,
-                        p.beta, w->buffers[p.c], 0, p.ldc, &w->queue, NULL),
-           "a product");
-}
-
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset) {
     cl_work *w = (cl_work *)work;
     bool any = false;
@@ -50,8 +30,9 @@ rb_error cl_linear(rb_device_work *work, const float *weights, const float *offs
         const cl_argument a[] = {num(w->ld), buf(CL_OFFSET), buf(CL_LINEAR), {0}};
         cl_run(w, CL_FILL, w->ld, w->l, a);
     }
-    multiply(w, (product){CL_WEIGHTS, CL_SAMPLES, CL_LINEAR, true, true, w->l, w->ld, w->m, 0, w->l,
-                          w->m, w->ld, any ? 1 : 0});
+    cl_multiply(w, w->l, w->ld, w->m, 1, (cl_matrix){CL_WEIGHTS, true, 0, w->l},
+                (cl_matrix){CL_SAMPLES, true, 0, w->m}, any ? 1 : 0,
+                (cl_matrix){CL_LINEAR, false, 0, w->ld});
     return w->err;
 }
 
@@ -80,8 +61,9 @@ rb_error cl_project(rb_device_work *work, const float *sigma, bool scaled,
     int means = sigma ? CL_CODES : CL_LINEAR;
     if (sigma) {
         cl_up(w, CL_SQUARE, w->l * w->l * sizeof(float), sigma);
-        multiply(w, (product){CL_SQUARE, CL_LINEAR, CL_CODES, false, false, w->l, w->ld, w->l, 0,
-                              w->l, w->ld, w->ld, 0});
+        cl_multiply(w, w->l, w->ld, w->l, 1, (cl_matrix){CL_SQUARE, false, 0, w->l},
+                    (cl_matrix){CL_LINEAR, false, 0, w->ld}, 0,
+                    (cl_matrix){CL_CODES, false, 0, w->ld});
     }
     const cl_argument a[] = {num(w->n),
                              num(w->ld),
@@ -128,24 +110,23 @@ rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, 
 
 /* mu P of so many units from `first` on. */
 static void residual(cl_work *w, size_t first, size_t count) {
-    multiply(w, (product){CL_SQUARE, CL_CODES, CL_RESIDUAL, false, false, count, w->ld, w->l,
-                          first * w->l, w->l, w->ld, w->ld, 0});
+    cl_multiply(w, count, w->ld, w->l, 1, (cl_matrix){CL_SQUARE, false, first * w->l, w->l},
+                (cl_matrix){CL_CODES, false, 0, w->ld}, 0,
+                (cl_matrix){CL_RESIDUAL, false, 0, w->ld});
 }
 
 static size_t at_once(const cl_work *w, size_t first) {
     return w->l - first < w->group ? w->l - first : w->group;
 }
 
+/* The arguments of next_unit that do not change are bound. */
 static void sweep_group(cl_work *w, size_t first, size_t count) {
     residual(w, first, count);
+    cl_bind(w, CL_NEXT_UNIT, 3, num(first));
+    cl_bind(w, CL_NEXT_UNIT, 5, num(count));
     for (size_t unit = 0; unit <= count; unit++) {
-        const cl_argument a[] = {num(w->n),      num(w->ld),       num(w->l),
-                                 num(first),     num(unit),        num(count),
-                                 real(w->root),  buf(CL_RESIDUAL), buf(CL_LINEAR),
-                                 buf(CL_CODES),  buf(CL_SQUARE),   buf(CL_DELTA),
-                                 buf(CL_TARGET), buf(CL_CHANGES),  buf(CL_DEAD),
-                                 buf(CL_ALIVE),  buf(CL_PARTS),    {0}};
-        cl_run(w, CL_NEXT_UNIT, w->n, 1, a);
+        cl_bind(w, CL_NEXT_UNIT, 4, num(unit));
+        cl_start(w, CL_NEXT_UNIT, w->n, 1);
     }
 }
 
@@ -153,6 +134,12 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
                   bool *alive) {
     cl_work *w = (cl_work *)work;
     float zero = 0;
+    const cl_argument bound[] = {num(w->n),      num(w->ld),       num(w->l),
+                                 num(0),         num(0),           num(0),
+                                 real(w->root),  buf(CL_RESIDUAL), buf(CL_LINEAR),
+                                 buf(CL_CODES),  buf(CL_SQUARE),   buf(CL_DELTA),
+                                 buf(CL_TARGET), buf(CL_CHANGES),  buf(CL_DEAD),
+                                 buf(CL_ALIVE),  buf(CL_PARTS),    {0}};
     if (p) cl_up(w, CL_SQUARE, w->l * w->l * sizeof(float), p);
     cl_up(w, CL_DEAD, w->l, dead);
     if (!w->err)
@@ -160,6 +147,7 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
                clEnqueueFillBuffer(w->queue, w->buffers[CL_CHANGES], &zero, sizeof zero, 0,
                                    w->ld * sizeof zero, 0, NULL, NULL),
                "clearing changes");
+    cl_bind_all(w, CL_NEXT_UNIT, bound);
     for (size_t first = 0; !w->err && first < w->l; first += w->group)
         sweep_group(w, first, at_once(w, first));
     if (change) {
@@ -198,8 +186,8 @@ static void sum_products(cl_work *w, int a, bool across, int c, size_t rows) {
     size_t lda = across ? rows : w->ld;
     if (w->err) return;
     if (w->slices == 1) {
-        multiply(
-            w, (product){a, CL_CODES, c, across, true, rows, w->l, w->ld, 0, lda, w->ld, w->l, 0});
+        cl_multiply(w, rows, w->l, w->ld, 1, (cl_matrix){a, across, 0, lda},
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, 0, (cl_matrix){c, false, 0, w->l});
         return;
     }
     cl_try(w,

@@ -40,15 +40,29 @@ static int set_argument(cl_kernel kernel, cl_uint place, const cl_work *w, cl_ar
                                   : clSetKernelArg(kernel, place, sizeof a.number, &a.number);
 }
 
-void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments) {
+void cl_bind(cl_work *w, int kernel, int place, cl_argument argument) {
+    if (!w->err)
+        cl_try(w, set_argument(w->kernels[kernel], (cl_uint)place, w, argument),
+               "setting up a kernel");
+}
+
+void cl_bind_all(cl_work *w, int kernel, const cl_argument *arguments) {
+    for (int i = 0; arguments[i].kind != ARGUMENT_END; i++)
+        cl_bind(w, kernel, i, arguments[i]);
+}
+
+void cl_start(cl_work *w, int kernel, size_t items, size_t rows) {
     size_t global[] = {round_up(items, CL_SIZE), rows}, local[] = {CL_SIZE, 1};
-    for (cl_uint i = 0; !w->err && arguments[i].kind != ARGUMENT_END; i++)
-        cl_try(w, set_argument(w->kernels[kernel], i, w, arguments[i]), "setting up a kernel");
     if (!w->err)
         cl_try(w,
                clEnqueueNDRangeKernel(w->queue, w->kernels[kernel], 2, NULL, global, local, 0, NULL,
                                       NULL),
                "starting a kernel");
+}
+
+void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments) {
+    cl_bind_all(w, kernel, arguments);
+    cl_start(w, kernel, items, rows);
 }
 
 rb_error cl_wait(rb_device_work *work) {
@@ -63,6 +77,7 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
     size_t codes = w->l * w->ld * sizeof(float), kept = w->shape.persists ? codes : 0;
     size_t groups = (w->n + CL_SIZE - 1) / CL_SIZE, unit = w->l * sizeof(float);
     size_t some = w->shape.persists ? w->group * w->ld * sizeof(float) : 0;
+    size_t large = (w->m > w->l ? w->m : w->l) * unit;
     const size_t list[CL_BUFFERS] = {
         [CL_SAMPLES] = w->ld * w->m * sizeof(float),
         [CL_LINEAR] = codes,
@@ -82,6 +97,9 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
         [CL_ACTIVE] = unit,
         [CL_DEAD] = w->l,
         [CL_ALIVE] = w->l,
+        [CL_MATRIX_A] = large,
+        [CL_MATRIX_B] = large,
+        [CL_MATRIX_C] = large,
         [CL_U] = w->slices * w->m * unit,
         [CL_S] = w->slices * w->l * unit,
     };
@@ -131,13 +149,12 @@ static void make_kernels(cl_work *w) {
     }
 }
 
-/* Products like even sizes, and sums over samples are cut into slices, or too few of their tiles
- * would be at work at once. Few samples are left as they are. */
+/* Products like even sizes, and of very many samples sums that are cut into slices. Few samples are
+ * left as they are. */
 static void choose_sizes(cl_work *w) {
-    enum { MANY = 4096, SLICES = 4, EVEN = 128, GROUP = 64 };
-    bool many = w->n >= MANY;
-    w->slices = many ? SLICES : 1;
-    w->ld = many ? round_up(w->n, SLICES * EVEN) : w->n;
+    enum { MANY = 4096, VERY_MANY = 32768, SLICES = 8, EVEN = 128, GROUP = 64 };
+    w->slices = w->n >= VERY_MANY ? SLICES : 1;
+    w->ld = w->n >= MANY ? round_up(w->n, w->slices * EVEN) : w->n;
     w->group = w->l < GROUP ? w->l : GROUP;
 }
 
@@ -174,9 +191,9 @@ void cl_close_work(rb_device_work *work) {
 
 /* ---- rectangles ---- */
 
-/* `rows` rows of `bytes` each, `pitch` apart on the device and `host` apart here. */
-static void move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_t pitch,
-                 size_t host, void *to, const void *from) {
+void cl_move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_t pitch,
+             size_t host, void *to, const void *from) {
+    if (w->err) return;
     size_t there[] = {at % pitch, at / pitch, 0}, here[3] = {0}, region[] = {bytes, rows, 1};
     cl_mem memory = w->buffers[buffer];
     int code = to ? clEnqueueReadBufferRect(w->queue, memory, CL_TRUE, there, here, region, pitch,
@@ -191,30 +208,30 @@ rb_error cl_put(rb_device_work *work, int64_t first, int64_t count, const float 
                 int64_t stride) {
     cl_work *w = (cl_work *)work;
     size_t row = w->m * sizeof(float);
-    move(w, CL_SAMPLES, (size_t)first * row, (size_t)count, row, row,
-         (size_t)stride * sizeof(float), NULL, rows);
+    cl_move(w, CL_SAMPLES, (size_t)first * row, (size_t)count, row, row,
+            (size_t)stride * sizeof(float), NULL, rows);
     return w->err;
 }
 
 rb_error cl_sample(rb_device_work *work, int64_t sample, float *values, float *codes) {
     cl_work *w = (cl_work *)work;
     size_t row = w->m * sizeof(float), one = sizeof(float);
-    move(w, CL_SAMPLES, (size_t)sample * row, 1, row, row, row, values, NULL);
-    move(w, CL_CODES, (size_t)sample * one, w->l, one, w->ld * one, one, codes, NULL);
+    cl_move(w, CL_SAMPLES, (size_t)sample * row, 1, row, row, row, values, NULL);
+    cl_move(w, CL_CODES, (size_t)sample * one, w->l, one, w->ld * one, one, codes, NULL);
     return w->err;
 }
 
 rb_error cl_get(rb_device_work *work, float *codes) {
     cl_work *w = (cl_work *)work;
     size_t row = w->n * sizeof(float);
-    move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, codes, NULL);
+    cl_move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, codes, NULL);
     return w->err;
 }
 
 rb_error cl_set(rb_device_work *work, const float *codes) {
     cl_work *w = (cl_work *)work;
     size_t row = w->n * sizeof(float);
-    move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, NULL, codes);
+    cl_move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, NULL, codes);
     return w->err;
 }
 

@@ -139,6 +139,12 @@ void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, r
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                    rb_side op_b, double beta, rb_dense c);
 
+/* device.c: the same on the device of the fit at hand, if there is one and the product is large
+ * enough, all of C; and X = (L L')^-1 X or X (L L')^-1, with L as spd.c has it. false: not done. */
+bool rb_device_multiplies(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                          rb_side op_b, double beta, rb_dense c);
+bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense x);
+
 /* Moments of a block of samples in one round of tasks: U += alpha V'M (features x units) and the
  * lower triangle of S += alpha M'M (units x units), V samples x features, M samples x units. */
 void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
@@ -177,6 +183,8 @@ void rb_spd_solve_half(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
 void rb_spd_solve_other_half(rb_context *ctx, rb_spd *f, rb_dense x);
 /* X = B A^-1 (B k x size), on the calling thread. */
 void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x);
+/* The same at once on the device of the fit at hand; false: there is none, or this is too small. */
+bool rb_spd_solves_whole(rb_context *ctx, const rb_spd *f, rb_dense b, rb_dense x);
 
 /* X = A^-1 B for a small A, size x size values (lower triangle is read, A is overwritten), and
  * `count` right sides one after the other in b, which become X. On the calling thread. false, and

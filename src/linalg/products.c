@@ -223,13 +223,13 @@ void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, r
                       rb_side op_b, double beta, rb_dense c) {
     struct product p = {
         .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c, .op_a = op_a, .op_b = op_b};
-    compute(ctx, &p, 1);
+    if (!rb_device_multiplies(ctx, alpha, a, op_a, b, op_b, beta, c)) compute(ctx, &p, 1);
 }
 
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                    rb_side op_b, double beta, rb_dense c) {
     struct product p = {alpha, beta, a, b, c, op_a, op_b, true, {0}, {0}, 0};
-    compute(ctx, &p, 1);
+    if (!rb_device_multiplies(ctx, alpha, a, op_a, b, op_b, beta, c)) compute(ctx, &p, 1);
 }
 
 void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,

@@ -77,11 +77,14 @@ rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **de
     d->codes = rb_alloc_zero(ctx, l, sizeof(float));
     bool there = d->units.sums && d->units.largest && d->units.place && d->units.active &&
                  d->values && d->codes;
-    return there ? open_work(d, setup) : RB_ERROR_MEMORY;
+    rb_error err = there ? open_work(d, setup) : RB_ERROR_MEMORY;
+    ctx->work = err ? NULL : d->work;
+    return err;
 }
 
 void rfn_device_free(rfn_device *d) {
     if (!d) return;
+    d->ctx->work = NULL;
     d->table->close(d->work);
     rb_free(d->units.sums);
     rb_free(d->units.largest);
@@ -92,7 +95,9 @@ void rfn_device_free(rfn_device *d) {
     rb_free(d);
 }
 
+/* A product may have failed, too (linalg/device.c). */
 rb_error rfn_device_end(rfn_device *d) {
+    if (!d->err && d->work->failed) note(d, RB_ERROR_UNSUPPORTED);
     return d->err;
 }
 

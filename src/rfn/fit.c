@@ -231,8 +231,9 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     }
     err = err ? err : rb_spd_new(ctx, shape.type, shape.dims[RFN_SMALLER], &fit->posterior.factor);
     err = err ? err : rb_spd_new(ctx, shape.type, options->units, &fit->scratch.factor);
-    if (!err && batches) { /* factorisations would take a sixth of the time */
-        fit->posterior.approximate = true;
+    fit->posterior.approximate = batches;
+    /* Factorisations would take a sixth of the time, or with a device most of the processor's. */
+    if (!err && (batches || problem->device)) {
         rb_spd_round(fit->posterior.factor);
         rb_spd_round(fit->scratch.factor);
     }

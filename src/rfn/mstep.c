@@ -76,6 +76,7 @@ struct rows {
     rb_context *ctx;
     rfn_fit *fit;
     bool newton, shrinks;
+    bool prepared; /* prepare_rows was done for all of them at once */
 };
 
 /* psi_k + rate (E_kk - psi_k), or the inverse of what eq. 121 makes of 1/psi_k, within its bounds.
@@ -165,12 +166,22 @@ static void prepare_rows(const struct rows *r, int64_t first, int64_t count) {
                        rb_dense_rows(fit->posterior.filter, first, count));
 }
 
+/* The same for all rows, on a device. */
+static bool prepare_all(rb_context *ctx, const rfn_fit *fit) {
+    if (!fit->device ||
+        !rb_spd_solves_whole(ctx, fit->scratch.factor, fit->moments.u, fit->posterior.filter))
+        return false;
+    rb_gemm_parallel(ctx, 0.5, fit->parameters.loadings, RB_PLAIN, fit->moments.s, RB_PLAIN, 0,
+                     fit->scratch.work);
+    return true;
+}
+
 static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct rows *r = arg;
     struct bands strips = rb_cut_wide(r->fit->parameters.loadings.rows);
     int64_t first = rb_band_start(strips, task), count = rb_band_size(strips, task);
-    prepare_rows(r, first, count);
+    if (!r->prepared) prepare_rows(r, first, count);
     for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
         decay_row(r, k);
@@ -211,9 +222,11 @@ static rb_error update(rb_context *ctx, rfn_fit *fit) {
     rfn_scratch *scratch = &fit->scratch;
     rb_dense w = fit->parameters.loadings, s = fit->moments.s;
     struct rows rows = {ctx, fit, options->mstep == RB_RFN_MSTEP_NEWTON, rfn_shrinks(fit)};
-    scale_diagonal(s, rows.newton ? 0.5 : 1);
+    rows.prepared = rows.newton && prepare_all(ctx, fit);
+    bool halves = rows.newton && !rows.prepared;
+    scale_diagonal(s, halves ? 0.5 : 1);
     rb_error err = rb_parallel_or_stop(ctx, rb_cut_wide(w.rows).count, update_rows, &rows);
-    scale_diagonal(s, rows.newton ? 2 : 1);
+    scale_diagonal(s, halves ? 2 : 1);
     if (err || scratch->rates.noise_waits) return err;
     if (!has_shortcut(&rows))
         rfn_forms(ctx, w, &fit->moments, scratch->work, scratch->cross, scratch->quadratic);

@@ -49,6 +49,8 @@ static const struct device_case cases[] = {
      .prior_mean = -0.2,
      .iterations = 90},
     {.name = "cyclic, slices", .n = 5000, .m = 7, .units = 4, .iterations = 5},
+    {.name = "newton, products", .n = 300, .m = 600, .units = 530, .newton = true, .iterations = 3},
+    {.name = "cyclic, solutions", .n = 300, .m = 530, .units = 560, .iterations = 3},
     {.name = "newton, then cyclic", .n = 200, .m = 10, .units = 4, .newton_iterations = 5},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -110,6 +112,88 @@ static void device_agrees(void **state) {
         rb_model_free(again);
         fixture_teardown((void **)&p);
     }
+}
+
+/* ---- products and solutions ---- */
+
+static float number(int e) {
+    return (float)((e * 7919) % 101) / 101 - 0.4F;
+}
+
+static void products_are_right(void **state) {
+    (void)state;
+    enum { ROWS = 17, COLUMNS = 23, INNER = 11, LD = 30 };
+    float a[LD * LD], b[LD * LD], c[LD * LD], expected[LD * LD];
+    const rb_device_shape shape = {sizeof shape, 40, LD, LD, false, false};
+    rb_device_work *work;
+    need_device();
+    assert_int_equal(device->open(device, &shape, &work), RB_OK);
+    for (int kind = 0; kind < 8; kind++) {
+        bool a_across = kind & 1, b_across = kind & 2;
+        float beta = kind & 4 ? 0.5F : 0;
+        for (int e = 0; e < LD * LD; e++) {
+            a[e] = number(e);
+            b[e] = number(3 * e + 1);
+            c[e] = expected[e] = number(5 * e + 2);
+        }
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < COLUMNS; j++) {
+                double sum = 0;
+                for (int k = 0; k < INNER; k++)
+                    sum += (double)(a_across ? a[k * LD + i] : a[i * LD + k]) *
+                           (double)(b_across ? b[j * LD + k] : b[k * LD + j]);
+                expected[i * LD + j] = (float)(2 * sum) + beta * expected[i * LD + j];
+            }
+        }
+        const rb_device_product product = {ROWS, COLUMNS, INNER, 2,  beta,     a,       b,
+                                           c,    LD,      LD,    LD, a_across, b_across};
+        assert_int_equal(device->product(work, &product), RB_OK);
+        for (int e = 0; e < LD * LD; e++)
+            assert_close((double)c[e], (double)expected[e], 1e-5);
+    }
+    device->close(work);
+}
+
+/* L of three blocks, the last one shorter; X is what it was after (L L') X and X (L L'). */
+static void solutions_are_right(void **state) {
+    (void)state;
+    enum { SIZE = 21, BLOCK = 8, OTHERS = 5 };
+    double l[SIZE][SIZE] = {0}, a[SIZE][SIZE] = {0};
+    float kept[SIZE * SIZE] = {0}, x[SIZE * OTHERS];
+    const rb_device_shape shape = {sizeof shape, 40, SIZE, SIZE, false, false};
+    rb_device_work *work;
+    need_device();
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j <= i; j++)
+            l[i][j] = i == j ? 2 : 0.2 * (double)number(i * SIZE + j);
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++)
+            for (int k = 0; k < SIZE; k++)
+                a[i][j] += l[i][k] * l[j][k];
+    for (int i = 0; i < SIZE; i++) {
+        for (int j = 0; j <= i; j++) { /* of a block on the diagonal the inverse, by columns */
+            double sum = i == j;
+            for (int k = j; i / BLOCK == j / BLOCK && k < i; k++)
+                sum -= l[i][k] * (double)kept[k * SIZE + j];
+            kept[i * SIZE + j] = (float)(i / BLOCK == j / BLOCK ? sum / l[i][i] : l[i][j]);
+        }
+    }
+    assert_int_equal(device->open(device, &shape, &work), RB_OK);
+    for (int left = 0; left < 2; left++) {
+        for (int e = 0; e < SIZE * OTHERS; e++) {
+            int at = left ? e / OTHERS : e % SIZE, other = left ? e % OTHERS : e / SIZE;
+            double sum = 0;
+            for (int k = 0; k < SIZE; k++)
+                sum += a[at][k] * (double)number(k * OTHERS + other);
+            x[e] = (float)sum;
+        }
+        assert_int_equal(device->solve(work, kept, SIZE, BLOCK, left, x, OTHERS), RB_OK);
+        for (int e = 0; e < SIZE * OTHERS; e++) {
+            int at = left ? e / OTHERS : e % SIZE, other = left ? e % OTHERS : e / SIZE;
+            assert_close((double)x[e], (double)number(at * OTHERS + other), 1e-5);
+        }
+    }
+    device->close(work);
 }
 
 /* ---- what it does not do ---- */
@@ -278,6 +362,8 @@ static void samples_go_up_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_agrees),
+        cmocka_unit_test(products_are_right),
+        cmocka_unit_test(solutions_are_right),
         cmocka_unit_test(device_refuses),
         cmocka_unit_test(device_refuses_sparse),
         cmocka_unit_test(faults_are_sentences),
