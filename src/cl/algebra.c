@@ -44,7 +44,8 @@ rb_error cl_product(rb_device_work *work, const rb_device_product *p) {
  *
  * Block by block: what the blocks before add is taken off, then comes the inverse of the block on
  * the diagonal. From the left, with X and Y in rows of blocks,
- *     forward   Y_k = D_k (X_k - sum_i<k L_ki Y_i)       backward  X_k = D_k' (Y_k - sum_i>k L_ik' X_i)
+ *     forward   Y_k = D_k (X_k - sum_i<k L_ki Y_i)
+ *     backward  X_k = D_k' (Y_k - sum_i>k L_ik' X_i)
  * and from the right the same with all of it transposed. */
 
 typedef struct solution {

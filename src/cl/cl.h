@@ -105,8 +105,8 @@ void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument
 void cl_bind(cl_work *w, int kernel, int place, cl_argument argument);
 void cl_bind_all(cl_work *w, int kernel, const cl_argument *arguments);
 void cl_start(cl_work *w, int kernel, size_t items, size_t rows);
-/* `rows` rows of `bytes` each, `pitch` apart on the device, from `at` on, and `host` apart here; one
- * of to and from is NULL. */
+/* `rows` rows of `bytes` each, `pitch` apart on the device, from `at` on, and `host` apart here; to
+ * or from is NULL. */
 void cl_move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_t pitch,
              size_t host, void *to, const void *from);
 

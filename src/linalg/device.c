@@ -1,5 +1,5 @@
-/* Large products and solutions of a fit on a device, where there is one. What it fails to do is done
- * here, and the fit then ends with its message (rb_device_work.failed). */
+/* Large products and solutions of a fit on a device, where there is one. What it fails to do is
+ * done here, and the fit then ends with its message (rb_device_work.failed). */
 #include "linalg.h"
 
 #include <rarebit/device.h>

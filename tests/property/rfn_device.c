@@ -262,6 +262,29 @@ static rb_error lose(rb_device_work *work, float *u, float *s) {
     return RB_ERROR_UNSUPPORTED;
 }
 
+static rb_error lose_product(rb_device_work *work, const rb_device_product *product) {
+    (void)product;
+    return lose(work, NULL, NULL);
+}
+
+/* The parameters of these are large enough for products on the device. */
+static void a_product_may_fail(void **state) {
+    (void)state;
+    need_device();
+    rb_device lost = *device;
+    lost.product = lose_product;
+    struct fixture_problem *p = fixture_problem(fixture_values(100, 600, 3, 21), 100, 600);
+    rb_rfn_options options = fixture_rfn(530, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(2, RB_FLOAT32);
+    rb_model *model;
+    assert_ok(p->ctx, rb_context_set_device(p->ctx, &lost));
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &options, &fit, NULL), p->source,
+                            NULL, &model),
+                     RB_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(rb_context_error(p->ctx), "the device was lost"));
+    fixture_teardown((void **)&p);
+}
+
 static void faults_are_sentences(void **state) {
     (void)state;
     char message[RB_DEVICE_MESSAGE];
@@ -361,13 +384,10 @@ static void samples_go_up_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_agrees),
-        cmocka_unit_test(products_are_right),
-        cmocka_unit_test(solutions_are_right),
-        cmocka_unit_test(device_refuses),
-        cmocka_unit_test(device_refuses_sparse),
-        cmocka_unit_test(faults_are_sentences),
-        cmocka_unit_test(checkpoints_go_on_elsewhere),
+        cmocka_unit_test(device_agrees),         cmocka_unit_test(products_are_right),
+        cmocka_unit_test(solutions_are_right),   cmocka_unit_test(device_refuses),
+        cmocka_unit_test(device_refuses_sparse), cmocka_unit_test(faults_are_sentences),
+        cmocka_unit_test(a_product_may_fail),    cmocka_unit_test(checkpoints_go_on_elsewhere),
         cmocka_unit_test(samples_go_up_once),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
