@@ -1,13 +1,17 @@
 """Whole jobs as users run them, through the tool, beside numpy, scikit-learn and others: jobs.py RAREBIT [JOB...]
 
 A job is a process of one thread; a peer's is a program of Python, without the time of its imports. Both take turns. The table
-has the medians of their processor time (user and system), reading and writing included, and of the ratio, turn by turn. Data:
+has the medians of their processor time (user and system), reading and writing included, and of the ratio, turn by turn. Of fits
+it has the shares of products of the E-step and of passes over the input (reading, preprocessing), and the Gflop/s of these
+products, as `fit --profile` tells them in the last round; the peak is what `./run bench` prints. Data:
 counts of cells of the tool's own simulation, sparse (.h5ad) and dense (.npy), a table of 97 x 1213 values with ten planted
 modules, and files of other formats, which are read into memory. Peers that are not installed are left out. JOB: only those
-whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000.
+whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000, and 200000
+x 2000 of them, 5 % stored.
 """
 
 import argparse
+import json
 import os
 import platform
 import statistics
@@ -39,7 +43,9 @@ lib.rb_source_samples.restype = lib.rb_source_features.restype = c_int64
 context, source = c_void_p(), c_void_p()
 lib.rb_context_new(byref(context))
 lib.rb_context_set_threads(context, 1)"""
-READ_ALL = """if lib.rb_open(context, path.encode(), None, byref(source)): raise SystemExit(path)
+READ_DENSE = """matrix = c_void_p()
+if lib.rb_read(context, path.encode(), None, byref(matrix)): raise SystemExit(path)"""
+READ_SPARSE = """if lib.rb_open(context, path.encode(), None, byref(source)): raise SystemExit(path)
 n, m = lib.rb_source_samples(source), lib.rb_source_features(source)
 x = numpy.empty((n, m), numpy.float32)
 if lib.rb_source_read_into(context, source, 0, c_void_p(x.ctypes.data), c_int64(m), c_int64(1)): raise SystemExit(path)"""
@@ -70,7 +76,8 @@ def scikit(path, body, log=False):
 
 def fits(tool):
     def fit(method, data, units, *more, to="m.h5"):
-        return [tool, "fit", method, data, "-k", str(units), *more, "--seed", "1", "-o", to, "-q", "--threads", "1"]
+        told = [] if "--consensus" in more else ["--profile", "--json"]
+        return [tool, "fit", method, data, "-k", str(units), *more, "--seed", "1", "-o", to, "-q", "--threads", "1", *told]
 
     for form, data in (("sparse", "counts.h5ad"), ("dense", "counts.npy")):
         for units in (10, 20, 50):
@@ -84,6 +91,9 @@ def fits(tool):
     many = "f = [d.NMF(10, init='random', random_state=s, max_iter=1000).fit(x).components_ for s in range(20)]\n"
     many += "f = numpy.concatenate(f)\nc.KMeans(10, n_init=10).fit(f / numpy.linalg.norm(f, axis=1)[:, None])"
     yield "fit nmf -k 10 --consensus, sparse", fit("nmf", "counts.h5ad", 10, "--consensus"), scikit("counts.h5ad", many)
+    if os.path.exists("many.h5ad"):
+        many = fit("rfn", "many.h5ad", 20, "--iterations", "20", to="many.h5")
+        yield "fit rfn -k 20 --iterations 20, 200000 x 2000", many, None
     yield "fit rfn -k 10 --consensus, 97 x 1213", fit("rfn", "small.npy", 10, "--consensus", to="small.h5"), None
 
 
@@ -100,7 +110,8 @@ def answers(tool):
 def readings(tool):
     ours = READ.replace("LIBRARY", repr(os.path.join(os.path.dirname(tool), "librarebit-io.so")))
     for name, (peer, imports, body) in READERS.items():
-        yield f"read {name}", program(ours, READ_ALL, name), (peer, program(imports, body, name))
+        read = READ_SPARSE if "toarray" in body else READ_DENSE
+        yield f"read {name}", program(ours, read, name), (peer, program(imports, body, name))
 
 
 # ---- data ----
@@ -123,6 +134,11 @@ def make_data(tool, large):
     subprocess.check_call([tool, "convert", "counts.h5ad", "-o", "counts.csv", "-q"])
     subprocess.check_call("gzip -k counts.csv", shell=True)
     rng = np.random.default_rng(1)
+    if large:
+        thin = sparse.copy()
+        thin.data = rng.binomial(thin.data.astype(int), 0.2).astype(np.float32)
+        thin.eliminate_zeros()
+        anndata.AnnData(thin[rng.integers(0, thin.shape[0], 200000)]).write_h5ad("many.h5ad")
     small = rng.standard_normal((97, 1213))
     for _ in range(10):
         rows, columns = rng.choice(97, rng.integers(8, 20), False), rng.choice(1213, rng.integers(20, 80), False)
@@ -135,23 +151,39 @@ def make_data(tool, large):
 
 
 def seconds(command):
-    """Processor time of a process, or what it prints of itself; None: it failed."""
+    """Processor time of a process, or what it prints of itself, None: it failed; and what it prints."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     said = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     timed = command[0] == sys.executable
-    return None if status else float(said) if timed else used.ru_utime + used.ru_stime
+    return None if status else float(said) if timed else used.ru_utime + used.ru_stime, said
+
+
+def shares(said, processor):
+    """Of a profile: products of the E-step, passes over the input, and how fast the products were, by processor time."""
+    if not said.startswith(b"{"):
+        return "| | | |"
+    phases = {row["phase"]: row for row in json.loads(said)["phases"]}
+    products, every = phases["products of the E-step"], sum(row["seconds"] for row in phases.values())
+    passes = phases["reading"]["seconds"] + phases["preprocessing"]["seconds"]
+    share = products["seconds"] / every
+    rate = 1e-9 * products["flops"] / (share * processor)
+    return f"| {100 * share:.0f} % | {100 * passes / every:.0f} % | {rate:.0f} |"
 
 
 def row(name, ours, peer, rounds):
-    turns = [(seconds(ours), peer and seconds(peer[1])) for _ in range(rounds)]
+    turns = []
+    for _ in range(rounds):
+        mine, said = seconds(ours)
+        turns.append((mine, seconds(peer[1])[0] if peer else None))
     if any(mine is None for mine, _ in turns):
-        return f"| {name} | failed | | | |"
+        return f"| {name} | failed | | | | | | |"
     mine = statistics.median(turn[0] for turn in turns)
     if not peer or None in turns[0]:
-        return f"| {name} | {mine:.3g} | | | |"
+        return f"| {name} | {mine:.3g} {shares(said, mine)} | | |"
     ratio = statistics.median(other / own for own, other in turns)
-    return f"| {name} | {mine:.3g} | {peer[0]} | {statistics.median(turn[1] for turn in turns):.3g} | {ratio:.1f} |"
+    other = statistics.median(turn[1] for turn in turns)
+    return f"| {name} | {mine:.3g} {shares(said, mine)} {peer[0]} | {other:.3g} | {ratio:.1f} |"
 
 
 def machine():
@@ -173,7 +205,8 @@ def main():
         shape, share = make_data(tool, chosen.large)
         version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
         print(f"{version}; {machine()}; {time.strftime('%Y-%m-%d')}; counts {shape[0]} x {shape[1]}, {100 * share:.0f} % stored\n")
-        print("| job | processor, s | beside it | its, s | times ours |\n|---|---|---|---|---|")
+        print("| job | processor, s | products | input | Gflop/s | beside it | its, s | times ours |")
+        print("|---|---|---|---|---|---|---|---|")
         for name, ours, peer in [*fits(tool), *answers(tool), *readings(tool)]:
             needed = name.startswith(("fit rfn -k 50, dense", "fit rfn -k 10 --consensus, 97"))
             if not chosen.jobs or any(word in name for word in chosen.jobs):
