@@ -40,11 +40,42 @@ static void place_number(double *v, int64_t count, int64_t k) {
     if (low < high) rb_sort_numbers(v + low, high - low + 1);
 }
 
+/* Of numbers that number k is among, and its follower, those come to the front that are between two
+ * of an even sample, without a branch that would be guessed wrong. Gives their number, and changes
+ * k to its place among them; all, if the sample was a poor one. */
+static int64_t bring_near(double *v, int64_t count, int64_t *k) {
+    int64_t sample = (int64_t)cbrt((double)count * (double)count), step = count / sample;
+    double share = (double)*k / (double)count, at = share * (double)sample;
+    int64_t spread = (int64_t)(3 * sqrt(at * (1 - share))) + 2, first = (int64_t)at - spread;
+    int64_t last = (int64_t)at + spread, below = 0, near = 0;
+    for (int64_t i = 0; i < sample; i++) {
+        double moved = v[i];
+        v[i] = v[i * step];
+        v[i * step] = moved;
+    }
+    if (first >= 0) place_number(v, sample, first);
+    double low = first >= 0 ? v[first] : -INFINITY;
+    if (last < sample) place_number(v, sample, last);
+    double high = last < sample ? v[last] : INFINITY;
+    for (int64_t i = 0; i < count; i++) {
+        double x = v[i];
+        v[i] = v[near];
+        v[near] = x;
+        below += x < low;
+        near += (x >= low) & (x <= high);
+    }
+    if (*k < below || *k + 1 >= below + near) return count;
+    *k -= below;
+    return near;
+}
+
 double rb_quantile_in(double *values, int64_t count, double share) {
+    enum { MANY = 512 };
     if (count < 1) return NAN;
     double at = share * (double)(count - 1), next = INFINITY;
     int64_t below = (int64_t)at;
     double part = at - (double)below;
+    if (count >= MANY) count = bring_near(values, count, &below);
     place_number(values, count, below);
     for (int64_t i = below + 1; i < count && part > 0; i++)
         next = fmin(next, values[i]);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 300, ORDERS = 6 };
+enum { MOST = 5000, ORDERS = 6 };
 
 /* Random, ascending, descending, all equal, few values, rising and falling. */
 static double number(rb_draws *draws, int order, int64_t i, int64_t count) {
@@ -27,7 +27,7 @@ static void as_of_sorted_numbers(void **state) {
     (void)state;
     static const double shares[] = {0, 0.25, 0.5, 0.731, 1};
     rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
-    for (int64_t count = 1; count <= MOST; count += count < 20 ? 1 : 70) {
+    for (int64_t count = 1; count <= MOST; count += count < 20 ? 1 : count < 600 ? 70 : 733) {
         for (int order = 0; order < ORDERS; order++) {
             double values[MOST], sorted[MOST];
             for (int64_t i = 0; i < count; i++)
