@@ -91,20 +91,34 @@ static void mark_units(rb_context *ctx, const rfn_fit *fit, int64_t *units) {
     }
 }
 
+enum { AT_ONCE = 1024 };
+
+/* Adds to each sample whether the unit of that row is active. */
+static void add_active(rb_type type, const void *row, int64_t count, int32_t *active) {
+    const float *narrow = row;
+    const double *wide = row;
+    for (int64_t i = 0; type == RB_FLOAT32 && i < count; i++)
+        active[i] += narrow[i] > 0;
+    for (int64_t i = 0; type == RB_FLOAT64 && i < count; i++)
+        active[i] += wide[i] > 0;
+}
+
 /* Samples without an active unit that is marked, and with at least `least` of those marked 2. */
 static void count_samples(const rfn_fit *fit, int64_t least, int64_t *n_empty, int64_t *n_full) {
     rb_dense codes = fit->codes.values;
     *n_empty = *n_full = 0;
-    for (int64_t i = 0; i < codes.cols; i++) {
-        int64_t active = 0, of_units = 0;
-        for (int64_t j = 0; j < codes.rows; j++) {
+    for (int64_t first = 0; first < codes.cols; first += AT_ONCE) {
+        int32_t active[2][AT_ONCE] = {{0}}; /* of units marked 1, and 2 */
+        rb_dense some =
+            rb_dense_part(codes, 0, codes.rows, first, rb_smaller(codes.cols - first, AT_ONCE));
+        for (int64_t j = 0; j < some.rows; j++) {
             uint8_t mark = fit->scratch.marks[j];
-            bool on = mark && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
-            active += on;
-            of_units += on && mark == 2;
+            if (mark) add_active(some.type, rb_dense_row(some, j), some.cols, active[mark - 1]);
         }
-        *n_empty += active == 0;
-        *n_full += of_units >= least;
+        for (int64_t i = 0; i < some.cols; i++) {
+            *n_empty += active[0][i] + active[1][i] == 0;
+            *n_full += active[1][i] >= least;
+        }
     }
 }
 
