@@ -444,12 +444,11 @@ static const char *why_no_test(const extraction *e) {
 
 /* Why codes other than 0 say little of who belongs; or NULL. */
 static const char *why_not_nonzero(const extraction *e) {
-    double codes = (double)count_living(e) * (double)e->n_samples;
-    bool dense = !e->input->sparse_codes && (double)e->nonzero > 0.5 * codes;
+    bool shared = !e->input->sparse_codes && e->nonzero > e->n_samples;
     return e->input->sparse_loadings ? "the loadings are sparse"
            : e->negative             ? "codes have signs"
            : e->input->chances       ? "codes are probabilities"
-           : dense                   ? "most codes are above 0"
+           : shared                  ? "samples have codes of several units"
                                      : NULL;
 }
 

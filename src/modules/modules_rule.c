@@ -11,8 +11,8 @@
 static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
      "rule of membership: nonzero, fabia, active, test, top:N or mass:F. Default: active for "
-     "binary causes, nonzero for non-negative codes; for sparse loadings, signed codes and mostly "
-     "positive codes test from 25 features on, fabia below (rbm: active)",
+     "binary causes, nonzero for clusters and codes that rfn keeps sparse; else, and for sparse "
+     "loadings, test from 25 features on, fabia below (rbm: active)",
      RB_OPTION_COMMON},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",

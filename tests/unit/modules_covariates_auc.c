@@ -243,6 +243,7 @@ static void a_rare_class_is_found(void **state) {
                               .n_units = RARE_UNITS,
                               .loadings = loadings,
                               .noise = noise,
+                              .sparse_codes = true,
                               .walk = walk_rare,
                               .state = by_sample};
     rb_modules *modules;

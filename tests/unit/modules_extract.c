@@ -55,6 +55,7 @@ static rb_modules_input input_of(example *e) {
                               .n_units = L,
                               .loadings = e->loadings,
                               .noise = e->noise,
+                              .sparse_codes = true,
                               .walk = walk,
                               .state = e};
 }
@@ -305,17 +306,17 @@ static void rule_by_default(void **state) {
     rb_context_free(ctx);
 }
 
-/* Where more than half of the codes of living units are above 0 it says little that one is, unless
- * the method's codes are sparse by themselves. */
-static void dense_codes_want_another_rule(void **state) {
+/* Where samples have codes of several units it says little that one is not 0, unless the method's
+ * codes are sparse by themselves. A cluster is one unit for each sample. */
+static void shared_codes_want_another_rule(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     for (int c = 0; c < 4; c++) {
         example e;
         rb_modules *modules;
         make_example(&e, 1, false);
-        for (int i = 0; i < N * L; i++) /* of 40 samples 18 or 22 */
-            e.codes[i] = i % L == 4 ? 0 : i / L * 7 % N < (c % 2 ? 22 : 18) ? 1 + i % 5 : 0;
+        for (int i = 0; i < N * L; i++)
+            e.codes[i] = i % L == i / L % 3 || (c % 2 && i % L == 3 && i / L == 7) ? 1 + i % 5 : 0;
         rb_modules_input input = input_of(&e);
         input.sparse_codes = c / 2;
         assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
@@ -632,7 +633,7 @@ int main(void) {
         cmocka_unit_test(one_side_at_a_time),
         cmocka_unit_test(background_comes_last),
         cmocka_unit_test(rule_by_default),
-        cmocka_unit_test(dense_codes_want_another_rule),
+        cmocka_unit_test(shared_codes_want_another_rule),
         cmocka_unit_test(active_rule),
         cmocka_unit_test(own_thresholds),
         cmocka_unit_test(information_of_fabia),
