@@ -143,7 +143,7 @@ test_that("covariates are taken out", {
 
 test_that("what the library says becomes warnings and messages", {
   x <- planted()
-  expect_message(suppressWarnings(rfn(x, 3, iterations = 60)), "between iterations 51 and 100")
+  expect_message(suppressWarnings(rfn(x, 3, iterations = 60)), "iterations 51 to 100")
   expect_warning(predict(fit(x), x[, 1:3]), "21 of the model's 24 features")
 })
 
