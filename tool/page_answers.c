@@ -19,11 +19,13 @@ static json_t *file_of(const page *p, const char *option) {
 static void add_classes(const page *p, json_t **to) {
     const rb_document *d = &p->answers.document;
     const rb_covariates *labels = p->answers.labels;
-    json_t *names = json_array(), *of = json_object();
+    json_t *names = json_array(), *places = json_array(), *of = json_object();
     json_t *units = part(p, RB_DOCUMENT_UNIT_CLASSES,
                          "unit class class_size auc overlap log10_p_value log10_fdr");
-    for (int64_t g = 0; g < rb_covariates_groups(labels, 0); g++)
+    for (int64_t g = 0; g < rb_covariates_groups(labels, 0); g++) {
         json_add(&names, NULL, json_of_text(rb_covariates_group(labels, 0, g)));
+        json_add(&places, NULL, json_integer(rb_covariates_group_place(labels, 0, g)));
+    }
     for (int64_t i = 0; i < rb_source_samples(p->source); i++) {
         char key[32];
         int64_t group = rb_covariates_group_of(labels, 0, i);
@@ -38,8 +40,9 @@ static void add_classes(const page *p, json_t **to) {
         json_decref(json);
     }
     json_add(to, "classes",
-             json_pack("{so sI so so so so}", "file", file_of(p, "labels"), "labelled",
-                       (json_int_t)d->classes.n_labelled, "names", names, "of", of, "modules",
+             json_pack("{so sI so so so so so}", "file", file_of(p, "labels"), "labelled",
+                       (json_int_t)d->classes.n_labelled, "names", names, "places", places, "of",
+                       of, "modules",
                        part(p, RB_DOCUMENT_CLASSES,
                             "class class_size module_size overlap log10_p_value_adjusted"),
                        "units", units));

@@ -36,6 +36,9 @@ RB_API int64_t rb_covariates_groups(const rb_covariates *table, int64_t covariat
 /* The name of a group, from 0, in alphabetical order; NULL when there is none. */
 RB_API const char *rb_covariates_group(const rb_covariates *table, int64_t covariate,
                                        int64_t group);
+/* The place of a group among all of the table that was read, as rb_classes_place; -1: none. */
+RB_API int64_t rb_covariates_group_place(const rb_covariates *table, int64_t covariate,
+                                         int64_t group);
 /* The group of a sample; -1: it has none, or the covariate is numbers. */
 RB_API int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate,
                                       int64_t sample);

@@ -94,7 +94,11 @@ typedef struct rb_classes {
     const char *const *names; /* n_classes, in alphabetical order */
     void *text;               /* what the names point into */
     int64_t n_labelled;       /* samples with a class */
+    int64_t *places; /* n_classes: of each, its place among all classes of the table that they were
+                        read from, also those of other samples; plots colour by it. NULL: its own */
 } rb_classes;
+/* The place of a class; -1: none. */
+RB_API int64_t rb_classes_place(const rb_classes *classes, int64_t class_index);
 RB_API void rb_classes_clear(rb_classes *classes);
 
 /* How a module agrees with the class of samples (cell types, say) for which it is most enriched:

@@ -66,6 +66,9 @@ const char *rb_matching_title(const rb_matching *m, int64_t at);
 /* Then finds the samples, and reads one column after another. */
 rb_error rb_matching_find(rb_matching *m);
 rb_error rb_matching_read(const rb_matching *m, rb_matched *column);
+/* All rows of the table below the header; what a column that was read has there, or "". */
+int64_t rb_matching_rows(const rb_matching *m);
+const char *rb_matching_text(const rb_matching *m, const rb_matched *column, int64_t row);
 void rb_matched_clear(rb_matched *column);
 bool rb_matched_is_groups(const rb_matched *column);
 /* RB_ERROR_DATA: in a column of numbers a value is none, infinite, or has a comma. */

@@ -308,6 +308,17 @@ rb_error rb_matching_read(const rb_matching *m, rb_matched *c) {
     return RB_OK;
 }
 
+int64_t rb_matching_rows(const rb_matching *m) {
+    return rows_of(m);
+}
+
+const char *rb_matching_text(const rb_matching *m, const rb_matched *c, int64_t row) {
+    double value;
+    const char *text = value_at(m, c, row);
+    bool missing = rb_cell_read(NULL, text, (int64_t)strlen(text), &value) == RB_CELL_MISSING;
+    return missing ? "" : text;
+}
+
 bool rb_matched_is_groups(const rb_matched *c) {
     return c->groups || (!c->numbers && (c->categorical || c->word >= 0));
 }

@@ -50,6 +50,20 @@ static rb_error refuse_unique(const rb_matching *m, const rb_classes *labels) {
                    m->columns->name, m->table->path, labels->names[0]);
 }
 
+/* Colours go by all classes of the table, so that some of the samples have those of all. */
+static rb_error find_places(const rb_matching *m, rb_classes *labels) {
+    rb_classes all = {0};
+    rb_scratch scratch = {.ctx = m->ctx};
+    int64_t rows = rb_matching_rows(m);
+    const char **text = rb_take(&scratch, rows, sizeof *text);
+    for (int64_t i = 0; text && i < rows; i++)
+        text[i] = rb_matching_text(m, m->columns, i);
+    if (!scratch.err) scratch.err = rb_classes_of(m->ctx, text, rows, &all);
+    if (!scratch.err) scratch.err = rb_classes_take_places(m->ctx, &all, labels);
+    rb_classes_clear(&all);
+    return rb_scratch_end(&scratch);
+}
+
 static rb_error check_classes(const rb_matching *m, const rb_classes *labels) {
     rb_error err = refuse_measurements(m, labels);
     err = err ? err : refuse_unique(m, labels);
@@ -76,6 +90,7 @@ rb_error rb_annotations_classes(rb_context *ctx, const rb_annotations *table, co
     err = err ? err : rb_matching_read(&m, m.columns);
     err = err ? err : rb_classes_of(ctx, m.columns->text, m.n, classes);
     err = err ? err : check_classes(&m, classes);
+    err = err ? err : find_places(&m, classes);
     if (err) rb_classes_clear(classes);
     return rb_matching_end(&m, err);
 }

@@ -86,6 +86,12 @@ rb_error rb_covariates_add_classes(rb_context *ctx, rb_covariates *table, const 
     for (int64_t i = 0; group && i < n; i++)
         group[i] = classes->class_of[i] < 0 ? "" : classes->names[classes->class_of[i]];
     if (group) scratch.err = rb_covariates_add_groups(ctx, table, name, group);
+    rb_covariate *made = scratch.err ? NULL : rb_covariates_column(table, table->count - 1);
+    if (made) scratch.err = rb_classes_take_places(ctx, classes, &made->groups);
+    if (made && scratch.err) {
+        clear_column(made);
+        table->count--;
+    }
     return rb_scratch_end(&scratch);
 }
 
@@ -117,6 +123,11 @@ int64_t rb_covariates_group_of(const rb_covariates *table, int64_t covariate, in
     bool there =
         rb_covariates_groups(table, covariate) > 0 && sample >= 0 && sample < table->n_samples;
     return there ? rb_covariates_column(table, covariate)->groups.class_of[sample] : -1;
+}
+
+int64_t rb_covariates_group_place(const rb_covariates *table, int64_t covariate, int64_t group) {
+    bool there = group >= 0 && group < rb_covariates_groups(table, covariate);
+    return there ? rb_classes_place(&rb_covariates_column(table, covariate)->groups, group) : -1;
 }
 
 /* ---- classes from texts ---- */
@@ -151,6 +162,22 @@ rb_error rb_classes_of(rb_context *ctx, const char *const *class_of, int64_t n,
     return RB_ERROR_MEMORY;
 }
 
+int64_t rb_classes_place(const rb_classes *classes, int64_t class_index) {
+    return class_index >= 0 && classes->places ? classes->places[class_index] : class_index;
+}
+
+rb_error rb_classes_take_places(rb_context *ctx, const rb_classes *all, rb_classes *classes) {
+    int64_t at = 0, count = classes->n_classes;
+    rb_free(classes->places);
+    classes->places = rb_alloc(ctx, count, sizeof *classes->places);
+    for (int64_t c = 0; classes->places && c < count; c++) {
+        while (at < all->n_classes && strcmp(all->names[at], classes->names[c]) != 0)
+            at++;
+        classes->places[c] = rb_classes_place(all, at);
+    }
+    return classes->places ? RB_OK : RB_ERROR_MEMORY;
+}
+
 bool rb_classes_differ(rb_context *ctx, const rb_classes *labels) {
     int64_t count = labels->n_classes;
     if (count == 1) {
@@ -166,5 +193,6 @@ bool rb_classes_differ(rb_context *ctx, const rb_classes *labels) {
 void rb_classes_clear(rb_classes *classes) {
     rb_free(classes->class_of);
     rb_names_free(classes->text);
+    rb_free(classes->places);
     *classes = (rb_classes){.size = sizeof *classes};
 }

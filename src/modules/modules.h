@@ -235,6 +235,8 @@ bool rb_normalise(int64_t count, double *x, int64_t stride, bool centre);
 /* The classes of n samples by name, "" for none. On failure there is nothing to clear. */
 rb_error rb_classes_of(rb_context *ctx, const char *const *class_of, int64_t n,
                        rb_classes *classes);
+/* The places of classes among those of `all`, which has them all, in the same order. */
+rb_error rb_classes_take_places(rb_context *ctx, const rb_classes *all, rb_classes *classes);
 /* Are there classes to compare? A warning says where there is one alone, or none. */
 bool rb_classes_differ(rb_context *ctx, const rb_classes *classes);
 

@@ -193,17 +193,18 @@ void rb_chart_dot(rb_page *page, const rb_chart *chart, double x, double y, doub
 /* Names in rows, each after the stroke of its line, or after a box in the colour of its class. */
 typedef struct rb_legend {
     const char *const *names;
-    int64_t count, n_classes; /* n_classes 0: lines; what is beyond is no class */
-    int64_t unlabelled;       /* samples without a class */
-    int64_t across;           /* names in a row */
+    const rb_classes *classes; /* NULL: lines */
+    int64_t count;             /* what is beyond the classes is no class */
+    int64_t unlabelled;        /* samples without a class */
+    int64_t across;            /* names in a row */
     double left, top, step, row_height;
 } rb_legend;
 void rb_page_legend(rb_page *page, const rb_legend *legend);
 double rb_legend_height(const rb_legend *legend);
-/* Of classes, in as many columns as fit from `left` on; `unlabelled`: so many samples have none. */
-rb_legend rb_class_legend(const char *const *names, int64_t n_classes, int64_t unlabelled,
-                          double left, double top);
-/* The class of each column, or -1; the word stands at the left. */
+/* Of classes (NULL: none), in as many columns as fit from `left` on; `unlabelled`: so many samples
+ * have none. */
+rb_legend rb_class_legend(const rb_classes *classes, int64_t unlabelled, double left, double top);
+/* The place of the class of each column (rb_classes_place), or -1; the word stands at the left. */
 void rb_page_class_strip(rb_page *page, rb_box strip, const int64_t *class_of, int64_t columns);
 
 /* A vertical bar with ticks at its right; `more`: values above `high` exist. */
@@ -308,9 +309,8 @@ typedef struct rb_modules_plot {
     const char **column_names; /* NULL: none */
     rb_module_frame *frames;
     int64_t n_frames;
-    int64_t *class_of; /* of each column, -1: none; NULL: no strip */
-    const char *const *class_names;
-    int64_t n_classes;
+    int64_t *class_of; /* the place of the class of each column, -1: none; NULL: no strip */
+    const rb_classes *classes;
     const char *title;
     const char *left_out; /* below the title: samples and features that are not shown; or "" */
     const char *note;     /* below that: modules that are not; or "" */

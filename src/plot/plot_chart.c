@@ -206,16 +206,17 @@ static const char *no_label(int64_t count, char text[48]) {
     return text;
 }
 
-rb_legend rb_class_legend(const char *const *names, int64_t n_classes, int64_t unlabelled,
-                          double left, double top) {
+rb_legend rb_class_legend(const rb_classes *classes, int64_t unlabelled, double left, double top) {
     char none[48];
+    const char *const *names = classes ? classes->names : NULL;
+    int64_t n_classes = classes ? classes->n_classes : 0;
     double space = RB_PAGE_WIDTH - left - 20;
     double wanted = fmax(rb_text_widest(RB_TEXT_LABEL, names, n_classes),
                          unlabelled ? rb_text_width(RB_TEXT_LABEL, no_label(unlabelled, none)) : 0);
     int64_t across = (int64_t)fmax(1, floor(space / (wanted + 36)));
     return (rb_legend){.names = names,
+                       .classes = classes,
                        .count = n_classes ? n_classes + (unlabelled > 0) : 0,
-                       .n_classes = n_classes,
                        .unlabelled = unlabelled,
                        .across = across,
                        .left = left,
@@ -241,10 +242,11 @@ void rb_page_legend(rb_page *page, const rb_legend *l) {
     for (int64_t i = 0; i < l->count; i++) {
         int64_t row = i / l->across, column = i % l->across;
         double x = l->left + (double)column * l->step, y = l->top + (double)row * l->row_height;
-        if (l->n_classes) {
+        if (l->classes) {
             char none[48];
-            bool known = i < l->n_classes;
-            rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, rb_class_colour(known ? i : -1));
+            bool known = i < l->classes->n_classes;
+            int64_t place = known ? rb_classes_place(l->classes, i) : -1;
+            rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, rb_class_colour(place));
             rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->step - 26,
                          known ? l->names[i] : no_label(l->unlabelled, none));
             continue;

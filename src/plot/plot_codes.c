@@ -196,10 +196,11 @@ static void find_groups(gathering *g) {
             g->place[(int64_t)g->keys[end][SAMPLE]] = end;
         const char *name =
             isfinite(class_index) ? g->labels.names[(int64_t)class_index] : RB_NO_LABEL;
+        int64_t place =
+            isfinite(class_index) ? rb_classes_place(&g->labels, (int64_t)class_index) : -1;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
         g->plot.groups[g->plot.n_groups++] =
-            (rb_row_group){name, isfinite(class_index) ? (int64_t)class_index : -1, end - start,
-                           first, last - first + 1};
+            (rb_row_group){name, place, end - start, first, last - first + 1};
     }
 }
 

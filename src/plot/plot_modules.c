@@ -48,7 +48,7 @@ static layout arrange(const rb_modules_plot *p) {
         int64_t none = 0;
         for (int64_t i = 0; i < p->columns; i++)
             none += p->class_of[i] < 0;
-        l.legend = rb_class_legend(p->class_names, p->n_classes, none, MARGIN_LEFT, l.height + 14);
+        l.legend = rb_class_legend(p->classes, none, MARGIN_LEFT, l.height + 14);
         l.height = l.legend.top + rb_legend_height(&l.legend) + 10;
     }
     return l;
@@ -314,18 +314,17 @@ static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys,
         int64_t column = f->first_column + j, sample = (int64_t)keys[j][3];
         a->shown[column] = sample;
         a->members[sample].place = column;
-        g->plot.class_of[column] = class_of[sample];
+        g->plot.class_of[column] = rb_classes_place(&g->labels, class_of[sample]);
     }
 }
 
 static rb_error find_classes(gathering *g, const rb_source *source, const char *path) {
     rb_error err = path ? rb_classes_read(g->ctx, path, source, &g->labels) : RB_OK;
     if (err || !path) return err;
-    g->plot.class_names = g->labels.names;
-    g->plot.n_classes = g->labels.n_classes;
+    g->plot.classes = &g->labels;
     g->plot.class_of = rb_take(&g->scratch, g->plot.columns, sizeof *g->plot.class_of);
     rb_key *keys = rb_take(&g->scratch, g->plot.columns, sizeof *keys);
-    double *counts = rb_take(&g->scratch, g->plot.n_classes + 1, sizeof *counts);
+    double *counts = rb_take(&g->scratch, g->labels.n_classes + 1, sizeof *counts);
     for (int64_t i = 0; i < g->plot.n_frames && !g->scratch.err; i++)
         group_by_class(g, &g->plot.frames[i], keys, counts);
     return g->scratch.err;

@@ -38,7 +38,7 @@ typedef struct unit_plot {
     double *counts;     /* rows x columns: samples that have a value there */
     int64_t *row_of;    /* of each feature; -1: not shown */
     int64_t *column_of; /* of each sample */
-    int64_t *class_of;  /* of each column; -1: none */
+    int64_t *class_of;  /* the place of the class of each column; -1: none */
     double *loadings;   /* of each row but the first */
     const char **names;
     rb_key *keys;
@@ -114,8 +114,8 @@ static rb_error draw(const unit_plot *p, const rb_plot_options *options, const c
     bool named = p->sample_names && rb_names_fit(box.width / (double)p->columns);
     const char *const *names_below = named ? p->sample_names : NULL;
     double below = bottom + rb_names_space(names_below, p->columns);
-    rb_legend legend = rb_class_legend(p->n_classes ? p->labels.names : NULL, p->n_classes,
-                                       p->unlabelled, left, below + 50);
+    rb_legend legend =
+        rb_class_legend(p->n_classes ? &p->labels : NULL, p->unlabelled, left, below + 50);
     rb_page page;
     rb_error err =
         rb_page_open(p->ctx, options, path,
@@ -168,7 +168,8 @@ static void order(unit_plot *p) {
         int64_t sample = (int64_t)key[SAMPLE];
         int64_t column = (int64_t)((double)place * (double)p->columns / (double)p->n_samples);
         p->column_of[sample] = column;
-        p->class_of[column] = isfinite(key[CLASS]) ? (int64_t)key[CLASS] : -1;
+        p->class_of[column] =
+            isfinite(key[CLASS]) ? rb_classes_place(&p->labels, (int64_t)key[CLASS]) : -1;
         for (int64_t row = 0; row < p->rows; row++)
             p->counts[row * p->columns + column]++;
         add_value(p, 0, sample, -key[MINUS_CODE]);

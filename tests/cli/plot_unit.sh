@@ -22,6 +22,28 @@ expect 0 plot unit model.h5 X.tsv --unit 0 --features 2 --title "Few" -o unit.sv
 exists unit.svg
 expect 0 plot unit model.h5 X.tsv --unit 0 --features 60 -o all.svg -q
 
+# A class has the same colour whichever others there are: its place among all classes of the labels decides.
+awk 'BEGIN { srand(4); print "name\tga\tgb\tgc\tgd\tge\tgf\tgg\tgh" >"all.tsv"
+    for (i = 0; i < 80; i++) { printf "s%d", i >"all.tsv"; print "s" i "\t" substr("abccc", i % 5 + 1, 1) >"three.tsv"
+        for (j = 0; j < 8; j++) printf "\t%.4f", rand() + (i % 5 == j % 4 ? 4 : 0) >"all.tsv"; print "" >"all.tsv" } }'
+awk 'NR == 1 || NR % 5 != 2' all.tsv >two.tsv # without a
+expect 0 fit rfn all.tsv -k 4 --seed 1 -o all.h5 -q
+for kind in "unit --unit 1" codes modules; do
+    for data in all two; do
+        # shellcheck disable=SC2086 # words
+        expect 0 plot $kind all.h5 $data.tsv --labels three.tsv -o $data.svg -q
+        grep -o 'rgb(0%,42%,68%)\|rgb(90%,60%,5%)\|rgb(0%,58%,44%)' $data.svg | sort -u >$data.colours
+    done
+    [ "$(wc -l <all.colours)" -eq 3 ] || fail "$kind: $(cat all.colours)"
+    grep -v '42%' all.colours >wanted
+    cmp -s wanted two.colours || fail "$kind: b and c have other colours without a: $(cat two.colours)"
+done
+for data in all two; do
+    expect 0 report all.h5 $data.tsv --labels three.tsv -o $data.html -q
+done
+grep -q '"places":\[0,1,2\]' all.html || fail "the page does not say which colours classes have"
+grep -q '"places":\[1,2\]' two.html || fail "the page gives classes other colours without a"
+
 refuses "--unit U is missing" plot unit model.h5 X.tsv -o none.png -q
 refuses "unit is 3, but the model has 3 units, counted from 0" \
     plot unit model.h5 X.tsv --unit 3 -o none.png -q

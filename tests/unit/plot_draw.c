@@ -416,11 +416,12 @@ static const char *left_out = "", *note = "";
 
 static rb_error draw_modules(const char *path) {
     double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
-    const char *features[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
+    const char *features[] = {"GNLY", "CD79A"}, *const text[] = {"NK", "B"};
+    const rb_classes classes = {.n_classes = 2, .names = text};
     rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
     int64_t class_of[] = {0, 1, -1};
-    rb_modules_plot p = {values,   2,       3, features,  names,    frames, 2,
-                         class_of, classes, 2, "Modules", left_out, note};
+    rb_modules_plot p = {values, 2,        3,        features,  names,    frames,
+                         2,      class_of, &classes, "Modules", left_out, note};
     return rb_draw_modules(ctx, &p, &options, path);
 }
 

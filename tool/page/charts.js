@@ -82,7 +82,7 @@ addEventListener("afterprint", () => { printing = false; redraw(); });
 const NAME = 11; /* pixels that a name needs beside the next one */
 
 /* map: {rows: names, columns, columnName(c): or null where there is none; classes: of the columns, or
- * null; value(r, c): number or null; high: value of the darkest colour; signed; height: of a row;
+ * null; place(class): which colour it has; value(r, c): number or null; high: value of the darkest colour; signed; height: of a row;
  * label; groups: [{name, count}] below; tell(r, c): what a cell is, in words; file: name to save} */
 function heatMap(map, caption) {
   const canvas = h("canvas", { width: map.columns.length || 1, height: map.rows.length || 1, role: "img", tabindex: 0,
@@ -103,7 +103,7 @@ function heatMap(map, caption) {
     bar.style.background = rampCss(map.signed);
     if (strip) map.classes.forEach((index, c) => {
       const brush = strip.getContext("2d");
-      brush.fillStyle = classColour(index);
+      brush.fillStyle = classColour(map.place(index));
       brush.fillRect(c, 0, 1, 1);
     });
   };
@@ -146,7 +146,7 @@ function heatMap(map, caption) {
     h("div", { class: "bar" },
       h("ul", { class: "key" }, h("li", {}, map.signed ? `−${map.high} ` : "0 ", bar, ` ${map.high} ${map.unit || ""}`),
         [...new Set(map.classes || [])].sort((a, b) => (a ?? 1e9) - (b ?? 1e9)).slice(0, 12).map((index) =>
-          h("li", {}, h("i", { style: "background:" + classColour(index) }), index === undefined ? "no class" : map.className(index)))),
+          h("li", {}, h("i", { style: "background:" + classColour(map.place(index)) }), index === undefined ? "no class" : map.className(index)))),
       readout,
       h("button", { type: "button", onclick: () => saveSvg(map.file + ".svg", mapSvg(map, height)) }, "Save SVG")));
   return figure;
@@ -162,7 +162,7 @@ function mapSvg(map, height) {
       rects.push(s("rect", { x: (left + c * step).toFixed(2), y, width: ((next - c) * step).toFixed(2), height: tall, fill: colour(c) }));
     }
   };
-  if (map.classes) row(30, 10, (c) => classColour(map.classes[c]));
+  if (map.classes) row(30, 10, (c) => classColour(map.place(map.classes[c])));
   map.rows.forEach((name, r) => row(top + r * height, height, (c) => {
     const value = map.value(r, c);
     return value === null ? "#969696" : rgb(shade(map, Math.round((10 * value) / map.high) * map.high / 10, ramps.light));

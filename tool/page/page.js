@@ -32,6 +32,7 @@ const classIn = (i) => (D.classes ? ` (${classOf(i) === undefined ? "no class" :
 const namedSamples = Object.keys(D.names.samples).length > 0;
 const classOf = (i) => D.classes?.of[i];
 const className = (c) => D.classes.names[c];
+const place = (c) => D.classes.places[c]; // among all classes of the table: colours go by it
 const stem = (path) => path.split("/").pop().replace(/(\.(gz|tsv|csv|txt|npy|mtx|h5ad|h5))+$/, "");
 const attribute = (name) => D.model.attributes[name];
 
@@ -227,7 +228,7 @@ function moduleMap(m, file) {
   const { samples, features, values, members } = m.map, others = samples.length - members;
   const names = features.map(featureName), rest = D.data.samples - samples.length, fewer = m.n_features - features.length;
   const leftOut = rest > 0 || fewer > 0 ? ` Left out: ${[rest > 0 && plural(rest, "sample"), fewer > 0 && `${plural(fewer, "feature")} of the module that weigh${fewer === 1 ? "s" : ""} less`].filter(Boolean).join(", ")}.` : "";
-  return heatMap({ rows: features.map(cell.features), columns: samples, classes: D.classes ? samples.map(classOf) : null, className, high: 2.5, signed: true, unit: "sd",
+  return heatMap({ rows: features.map(cell.features), columns: samples, classes: D.classes ? samples.map(classOf) : null, className, place, high: 2.5, signed: true, unit: "sd",
     value: (r, c) => { const tenths = values[r * samples.length + c]; return tenths === null ? null : tenths / 10; },
     label: `Unit ${m.name}: ${features.length} features by ${samples.length} samples.`, file: file + "-map",
     groups: [{ name: members === m.n_samples ? "in the module" : `the ${members} heaviest of the module`, count: members }, { name: "other samples", count: others }].filter((g) => g.count),
@@ -256,7 +257,7 @@ function codesMap() {
       if (groups.at(-1)?.name === name) groups.at(-1).count++;
       else groups.push({ name, count: 1 });
     });
-    holder.replaceChildren(heatMap({ rows: shown.map((u) => "unit " + u), columns: order, classes: D.classes ? order.map((i) => classOf(at(i))) : null, className, high: 3, signed: negative, unit: "(code / root mean square)",
+    holder.replaceChildren(heatMap({ rows: shown.map((u) => "unit " + u), columns: order, classes: D.classes ? order.map((i) => classOf(at(i))) : null, className, place, high: 3, signed: negative, unit: "(code / root mean square)",
       value: (r, c) => codes[shown[r]][order[c]] / rms[shown[r]], height: 18, groups, file: "codes", label: `Codes: ${plural(shown.length, "unit")} by ${plural(shownSamples, "sample")}.`,
       columnName: namedSamples ? (c) => sampleName(at(order[c])) : null, tellColumn: (c) => sampleName(at(order[c])) + classIn(at(order[c])),
       tell: (r, c) => `Unit ${shown[r]} in ${sampleName(at(order[c]))}${classIn(at(order[c]))}: ${number(codes[shown[r]][order[c]])}` },
