@@ -34,36 +34,28 @@ static rb_dense rows_of(rb_dense x, rb_side op, int64_t first, int64_t count) {
     return cols_of(x, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, count);
 }
 
-static bool has_few_columns(rb_dense c) {
-    enum { FEWEST = 4 };
-    int64_t bytes = c.cols * (int64_t)rb_type_size(c.type);
-    return c.cols >= FEWEST && bytes <= rb_kernels_best()->few_bytes;
-}
-
-void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
-             rb_dense c) {
+static void multiply(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
+                     rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
     if (c.rows == 0 || c.cols == 0) return;
     if (inner == 0) {
         scale(beta, c, false);
         return;
     }
-    if (op_b == RB_PLAIN && has_few_columns(c)) {
-        rb_kernels_best()->of[c.type].few(alpha, a, op_a == RB_TRANSPOSED, b, beta, c);
-        return;
-    }
     if (c.rows > PIECE) {
         int64_t rest = c.rows - PIECE;
-        rb_gemm(alpha, rows_of(a, op_a, 0, PIECE), op_a, b, op_b, beta, rb_dense_rows(c, 0, PIECE));
-        rb_gemm(alpha, rows_of(a, op_a, PIECE, rest), op_a, b, op_b, beta,
-                rb_dense_rows(c, PIECE, rest));
+        multiply(alpha, rows_of(a, op_a, 0, PIECE), op_a, b, op_b, beta,
+                 rb_dense_rows(c, 0, PIECE));
+        multiply(alpha, rows_of(a, op_a, PIECE, rest), op_a, b, op_b, beta,
+                 rb_dense_rows(c, PIECE, rest));
         return;
     }
     if (inner > PIECE) {
         int64_t rest = inner - PIECE;
-        rb_gemm(alpha, cols_of(a, op_a, 0, PIECE), op_a, rows_of(b, op_b, 0, PIECE), op_b, beta, c);
-        rb_gemm(alpha, cols_of(a, op_a, PIECE, rest), op_a, rows_of(b, op_b, PIECE, rest), op_b, 1,
-                c);
+        multiply(alpha, cols_of(a, op_a, 0, PIECE), op_a, rows_of(b, op_b, 0, PIECE), op_b, beta,
+                 c);
+        multiply(alpha, cols_of(a, op_a, PIECE, rest), op_a, rows_of(b, op_b, PIECE, rest), op_b, 1,
+                 c);
         return;
     }
     int rows = (int)c.rows, cols = (int)c.cols, depth = (int)inner, entered = rb_blas_enter();
@@ -76,6 +68,27 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
                     a.data, blas_ld(a), b.data, blas_ld(b), beta, c.data, blas_ld(c));
     }
     rb_blas_leave(entered);
+}
+
+/* Few columns of C, and an A that the BLAS would copy to no use but is in no near cache. */
+static bool is_few(rb_dense a, rb_side op_b, rb_dense c) {
+    enum { FEWEST = 4, LARGE = 1 << 16 };
+    int64_t bytes = c.cols * (int64_t)rb_type_size(c.type);
+    return op_b == RB_PLAIN && c.cols >= FEWEST && bytes <= rb_kernels_best()->few_bytes &&
+           a.rows >= LARGE / (a.cols > 0 ? a.cols : LARGE);
+}
+
+static void multiply_few(double alpha, rb_dense a, rb_side op_a, rb_dense b, double beta,
+                         rb_dense c) {
+    rb_kernels_best()->of[c.type].few(alpha, a, op_a == RB_TRANSPOSED, b, beta, c);
+}
+
+void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
+             rb_dense c) {
+    if (a.rows > 0 && a.cols > 0 && is_few(a, op_b, c))
+        multiply_few(alpha, a, op_a, b, beta, c);
+    else
+        multiply(alpha, a, op_a, b, op_b, beta, c);
 }
 
 /* X <- op(T) X or X op(T), T lower triangular. */
@@ -135,6 +148,7 @@ struct product {
     bool lower; /* only tiles that touch the lower triangle of C */
     struct bands rows, cols;
     int64_t tiles;
+    bool few; /* is_few of the whole product, not of a tile */
 };
 
 /* Of few columns wide bands are best, and how many there are shows in no value. */
@@ -144,7 +158,8 @@ static void cut(struct product *p, int threads) {
         p->tiles = p->rows.count * (p->rows.count + 1) / 2;
         return;
     }
-    if (p->op_b == RB_PLAIN && has_few_columns(p->c)) {
+    p->few = p->a.rows > 0 && p->a.cols > 0 && is_few(p->a, p->op_b, p->c);
+    if (p->few) {
         p->rows = rb_cut(p->c.rows, threads);
         p->cols = rb_cut(p->c.cols, 1);
         p->tiles = p->rows.count;
@@ -159,8 +174,12 @@ static void cut(struct product *p, int threads) {
 
 static void compute_part(const struct product *p, int64_t row, int64_t rows, int64_t col,
                          int64_t cols) {
-    rb_gemm(p->alpha, rows_of(p->a, p->op_a, row, rows), p->op_a, cols_of(p->b, p->op_b, col, cols),
-            p->op_b, p->beta, rb_dense_part(p->c, row, rows, col, cols));
+    rb_dense a = rows_of(p->a, p->op_a, row, rows), b = cols_of(p->b, p->op_b, col, cols);
+    rb_dense c = rb_dense_part(p->c, row, rows, col, cols);
+    if (p->few)
+        multiply_few(p->alpha, a, p->op_a, b, p->beta, c);
+    else
+        multiply(p->alpha, a, p->op_a, b, p->op_b, p->beta, c);
 }
 
 /* The lower triangle of the square on the diagonal at `first`: a rank-k update where both operands

@@ -206,6 +206,37 @@ static void moments_add_to_what_is_there(void **state) {
     rb_context_free(ctx);
 }
 
+/* Products of few columns are cut by the number of threads. */
+static void threads_do_not_change_few_columns(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    rb_dense v = test_random(ctx, RB_FLOAT32, 333, 250, 0, 1);
+    rb_dense m = test_random(ctx, RB_FLOAT32, 333, 19, 0, 2);
+    rb_dense w = test_random(ctx, RB_FLOAT32, 250, 19, 0, 3);
+    rb_dense u[2], mu[2];
+    for (int t = 0; t < 6; t++) {
+        rb_dense *one = &u[t > 0], *other = &mu[t > 0];
+        assert_int_equal(rb_context_set_threads(ctx, t + 1), RB_OK);
+        *one = test_zeros(ctx, RB_FLOAT32, 250, 19);
+        *other = test_zeros(ctx, RB_FLOAT32, 333, 19);
+        rb_gemm_parallel(ctx, 1, v, RB_TRANSPOSED, m, RB_PLAIN, 0, *one);
+        rb_gemm_parallel(ctx, 1, v, RB_PLAIN, w, RB_PLAIN, 0, *other);
+        assert_same_bits(*one, u[0]);
+        assert_same_bits(*other, mu[0]);
+        if (t == 0) {
+            assert_near(rb_dense_get(u[0], 249, 18),
+                        test_product(v, RB_TRANSPOSED, m, RB_PLAIN, 249, 18), 1e-4);
+            continue;
+        }
+        rb_dense_free(one);
+        rb_dense_free(other);
+    }
+    rb_dense *all[] = {&v, &m, &w, &u[0], &mu[0]};
+    for (int k = 0; k < 5; k++)
+        rb_dense_free(all[k]);
+    rb_context_free(ctx);
+}
+
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8};
@@ -277,6 +308,7 @@ int main(void) {
         cmocka_unit_test(half_products_give_quadratic_forms),
         cmocka_unit_test(moments_add_to_what_is_there),
         cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(threads_do_not_change_few_columns),
         cmocka_unit_test(dimensions_beyond_int),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
