@@ -32,42 +32,6 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 /* ---- results ---- */
 
-/* A metric that a method does not have is null in JSON and left out of the table; one without a
- * label is in JSON alone. */
-const shown_metric shown_metrics[] = {
-    {"samples", "samples", ""},
-    {"features", "features", ""},
-    {"units", "units", ""},
-    {"dead_units", "dead units", "units that no training sample activates"},
-    {"sparseness", "sparseness", "share of zeros in the codes"},
-    {"small_codes", "small codes", "share of the codes that are less than 0.01"},
-    {"samples_without_unit", "samples without unit", "share of the samples"},
-    {"samples_with_nearly_all_units", "samples with all units",
-     "share with at least 9 in 10 of them active"},
-    {"duplicated_units", NULL, NULL},
-    {"reconstruction_error", "reconstruction error", "norm of data - reconstruction"},
-    {"variance_explained", "variance explained", "share of the sum of squares"},
-    {"covariance_error", "covariance error", "norm of covariance - the model's"},
-    {"objective", "objective", "larger is better"},
-    {"log_likelihood", "log likelihood", "mean over samples; larger is better"},
-    {"log_likelihood_bound", "likelihood bound", "lower bound of the log likelihood"},
-    {"estep_objective", "E-step objective", "0: the codes are the exact posterior", true},
-    {"energy", "energy", "objective = - energy - divergence", true},
-    {"divergence", "divergence", "of the codes from the prior", true},
-    {"kkt_residual", "KKT residual", "of the codes of the fit", true},
-    {"certificate", "certificate", "above 0: the codes are globally optimal", true},
-    {"mean_squared_error", "mean squared error", "of what the model expects"},
-    {"free_energy", "free energy", "mean over samples"},
-    {"causes_used", "causes used", "in the most probable state of a sample"},
-    {"samples_used", "samples used", "of the training data, in the last M-step"},
-    {"quality", "quality", "share of the evidence in the states looked at"},
-    {"truncation", "truncation", "mean - log quality: KL divergence from all states", true},
-    {"candidate_hits", "candidate hits", "share of the causes among candidates", true},
-    {"exact_samples", "exact samples",
-     "with exact posteriors, over which the last three are averaged", true},
-    {NULL, NULL, NULL},
-};
-
 static const rb_option_group *labels_group(void) {
     static const rb_option table[] = {
         {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
@@ -109,10 +73,13 @@ static rb_error check_labels(const invocation *call, const rb_model *model) {
     return problem ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, problem) : RB_OK;
 }
 
+/* A metric that a method does not have is null in JSON and left out of the table; one without a
+ * label is in JSON alone. */
 static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_field_match *match,
                            const rb_model *model, rb_source *source) {
     json_t *json = json_object();
-    for (const shown_metric *m = shown_metrics; m->name; m++)
+    const rb_metric_row *m;
+    for (int64_t i = 0; (m = rb_metric_row_of(ctx, i)); i++)
         json_add(&json, m->name, json_of_number(rb_metrics_get(metrics, m->name)));
     json_add(&json, "units_of_level", json_of_number(rb_metrics_get(metrics, "units_of_level")));
     if (match->causes) {
@@ -130,8 +97,10 @@ static void print_number(const char *label, double value, const char *meaning) {
     }
 }
 
-static void print_table(const rb_metrics *metrics, const rb_field_match *match, bool details) {
-    for (const shown_metric *m = shown_metrics; m->name; m++)
+static void print_table(const rb_context *ctx, const rb_metrics *metrics,
+                        const rb_field_match *match, bool details) {
+    const rb_metric_row *m;
+    for (int64_t i = 0; (m = rb_metric_row_of(ctx, i)); i++)
         if (m->label && (details || !m->detail))
             print_number(m->label, rb_metrics_get(metrics, m->name), m->meaning);
     if (match->causes) {
@@ -154,7 +123,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     if (!err && option_flag(call, "json"))
         err = print_json(call->ctx, d.metrics, &match, model, source);
     else if (!err)
-        print_table(d.metrics, &match, option_flag(call, "details"));
+        print_table(call->ctx, d.metrics, &match, option_flag(call, "details"));
     rb_document_clear(&d);
     rb_field_match_clear(&match);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;

@@ -71,7 +71,8 @@ static json_t *checks(const page *p) {
 
 void page_add_fit(const page *p, json_t **to) {
     json_t *metrics = json_array();
-    for (const shown_metric *m = shown_metrics; m->name; m++) {
+    const rb_metric_row *m;
+    for (int64_t i = 0; (m = rb_metric_row_of(p->call->ctx, i)); i++) {
         double value = rb_metrics_get(p->answers.document.metrics, m->name);
         if (value == value) { /* there is one */
             json_add(&metrics, NULL,

@@ -430,15 +430,6 @@ void interrupt_temporary(const char *path, bool there);
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* ---- metrics (evaluate.c) ---- */
-
-/* How a metric is told of; the last one has no name. */
-typedef struct shown_metric {
-    const char *name, *label, *meaning;
-    bool detail; /* a figure for research: with --details */
-} shown_metric;
-extern const shown_metric shown_metrics[];
-
 /* ---- consensus (consensus.c) ---- */
 
 /* Says how stable the units of a consensus are. */

@@ -264,6 +264,9 @@ typedef struct rb_method {
     /* Fits by problem->device, where that is set; `start` refuses options that it cannot serve, and
      * `reads` is false once it has all samples. NULL: on the processor alone. */
     rb_error (*device)(rb_context *context, void *state, rb_device_codes what);
+    /* What is said of the metrics that `evaluate` sets and other methods do not; without a name at
+     * the end. NULL: none. */
+    const rb_metric_row *metric_rows;
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

@@ -180,6 +180,15 @@ RB_API double rb_metrics_get(const rb_metrics *metrics, const char *name);
 RB_API const char *rb_metrics_name(const rb_metrics *metrics, int64_t index);
 RB_API void rb_metrics_free(rb_metrics *metrics); /* NULL is accepted */
 
+/* How people are told of a metric: what it is called, and means; label NULL: programs alone are. */
+typedef struct rb_metric_row {
+    const char *name, *label, *meaning;
+    bool detail; /* a figure for research */
+} rb_metric_row;
+/* The metrics of every model, then those of each method that the context knows; NULL past the
+ * last. */
+RB_API const rb_metric_row *rb_metric_row_of(const rb_context *context, int64_t index);
+
 /* Measures a model on the samples of a source. The same samples as in the fit give the metrics of
  * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
  * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is

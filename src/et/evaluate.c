@@ -142,3 +142,13 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     rb_scratch_end(&memory);
     return err;
 }
+
+const rb_metric_row et_metric_rows[] = {
+    {"causes_used", "causes used", "in the most probable state of a sample", false},
+    {"samples_used", "samples used", "of the training data, in the last M-step", false},
+    {"quality", "quality", "share of the evidence in the states looked at", false},
+    {"truncation", "truncation", "mean - log quality: KL divergence from all states", true},
+    {"candidate_hits", "candidate hits", "share of the causes among candidates", true},
+    {"exact_samples", "exact samples",
+     "with exact posteriors, over which the last three are averaged", true},
+    {NULL, NULL, NULL, false}};

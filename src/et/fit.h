@@ -286,6 +286,7 @@ void et_objective(void *state, double *objective, double *estep_objective);
 bool et_may_stop(const void *state);
 extern const char *const et_metric_names[];
 extern const rb_metric_plot et_plots[];
+extern const rb_metric_row et_metric_rows[]; /* evaluate.c */
 extern const rb_trace_arrays et_traces;
 void et_metrics(const void *state, double *values);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);

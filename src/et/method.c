@@ -66,9 +66,10 @@ static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
     .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate,      \
-    .draw = et_draw, .emit = et_emit, .active_above = et_active_above, .noise = et_noise,          \
-    .plots = et_plots, .traces = &et_traces, .valued = et_has_values, .arrays = arrays,            \
-    .states = et_states, .summary = et_summary, .samples_used = et_samples_used, .slow = true
+    .metric_rows = et_metric_rows, .draw = et_draw, .emit = et_emit,                               \
+    .active_above = et_active_above, .noise = et_noise, .plots = et_plots, .traces = &et_traces,   \
+    .valued = et_has_values, .arrays = arrays, .states = et_states, .summary = et_summary,         \
+    .samples_used = et_samples_used, .slow = true
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -161,6 +161,14 @@ static void metrics(const void *state, double *values) {
     values[2] = rfn_adapts(options) ? fit->parameters.prior.mean[0] : NAN;
 }
 
+static const rb_metric_row metric_rows[] = {
+    {"estep_objective", "E-step objective", "0: the codes are the exact posterior", true},
+    {"energy", "energy", "objective = - energy - divergence", true},
+    {"divergence", "divergence", "of the codes from the prior", true},
+    {"kkt_residual", "KKT residual", "of the codes of the fit", true},
+    {"certificate", "certificate", "above 0: the codes are globally optimal", true},
+    {NULL, NULL, NULL, false}};
+
 static const rb_array_kind arrays[] = {{"noise_covariance", RB_ARRAY_OF_ALL},
                                        {"prior_mean", RB_ARRAY_ROW_EACH},
                                        {"multipliers", RB_ARRAY_ROW_EACH},
@@ -222,6 +230,7 @@ const rb_method rb_method_rfn = {
     .encode = rfn_encode,
     .decode = rfn_decode,
     .evaluate = rfn_evaluate,
+    .metric_rows = metric_rows,
     .draw = rfn_draw,
     .emit = rfn_emit,
     .advised = RB_ADVISED_NUMBERS | RB_ADVISED_BELOW,
