@@ -145,7 +145,8 @@ static void defaults_are_pinned(void **state) {
     } pinned[] = {
         {rb_fit_group.rows,
          "iterations=200 tolerance=0 patience=0 parameter-tolerance=0 max-time=0 seed=1 "
-         "restarts=1 precision=float32 batch-size=0 keep-order=false trace=false accelerate=none "},
+         "restarts=1 precision=float32 batch-size=0 keep-order=false trace=false accelerate=none "
+         "drop-samples=none "},
         {rfn_option_rows,
          "preset=none units=10 eta=0.5 eta-psi=0 "
          "eta-schedule=constant eta-every=50 eta-factor=0.5 moment-decay=0.9 normalize=rms "
