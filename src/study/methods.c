@@ -415,6 +415,14 @@ static bool tell(rb_method_comparison *c, const figure *f) {
     return true;
 }
 
+/* Is no method better at values that are left out than the mean of their feature, by 1 %? */
+static bool none_predicts(const rb_method_comparison *c) {
+    double least = NAN;
+    for (int64_t i = 0; i < c->n_rows; i++)
+        least = fmin(least, c->all[i].error[ENTRIES]);
+    return least > 0.99;
+}
+
 static void tell_of_all(rb_method_comparison *c, int figures) {
     int64_t named = 0;
     for (int64_t i = 0; figures > 1 && i < c->n_rows; i++) {
@@ -433,7 +441,12 @@ static void summarise(rb_context *ctx, rb_method_comparison *c, bool all) {
         {"For units that recur", offsetof(candidate, match), offsetof(candidate, match_sd), 1, 1},
         {"To mark the classes", offsetof(candidate, auc), offsetof(candidate, auc_se), 1, 1}};
     char slow[256];
-    int told = tell(c, &figures[0]) || tell(c, &figures[1]); /* where data are sparse */
+    int told = 0;
+    if (none_predicts(c))
+        say(c, "No method predicts values that are left out better than the mean of their feature "
+               "does: there may be nothing to find. ");
+    else
+        told = tell(c, &figures[0]) || tell(c, &figures[1]); /* where data are sparse */
     told += tell(c, &figures[2]);
     told += tell(c, &figures[3]);
     tell_of_all(c, told);

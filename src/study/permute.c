@@ -442,12 +442,15 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
     }
 }
 
-/* A unit that tells more than this data's noise is not spare, whatever white noise may tell. */
+/* A unit that tells more than this data's noise is not spare, whatever white noise may tell. But
+ * what one sample or one feature has by itself is no module. */
 static void promote_significant(const permute_options *options, rb_modules *modules) {
-    for (int64_t r = rb_modules_called(modules); r < modules->count; r++)
-        if (modules->notes[r].role == RB_UNIT_SPARE &&
+    for (int64_t r = rb_modules_called(modules); r < modules->count; r++) {
+        const rb_module *m = &modules->list[r];
+        if (modules->notes[r].role == RB_UNIT_SPARE && m->n_samples > 1 && m->n_features > 1 &&
             is_significant(options, modules->significance[r]))
             rb_modules_promote(modules, r);
+    }
 }
 
 static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {

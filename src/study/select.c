@@ -248,7 +248,8 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
         plan.selection = *selection;
         err = rb_jobs_run(ctx, &jobs, &complete);
     }
-    err = err || !complete ? err : rb_selection_choose(ctx, *selection);
+    err = err || !complete ? err
+                           : rb_selection_choose(ctx, plan.thin ? plan.thin : source, *selection);
     if (err || !complete) {
         rb_selection_free(*selection);
         *selection = NULL;

@@ -103,6 +103,7 @@ struct rb_selection {
 
 /* ---- the rule (select_rule.c) ---- */
 
-rb_error rb_selection_choose(rb_context *ctx, rb_selection *selection);
+/* source: what the samples are called; NULL: they have no names. */
+rb_error rb_selection_choose(rb_context *ctx, const rb_source *source, rb_selection *selection);
 
 #endif

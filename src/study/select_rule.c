@@ -142,18 +142,24 @@ static void say_number(rb_selection *s) {
     if (2 * units > most) say(s, "; others may be missing: try more than %lld units", most);
 }
 
-/* Samples are counted from 1. */
-static void say_left_out(rb_selection *s) {
+static void say_left_out(rb_context *ctx, const rb_source *source, rb_selection *s) {
+    const char *name = source ? rb_source_sample_name(source, 0) : NULL;
     int64_t listed = 0;
     if (s->n_left_out == 0) return;
     say(s, "; held-out figures leave out %s ", s->n_left_out == 1 ? "sample" : "samples");
     for (int64_t i = 0; i < s->n_samples && listed < LISTED; i++)
-        if (s->left_out[i]) say(s, "%s%lld", listed++ ? ", " : "", (long long)i + 1);
+        if (s->left_out[i]) {
+            say(s, "%s", listed++ ? ", " : "");
+            if (name)
+                say(s, "%.40s", rb_source_sample_name(source, i));
+            else
+                say(s, "%lld", (long long)rb_nth(ctx, i));
+        }
     if (s->n_left_out > LISTED) say(s, " and %lld more", (long long)s->n_left_out - LISTED);
-    say(s, ", which no number explains");
+    say(s, "%s, which no number explains", rb_counted(ctx, name));
 }
 
-rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
+rb_error rb_selection_choose(rb_context *ctx, const rb_source *source, rb_selection *s) {
     rb_error err = RB_OK;
     if (s->folds == 0 || isnan(mean_of(s, 0))) {
         for (int64_t k = 0; k < s->n_rows; k++)
@@ -168,6 +174,6 @@ rb_error rb_selection_choose(rb_context *ctx, rb_selection *s) {
     } else {
         say(s, "no number is picked: stability needs two fits of each number; raise `restarts`");
     }
-    say_left_out(s);
+    say_left_out(ctx, source, s);
     return err;
 }

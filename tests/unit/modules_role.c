@@ -43,14 +43,18 @@ static void background_by_its_codes(void **state) {
 
 enum { N = 100, M = 200 };
 
-/* A unit with codes of 1 in so many samples, and loadings of one size on so many features. */
-static rb_unit_role block(int64_t samples, int64_t features, double size) {
+/* A unit with codes of 1 in so many samples, and loadings of one size on so many of m features. */
+static rb_unit_role block_of(int64_t samples, int64_t features, int64_t m, double size) {
     rb_powers z = {0}, b = {0};
     for (int64_t i = 0; i < samples; i++)
         rb_powers_add(&z, 1);
     for (int64_t k = 0; k < features; k++)
         rb_powers_add(&b, size);
-    return rb_role_of(&z, N, &b, M);
+    return rb_role_of(&z, N, &b, m);
+}
+
+static rb_unit_role block(int64_t samples, int64_t features, double size) {
+    return block_of(samples, features, M, size);
 }
 
 /* Loadings of just the size at which a block of equal numbers is no longer spare. */
@@ -66,6 +70,15 @@ static void spare_below_its_bound(void **state) {
             assert_int_equal(block(r, c, 1.001 * size), RB_UNIT_MODULE);
         }
     }
+}
+
+/* Of few features, the bound is lower in proportion. */
+static void spare_among_few_features(void **state) {
+    (void)state;
+    double bound = pow(sqrt(20) + sqrt(6), 2) + 40 * log(100 / 20.0) + 12 * log(25 / 6.0);
+    double size = sqrt(bound / 40 / (19 * 5));
+    assert_int_equal(block_of(20, 6, 25, 0.999 * size), RB_UNIT_SPARE);
+    assert_int_equal(block_of(20, 6, 25, 1.001 * size), RB_UNIT_MODULE);
 }
 
 /* However large: one sample or one feature shares nothing. */
@@ -109,9 +122,8 @@ static void promoted_by_its_score(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(background_by_its_codes),
-        cmocka_unit_test(spare_below_its_bound),
-        cmocka_unit_test(spare_where_nothing_is_shared),
+        cmocka_unit_test(background_by_its_codes),  cmocka_unit_test(spare_below_its_bound),
+        cmocka_unit_test(spare_among_few_features), cmocka_unit_test(spare_where_nothing_is_shared),
         cmocka_unit_test(promoted_by_its_score),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,22 @@ static void sums_up_what_differences_mean(void **state) {
     rb_method_comparison_free(c);
 }
 
+static void says_that_nothing_is_predicted(void **state) {
+    struct world *w = *state;
+    rb_draws draws = {{6, RB_RANDOM_SIMULATE, 0}, 0};
+    rb_source_free(w->source);
+    rb_matrix_free(w->matrix);
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = rb_draw_normal(&draws);
+    w->source = fixture_source(w->ctx, w->values, N, M, &w->matrix);
+    assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "pca,rfn"));
+    rb_method_comparison *c = compare(w);
+    const char *text = rb_method_comparison_summary(c);
+    assert_int_equal(strncmp(text, "No method predicts", 18), 0);
+    assert_null(strstr(text, "To predict"));
+    rb_method_comparison_free(c);
+}
+
 static void refused(struct world *w, const rb_covariates *labels, rb_error wanted,
                     const char *said) {
     rb_method_comparison *c;
@@ -196,6 +212,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(does_without_folds, setup, teardown),
         cmocka_unit_test_setup_teardown(says_what_is_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_up_what_differences_mean, setup, teardown),
+        cmocka_unit_test_setup_teardown(says_that_nothing_is_predicted, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

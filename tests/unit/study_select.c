@@ -484,7 +484,7 @@ static const double plateau[] = {-100, -60, -20, -19.9, -20.2}, two[] = {1, 2, 2
 static void compares_samples_with_themselves(void **state) {
     struct world *w = *state;
     rb_selection *s = table(plateau, two);
-    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, NULL, s));
     for (int k = 0; k < ROWS; k++)
         assert_true(s->cells[k * SELECT_COLUMNS + SELECT_HELD_OUT_SE] < 0.01);
     free_table(s);
@@ -499,7 +499,7 @@ static void errors_are_of_means(void **state) {
         s->means = means;
         for (int i = 0; i < SAMPLES; i++)
             s->held_out[2 * SAMPLES + i] += 2 * ((i * 5) % 7);
-        assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+        assert_ok(w->ctx, rb_selection_choose(w->ctx, NULL, s));
         assert_int_equal(s->n_left_out, 0);
         const double *x = s->held_out + 2 * SAMPLES, *y = s->held_out + 3 * SAMPLES;
         for (int i = 0; i < SAMPLES; i++)
@@ -521,7 +521,7 @@ static void far_is_in_standard_deviations(void **state) {
             s->held_out[e] = 2 * (e % SAMPLES % 3 - 1);
         for (int k = 0; k < ROWS; k++)
             s->held_out[k * SAMPLES] = -6 * 1.4826 * 2 * (far ? 1.01 : 0.99);
-        assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+        assert_ok(w->ctx, rb_selection_choose(w->ctx, NULL, s));
         assert_int_equal(s->n_left_out, far);
         free_table(s);
     }
@@ -532,15 +532,20 @@ static void one_bad_sample_decides_nothing(void **state) {
     rb_selection *s = table(plateau, two);
     for (int k = 0; k < ROWS; k++)
         s->held_out[k * SAMPLES + 6] = -1e4 * (k + 1);
-    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, NULL, s));
     assert_true(s->cells[SELECT_HELD_OUT] > -200);
     assert_close(s->cells[3 * SELECT_COLUMNS + SELECT_HELD_OUT_SE], 0, 0);
-    assert_non_null(strstr(s->reason, "leave out sample 7, which no number explains"));
+    assert_non_null(strstr(s->reason, "leave out sample 6 (counted from 0), which no number"));
     free_table(s);
 }
 
 static void names_some_of_many_bad_samples(void **state) {
     struct world *w = *state;
+    char texts[30][8];
+    const char *names[30];
+    static const float zeros[30];
+    const rb_matrix x = {30, 1, RB_FLOAT32, false, zeros, 1, 1};
+    rb_source *source;
     rb_selection *s = calloc(1, sizeof *s);
     double held_out[30] = {0}, cells[SELECT_COLUMNS] = {5, 2};
     bool left_out[30] = {0};
@@ -549,8 +554,19 @@ static void names_some_of_many_bad_samples(void **state) {
     *s = (rb_selection){.n_rows = 1, .folds = 3, .fits = 3, .cells = cells, .n_samples = 30};
     s->held_out = held_out;
     s->left_out = left_out;
-    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
-    assert_non_null(strstr(s->reason, "samples 1, 2, 3, 4, 5 and 2 more, which"));
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, NULL, s));
+    assert_non_null(strstr(s->reason, "samples 0, 1, 2, 3, 4 and 2 more (counted from 0), which"));
+    for (int i = 0; i < 30; i++) {
+        snprintf(texts[i], sizeof texts[i], "cell%d", i);
+        names[i] = texts[i];
+    }
+    *s->reason = 0;
+    s->n_left_out = 0;
+    assert_ok(w->ctx, rb_source_from_matrix(w->ctx, &x, &source));
+    assert_ok(w->ctx, rb_source_set_sample_names(w->ctx, source, names, 30));
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, source, s));
+    assert_non_null(strstr(s->reason, "samples cell0, cell1, cell2, cell3, cell4 and 2 more, "));
+    rb_source_free(source);
     free(s);
 }
 
@@ -558,7 +574,7 @@ static void names_some_of_many_bad_samples(void **state) {
 static void check_rule(rb_context *ctx, const double *stable, const int64_t expected[4],
                        const char *says) {
     rb_selection *s = table(plateau, stable);
-    assert_ok(ctx, rb_selection_choose(ctx, s));
+    assert_ok(ctx, rb_selection_choose(ctx, NULL, s));
     assert_int_equal(s->units, expected[0]);
     assert_int_equal(s->low, expected[1]);
     assert_int_equal(s->high, expected[2]);
