@@ -130,6 +130,7 @@ stops() {
     wait=$1
     shift
     command="$* stopped by INT after $wait s"
+    : >err # not of the command before
     "$RAREBIT" "$@" >out 2>err &
     pid=$!
     until grep -q "tested is" err || ! kill -0 $pid; do sleep 0.05; done
