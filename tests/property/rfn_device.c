@@ -203,7 +203,7 @@ static void refuses(rb_context *ctx, rb_source *source, const char *method, cons
     rb_options *options;
     rb_model *model;
     assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, settings));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", settings));
     assert_int_equal(rb_fit(ctx, options, source, NULL, &model), RB_ERROR_UNSUPPORTED);
     assert_null(model);
     if (!strstr(rb_context_error(ctx), names)) fail_msg("%s: %s", settings, rb_context_error(ctx));

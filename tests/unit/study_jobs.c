@@ -179,7 +179,8 @@ static void takes_groups_once_they_are_done(void **state) {
                     .user = w,
                     .group = GROUP};
     for (int threads = 1; threads <= 4; threads++) {
-        w->taken = w->runs = 0;
+        w->taken = 0;
+        w->runs = 0;
         assert_ok(w->ctx, rb_context_set_threads(w->ctx, threads));
         assert_ok(w->ctx, rb_jobs_run(w->ctx, &jobs, &complete));
         assert_true(complete);
@@ -188,13 +189,15 @@ static void takes_groups_once_they_are_done(void **state) {
     assert_ok(w->ctx, rb_context_set_threads(w->ctx, 1));
     jobs.journal = in_folder(w, "j");
     w->stops_at = GROUP + 2; /* of the third group that is begun */
-    w->taken = w->runs = 0;
+    w->taken = 0;
+    w->runs = 0;
     assert_int_equal(rb_jobs_run(w->ctx, &jobs, &complete), RB_ERROR_STOPPED);
     assert_int_equal(w->taken, 2 * GROUP);
     w->stops_at = -1;
     rb_context_clear_stop(w->ctx);
     for (int again = 0; again < 2; again++) {
-        w->taken = w->runs = 0;
+        w->taken = 0;
+        w->runs = 0;
         assert_ok(w->ctx, rb_jobs_run(w->ctx, &jobs, &complete));
         assert_true(complete);
         assert_int_equal(w->taken, GROUPED);
