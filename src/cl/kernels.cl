@@ -130,6 +130,21 @@ kernel void largest_of(int n, global const float *values, global float *result) 
     if (get_local_id(0) == 0) *result = t.top[0];
 }
 
+/* What the items of a group know of its unit; t->top and t->place stay. */
+void tell_unit(local tree *t, float sum, float top, int place, float count, global float *sums,
+               global float *largest, global int *places, global int *active) {
+    int j = get_group_id(0);
+    gather(t, sum, top, place);
+    sum = t->sum[0];
+    count = gather_sum(t, count);
+    if (get_local_id(0) == 0) {
+        sums[j] = sum;
+        largest[j] = t->top[0];
+        places[j] = t->place[0];
+        active[j] = (int)count;
+    }
+}
+
 /* Codes from means, which may lie in the same place; a group a unit. root as above. */
 kernel void project(int n, int ld, float root, global const float *means, global float *codes,
                     global float *sums, global float *largest, global int *places,
@@ -149,16 +164,8 @@ kernel void project(int n, int ld, float root, global const float *means, global
             place = i;
         }
     }
-    gather(&t, sum, top, place);
-    sum = t.sum[0];
+    tell_unit(&t, sum, top, place, count, sums, largest, places, active);
     squares = gather_sum(&t, squares);
-    count = gather_sum(&t, count);
-    if (me == 0) {
-        sums[j] = sum;
-        largest[j] = t.top[0];
-        places[j] = t.place[0];
-        active[j] = (int)count;
-    }
     float factor = squares != 0 ? root / sqrt(squares) : 0;
     for (int i = me; root > 0 && i < n; i += SIZE)
         codes[row + i] = squares == 0 && i == t.place[0] ? root : factor * codes[row + i];
@@ -179,15 +186,7 @@ kernel void unit_sums(int n, int ld, global const float *codes, global float *su
             place = i;
         }
     }
-    gather(&t, sum, top, place);
-    sum = t.sum[0];
-    count = gather_sum(&t, count);
-    if (me == 0) {
-        sums[j] = sum;
-        largest[j] = t.top[0];
-        places[j] = t.place[0];
-        active[j] = (int)count;
-    }
+    tell_unit(&t, sum, top, place, count, sums, largest, places, active);
 }
 
 /* How near the codes of some units are to a stationary point: the mean of mu (Q - mu P), and the
