@@ -1,0 +1,96 @@
+"""What tool, Python and R each can do, as a table: docs/reference/abilities.md.
+
+    RAREBIT_LIBRARY=build PYTHONPATH=python python3 -B tests/python/lib/abilities.py build/rarebit r/rarebit/NAMESPACE
+
+Commands are those that the tool lists; a name of Python or R stands there if the package has it.
+"""
+
+import functools
+import re
+import subprocess
+import sys
+
+import rarebit
+
+HEAD = """# What can tool, Python and R do?
+
+Each command of the tool, and what does the same in the packages. A dash: not there yet. Names in Python are those of `rarebit`;
+one with a dot in front is a method of every estimator, such as `RFN(10).fit`. The table is made by
+`tests/python/lib/abilities.py`, from the packages themselves.
+
+| tool | does | Python | R |
+|---|---|---|---|
+"""
+
+# Where names differ from those of the commands.
+PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.transform",
+          "reconstruct": "Estimator.reconstruct", "sample": "Estimator.sample",
+          "evaluate": "Estimator.evaluate", "info": "Model.attributes",
+          "finetune": "NetClassifier.fit", "predict": "NetClassifier.predict",
+          "import": "import_net", "plot": "pl", "modules --labels": "report(labels)",
+          "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
+          "report": "Report.save"}
+R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
+     "methods": "compare_methods", "info": "summary", "plot history": "plot", "plot codes": "plot"}
+
+# Options that are abilities of their own.
+OPTIONS = {"modules": [("--labels", "say which class each module matches"),
+                       ("--gmt", "say which sets of features are enriched in each module"),
+                       ("--covariates", "say what codes go with: age, batch")]}
+
+
+def listed(text):
+    """Words and summaries of a help text's table."""
+    for name, more, summary in re.findall(r"^  ([a-z-]+)( [A-Z]+)?  +(\S.*(?:\n {8,}.*)*)", text, re.M):
+        yield name, more.strip(), re.sub(r"\s+", " ", summary)
+
+
+def commands(tool):
+    """Every command, and what it does."""
+    def help_of(*words):
+        return subprocess.run([tool, "help", *words], capture_output=True, text=True,
+                              check=True).stdout
+
+    for name, more, summary in listed(help_of()):
+        if more == "WHAT":
+            yield from ((f"{name} {what}", does) for what, _, does in listed(help_of(name)))
+        else:
+            yield name, summary
+        for option, does in OPTIONS.get(name, []):
+            assert f"  {option} " in help_of(name), option
+            yield f"{name} {option}", does
+
+
+def python(command):
+    """The name in Python, or a dash."""
+    verb, _, what = command.partition(" ")
+    name = PYTHON.get(command) or ".".join([PYTHON.get(verb, verb), *what.split()])
+    path, _, parameter = name.rstrip(")").partition("(")
+    try:
+        found = functools.reduce(getattr, path.split("."), rarebit)
+    except AttributeError:
+        return "-"
+    if parameter and parameter not in found.__code__.co_varnames:
+        return "-"
+    return f"`{name.replace('Estimator.', '.')}`"
+
+
+def r(command, namespace):
+    """The name in R, or a dash."""
+    name = R.get(command, command.replace(" ", "_"))
+    there = set(re.findall(r"[\w.]+", " ".join(re.findall(r"^export\((.*)\)", namespace, re.M))))
+    there |= set(re.findall(r"S3method\(([\w.]+), rarebit\)", namespace))
+    return f"`{name}`" if name in there else "-"
+
+
+def main(tool, namespace):
+    """Prints the page."""
+    with open(namespace, encoding="utf-8") as file:
+        names = file.read()
+    print(HEAD, end="")
+    for command, does in commands(tool):
+        print(f"| `{command}` | {does} | {python(command)} | {r(command, names)} |")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
