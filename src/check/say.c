@@ -22,22 +22,24 @@ static const char *plural(int64_t count) {
 }
 
 /* "'A12'", or "sample 12 (from 0)". */
-static const char *quote(const char *name, const char *what, int64_t index, char *text) {
+static const char *quote(const rb_look *look, const char *name, const char *what, int64_t index,
+                         char *text) {
     if (name)
         snprintf(text, WHO, "'%.60s'", name);
     else
-        snprintf(text, WHO, "%s %lld (from 0)", what, (long long)index);
+        snprintf(text, WHO, "%s %lld (from %d)", what, (long long)rb_nth(look->ctx, index),
+                 look->ctx->first);
     return text;
 }
 
 /* Of the j-th sample that was looked at. */
 static const char *sample(const rb_look *look, int64_t j, char *text) {
     int64_t i = rb_look_sample(look, j);
-    return quote(rb_source_sample_name(look->source, i), "sample", i, text);
+    return quote(look, rb_source_sample_name(look->source, i), "sample", i, text);
 }
 
 static const char *feature(const rb_look *look, int64_t k, char *text) {
-    return quote(rb_source_feature_name(look->source, k), "feature", k, text);
+    return quote(look, rb_source_feature_name(look->source, k), "feature", k, text);
 }
 
 /* ---- what it is ---- */
@@ -90,7 +92,7 @@ static rb_error say_unusable(const speaker *s) {
                              "%lld value%s infinite, the first in %s, %s: a fit refuses them; look "
                              "for a division by 0 or a logarithm of 0",
                              (long long)look->infinite, look->infinite == 1 ? " is" : "s are",
-                             quote(name, "sample", look->infinite_sample, who),
+                             quote(look, name, "sample", look->infinite_sample, who),
                              feature(look, look->infinite_feature, which));
     }
     if (look->values > 0 && look->range_lost) {
@@ -135,7 +137,7 @@ static rb_error say_names_of(const speaker *s, const rb_naming *naming, const ch
                              const char *name) {
     if (!naming->there) {
         return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, NAN,
-                             "%ss have no names; results count them from 0", what);
+                             "%ss have no names; results count them from %d", what, s->ctx->first);
     }
     if (naming->repeated > 0) {
         return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->repeated,

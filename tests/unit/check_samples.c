@@ -97,10 +97,34 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* As the program counts, so does a check: from 1 in R. */
+static void test_counts_as_the_program_does(void **state) {
+    static const char *const said[] = {"sample 3 (from 0) and sample 7 (from 0)",
+                                       "sample 4 (from 1) and sample 8 (from 1)"};
+    rb_context *ctx = *state;
+    double *values = fixture_values(N, M, 0, 3);
+    memcpy(values + 7 * M, values + 3 * M, M * sizeof *values);
+    for (int first = 0; first < 2; first++) {
+        rb_matrix *matrix;
+        rb_check *check;
+        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        assert_ok(ctx, rb_context_count_from(ctx, first));
+        assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+        assert_non_null(strstr(find(check, "duplicate-samples")->sentence, said[first]));
+        assert_non_null(strstr(find(check, "sample-names")->sentence, first ? "from 1" : "from 0"));
+        rb_check_free(check);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    assert_ok(ctx, rb_context_count_from(ctx, 0));
+    free(values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_level_of_samples),
         cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_counts_as_the_program_does),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
