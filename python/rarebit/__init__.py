@@ -8,17 +8,21 @@ those to compare with.
     codes = rfn.transform(X)
 """
 
+from ._check import Check, check
 from ._context import Progress
 from ._estimators import Estimator
 from ._library import build_info, version as library_version
 from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
 from ._model import Model
+from ._replication import compare, replicate
+from ._rerun import rerun
 from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
-from . import pl, tl
+from . import pl, simulate, tl
 from .study import Selection, consensus, methods, modules, select
 
 __version__ = library_version()
-__all__ = ["Estimator", "Model", "Progress", "Selection", "Source", "build_info", "consensus",
-           "library_version", "methods", "modules", "pl", "select", "stream", "tl",
+__all__ = ["Check", "Estimator", "Model", "Progress", "Selection", "Source", "build_info", "check",
+           "compare", "consensus", "library_version", "methods", "modules", "pl", "replicate",
+           "rerun", "select", "simulate", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

@@ -121,6 +121,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_source_feature_name": (S, [P, I]),
     "rb_source_set_numbers": (ERROR, [P, P, S, P, I]),
     "rb_source_set_groups": (ERROR, [P, P, S, POINTER(S), I]),
+    "rb_source_read_into": (ERROR, [P, P, c_int, P, I, I]),
     "rb_source_checksum": (ERROR, [P, P, POINTER(c_uint32)]),
     "rb_fit": (ERROR, [P, P, P, P, POINTER(P)]),
     "rb_model_free": (None, [P]),

@@ -8,11 +8,17 @@ from ._context import Context
 from ._estimators import Estimator, make, of_model
 from ._model import Model
 from ._registry import methods
+from ._sources import Source
 
 with Context() as _context:
     CLASSES: dict[str, type[Estimator]] = {made.__name__: made
                                            for made in map(make, methods(_context))}
 globals().update(CLASSES)
+
+
+def samples_of(X: Any) -> Source:
+    """Samples that no fitted estimator looks at."""
+    return CLASSES["PCA"]()._source(X, None, reset=True)
 
 
 def load(path: Any) -> Estimator:

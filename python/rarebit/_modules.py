@@ -95,6 +95,14 @@ def _members(members: Any, count: int) -> tuple[Array, Array]:
     return pairs["index"].copy(), pairs["weight"].copy()
 
 
+def members_of(modules: c_void_p) -> list[tuple[Array, Array]]:
+    """Samples and features of each module."""
+    found = (core.rb_modules_get(modules, rank).contents
+             for rank in range(core.rb_modules_count(modules)))
+    return [(_members(m.samples, m.n_samples)[0], _members(m.features, m.n_features)[0])
+            for m in found]
+
+
 def _each(modules: c_void_p) -> Iterator[Module]:
     columns = _tables.columns(core.rb_modules_table(modules))
     chances = [name for name in ("p", "p_family", "p_permuted", "fdr") if name in columns]

@@ -16,6 +16,24 @@ from ._options import Options
 TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(np.float64): FLOAT64}
 
 
+def array_of(context: Context, matrix: c_void_p) -> Any:
+    """The numbers of a matrix, which stays the caller's."""
+    source = c_void_p()
+    context.call(core.rb_source_from_matrix, matrix, byref(source))
+    try:
+        return read(context, source, np.float64)
+    finally:
+        core.rb_source_free(source)
+
+
+def read(context: Context, source: c_void_p, dtype: Any) -> Any:
+    """All samples of an rb_source."""
+    values = np.empty((core.rb_source_samples(source), core.rb_source_features(source)), dtype)
+    context.run(core.rb_source_read_into, source, TYPES[values.dtype], values.ctypes.data,
+                values.shape[1], 1)
+    return values
+
+
 def is_path(X: Any) -> bool:
     """Is it the name of a file?"""
     return isinstance(X, (str, os.PathLike))

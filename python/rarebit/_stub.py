@@ -20,8 +20,12 @@ from numpy.typing import ArrayLike
 
 from ._context import Progress
 from ._estimators import Clusters, Directions, Estimator
+from ._sources import Source
 
 CLASSES: dict[str, type[Estimator]]
+
+
+def samples_of(X: Any) -> Source: ...
 
 
 def load(path: Any) -> Estimator: ...

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int64, \
     c_size_t, c_void_p
-from typing import Any
+from typing import Any, Optional, Sequence
 
 from . import _library
 from ._library import I, P, S, core
 
-INTEGER, NUMBER, SHARE, CHANCE, TEXT = range(1, 6)
+INTEGER, NUMBER, SHARE, CHANCE, TEXT, FEATURES = range(1, 7)
 
 
 class CValue(Structure):
     """rb_value."""
 
     _fields_ = [("kind", c_int), ("integer", c_int64), ("number", c_double), ("log10", c_double),
-                ("text", c_char_p), ("features", c_void_p), ("members", c_void_p),
+                ("text", c_char_p), ("features", POINTER(c_int64)), ("members", c_void_p),
                 ("above", c_bool), ("shown", c_char * 32)]
 
 
@@ -42,23 +42,37 @@ _library.declare({
 })
 
 
-def _plain(value: CValue) -> Any:
+def _plain(value: CValue, names: Optional[Sequence[str]]) -> Any:
     """A number or a text; None where there is none."""
     if value.kind == INTEGER:
         return value.integer
     if value.kind == TEXT:
         return value.text.decode()
+    if value.kind == FEATURES and names is not None:
+        return " ".join(str(names[value.features[k]]) for k in range(value.integer))
     return value.number if value.kind in (NUMBER, SHARE, CHANCE) else None
 
 
-def columns(table: CTable) -> dict[str, list[Any]]:
-    """The columns of numbers and texts that the table has, by key."""
+def columns(table: CTable, names: Optional[Sequence[str]] = None) -> dict[str, list[Any]]:
+    """The columns of numbers and texts that the table has, by key; with the names of the features
+    in use those of features, too."""
     found: dict[str, list[Any]] = {}
     i = 0
     while (column := table.columns[i]).key is not None:
         i += 1
-        if column.kind <= TEXT and core.rb_table_find(byref(table), column.key):
+        if column.kind <= (TEXT if names is None else FEATURES) \
+                and core.rb_table_find(byref(table), column.key):
             found[column.key.decode()] = [
-                _plain(core.rb_table_value(byref(table), row, byref(column)))
+                _plain(core.rb_table_value(byref(table), row, byref(column)), names)
                 for row in range(table.n_rows)]
     return found
+
+
+def frame(table: CTable, names: Optional[Sequence[str]] = None) -> Any:
+    """The same as a data frame."""
+    import pandas
+
+    found = columns(table, names)
+    return pandas.DataFrame({key: pandas.array(values, dtype="Int64") if None in values and
+                             any(isinstance(value, int) for value in values) else values
+                             for key, values in found.items()})

@@ -12,7 +12,7 @@ from . import _library, _modules, _tables
 from ._context import Callback, Context, python_names
 from ._estimators import Estimator, _seed, _threads
 from ._library import ERROR, F, I, P, S, core, has_io, io, text
-from ._methods import PCA
+from ._methods import samples_of
 from ._model import Model
 from ._options import Options
 from ._sklearn import check_is_fitted
@@ -196,7 +196,7 @@ def methods(X: Any, labels: Optional[Sequence[Any]] = None, *,
     options : n_components (10), folds (5), seeds (3), random_state (1), and those of preprocessing
     """
     names = methods if methods is None or isinstance(methods, str) else ",".join(methods)
-    source, found = PCA()._source(X, None, reset=True), c_void_p()
+    source, found = samples_of(X), c_void_p()
     with Context(_threads(n_jobs), verbose, callback) as context, \
             Options(context, make=lambda pointer, _, handle:
                     core.rb_methods_options(pointer, handle)) as handle, \
