@@ -16,13 +16,14 @@ from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
 from ._model import Model
 from ._replication import compare, replicate
+from ._report import Report, report
 from ._rerun import rerun
 from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
 from . import pl, simulate, tl
 from .study import Selection, consensus, methods, modules, select
 
 __version__ = library_version()
-__all__ = ["Check", "Estimator", "Model", "Progress", "Selection", "Source", "build_info", "check",
-           "compare", "consensus", "library_version", "methods", "modules", "pl", "replicate",
-           "rerun", "select", "simulate", "stream", "tl",
+__all__ = ["Check", "Estimator", "Model", "Progress", "Report", "Selection", "Source", "build_info",
+           "check", "compare", "consensus", "library_version", "methods", "modules", "pl",
+           "replicate", "report", "rerun", "select", "simulate", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

@@ -161,6 +161,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_read_group": (P, []),
     "rb_read": (ERROR, [P, S, P, POINTER(P)]),
     "rb_open": (ERROR, [P, S, P, POINTER(P)]),
+    "rb_feature_sets_read": (ERROR, [P, S, P]),
     "rb_model_save": (ERROR, [P, P, S]),
     "rb_model_load": (ERROR, [P, S, POINTER(P)]),
     "rb_io_use": (None, [P]),

@@ -237,13 +237,14 @@ class Model:
         with Context(threads) as context, source.lent(context) as samples:
             context.run(core.rb_evaluate, self._pointer, samples, byref(metrics))
         try:
-            found: dict[str, float] = {}
-            index = 0
-            while True:
-                name = core.rb_metrics_name(metrics, index)
-                if name is None:
-                    return found
-                found[name.decode()] = float(core.rb_metrics_get(metrics, name))
-                index += 1
+            return metrics_of(metrics)
         finally:
             core.rb_metrics_free(metrics)
+
+
+def metrics_of(metrics: c_void_p) -> dict[str, float]:
+    """The numbers of an rb_metrics, by name."""
+    found: dict[str, float] = {}
+    while (name := core.rb_metrics_name(metrics, len(found))) is not None:
+        found[name.decode()] = float(core.rb_metrics_get(metrics, name))
+    return found

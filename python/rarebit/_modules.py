@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int64, c_size_t, \
+from ctypes import POINTER, Structure, byref, c_bool, c_double, c_int64, c_size_t, \
     c_void_p, sizeof
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ._context import Context
 from ._library import ERROR, I, P, S, core, text
 from ._model import Array, Model
 from ._options import Options
-from ._sources import Source
+from ._sources import Source, groups_of
 
 
 class CMember(Structure):
@@ -45,6 +45,7 @@ _library.declare({
     "rb_modules_find": (ERROR, [P, P, P, P, POINTER(P)]),
     "rb_covariates_new": (ERROR, [P, I, POINTER(P)]),
     "rb_covariates_add_groups": (ERROR, [P, P, S, P]),
+    "rb_covariates_add_numbers": (ERROR, [P, P, S, POINTER(c_double)]),
     "rb_covariates_free": (None, [P]),
     "rb_modules_permute": (ERROR, [P, P, P, P, P, P, POINTER(c_bool)]),
     "rb_modules_free": (None, [P]),
@@ -103,6 +104,11 @@ def members_of(modules: c_void_p) -> list[tuple[Array, Array]]:
             for m in found]
 
 
+def each(modules: c_void_p) -> list[Module]:
+    """Modules of the library as those of Python."""
+    return list(_each(modules))
+
+
 def _each(modules: c_void_p) -> Iterator[Module]:
     columns = _tables.columns(core.rb_modules_table(modules))
     chances = [name for name in ("p", "p_family", "p_permuted", "fdr") if name in columns]
@@ -115,19 +121,35 @@ def _each(modules: c_void_p) -> Iterator[Module]:
                      text(core.rb_modules_tested(modules)), row["score"], row["role"])
 
 
-@contextmanager
-def classes(context: Context, labels: Optional[Sequence[Any]]) -> Iterator[c_void_p]:
+def classes(context: Context, labels: Optional[Sequence[Any]]) -> Any:
     """Classes as an rb_covariates; NULL without labels."""
-    table = c_void_p()
+    return covariates(context, None if labels is None else {"class": labels}, ("class",))
+
+
+@contextmanager
+def covariates(context: Context, table: Optional[Mapping[str, Any]],
+               groups: Sequence[str] = ()) -> Iterator[c_void_p]:
+    """A mapping or data frame as an rb_covariates; NULL without one. Numbers are groups where
+    `groups` names them."""
+    made, count = c_void_p(), -1
     try:
-        if labels is not None:
-            groups = [None if v is None or v != v else str(v).encode() for v in list(labels)]
-            context.call(core.rb_covariates_new, len(groups), byref(table))
-            context.call(core.rb_covariates_add_groups, table, b"class",
-                         (c_char_p * len(groups))(*groups))
-        yield table
+        table = {} if table is None else table
+        for name in table:
+            column = np.asarray(table[name])
+            if count < 0:
+                count = len(column)
+                context.call(core.rb_covariates_new, count, byref(made))
+            if len(column) != count:
+                raise ValueError(f"{name} has {len(column)} values, but there are {count} samples")
+            if column.dtype.kind in "biuf" and name not in groups:
+                context.call(core.rb_covariates_add_numbers, made, str(name).encode(),
+                             column.astype(np.float64).ctypes.data_as(POINTER(c_double)))
+            else:
+                context.call(core.rb_covariates_add_groups, made, str(name).encode(),
+                             groups_of(column))
+        yield made
     finally:
-        core.rb_covariates_free(table)
+        core.rb_covariates_free(made)
 
 
 def find(model: Model, source: Source, threads: int = 1, verbose: int = 0,
@@ -146,7 +168,7 @@ def find(model: Model, source: Source, threads: int = 1, verbose: int = 0,
                         byref(modules))
             context.run(core.rb_modules_permute, model._pointer, samples, chosen.pointer, groups,
                         modules, None)
-            return list(_each(modules))
+            return each(modules)
         finally:
             core.rb_modules_free(modules)
 

@@ -43,6 +43,12 @@ def _texts(names: Sequence[str]) -> Any:
     return (c_char_p * len(names))(*[str(name).encode() for name in names])
 
 
+def groups_of(values: Any) -> Any:
+    """Names of groups, one a sample; None and NaN: it has none."""
+    names = [None if v is None or v != v else str(v).encode() for v in list(values)]
+    return (c_char_p * len(names))(*names)
+
+
 class Kept:
     """What a call needs as long as it lasts: several may use one source at a time."""
 
@@ -114,9 +120,8 @@ def _set_covariate(context: Context, source: c_void_p, name: str, values: Any) -
         context.call(core.rb_source_set_numbers, source, name.encode(), numbers.ctypes.data,
                      len(numbers))
     else:
-        groups = [None if v is None or v != v else str(v).encode() for v in list(values)]
-        context.call(core.rb_source_set_groups, source, name.encode(),
-                     (c_char_p * len(groups))(*groups), len(groups))
+        groups = groups_of(values)
+        context.call(core.rb_source_set_groups, source, name.encode(), groups, len(groups))
 
 
 class ArraySource(Source):
