@@ -68,9 +68,17 @@ class CMethod(Structure):
                 ("metric_names", POINTER(c_char_p))]
 
 
+class CState(Structure):
+    """rb_state."""
+
+    _fields_ = [("size", c_size_t), ("sample", c_int64), ("log_evidence", c_double),
+                ("count", c_int64), ("causes", POINTER(c_int64)), ("values", POINTER(c_double))]
+
+
 ProgressFn = CFUNCTYPE(c_int, POINTER(CProgress), c_void_p)
 LogFn = CFUNCTYPE(None, c_int, c_char_p, c_void_p)
 SourceFn = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+StateFn = CFUNCTYPE(c_int, c_void_p, POINTER(CState))
 CsrSourceFn = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, POINTER(c_void_p), POINTER(c_void_p),
                         POINTER(c_void_p))
 
@@ -121,6 +129,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_source_feature_name": (S, [P, I]),
     "rb_source_set_numbers": (ERROR, [P, P, S, P, I]),
     "rb_source_set_groups": (ERROR, [P, P, S, POINTER(S), I]),
+    "rb_source_slice": (ERROR, [P, P, I, I, POINTER(P)]),
     "rb_source_read_into": (ERROR, [P, P, c_int, P, I, I]),
     "rb_source_checksum": (ERROR, [P, P, POINTER(c_uint32)]),
     "rb_fit": (ERROR, [P, P, P, P, POINTER(P)]),
@@ -149,6 +158,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_decode_into": (ERROR, [P, P, P, c_int, P, I, I]),
     "rb_sample_into": (ERROR, [P, P, P, P, c_int, P, I, I]),
     "rb_sample_group": (P, []),
+    "rb_states": (ERROR, [P, P, P, StateFn, P]),
     "rb_evaluate": (ERROR, [P, P, P, POINTER(P)]),
     "rb_metrics_get": (F, [P, S]),
     "rb_metrics_name": (S, [P, I]),

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional
 import numpy as np
 
 from ._context import Callback, Context
-from ._library import FLOAT32, core, io, text
+from ._library import FLOAT32, StateFn, core, io, text
 from ._options import Options
 from ._registry import methods
 from ._sources import TYPES, ArraySource, Source
@@ -230,6 +230,18 @@ class Model:
             context.run(core.rb_sample_into, self._pointer, samples, chosen.pointer,
                         TYPES[values.dtype], values.ctypes.data, self.n_features, 1)
         return values
+
+    def log_evidence(self, source: Source, threads: int = 1) -> Array:
+        """Of each sample, by the states that expectation truncation looks at."""
+        found = np.full(source.shape[0], np.nan)
+
+        def keep(_: Any, state: Any) -> int:
+            found[state.contents.sample] = state.contents.log_evidence
+            return 0
+
+        with Context(threads) as context, source.lent(context) as samples:
+            context.run(core.rb_states, self._pointer, samples, StateFn(keep), None)
+        return found
 
     def evaluate(self, source: Source, threads: int = 1) -> dict[str, float]:
         """What can be measured of the model on samples, by name."""

@@ -34,6 +34,17 @@ def read(context: Context, source: c_void_p, dtype: Any) -> Any:
     return values
 
 
+def read_first(source: "Source", count: int) -> Any:
+    """The first samples of a source, as an array."""
+    part = c_void_p()
+    with Context() as context, source.lent(context) as samples:
+        context.call(core.rb_source_slice, samples, 0, count, byref(part))
+        try:
+            return read(context, part, source.dtype)
+        finally:
+            core.rb_source_free(part)
+
+
 def is_path(X: Any) -> bool:
     """Is it the name of a file?"""
     return isinstance(X, (str, os.PathLike))

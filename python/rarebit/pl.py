@@ -1,36 +1,27 @@
-"""Pictures by matplotlib: of a fitted estimator, or of what rarebit.tl put into an AnnData.
+"""Plots by matplotlib: of a fitted estimator, or of what rarebit.tl put into an AnnData.
 
-Each function draws on `ax`, or on a figure of its own, and returns the axes.
+Each function draws on `ax`, or on a figure of its own, and returns the axes. docs/howto/plots.md
+says how to read them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from . import _modules, tl
-from ._estimators import Estimator, _model_of, _threads
+from . import _modules
+from ._draw import BLUE, FAINT, INK, class_rows, class_strip, classes_of, colours_of, model_of, \
+    new_axes, panels, plain, samples_of
+from ._images import fields, filters, samples
 from ._model import Array, Model
 from ._modules import Module
 from ._sources import Source
 
-__all__ = ["fields", "history", "modules"]
+__all__ = ["codes", "evidence", "fields", "filters", "history", "modules", "quality", "samples",
+           "unit"]
 
-MOST_MODULES, ROWS, COLUMNS = 20, 100, 600
-INK = "#262626"
-
-
-def _model(fitted: Any, key: str) -> Model:
-    if isinstance(fitted, Model):
-        return fitted
-    return _model_of(fitted) if isinstance(fitted, Estimator) else tl.stored(fitted, key)[0]
-
-
-def _axes(ax: Any, size: tuple[float, float]) -> Any:
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+MOST_MODULES, ROWS, COLUMNS = 20, 100, 600  # modules
 
 
 def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = None) -> Any:
@@ -42,78 +33,182 @@ def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = No
     what : objective (to be maximised), estep_objective, seconds, or what else the method tells
     key : of the results in an AnnData
     """
-    model = _model(fitted, key)
+    model = model_of(fitted, key)
     told = model.history
     if what not in told:
         raise ValueError(f"there is no {what} in the history; there are {', '.join(told)}")
-    ax = _axes(ax, (6, 3.5))
+    ax = new_axes(ax, (6, 3.5))
     values = told[what]
-    ax.plot(np.arange(1, len(values) + 1), values, color="#214d8c", linewidth=1.5)
+    ax.plot(np.arange(1, len(values) + 1), values, color=BLUE, linewidth=1.5)
     if what == "kkt_residual":
         ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel(what.replace("_", " "))
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return plain(ax)
 
 
-# -- fields
+# -- codes and units
 
 
-def fields(fitted: Any, shape: Union[int, Sequence[int]], units: Optional[Sequence[int]] = None,
-           key: str = "rfn", columns: Optional[int] = None) -> Array:
-    """What each unit looks for: its loadings as an image, or as a curve.
+def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", ax: Any = None) -> Any:
+    """Codes as a heat map, samples x units.
 
-    Each image has a scale of its own: white is 0, red above and blue below it; where no loading is
-    negative, black is 0.
+    With labels samples stand by class, the most frequent class first, within a class by their
+    strongest unit. Codes above the 99.5th percentile of those that are not 0 share a colour.
 
     Parameters
     ----------
     fitted : a fitted estimator, or an AnnData with the results of rarebit.tl
-    shape : rows x columns of an image, perhaps x 3 channels; one length for curves
-    units : which ones; None: all
-    columns : of the grid
+    X : samples x features, of an estimator
+    labels : classes of samples: one a sample, or the name of a column of obs
+    key : of the results in an AnnData
+
+    Examples
+    --------
+    >>> rarebit.pl.codes(rfn, cells, labels=types)
+    """
+    model, source, threads = samples_of(fitted, X, key)
+    classes = classes_of(fitted, labels, source.shape[0])
+    values = model.encode(source, threads=threads)
+    order = np.arange(len(values))
+    if classes is not None:
+        size = np.abs(values)
+        order = _by_class(np.lexsort((-size.max(axis=1), size.argmax(axis=1))), classes)
+    shown, there = values[order], np.abs(values[values != 0])
+    high = float(np.percentile(there, 99.5)) if there.size else 1.0
+    signed = bool((values < 0).any())
+    ax = new_axes(ax, (6, 6))
+    image = ax.imshow(shown, cmap="RdBu_r" if signed else "Blues", vmin=-high if signed else 0,
+                      vmax=high, aspect="auto", interpolation="nearest")
+    ax.set_xlabel("unit")
+    ax.set_ylabel(f"{len(values)} samples")
+    ax.set_yticks([])
+    ax.figure.colorbar(image, ax=ax, shrink=0.4, label="code")
+    if classes is not None:
+        class_rows(ax, classes[order])
+    return ax
+
+
+def unit(fitted: Any, X: Any = None, unit: int = 0, labels: Any = None, n_features: int = 10,
+         key: str = "rfn", ax: Any = None) -> Array:
+    """A unit: its codes over the samples, below them the values of its features of largest loading.
+
+    Samples stand by class, within a class by code, the largest first. Values are what the model
+    sees, each feature on a scale of its own.
+
+    Parameters
+    ----------
+    fitted : a fitted estimator, or an AnnData with the results of rarebit.tl
+    X : samples x features, of an estimator
+    unit : which one, from 0
+    labels : classes of samples: one a sample, or the name of a column of obs
+    n_features : at most so many
+    key : of the results in an AnnData
 
     Returns
     -------
-    array of Axes, one a unit
+    array of Axes, that of the codes first, within `ax`
+
+    Examples
+    --------
+    >>> rarebit.pl.unit(rfn, cells, 3, labels=types)
     """
-    from matplotlib import pyplot
-
-    model = _model(fitted, key)
+    model, source, threads = samples_of(fitted, X, key)
     loadings = model.array("loadings")
-    if loadings is None:
-        raise ValueError(f"a model of {model.method} has no loadings to show")
-    size = (shape,) if isinstance(shape, int) else tuple(shape)
-    if np.prod(size) != model.n_inputs or len(size) > 3 or (len(size) == 3 and size[2] != 3):
-        raise ValueError(f"shape {size} is not that of the {model.n_inputs} features of the model")
-    wide = np.zeros((model.n_inputs, loadings.shape[1]))
-    wide[model.features] = loadings
-    chosen = range(loadings.shape[1]) if units is None else units
-    across = columns or max(1, int(np.ceil(np.sqrt(len(chosen)))))
-    down = -(-len(chosen) // across)
-    _, grid = pyplot.subplots(down, across, squeeze=False, layout="constrained",
-                              figsize=(min(1.1 * across, 12), min(1.25 * down, 30)))
-    for ax in grid.flat[len(chosen):]:
-        ax.remove()
-    for ax, unit in zip(grid.flat, chosen):
-        _field(ax, wide[:, unit].reshape(size), bool((loadings < 0).any()))
-        ax.set_title(str(unit), fontsize=8, pad=2)
-    return np.asarray(grid.flat[:len(chosen)], dtype=object)
+    if loadings is None or not 0 <= unit < loadings.shape[1]:
+        raise ValueError(f"there is no unit {unit} with loadings: the model has "
+                         f"{model.n_components} units, counted from 0")
+    classes = classes_of(fitted, labels, source.shape[0])
+    code = model.encode(source, threads=threads)[:, unit]
+    chosen = np.argsort(-np.abs(loadings[:, unit]), kind="stable")[:n_features]
+    chosen = chosen[loadings[chosen, unit] != 0]
+    order = _by_class(np.argsort(-code, kind="stable"), classes)
+    values = _modules.view(model, source, np.arange(len(code)), chosen)[:, order]
+    colours: Any = BLUE
+    if classes is not None:
+        names, which, palette = colours_of(classes[order])
+        colours = palette[which]
+    axes = panels(ax, len(chosen) + 1, 1, (8, 0.6 * len(chosen) + 1.5)).ravel()
+    names_of = _feature_names(model)
+    for row, (strip, heights) in enumerate(zip(axes, [code[order], *values])):
+        strip.scatter(np.arange(len(code)), heights, s=3, c=colours, linewidths=0)
+        strip.axhline(0, color=FAINT, linewidth=0.5, zorder=0)
+        strip.set_xticks([])
+        strip.set_yticks([])
+        name = f"unit {unit}" if row == 0 else \
+            f"{names_of[chosen[row - 1]]}  {loadings[chosen[row - 1], unit]:.2g}"
+        strip.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
+    axes[-1].set_xlabel(f"{len(code)} samples")
+    if classes is not None:
+        class_strip(axes[0], classes[order], (0, 1.02, 1, 0.08))
+    return np.asarray(axes)
 
 
-def _field(ax: Any, values: Array, signed: bool) -> None:
-    largest = np.abs(values).max() or 1.0
-    if values.ndim == 1:
-        ax.axhline(0, color="#cccccc", linewidth=0.5)
-        ax.plot(values, color="#214d8c", linewidth=0.8)
-    elif values.ndim == 3:
-        ax.imshow(0.5 + values / largest / 2 if signed else values / largest)
-    else:
-        ax.imshow(values, cmap="RdBu_r" if signed else "gray",
-                  vmin=-largest if signed else 0, vmax=largest, interpolation="nearest")
-    ax.set_xticks([])
-    ax.set_yticks([])
+# -- expectation truncation
+
+
+def quality(fitted: Any, key: str = "rfn", ax: Any = None) -> Any:
+    """How good the truncation was: the share of the evidence of each traced sample that is in the
+    states looked at, over the iterations of a fit with trace=True.
+
+    Parameters
+    ----------
+    fitted : a fitted estimator, or an AnnData with the results of rarebit.tl
+    key : of the results in an AnnData
+
+    Examples
+    --------
+    >>> rarebit.pl.quality(rarebit.MCA(10, trace=True, random_state=1).fit(X))
+    """
+    model = model_of(fitted, key)
+    shares = model.array("trace_quality")
+    if shares is None:
+        raise ValueError("the fit kept no quality of its truncation; fit an LinCA, NMFET or MCA "
+                         "with trace=True and at most 20 units")
+    ax = plain(new_axes(ax, (6, 3.5)))
+    ax.plot(np.arange(1, len(shares) + 1), shares, linewidth=0.8, alpha=0.7)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("Q")
+    ax.set_title(f"quality of the truncation for {shares.shape[1]} samples", fontsize=9)
+    return ax
+
+
+def evidence(fitted: Any, X: Any = None, states: Any = None, key: str = "rfn",
+             ax: Any = None) -> Any:
+    """Log evidences of samples by expectation truncation, sorted; a line where the data were cut.
+
+    Parameters
+    ----------
+    fitted : a fitted estimator, or an AnnData with the results of rarebit.tl
+    X : samples x features, of an estimator
+    states : samples x causes, which causes were active (the third array of
+        rarebit.simulate.bars): colours say how many
+    key : of the results in an AnnData
+
+    Examples
+    --------
+    >>> X, _, states = rarebit.simulate.bars(500, style="max", random_state=1)
+    >>> rarebit.pl.evidence(rarebit.MCA(10, random_state=1).fit(X), X, states)
+    """
+    model, source, threads = samples_of(fitted, X, key)
+    values = model.log_evidence(source, threads)
+    order = np.argsort(-values, kind="stable")
+    ax = plain(new_axes(ax, (6, 3.5)))
+    active = None if states is None else (np.asarray(states) != 0).sum(axis=1)
+    if active is not None and len(active) != len(values):
+        raise ValueError(f"there are {len(active)} states, but {len(values)} samples")
+    for count in [0] if active is None else np.unique(active):
+        place = np.arange(len(order)) if active is None else np.flatnonzero(active[order] == count)
+        ax.scatter(place, values[order][place], s=6, linewidths=0, label=str(count))
+    used = model.evaluate(source, threads).get("samples_used", np.nan)
+    if used < len(values) and model.attributes.get("data_samples") == str(len(values)):
+        ax.axvline(used - 0.5, color=INK, linewidth=0.8)
+    if active is not None:
+        ax.legend(title="active causes", fontsize=7, frameon=False)
+    ax.set_xlabel("sample")
+    ax.set_ylabel("log evidence")
+    return ax
 
 
 # -- modules
@@ -155,15 +250,8 @@ def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
     key : of the results in an AnnData
     options : as of rarebit.modules
     """
-    if isinstance(fitted, Estimator):
-        model, source = _model_of(fitted), fitted._source(X, None, reset=False)
-        threads = _threads(fitted.n_jobs)
-    else:
-        (model, source), threads = tl.stored(fitted, key), 1
-        labels = fitted.obs[labels] if isinstance(labels, str) else labels
-    classes = None if labels is None else np.asarray(labels)
-    if classes is not None and len(classes) != source.shape[0]:
-        raise ValueError(f"there are {len(classes)} labels, but {source.shape[0]} samples")
+    model, source, threads = samples_of(fitted, X, key)
+    classes = classes_of(fitted, labels, source.shape[0])
     found = [m for m in _modules.find(model, source, threads, **options)
              if m.role in ("module", "other side")]
     return _draw(model, source, found[:MOST_MODULES], classes, ax)
@@ -183,7 +271,7 @@ def _draw(model: Model, source: Source, found: list[Module], classes: Optional[A
     columns = np.concatenate([_by_class(samples[r], classes) for r in shown])
     ordered = np.sort(columns)
     values = _modules.view(model, source, ordered, rows)[:, np.searchsorted(ordered, columns)]
-    ax = _axes(ax, (9, float(np.clip(0.125 * len(rows) + 1, 3, 14))))
+    ax = new_axes(ax, (9, float(np.clip(0.125 * len(rows) + 1, 3, 14))))
     image = ax.imshow(values, cmap="RdBu_r", vmin=-2.5, vmax=2.5, aspect="auto",
                       interpolation="nearest")
     _frames(ax, [(found[r].name, len(features[r]), len(samples[r])) for r in shown])
@@ -191,7 +279,7 @@ def _draw(model: Model, source: Source, found: list[Module], classes: Optional[A
     ax.set_xlabel(f"{len(columns)} of {source.shape[0]} samples")
     ax.figure.colorbar(image, ax=ax, shrink=0.4, pad=0.01, label="standardised value")
     if classes is not None:
-        _strip(ax, classes[columns])
+        class_strip(ax, classes[columns], (0, 1.005, 1, 0.015))
     return ax
 
 
@@ -210,24 +298,14 @@ def _frames(ax: Any, blocks: Sequence[tuple[str, int, int]]) -> None:
     ax.set_xticks([])
 
 
+def _feature_names(model: Model) -> Array:
+    return model.features if model.feature_names is None else \
+        np.asarray(model.feature_names, dtype=object)
+
+
 def _names(ax: Any, model: Model, rows: Array) -> None:
     """Names of the features at the right."""
-    names = model.features if model.feature_names is None else \
-        np.asarray(model.feature_names, dtype=object)
+    names = _feature_names(model)
     right = ax.secondary_yaxis("right")
     right.set_yticks(np.arange(len(rows)), [str(name) for name in names[rows]], fontsize=6)
     right.tick_params(length=0)
-
-
-def _strip(ax: Any, classes: Array) -> None:
-    """The class of each sample above the map."""
-    from matplotlib import colormaps
-    from matplotlib.patches import Patch
-
-    names, codes = np.unique(classes.astype(str), return_inverse=True)
-    colours = colormaps["tab20"](np.arange(len(names)) % 20)
-    strip = ax.inset_axes([0, 1.005, 1, 0.015])
-    strip.imshow(colours[codes][None, :, :], aspect="auto", interpolation="nearest")
-    strip.set_axis_off()
-    ax.legend([Patch(color=colour) for colour in colours], names, fontsize=7, frameon=False,
-              ncols=4, loc="lower left", bbox_to_anchor=(0, 1.02))

@@ -9,4 +9,4 @@ RAREBIT_BLAS_CORE=''
 MPLCONFIGDIR=$work
 export RAREBIT_BLAS_CORE MPLCONFIGDIR
 "$python" -B -m pytest -q -p no:cacheprovider "$SOURCE/python/tests/test_scanpy.py" \
-    "$SOURCE/python/tests/test_study.py"
+    "$SOURCE/python/tests/test_study.py" "$SOURCE/python/tests/test_plots.py"
