@@ -18,12 +18,15 @@ from ._model import Model
 from ._replication import compare, replicate
 from ._report import Report, report
 from ._rerun import rerun
-from ._sources import Source, open as open, stream  # open: not by *, which would hide Python's
+from ._sources import Source, convert, open as open, stream  # open: not by *, it is Python's, too
 from . import pl, simulate, tl
+from .media import denoise, patches, segments
+from .nets import NetClassifier, NetRegressor, Stack, export, import_net
 from .study import Selection, consensus, methods, modules, select
 
 __version__ = library_version()
-__all__ = ["Check", "Estimator", "Model", "Progress", "Report", "Selection", "Source", "build_info",
-           "check", "compare", "consensus", "library_version", "methods", "modules", "pl",
-           "replicate", "report", "rerun", "select", "simulate", "stream", "tl",
+__all__ = ["Check", "Estimator", "Model", "NetClassifier", "NetRegressor", "Progress", "Report",
+           "Selection", "Source", "Stack", "build_info", "check", "compare", "consensus", "convert",
+           "denoise", "export", "import_net", "library_version", "methods", "modules", "patches",
+           "pl", "replicate", "report", "rerun", "segments", "select", "simulate", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

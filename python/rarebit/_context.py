@@ -13,7 +13,7 @@ from ctypes import byref, c_void_p
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
-from ._library import Error, LogFn, ProgressFn, core, nets, text
+from ._library import Error, LogFn, ProgressFn, core, has_nets, nets, text
 
 EXCEPTIONS: dict[int, type[Exception]] = {
     Error.MEMORY: MemoryError,
@@ -128,10 +128,9 @@ class Context:
         core.rb_context_on_log(self._pointer, self._on_log, None)
         if verbose or callback is not None:
             core.rb_context_on_progress(self._pointer, self._on_progress, None)
-        library = nets()
         try:
-            if library is not None:
-                self.call(library.rb_nets_use)
+            if has_nets():
+                self.call(nets().rb_nets_use)
             if threads != 1:
                 self.call(core.rb_context_set_threads, threads)
         except BaseException:

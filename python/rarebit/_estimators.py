@@ -116,11 +116,10 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f'on_interrupt is {self.on_interrupt!r}, but must be "raise" or "stop"')
         with self._kept_on_failure():
             source = self._source(X, covariates, reset=True)
-            parameters = {name: getattr(self, name) for name in self._parameters}
+            parameters = parameters_of(self)
             if parameters["precision"] is None and source.dtype == np.float64 \
                     and getattr(X, "dtype", source.dtype) == np.float64 and not is_path(X):
                 _tell_of_precision()
-            parameters["random_state"] = _seed(self.random_state)
             if self.n_components is None and self._method in BY_RANK:
                 parameters["n_components"] = max(1, min(self._options[0].value, *source.shape))
             model, stopped = Model.fit(
@@ -348,6 +347,13 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (X.drop(columns=names), {name: X[name] for name in names}) if names else (X, {})
 
 
+def parameters_of(estimator: Estimator) -> dict[str, Any]:
+    """Its options, with a seed for a random_state."""
+    values = {name: getattr(estimator, name) for name in estimator._parameters}
+    values["random_state"] = _seed(values.get("random_state"))
+    return values
+
+
 class Directions(Estimator):
     """An estimator whose units are principal components."""
 
@@ -475,6 +481,19 @@ def _entry(name: str, described: str, sentence: str) -> str:
     return f"{name} : {described}\n{body}"
 
 
+def entries(options: tuple[Option, ...], method: str = "") -> str:
+    """What a docstring says of parameters."""
+    lines = []
+    for option in options:
+        default = "" if option.default is None else f", default {option.default}"
+        if option.name == "units" and method in BY_RANK:
+            default += " or what the data have"
+        lines.append(_entry(option.parameter, option.description + default, option.sentence))
+    lines += [_entry(name, f"{described}, default {default}", sentence)
+              for name, (default, described, sentence) in OWN.items()]
+    return "\n".join(lines)
+
+
 # What classes of some methods stand on, and what they have besides.
 BASES = {"kmeans": Clusters, "pca": Directions}
 BESIDES = {"kmeans": """labels_ : array of n_samples
@@ -493,14 +512,6 @@ mean_ : array of n_features_in_
 
 def document(method: Method, options: tuple[Option, ...]) -> str:
     """The docstring of a class, from the option tables."""
-    entries = []
-    for option in options:
-        default = "" if option.default is None else f", default {option.default}"
-        if option.name == "units" and method.name in BY_RANK:
-            default += " or what the data have"
-        entries.append(_entry(option.parameter, option.description + default, option.sentence))
-    entries += [_entry(name, f"{described}, default {default}", sentence)
-                for name, (default, described, sentence) in OWN.items()]
     title = method.title[0].upper() + method.title[1:]
     return f"""{title}.
 
@@ -509,7 +520,7 @@ them. random_state takes whole numbers, RandomState and Generator.
 
 Parameters
 ----------
-{chr(10).join(entries)}
+{entries(options, method.name)}
 
 Attributes
 ----------
@@ -532,25 +543,27 @@ feature_names_in_ : array of str
 {BESIDES.get(method.name, "")}"""
 
 
-def make(method: Method) -> type[Estimator]:
-    """The class of a method."""
-    options = _order(options_of(method.name))
-    signature = signature_of(method.name, options)
-
+def initialiser(name: str, signature: inspect.Signature) -> Any:
+    """The __init__ of a class: it keeps its parameters, and names those that it does not know."""
     def __init__(*arguments: Any, **keywords: Any) -> None:
-        refuse_unknown(class_name(method.name), keywords, signature.parameters)
+        refuse_unknown(name, keywords, signature.parameters)
         bound = signature.bind(*arguments, **keywords)
         bound.apply_defaults()
-        for name, value in bound.arguments.items():
-            if name != "self":
-                setattr(bound.arguments["self"], name, value)
+        for parameter, value in bound.arguments.items():
+            if parameter != "self":
+                setattr(bound.arguments["self"], parameter, value)
 
     setattr(__init__, "__signature__", signature)
-    base = BASES.get(method.name, Estimator)
-    return type(class_name(method.name), (base,), {
-        "__init__": __init__, "__module__": "rarebit", "__doc__": document(method, options),
-        "_method": method.name, "_options": options,
-        "_parameters": tuple(option.parameter for option in options)})
+    return __init__
+
+
+def make(method: Method) -> type[Estimator]:
+    """The class of a method."""
+    options, name = _order(options_of(method.name)), class_name(method.name)
+    return type(name, (BASES.get(method.name, Estimator),), {
+        "__init__": initialiser(name, signature_of(method.name, options)),
+        "__module__": "rarebit", "__doc__": document(method, options), "_method": method.name,
+        "_options": options, "_parameters": tuple(option.parameter for option in options)})
 
 
 def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:

@@ -75,6 +75,31 @@ class CState(Structure):
                 ("count", c_int64), ("causes", POINTER(c_int64)), ("values", POINTER(c_double))]
 
 
+class CLabelled(Structure):
+    """rb_labelled."""
+
+    _fields_ = [("size", c_size_t), ("source", c_void_p), ("n_classes", c_int64),
+                ("class_of", c_void_p), ("names", POINTER(c_char_p)), ("values", c_void_p),
+                ("n_values", c_int64)]
+
+
+class CScores(Structure):
+    """rb_net_scores."""
+
+    _fields_ = [("size", c_size_t), ("n_outputs", c_int64), ("samples", c_int64),
+                ("errors", c_int64), ("error_rate", c_double), ("low", c_double),
+                ("high", c_double), ("log_loss", c_double), ("calibration_error", c_double),
+                ("mean_squared_error", c_double), ("confusion", POINTER(c_int64))]
+
+
+class CDenoising(Structure):
+    """rb_denoising."""
+
+    _fields_ = [("size", c_size_t), ("height", c_int64), ("width", c_int64),
+                ("channels", c_int64), ("patches", c_int64), ("psnr_before", c_double),
+                ("psnr_after", c_double)]
+
+
 ProgressFn = CFUNCTYPE(c_int, POINTER(CProgress), c_void_p)
 LogFn = CFUNCTYPE(None, c_int, c_char_p, c_void_p)
 SourceFn = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
@@ -169,6 +194,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 # Of librarebit-io.
 IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_read_group": (P, []),
+    "rb_write": (ERROR, [P, P, S]),
+    "rb_anndata_copy": (ERROR, [P, S, S, S]),
     "rb_read": (ERROR, [P, S, P, POINTER(P)]),
     "rb_open": (ERROR, [P, S, P, POINTER(P)]),
     "rb_feature_sets_read": (ERROR, [P, S, P]),
@@ -176,6 +203,44 @@ IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_model_load": (ERROR, [P, S, POINTER(P)]),
     "rb_io_use": (None, [P]),
 }
+
+
+# Of librarebit-nets.
+NETS_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "rb_nets_use": (ERROR, [P]),
+    "rb_stack_options": (ERROR, [P, S, POINTER(P)]),
+    "rb_stack_fit": (ERROR, [P, P, P, POINTER(P)]),
+    "rb_stack_layers": (I, [P]),
+    "rb_stack_layer": (ERROR, [P, P, I, POINTER(P)]),
+    "rb_finetune_options_new": (ERROR, [P, POINTER(P)]),
+    "rb_finetune": (ERROR, [P, P, P, POINTER(CLabelled), POINTER(CLabelled), POINTER(P)]),
+    "rb_net_output_name": (I, [P, I, S, N]),
+    "rb_net_outputs": (S, [P]),
+    "rb_net_score": (ERROR, [P, P, POINTER(CLabelled), POINTER(CScores)]),
+    "rb_net_scores_clear": (None, [POINTER(CScores)]),
+    "rb_layers_new": (ERROR, [P, P, S, POINTER(P)]),
+    "rb_layers_free": (None, [P]),
+    "rb_layers_write": (ERROR, [P, P, P, S]),
+    "rb_net_read": (ERROR, [P, S, P, POINTER(P)]),
+}
+
+
+# Of librarebit-media.
+MEDIA_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "rb_patches_group": (P, []),
+    "rb_patches_whitened": (ERROR, [P, POINTER(S), I, P, POINTER(P), POINTER(P)]),
+    "rb_whitening_write": (ERROR, [P, P, S]),
+    "rb_whitening_free": (None, [P]),
+    "rb_segments_group": (P, []),
+    "rb_segments": (ERROR, [P, POINTER(S), I, P, POINTER(P)]),
+    "rb_denoise_group": (P, []),
+    "rb_denoise": (ERROR, [P, P, S, P, S, POINTER(CDenoising)]),
+}
+
+
+# The libraries beside the core: their functions, and what needs them.
+BESIDE = {"rarebit-io": (IO_FUNCTIONS, "files"), "rarebit-nets": (NETS_FUNCTIONS, "nets"),
+          "rarebit-media": (MEDIA_FUNCTIONS, "images and sounds")}
 
 
 def _places(name: str) -> Iterator[str]:
@@ -254,9 +319,10 @@ core, path = _core()
 
 
 @functools.lru_cache(maxsize=None)
-def _files() -> tuple[Optional[ctypes.CDLL], str]:
-    """librarebit-io, looked for when it is needed: the system's takes a while to be found."""
-    return _load("rarebit-io", IO_FUNCTIONS)
+def _beside(name: str) -> tuple[Optional[ctypes.CDLL], str]:
+    """A library beside the core, looked for when it is needed: the system's takes a while to be
+    found."""
+    return _load(name, BESIDE[name][0])
 
 
 def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
@@ -267,24 +333,38 @@ def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:
 
 def has_io() -> bool:
     """Is librarebit-io there, for files?"""
-    return _files()[0] is not None
+    return _beside("rarebit-io")[0] is not None
 
 
-@functools.lru_cache(maxsize=None)
-def nets() -> Optional[ctypes.CDLL]:
-    """librarebit-nets, whose methods a context then knows (DAE, RBM, stacks); or None."""
-    return _load("rarebit-nets", {"rb_nets_use": (ERROR, [P])})[0]
+def has_nets() -> bool:
+    """Is librarebit-nets there, whose methods a context then knows (DAE, RBM, stacks)?"""
+    return _beside("rarebit-nets")[0] is not None
+
+
+def _needed(name: str) -> ctypes.CDLL:
+    """A library beside the core, or an error that says what to do."""
+    library, why = _beside(name)
+    if library is None:
+        raise NotImplementedError(
+            f"{BESIDE[name][1]} need lib{name}, which cannot be loaded ({why}): install the "
+            "library by `cmake --install`, or let RAREBIT_LIBRARY name the folder in which it was "
+            "built" + ("; arrays, pickles and streams do without it" if "io" in name else ""))
+    return library
 
 
 def io() -> ctypes.CDLL:
-    """librarebit-io, or an error that says what to do."""
-    library, why = _files()
-    if library is None:
-        raise NotImplementedError(
-            f"files need librarebit-io, which cannot be loaded ({why}): install the "
-            "library by `cmake --install`, or let RAREBIT_LIBRARY name the folder in which it was "
-            "built; arrays, pickles and streams do without it")
-    return library
+    """librarebit-io."""
+    return _needed("rarebit-io")
+
+
+def nets() -> ctypes.CDLL:
+    """librarebit-nets."""
+    return _needed("rarebit-nets")
+
+
+def media() -> ctypes.CDLL:
+    """librarebit-media."""
+    return _needed("rarebit-media")
 
 
 def version() -> str:
@@ -304,7 +384,8 @@ def build_info() -> dict[str, str]:
     in the environment before Python starts. Fits get faster, and their bits those of the program
     `rarebit`.
     """
-    found = {"library": path, "version": version(), "files": _files()[1] if has_io() else ""}
+    found = {"library": path, "version": version(),
+             "files": _beside("rarebit-io")[1] if has_io() else ""}
     for name in ("compiler", "kernels", "blas", "blas_core", "blas_advice"):
         found[name] = text(core.rb_build_info(None, name.encode())) or ""
     return found

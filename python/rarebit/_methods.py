@@ -23,7 +23,12 @@ def samples_of(X: Any) -> Source:
 
 def load(path: Any) -> Estimator:
     """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io."""
-    return of_model(Model.load(path), CLASSES)
+    model = Model.load(path)
+    if model.method == "net":
+        from .nets import net_of
+
+        return net_of(model)
+    return of_model(model, CLASSES)
 
 
 __all__ = ["CLASSES", "load", *CLASSES]

@@ -9,7 +9,8 @@ import numpy as np
 
 try:
     import sklearn
-    from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin, \
+        TransformerMixin
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_array, check_is_fitted
@@ -69,6 +70,12 @@ elif not TYPE_CHECKING:
     class ClusterMixin:
         """Likewise."""
 
+    class ClassifierMixin:
+        """Likewise."""
+
+    class RegressorMixin:
+        """Likewise."""
+
     def check_is_fitted(estimator):
         if not hasattr(estimator, "n_features_in_"):
             raise NotFittedError(f"this {type(estimator).__name__} is not fitted yet: call fit")
@@ -93,5 +100,6 @@ elif not TYPE_CHECKING:
                              f"expecting {estimator.n_features_in_} features as input")
         return X
 
-__all__ = ["BaseEstimator", "ClusterMixin", "ConvergenceWarning", "HAS_SKLEARN", "NotFittedError",
-           "TransformerMixin", "check_is_fitted", "check_random_state", "validate"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "ClusterMixin", "ConvergenceWarning", "HAS_SKLEARN",
+           "NotFittedError", "RegressorMixin", "TransformerMixin", "check_is_fitted",
+           "check_random_state", "validate"]

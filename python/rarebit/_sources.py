@@ -409,3 +409,38 @@ def source_of(X: Any) -> Optional[Source]:
     if not isinstance(X, np.ndarray) and hasattr(X, "read_direct") and hasattr(X, "chunks"):  # h5py
         return _backed(X, X.shape)
     return None
+
+
+def convert(X: Any, path: Any, **reading: Any) -> None:
+    """Writes samples to a file in the format of its suffix: .npy, .tsv, .csv (also .gz), .h5,
+    .h5ad.
+
+    Names of samples and features are kept where the format has a place for them. From .h5ad to
+    .h5ad all that is in the file is kept, and a layer of `dataset` takes the place of X.
+
+    Parameters
+    ----------
+    X : samples x features, as for `fit`; or the name of a file
+    path : where to write
+    reading : of a file: dataset, transpose, header, row_names, patches, missing_words
+
+    Examples
+    --------
+    >>> rarebit.convert("genes.tsv", "cells.npy", transpose=True)
+    """
+    if is_path(X) and os.fspath(X).endswith(".h5ad") and os.fspath(path).endswith(".h5ad") \
+            and set(reading) <= {"dataset"}:
+        dataset = reading.get("dataset")
+        with Context() as context:
+            context.run(io().rb_anndata_copy, os.fsencode(X), dataset and dataset.encode(),
+                        os.fsencode(path))
+        return
+    source = open(X, **reading) if is_path(X) else source_of(X)
+    if source is None:
+        if reading:
+            raise ValueError(f"{', '.join(reading)}: options of reading are for files alone")
+        source = ArraySource(X)
+        if hasattr(X, "columns"):
+            source.feature_names, source.sample_names = list(X.columns), list(X.index)
+    with Context() as context, source.lent(context) as samples:
+        context.run(io().rb_write, samples, os.fsencode(path))

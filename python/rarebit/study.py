@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _library, _modules, _tables
 from ._context import Callback, Context, python_names
-from ._estimators import Estimator, _seed, _threads
+from ._estimators import Estimator, _threads, parameters_of
 from ._library import ERROR, F, I, P, S, core, has_io, io, text
 from ._methods import samples_of
 from ._model import Model
@@ -84,13 +84,6 @@ class Selection:
         return self.why
 
 
-def _parameters(estimator: Estimator) -> dict[str, Any]:
-    values = {option.parameter: getattr(estimator, option.parameter)
-              for option in estimator._options}
-    values["random_state"] = _seed(values.get("random_state"))
-    return values
-
-
 def _anew(estimator: Estimator) -> Estimator:
     return type(estimator)(**estimator.get_params(deep=False))
 
@@ -127,7 +120,7 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     options : restarts (6), folds (3), permutations (0), checkpoint: a file that keeps the results
         of all fits, from which the same call goes on
     """
-    chosen = {**_parameters(estimator), "n_components": _numbers(units), **options}
+    chosen = {**parameters_of(estimator), "n_components": _numbers(units), **options}
     selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
     source = _anew(estimator)._source(X, covariates, reset=True)
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
@@ -163,7 +156,7 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     options : stability, similarity, representative, refit
     """
     result = _anew(estimator)
-    chosen = {**_parameters(estimator), **options, "restarts": restarts,
+    chosen = {**parameters_of(estimator), **options, "restarts": restarts,
               "checkpoint": None if checkpoint is None else os.fspath(checkpoint)}
     source, pointer = result._source(X, covariates, reset=True), c_void_p()
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),

@@ -1,0 +1,371 @@
+"""Nets: stacks of layers, nets that are trained on labels, and their layers for other programs.
+
+They need librarebit-nets.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from ctypes import byref, c_char_p, c_void_p, create_string_buffer, sizeof
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from ._context import Context
+from ._estimators import Estimator, _model_of, _order, _threads, entries, initialiser, \
+    parameters_of, signature_of
+from ._library import CLabelled, CScores, has_nets, nets, text
+from ._model import Array, Model
+from ._options import Option, Options
+from ._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
+from ._sources import groups_of
+
+__all__ = ["NetClassifier", "NetRegressor", "Stack", "export", "import_net"]
+
+Fitted = Union[Estimator, Model]
+SCORES = ("samples", "error_rate", "low", "high", "log_loss", "calibration_error",
+          "mean_squared_error")
+
+
+# -- stacks
+
+
+class Stack(Estimator):
+    """A stack of layers, each fitted to the codes of the one below.
+
+    `transform` gives the codes of the last layer; `inverse_transform`, `reconstruct` and
+    `components_` go through all of them.
+
+    Parameters
+    ----------
+    estimator : an estimator with the parameters of every layer; those that are numbers, choices and
+        flags may be lists with a value for each
+    n_components : units of each layer, the lowest first
+    codes_memory : megabytes of codes that are kept while layers are fitted
+
+    Attributes
+    ----------
+    layers_ : list of Models
+        Each takes the codes of the one below.
+
+    Examples
+    --------
+    >>> stack = rarebit.Stack(rarebit.RFN(random_state=1), [64, 16]).fit(X)
+    >>> codes = stack.transform(X)
+    """
+
+    _method = "stack"
+
+    def __init__(self, estimator: Estimator, n_components: Sequence[int] = (32, 16), *,
+                 codes_memory: Optional[int] = None) -> None:
+        self.estimator = estimator
+        self.n_components = n_components
+        self.codes_memory = codes_memory
+
+    def __getattr__(self, name: str) -> Any:
+        """What a stack does not have itself, such as n_jobs, is that of its layers."""
+        estimator = self.__dict__.get("estimator")
+        if estimator is None or name.endswith("_"):
+            raise AttributeError(f"a {type(self).__name__} has no {name}")
+        return getattr(estimator, name)
+
+    def fit(self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
+            start: Any = None) -> "Stack":
+        """Fits the layers, from below. Parameters are those of the estimators, without `start`."""
+        if start is not None:
+            raise ValueError("a stack begins anew: leave start out")
+        parameters = {**parameters_of(self.estimator), "n_components": self.n_components,
+                      "codes_memory": self.codes_memory}
+        listed = {name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+                  for name, value in parameters.items()}
+        pointer = c_void_p()
+        model = Model(pointer)
+        with self._kept_on_failure():
+            source = self._source(X, covariates, reset=True)
+            make = nets().rb_stack_options
+            with Context(_threads(self.n_jobs), int(self.verbose), self.callback) as context, \
+                    Options(context, self.estimator._method, make=make) as chosen, \
+                    source.lent(context) as samples:
+                chosen.set_all(listed)
+                stopped = context.run(nets().rb_stack_fit, chosen.pointer, samples, byref(pointer),
+                                      keeps=True)
+        self._keep(model)
+        if stopped:
+            self._tell_of_stop()
+        return self
+
+    @property
+    def layers_(self) -> list[Model]:
+        """Each takes the codes of the one below."""
+        return [_layer(self._fitted(), k + 1)
+                for k in range(nets().rb_stack_layers(self._fitted()._pointer))]
+
+
+def _layer(stack: Model, layer: int) -> Model:
+    pointer = c_void_p()
+    with Context() as context:
+        context.call(nets().rb_stack_layer, stack._pointer, layer, byref(pointer))
+    return Model(pointer)
+
+
+# -- nets
+
+
+class Net(Estimator):
+    """What nets share: training, outputs and scores."""
+
+    _method = "net"
+
+    def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], valid: Any,
+               outputs: str) -> None:
+        pointer = c_void_p()
+        model = Model(pointer)
+        with self._kept_on_failure(), ExitStack() as stack:
+            enter = stack.enter_context
+            context = enter(Context(_threads(self.n_jobs), int(self.verbose), self.callback))
+            chosen = enter(Options(context, make=_make_options))
+            chosen.set_all({**parameters_of(self), "outputs": outputs})
+            train = enter(self._labelled(context, X, y, covariates, reset=True))
+            beside = None
+            if valid is not None:
+                beside = byref(enter(self._labelled(context, valid[0], valid[1], None, reset=False)))
+            stopped = context.run(nets().rb_finetune, chosen.pointer,
+                                  None if start is None else _model_of(start)._pointer,
+                                  byref(train), beside, byref(pointer), keeps=True)
+        self._keep(model)
+        if stopped:
+            self._tell_of_stop()
+
+    @contextmanager
+    def _labelled(self, context: Context, X: Any, y: Any, covariates: Any,
+                  reset: bool) -> Iterator[CLabelled]:
+        """Samples with what the net is to give for them."""
+        source = self._source(X, covariates, reset=reset)
+        if len(y) != source.shape[0]:
+            raise ValueError(f"y has {len(y)} values, but X has {source.shape[0]} samples")
+        with source.lent(context) as samples:
+            labelled = CLabelled(sizeof(CLabelled), samples.value)
+            kept = self._targets(labelled, y)
+            yield labelled
+            del kept
+
+    def _targets(self, labelled: CLabelled, y: Any) -> Any:
+        """Fills in values; gives what must live as long."""
+        values = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+        labelled.values, labelled.n_values = values.ctypes.data, values.shape[1]
+        return values
+
+    def scores(self, X: Any, y: Any, *, covariates: Optional[Mapping[str, Any]] = None
+               ) -> dict[str, float]:
+        """How good the net is on labelled samples: error_rate with its 95 % interval (low, high),
+        log_loss, calibration_error, mean_squared_error, by name; NaN where there is none."""
+        check_is_fitted(self)
+        found = CScores(sizeof(CScores))
+        with Context(_threads(self.n_jobs)) as context, \
+                self._labelled(context, X, y, covariates, reset=False) as labelled:
+            context.run(nets().rb_net_score, self.model_._pointer, byref(labelled), byref(found))
+        told = {name: getattr(found, name) for name in SCORES}
+        nets().rb_net_scores_clear(byref(found))
+        return told
+
+
+class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
+    """Predicts classes by a net of rectified layers."""
+
+    classes_: Array
+
+    def __init__(self, **parameters: Any) -> None:
+        raise NotImplementedError("nets need librarebit-nets")
+
+    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+            covariates: Optional[Mapping[str, Any]] = None,
+            start: Optional[Fitted] = None,
+            valid: Optional[tuple[Any, Any]] = None) -> "NetClassifier":
+        """Trains the net.
+
+        Parameters
+        ----------
+        X, covariates : samples x features, as of the other estimators
+        y : the class of each sample; or 0 and 1, samples x classes that do not exclude each other
+        start : fitted estimator or Model, optional
+            Its layers and preprocessing are where the net begins: an RFN, DAE, RBM, PCA, Stack or
+            net. None: layers at random, as the parameter `layers` says.
+        valid : (X, y), optional
+            Samples that say when to stop: the net of the epoch with the fewest errors is kept.
+        """
+        y = _given(self, y)
+        several = y.ndim == 2 and y.shape[1] > 1
+        y = y if several else y.ravel()
+        if y.dtype.kind == "f" and (y != np.round(y)).any():
+            raise ValueError(f"y has the value {y[y != np.round(y)][0]}, which is no class; "
+                             "NetRegressor predicts values")
+        self.classes_ = np.arange(y.shape[1]) if several else np.unique(y)
+        self._train(X, y, covariates, start, valid, "logistic" if several else "softmax")
+        return self
+
+    def _targets(self, labelled: CLabelled, y: Any) -> Any:
+        y = np.asarray(y)
+        if y.ndim == 2 and y.shape[1] > 1:
+            return super()._targets(labelled, y)
+        y = y.ravel()
+        which = np.ascontiguousarray(np.searchsorted(self.classes_, y), dtype=np.int64)
+        strange = np.append(self.classes_, self.classes_[-1:])[which] != y
+        if strange.any():
+            raise ValueError(f"y has the class {y[strange][0]!r}, which the training samples have "
+                             "not")
+        names = groups_of(self.classes_)
+        labelled.n_classes, labelled.class_of, labelled.names = len(names), which.ctypes.data, names
+        return which, names
+
+    def predict_proba(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """The probability of each class, samples x classes."""
+        return self.transform(X, covariates=covariates)
+
+    def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """The most probable class of each sample; of classes that do not exclude each other 1
+        where one is more probable than not, samples x classes."""
+        chances = self.predict_proba(X, covariates=covariates)
+        if text(nets().rb_net_outputs(self.model_._pointer)) == "logistic":
+            return (chances > 0.5).astype(int)
+        return np.asarray(self.classes_[chances.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, *,  # type: ignore[override]
+              covariates: Optional[Mapping[str, Any]] = None) -> float:
+        """The share of the samples that are right."""
+        return 1 - self.scores(X, y, covariates=covariates)["error_rate"]
+
+
+class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
+    """Predicts values by a net of rectified layers."""
+
+    def __init__(self, **parameters: Any) -> None:
+        raise NotImplementedError("nets need librarebit-nets")
+
+    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+            covariates: Optional[Mapping[str, Any]] = None,
+            start: Optional[Fitted] = None,
+            valid: Optional[tuple[Any, Any]] = None) -> "NetRegressor":
+        """Trains the net. y: values, samples x targets, or one a sample; parameters are else those
+        of NetClassifier.fit."""
+        y = _given(self, y)
+        self._one = y.ndim == 1
+        self._train(X, y, covariates, start, valid, "linear")
+        return self
+
+    def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
+        """Values, samples x targets, or one a sample where y had one."""
+        values = self.transform(X, covariates=covariates)
+        return values[:, 0] if self._one else values
+
+    def score(self, X: Any, y: Any, *,  # type: ignore[override]
+              covariates: Optional[Mapping[str, Any]] = None) -> float:
+        """R squared: 1 - the mean squared error over the variance of y."""
+        error = self.scores(X, y, covariates=covariates)["mean_squared_error"]
+        return float(1 - error / np.var(np.asarray(y, dtype=np.float64), axis=0).mean())
+
+
+def _given(net: Net, y: Any) -> Array:
+    if y is None:
+        raise ValueError(f"{type(net).__name__} requires y to be passed, but the target y is None")
+    return np.asarray(y)
+
+
+def _make_options(pointer: Any, _: Any, handle: Any) -> int:
+    return int(nets().rb_finetune_options_new(pointer, handle))
+
+
+def _net_options() -> tuple[Option, ...]:
+    with Context() as context, Options(context, make=_make_options) as options:
+        return _order([row for row in options.rows() if row.name != "outputs"])
+
+
+def _complete(made: type[Net], options: tuple[Option, ...]) -> None:
+    """Parameters and docstring from the option table."""
+    title, y = (made.__doc__ or "").rstrip("."), "labels" if made is NetClassifier else "values"
+    made._options, made._parameters = options, tuple(option.parameter for option in options)
+    setattr(made, "__init__", initialiser(made.__name__, signature_of("net", options)))
+    made.__doc__ = f"""{title}, trained from random layers or from those of a model.
+
+Parameters
+----------
+{entries(options)}
+
+Examples
+--------
+>>> rfn = rarebit.RFN(64, random_state=1).fit(X)
+>>> net = rarebit.{made.__name__}(epochs=50, random_state=1).fit(X, {y}, start=rfn)
+>>> net.predict(X_test)
+"""
+
+
+if has_nets():
+    _rows = _net_options()
+    for _made in (NetClassifier, NetRegressor):
+        _complete(_made, _rows)
+
+
+# -- for other programs
+
+
+def net_of(model: Model) -> Net:
+    """A fitted classifier or regressor of a net."""
+    linear = text(nets().rb_net_outputs(model._pointer)) == "linear"
+    net: Net = NetRegressor() if linear else NetClassifier()
+    net._keep(model)
+    if isinstance(net, NetClassifier):
+        net.classes_ = np.asarray([_output(model, k) for k in range(model.n_components)])
+    else:
+        setattr(net, "_one", model.n_components == 1)
+    return net
+
+
+def _output(net: Model, output: int) -> str:
+    buffer = create_string_buffer(1000)
+    nets().rb_net_output_name(net._pointer, output, buffer, sizeof(buffer))
+    return buffer.value.decode("utf-8", "replace")
+
+
+def export(fitted: Fitted, path: Any, *, filter: Optional[str] = None) -> None:
+    """Writes the layers of a net, an RFN or a stack of RFN for other programs, by the suffix.
+
+    Parameters
+    ----------
+    fitted : a fitted estimator, or a Model
+    path : .onnx takes raw samples, all preprocessing is in it; .npz has weights1, bias1, ... and
+        centre and scale, for numpy and PyTorch: docs/howto/export.md
+    filter : of an RFN "posterior" (its codes) or "plain" (the directions of its loadings)
+
+    Examples
+    --------
+    >>> rarebit.export(net, "net.onnx")
+    """
+    model, layers = _model_of(fitted), c_void_p()
+    with Context() as context:
+        context.call(nets().rb_layers_new, model._pointer, filter and filter.encode(),
+                     byref(layers))
+        try:
+            context.run(nets().rb_layers_write, model._pointer, layers, os.fsencode(path))
+        finally:
+            nets().rb_layers_free(layers)
+
+
+def import_net(path: Any, like: Fitted) -> Net:
+    """A net with the layers of a file, trained elsewhere, in place of its own.
+
+    Parameters
+    ----------
+    path : .onnx or .npz, as `export` or PyTorch's state_dict names layers
+    like : the net that was exported; its preprocessing, classes and options stay
+
+    Examples
+    --------
+    >>> tuned = rarebit.import_net("tuned.npz", like=net)
+    """
+    pointer = c_void_p()
+    with Context() as context:
+        context.run(nets().rb_net_read, os.fsencode(path), _model_of(like)._pointer, byref(pointer))
+    net = net_of(Model(pointer))
+    if hasattr(like, "classes_"):
+        setattr(net, "classes_", like.classes_)
+    return net

@@ -1,0 +1,151 @@
+"""Stacks, nets and their layers: the bits of the program, and what scikit-learn expects."""
+
+import numpy as np
+import pytest
+import rarebit
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import log_loss, r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600].astype(np.float32), y[:600]
+
+
+def net(**parameters):
+    return rarebit.NetClassifier(layers="24", epochs=8, random_state=1, **parameters)
+
+
+def test_a_stack_is_that_of_the_program(digits, program, tmp_path):
+    X, _ = digits
+    np.save(tmp_path / "x.npy", X)
+    program("stack", "rfn", tmp_path / "x.npy", "--units", "16,6", "--iterations", "12,8", "--seed", 3,
+            "-o", tmp_path / "stack.h5", "-q")
+    stack = rarebit.Stack(rarebit.RFN(iterations=[12, 8], random_state=3), [16, 6]).fit(X)
+    there = rarebit.Model.load(tmp_path / "stack.h5")
+    for name, array in there.arrays.items():
+        if name.endswith("history"):  # has seconds
+            continue
+        assert np.array_equal(stack.model_.array(name), array), name
+    codes = stack.transform(X)
+    assert codes.shape == (600, 6) and stack.components_.shape == (6, 64)
+    below, above = stack.layers_
+    assert (below.n_components, above.n_components) == (16, 6)
+    lent = rarebit._sources.ArraySource
+    assert (above.encode(lent(below.encode(lent(X)))) == codes).all()
+    assert stack.reconstruct(X).shape == X.shape
+
+
+def test_a_stack_is_an_estimator(digits):
+    X, _ = digits
+    stack = rarebit.Stack(rarebit.RFN(iterations=3, random_state=1), [6, 3])
+    again = clone(stack).set_params(estimator__iterations=2, n_components=(5, 2))
+    assert again.fit_transform(X).shape == (600, 2) and stack.estimator.iterations == 3
+    assert again.model_.method == "stack"
+    with pytest.raises(AttributeError, match="colour"):
+        stack.colour
+    with pytest.raises(ValueError, match="start"):
+        stack.fit(X, start=again)
+
+
+def test_a_net_is_that_of_the_program(digits, program, tmp_path):
+    X, y = digits
+    for name, array in (("x", X[:400]), ("y", y[:400]), ("v", X[400:]), ("w", y[400:])):
+        np.save(tmp_path / f"{name}.npy", array)
+    program("finetune", "none", tmp_path / "x.npy", "--labels", tmp_path / "y.npy", "--valid",
+            tmp_path / "v.npy", "--valid-labels", tmp_path / "w.npy", "--layers", 24, "--epochs", 8,
+            "--seed", 1, "-o", tmp_path / "net.h5", "-q")
+    here = net().fit(X[:400], y[:400], valid=(X[400:], y[400:]))
+    there = rarebit.load(tmp_path / "net.h5")
+    for name, array in there.model_.arrays.items():
+        assert np.array_equal(here.model_.array(name), array), name
+    assert isinstance(there, rarebit.NetClassifier)
+    assert (there.predict(X) == here.predict(X).astype(str)).all()
+
+
+def test_what_a_net_says(digits):
+    X, y = digits
+    fitted = net().fit(X[:400], y[:400])
+    chances, said = fitted.predict_proba(X[400:]), fitted.predict(X[400:])
+    assert chances.shape == (200, 10) and chances.sum(axis=1) == pytest.approx(np.ones(200))
+    assert (fitted.classes_[chances.argmax(axis=1)] == said).all() and said.dtype == y.dtype
+    right = (said == y[400:]).mean()
+    assert fitted.score(X[400:], y[400:]) == pytest.approx(right) and right > 0.5
+    scores = fitted.scores(X[400:], y[400:])
+    assert scores["low"] < 1 - right < scores["high"]
+    assert scores["log_loss"] == pytest.approx(log_loss(y[400:], chances.astype(float)), rel=1e-4)
+    words = net().fit(X[:400], np.array(list("abcdefghij"))[y[:400]])
+    assert set(words.predict(X)) <= set("abcdefghij")
+
+
+def test_a_net_begins_with_layers(digits, tmp_path):
+    X, y = digits
+    rfn = rarebit.RFN(20, iterations=15, random_state=1).fit(X)
+    begun = rarebit.NetClassifier(epochs=1, rate=1e-9, random_state=1).fit(X, y, start=rfn)
+    rarebit.export(rfn, tmp_path / "rfn.npz", filter="plain")
+    rarebit.export(begun, tmp_path / "net.npz")
+    layers = [np.load(tmp_path / f"{name}.npz")["weights1"] for name in ("rfn", "net")]
+    assert layers[1] == pytest.approx(layers[0], abs=1e-6) and layers[0].shape == (20, 64)
+    further = rarebit.NetClassifier(epochs=5, random_state=1).fit(X, y, start=begun)
+    assert further.score(X, y) > 0.5 > begun.score(X, y)
+
+
+def test_classes_that_do_not_exclude_each_other(digits):
+    X, y = digits
+    both = np.stack([y > 4, y % 2 == 0], axis=1).astype(int)
+    fitted = net().fit(X, both)
+    assert fitted.predict(X).shape == (600, 2) and (fitted.predict(X) == both).mean() > 0.8
+
+
+def test_values(digits):
+    X, y = digits
+    fitted = rarebit.NetRegressor(layers="16", epochs=10, rate=1e-3, random_state=1).fit(X, y / 10)
+    said = fitted.predict(X)
+    assert said.shape == (600,)
+    assert fitted.score(X, y / 10) == pytest.approx(r2_score(y / 10, said), abs=1e-4)
+    two = rarebit.NetRegressor(epochs=2, random_state=1).fit(X, np.stack([y, -y], axis=1) / 10)
+    assert two.predict(X).shape == (600, 2)
+
+
+def test_in_pipelines_and_searches(digits):
+    X, y = digits
+    piped = make_pipeline(StandardScaler(), net(precision="float32"))
+    found = GridSearchCV(piped, {"netclassifier__rate": [1e-9, 0.05]}, cv=2).fit(X, y)
+    assert found.best_params_ == {"netclassifier__rate": 0.05}
+
+
+def test_layers_go_out_and_come_back(digits, tmp_path):
+    X, y = digits
+    fitted = net().fit(X, y)
+    rarebit.export(fitted, tmp_path / "net.npz")
+    arrays = dict(np.load(tmp_path / "net.npz"))
+    hidden = (X - arrays["centre"]) / arrays["scale"] @ arrays["weights1"].T + arrays["bias1"]
+    logits = np.maximum(hidden, 0) @ arrays["weights2"].T + arrays["bias2"]
+    assert (fitted.classes_[logits.argmax(axis=1)] == fitted.predict(X)).all()
+    arrays["bias2"][3] += 1000
+    np.savez(tmp_path / "tuned.npz", **arrays)
+    tuned = rarebit.import_net(tmp_path / "tuned.npz", like=fitted)
+    assert (tuned.predict(X) == 3).all()
+    rarebit.export(fitted, tmp_path / "net.onnx")
+    assert (tmp_path / "net.onnx").stat().st_size > 1000
+    with pytest.raises(ValueError, match="onnx"):
+        rarebit.export(fitted, tmp_path / "net.txt")
+
+
+def test_what_nets_refuse(digits):
+    X, y = digits
+    with pytest.raises(ValueError, match="y has 3 values, but X has 600 samples"):
+        net().fit(X, y[:3])
+    with pytest.raises(ValueError, match="class 11"):
+        net().fit(X, y, valid=(X, np.full(600, 11)))
+    with pytest.raises(ValueError, match="target y is None"):
+        net().fit(X, None)
+    with pytest.raises(ValueError, match="0.5.*NetRegressor"):
+        net().fit(X, y / 2)
+    with pytest.raises(TypeError, match="no parameter 'outputs'"):
+        rarebit.NetClassifier(outputs="linear")
