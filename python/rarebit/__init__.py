@@ -9,12 +9,12 @@ those to compare with.
 """
 
 from ._check import Check, check
-from ._context import Progress
 from ._estimators import Estimator
 from ._library import build_info, version as library_version
 from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
 from ._model import Model
+from ._progress import Progress
 from ._replication import compare, replicate
 from ._report import Report, report
 from ._rerun import rerun

@@ -6,14 +6,13 @@ import _thread
 import queue
 import re
 import threading
-import time
 import warnings
 from collections import deque
 from ctypes import byref, c_void_p
-from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
 from ._library import Error, LogFn, ProgressFn, core, has_nets, nets, text
+from ._progress import LOGGER, Progress, Teller, progress_of
 
 EXCEPTIONS: dict[int, type[Exception]] = {
     Error.MEMORY: MemoryError,
@@ -23,48 +22,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
 }  # all others: ValueError
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a fit stands after an iteration."""
-
-    iteration: int
-    """From 1."""
-    iterations: int
-    """How many were asked for."""
-    objective: float
-    """To be maximised."""
-    estep_objective: float
-    """To be minimised; NaN unless the option trace is set."""
-    seconds: float
-    """Of this iteration."""
-    elapsed: float
-    """Seconds since the fit began."""
-    remaining: float
-    """Estimated seconds until the last iteration."""
-    metrics: dict[str, float] = field(default_factory=dict)
-    """What else the method tells of an iteration."""
-    what: str = "iteration"
-    """What is counted: "iteration", or "fit"."""
-
-
 Callback = Callable[[Progress], Optional[bool]]
-
-
-def _progress(c: Any) -> Progress:
-    metrics = {}
-    k = 0
-    while c.metric_names and c.metric_names[k]:
-        metrics[c.metric_names[k].decode()] = c.metrics[k]
-        k += 1
-    return Progress(c.iteration, c.iterations, c.objective, c.estep_objective, c.seconds,
-                    c.elapsed, c.remaining, metrics, text(c.what) or "iteration")
-
-
-def _line(p: Progress) -> str:
-    line = f"{p.what} {p.iteration} of {p.iterations}, {p.elapsed:.1f} s"
-    if p.objective == p.objective:
-        line += f", objective {p.objective:.8g}"
-    return line
 
 
 def python_names(message: str) -> str:
@@ -109,8 +67,8 @@ class _Desk:
 class Context:
     """One piece of work of the library, with a context of its own.
 
-    `threads`: 0 is one per processor. `callback` and what `verbose` prints (1: a line a second,
-    2: each iteration) are called on the thread that makes the calls.
+    `threads`: 0 is one per processor. `callback` and what `verbose` prints are called on the thread
+    that makes the calls.
     """
 
     def __init__(self, threads: int = 1, verbose: int = 0,
@@ -122,11 +80,11 @@ class Context:
         self._interrupted = False
         self._desk: Optional[_Desk] = None
         self._messages: list[str] = []
-        self._verbose, self._callback, self._told = verbose, callback, float("-inf")
+        self._verbose, self._callback, self._teller = verbose, callback, Teller(verbose)
         self._on_log = LogFn(self._log)  # kept: the library calls them
         self._on_progress = ProgressFn(self._iteration)
         core.rb_context_on_log(self._pointer, self._on_log, None)
-        if verbose or callback is not None:
+        if self._teller.wanted or callback is not None:
             core.rb_context_on_progress(self._pointer, self._on_progress, None)
         try:
             if has_nets():
@@ -143,6 +101,7 @@ class Context:
     def __exit__(self, *_: Any) -> None:
         core.rb_context_free(self._pointer)
         self._pointer = c_void_p()
+        self._teller.close()
         for message in self._messages:
             warnings.warn(message, UserWarning, stacklevel=4)
         self._messages = []
@@ -155,21 +114,17 @@ class Context:
             self._messages.append(said)
         elif self._verbose:
             self.on_caller(lambda: print(f"rarebit: {said}"))
+        LOGGER.info("%s", said)
 
     def _iteration(self, c: Any, _: Any) -> int:
-        progress = _progress(c.contents)
-        if self._callback is None and not self._due(progress):
+        progress = progress_of(c.contents)
+        if self._callback is None and not self._teller.due(progress):
             return Error.OK
         return Error.INTERRUPTED if self.on_caller(lambda: self._tell(progress)) else Error.OK
 
-    def _due(self, p: Progress) -> bool:
-        return bool(self._verbose) and (self._verbose > 1 or p.iteration >= p.iterations
-                                        or time.monotonic() - self._told >= 1)
-
     def _tell(self, progress: Progress) -> bool:
-        if self._due(progress):
-            self._told = time.monotonic()
-            print(f"rarebit: {_line(progress)}")
+        if self._teller.due(progress):
+            self._teller.tell(progress)
         return self._callback is not None and self._callback(progress) is True
 
     def on_caller(self, task: Callable[[], Any]) -> Any:

@@ -37,8 +37,8 @@ NON_NEGATIVE = ("nmf",)
 OWN = {
     "n_jobs": (None, "int", "Threads; -1 is one per processor. Results are the same bits for any "
                "number."),
-    "verbose": (0, "int", "1 prints a line a second, and what the library says of the fit; 2 a "
-                "line an iteration."),
+    "verbose": (0, "int", "1 shows a bar where tqdm is installed, else a line a second, and what "
+                "the library says of the fit; 2 a line an iteration."),
     "callback": (None, "Callable[[Progress], bool | None]", "Called after each iteration with a "
                  "rarebit.Progress; when it gives True the fit ends, with a usable model."),
     "min_shared": (0.1, "float", "Files and AnnData with less than this share of the model's "

@@ -6,8 +6,8 @@ from typing import Any, Literal, Optional, Union
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
-from ._context import Progress
 from ._estimators import Clusters, Directions, Estimator
+from ._progress import Progress
 from ._sources import Source
 
 CLASSES: dict[str, type[Estimator]]

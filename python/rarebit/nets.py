@@ -129,7 +129,8 @@ class Net(Estimator):
             train = enter(self._labelled(context, X, y, covariates, reset=True))
             beside = None
             if valid is not None:
-                beside = byref(enter(self._labelled(context, valid[0], valid[1], None, reset=False)))
+                unseen = self._labelled(context, valid[0], valid[1], None, reset=False)
+                beside = byref(enter(unseen))
             stopped = context.run(nets().rb_finetune, chosen.pointer,
                                   None if start is None else _model_of(start)._pointer,
                                   byref(train), beside, byref(pointer), keeps=True)

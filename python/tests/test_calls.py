@@ -149,14 +149,33 @@ def test_an_exception_of_a_callback_comes_out(X):
 
 
 @quiet
-def test_verbose_prints(X, capfd):
+def test_verbose_prints(X, capfd, monkeypatch):
     RFN(3, iterations=3).fit(X)
     assert capfd.readouterr() == ("", "")
     RFN(3, iterations=3, verbose=2).fit(X)
     assert "iteration 2 of 3" in capfd.readouterr().out
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     RFN(3, iterations=300, parameter_tolerance=0, verbose=1).fit(X)
     out = capfd.readouterr().out
     assert "iteration 300 of 300" in out and "iteration 2 of" not in out
+
+
+@quiet
+def test_progress_is_a_bar_of_tqdm(X, capfd):
+    pytest.importorskip("tqdm")
+    RFN(3, iterations=300, parameter_tolerance=0, verbose=1).fit(X)
+    out, err = capfd.readouterr()
+    assert "300/300" in err and "objective=" in err and "300 of 300" not in out
+
+
+@quiet
+def test_messages_and_iterations_are_logged(X, caplog, capfd):
+    with caplog.at_level("DEBUG", logger="rarebit"):
+        fitted = RFN(3, iterations=4, drop="constant").fit(np.c_[X, np.ones(len(X))])
+    told = [(record.levelname, record.message) for record in caplog.records]
+    assert sum(level == "DEBUG" and "of 4" in said for level, said in told) == fitted.n_iter_ == 4
+    assert any(level == "INFO" for level, _ in told)
+    assert capfd.readouterr() == ("", "")
 
 
 @quiet

@@ -162,7 +162,7 @@ def test_slower_kernels_of_the_blas_are_told():
     code = ("import numpy as np, rarebit\n"
             "info = rarebit.build_info()\n"
             "X = np.random.default_rng(0).random((50, 5), dtype='f')\n"
-            "for _ in range(2): rarebit.PCA(2, verbose=1).fit(X)\n"
+            "for _ in range(2): rarebit.PCA(2, verbose=2).fit(X)\n"
             "print(info['blas_core'] + ' ' + info['blas_advice'])")
     status, said = run(code, OPENBLAS_CORETYPE="Prescott")
     assert status == 0, said
