@@ -16,6 +16,11 @@ typedef struct survey {
     int64_t *first; /* of equal ones; -1: none */
 } survey;
 
+static survey survey_of(rb_scratch *scratch, int64_t n) {
+    return (survey){scratch->ctx, rb_take(scratch, n, sizeof(uint64_t)),
+                    rb_take(scratch, n, sizeof(bool)), rb_take(scratch, n, sizeof(int64_t))};
+}
+
 static void look_at(survey *s, const rb_matrix *view, int64_t i, int64_t sample) {
     int64_t e = view->sparse ? view->starts[i] - view->starts[0] : 0;
     int64_t end = view->sparse ? view->starts[i + 1] - view->starts[0] : view->n_features;
@@ -44,6 +49,52 @@ static rb_error look(survey *s, rb_source *source) {
             look_at(s, &view, i, first + i);
     }
     return err;
+}
+
+/* So many different values another sample hardly has by chance. */
+static bool tells_apart(const rb_matrix *view) {
+    enum { DIFFERENT = 10 };
+    double seen[DIFFERENT];
+    int count = 0;
+    for (int64_t k = 0; k < view->n_features && count < DIFFERENT; k++) {
+        double value = rb_matrix_at(view, 0, k);
+        bool again = false;
+        for (int e = 0; e < count; e++)
+            again |= seen[e] == value;
+        if (!again) seen[count++] = value;
+    }
+    return count == DIFFERENT;
+}
+
+static rb_error tell_same(survey *s, rb_source *source) {
+    int64_t n = source->n_samples, count = 0, last = 0;
+    rb_matrix view;
+    rb_error err = look(s, source);
+    err = err ? err : rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
+    for (int64_t i = 0; !err && i < n; i++) {
+        count += s->first[i] >= 0;
+        last = s->first[i] >= 0 ? i : last;
+    }
+    if (err || count == 0) return err;
+    err = rb_source_read(s->ctx, source, last, 1, &view);
+    if (!err && tells_apart(&view)) {
+        rb_log(s->ctx, RB_LOG_WARNING,
+               "%lld of %lld samples %s the values of an earlier one: `rarebit check` names them, "
+               "and a fit with `drop-samples=duplicates` leaves them out",
+               (long long)count, (long long)n, count == 1 ? "has" : "have");
+    }
+    return err;
+}
+
+rb_error rb_source_tell_same(rb_context *ctx, rb_source *source) {
+    enum { MOST_VALUES = 1 << 24 };
+    int64_t n = source->n_samples, cells;
+    bool few = rb_multiply(n, source->n_features, &cells) && cells <= MOST_VALUES;
+    if (!ctx->on_log || !few) return RB_OK;
+    rb_scratch scratch = {.ctx = ctx};
+    survey s = survey_of(&scratch, n);
+    if (!scratch.err) scratch.err = tell_same(&s, source);
+    return rb_scratch_end(&scratch);
 }
 
 /* Lists those that stay, and says how many do not. */
@@ -177,8 +228,7 @@ rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, 
     *owned = NULL;
     if (!which || strcmp(which, "none") == 0 || n == 0) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
-    survey s = {ctx, rb_take(&scratch, n, sizeof *s.hashes),
-                rb_take(&scratch, n, sizeof *s.constant), rb_take(&scratch, n, sizeof *s.first)};
+    survey s = survey_of(&scratch, n);
     int64_t *kept = rb_alloc(ctx, n, sizeof *kept);
     rb_error err = scratch.err ? scratch.err : kept ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : look(&s, from);

@@ -409,6 +409,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
     err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);
+    if (!err && restart < 0) err = rb_source_tell_same(ctx, source);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;

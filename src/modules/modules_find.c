@@ -60,6 +60,13 @@ static void note_stability(const rb_model *model, rb_modules *modules) {
     }
 }
 
+/* A fit that left out equal samples has no module of them. */
+static rb_error tell_same(rb_context *ctx, const rb_encoded *kept) {
+    const char *dropped = rb_model_attribute(kept->model, "drop-samples");
+    bool apart = dropped && strstr(dropped, "duplicates");
+    return apart ? RB_OK : rb_source_tell_same(ctx, kept->source);
+}
+
 /* ---- all of it ---- */
 
 /* What the modules of a model are found in. */
@@ -128,6 +135,7 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
     }
     if (!err) note_stability(kept->model, *modules);
     err = err ? err : note_data(ctx, kept->model, kept->source, *modules);
+    err = err ? err : tell_same(ctx, kept);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

@@ -17,6 +17,7 @@
 typedef struct methods_options {
     const char *methods;
     int64_t units, folds, seeds, seed;
+    int drop_samples;
 } methods_options;
 
 static const rb_option rows[] = {
@@ -30,6 +31,10 @@ static const rb_option rows[] = {
      "fits to all samples, from different starts", RB_OPTION_COMMON},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(methods_options, seed), "1", 0, 1e15, NULL, "N",
      "the first seed", RB_OPTION_COMMON},
+    {"drop-samples", 0, RB_OPTION_CHOICE, offsetof(methods_options, drop_samples), "none", 0, 0,
+     "none|constant|duplicates|duplicates,constant|constant,duplicates", "WHICH",
+     "fit without samples of one value throughout, and all but the first of equal samples; modules "
+     "and classes are of all"},
     {0},
 };
 
@@ -77,6 +82,8 @@ typedef struct study {
     rb_options *options; /* of the caller, and missing values filled */
     rb_source source;    /* of the matrix */
     const rb_matrix *matrix;
+    rb_source seen; /* the samples that fits see */
+    const rb_matrix *fitted;
     const rb_covariates *labels;
     int64_t fits, per_method; /* with samples held out, or for the match; and with all samples */
     rb_method_comparison *found;
@@ -175,17 +182,18 @@ static bool has_below(const rb_matrix *matrix) {
 
 static rb_error make_candidate(rb_context *ctx, study *s, candidate *c) {
     rb_options *options = NULL;
-    if (c->method->non_negative && has_below(s->matrix)) {
+    if (c->method->non_negative && has_below(s->fitted)) {
         snprintf(c->why, sizeof c->why, "explains no values below 0");
         return RB_OK;
     }
     rb_error err = rb_select_options(ctx, c->method->name, &options);
     err = err ? err : rb_options_set_as(ctx, s->options, options);
     err = err ? err
-              : rb_options_set_all(ctx, options, "units=%lld restarts=%lld folds=%lld seed=%lld",
-                                   (long long)s->chosen.units, (long long)s->fits,
-                                   (long long)s->chosen.folds, (long long)s->chosen.seed);
-    err = err ? err : rb_select_plan(ctx, options, &s->source, &c->plan);
+              : rb_options_set_all(
+                    ctx, options, "units=%lld restarts=%lld folds=%lld seed=%lld drop-samples=none",
+                    (long long)s->chosen.units, (long long)s->fits, (long long)s->chosen.folds,
+                    (long long)s->chosen.seed);
+    err = err ? err : rb_select_plan(ctx, options, &s->seen, &c->plan);
     rb_options_free(options);
     if (is_of_method(err)) {
         c->err = err;
@@ -200,7 +208,7 @@ static rb_error make_candidate(rb_context *ctx, study *s, candidate *c) {
 static rb_error check_data(rb_context *ctx, study *s) {
     rb_preprocess *p = NULL;
     rb_error err =
-        rb_preprocess_fit(ctx, rb_options_fields(s->options, &rb_preprocess_group), &s->source, &p);
+        rb_preprocess_fit(ctx, rb_options_fields(s->options, &rb_preprocess_group), &s->seen, &p);
     rb_preprocess_free(p);
     if (err || rb_options_is_set(s->options, "missing")) return err;
     return rb_options_set(ctx, s->options, "missing", "mean");
@@ -214,10 +222,20 @@ static rb_error check_labels(rb_context *ctx, const study *s) {
                    "the labels are not a class for each of the %lld samples", (long long)n);
 }
 
-static rb_error begin(rb_context *ctx, const rb_options *options, study *s) {
+static rb_error take_samples(rb_context *ctx, study *s, rb_matrix **own) {
+    rb_source *source = &s->source, *thin = NULL;
+    rb_error err = rb_fit_thin(ctx, s->options, &source, &thin);
+    err = err ? err : rb_study_load(ctx, source, &s->fitted, own);
+    if (!err) rb_source_of_matrix(s->fitted, &s->seen);
+    rb_source_free(thin);
+    return err;
+}
+
+static rb_error begin(rb_context *ctx, const rb_options *options, study *s, rb_matrix **own) {
     rb_error err = rb_methods_options(ctx, &s->options);
     if (!err && options) err = rb_options_set_as(ctx, options, s->options);
     err = err ? err : rb_options_take(ctx, s->options, &group, &s->chosen);
+    err = err ? err : take_samples(ctx, s, own);
     err = err ? err : add_methods(ctx, s->chosen.methods, s->found);
     err = err ? err : check_labels(ctx, s);
     err = err ? err : check_data(ctx, s);
@@ -270,7 +288,7 @@ static rb_error do_whole(rb_context *ctx, const study *s, const candidate *c, in
     double began = rb_seconds();
     result->size = sizeof *w;
     if (!w) return RB_ERROR_MEMORY;
-    rb_error err = rb_select_fit(ctx, &c->plan, s->matrix, s->chosen.units, fit, &model);
+    rb_error err = rb_select_fit(ctx, &c->plan, s->fitted, s->chosen.units, fit, &model);
     rb_document d = {.size = sizeof d, .model = model, .source = &source, .labels = s->labels};
     w->seconds = rb_seconds() - began;
     err = err ? err : rb_document_make(ctx, &d);
@@ -459,14 +477,14 @@ static void summarise(rb_context *ctx, rb_method_comparison *c, bool all) {
 
 rb_error rb_methods_compare(rb_context *ctx, const rb_options *options, rb_source *source,
                             const rb_covariates *labels, rb_method_comparison **comparison) {
-    rb_matrix *own = NULL;
+    rb_matrix *own = NULL, *some = NULL;
     bool complete;
     study s = {.labels = labels};
     *comparison = NULL;
     s.found = rb_alloc_zero(ctx, 1, sizeof *s.found);
     rb_error err = s.found ? rb_study_load(ctx, source, &s.matrix, &own) : RB_ERROR_MEMORY;
     if (!err) rb_source_of_matrix(s.matrix, &s.source);
-    err = err ? err : begin(ctx, options, &s);
+    err = err ? err : begin(ctx, options, &s, &some);
     if (!err) {
         rb_jobs jobs = {.count = s.found->count * s.per_method,
                         .what = "fit",
@@ -480,6 +498,7 @@ rb_error rb_methods_compare(rb_context *ctx, const rb_options *options, rb_sourc
     if (err) rb_method_comparison_free(s.found);
     *comparison = err ? NULL : s.found;
     rb_options_free(s.options);
+    rb_matrix_free(some);
     rb_matrix_free(own);
     return err;
 }

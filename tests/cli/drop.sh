@@ -81,6 +81,12 @@ for data in twice some; do
 done
 same twice.p some.p
 [ "$(cut -f 1-6 twice.select.tsv)" = "$(cut -f 1-6 some.select.tsv)" ] || fail "select: $(cat twice.select.tsv some.select.tsv)"
+for data in twice some; do
+    option=$without
+    [ $data = twice ] || option=--drop-samples=none
+    expect 0 methods $data.tsv --methods pca,rfn -k 2 $option -o $data.methods.tsv -q
+done
+[ "$(cut -f 1-6 twice.methods.tsv)" = "$(cut -f 1-6 some.methods.tsv)" ] || fail "methods: $(cat twice.methods.tsv some.methods.tsv)"
 expect 0 modules t.h5 twice.tsv --labels batch.tsv:batch -q
 awk 'BEGIN { for (i = 0; i < 40; i++) print "b" int(i / 4) }' >tens.txt
 breaks "blocks need all samples" modules t.h5 twice.tsv --permutations 19 --blocks tens.txt -q
@@ -88,4 +94,23 @@ expect 0 stack rfn twice.tsv -k 3,2 $without --iterations 5 --seed 1 -o s.h5 -q
 printf 'a,b\n1,1\n2,2\n' >flat.csv
 expect 1 fit nmf flat.csv -k 1 --drop-samples constant -o x.h5 -q
 says "--drop-samples constant leaves none of the 2 samples"
+
+# Equal samples are told of, but not where they are equal by chance, nor where they are left out.
+awk 'BEGIN { srand(5); for (i = 0; i < 40; i++) for (k = 1; k <= 12; k++)
+    printf "%.3f%s", i == 7 || i == 9 ? k / 7 : rand(), k < 12 ? "\t" : "\n" }' >equal.tsv
+awk 'BEGIN { srand(5); for (i = 0; i < 40; i++) print rand() < 0.5, rand() < 0.5, rand() < 0.5 }' OFS='\t' >chance.tsv
+for words in "fit rfn equal.tsv -k 2 --seed 1 -o c.h5 --consensus --restarts 3" "fit rfn equal.tsv -k 2 --seed 1 -o equal.h5" \
+    "modules equal.h5 equal.tsv"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 $words
+    says "1 of 40 samples has the values of an earlier one: \`rarebit check\` names them"
+done
+no_warning() {
+    expect 0 "$@"
+    ! grep -q "of an earlier one: " err || fail "$command: $(cat err)"
+}
+no_warning fit rfn chance.tsv -k 2 --seed 1 -o chance.h5
+no_warning modules chance.h5 chance.tsv
+no_warning fit rfn equal.tsv -k 2 --seed 1 --drop-samples duplicates -o equal.h5
+no_warning modules equal.h5 equal.tsv
 finish
