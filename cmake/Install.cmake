@@ -1,11 +1,11 @@
-# What `cmake --install` puts where, by component: core, io, plot, nets, media (libraries with headers and what CMake
-# and pkg-config need to find them) and tool (with man pages and completion). tests/install holds it to
-# that.
+# What `cmake --install` puts where, by component: core, io, plot, nets, media (shared libraries); core-dev, io-dev... (static
+# libraries, headers, and what CMake and pkg-config need to find them); tool (with man pages and completion).
+# tests/install holds it to that.
 include(CMakePackageConfigHelpers)
 file(RELATIVE_PATH RAREBIT_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   ${CMAKE_INSTALL_PREFIX})
 
-# CMake: find_package(rarebit-io) gives rarebit::rarebit-io and rarebit::rarebit-io_static.
+# CMake: find_package(rarebit-io) gives rarebit::rarebit-io and rarebit::rarebit-io_static, of what is built.
 #
 # pkg-config: the prefix is relative to the file, so that an installed tree may be moved. What the static
 # library needs is named by its flags: as packages they would add their headers' flags, which rarebit's
@@ -21,22 +21,25 @@ foreach(library ${RAREBIT_LIBRARIES})
     set(below rarebit)
   endif()
   set(name ${RAREBIT_${library}_NAME})
-  add_dependencies(rarebit_installed rarebit_${library}_shared rarebit_${library}_static)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
-  set_target_properties(rarebit_${library}_shared PROPERTIES EXPORT_NAME ${name})
-  set_target_properties(rarebit_${library}_static PROPERTIES EXPORT_NAME ${name}_static)
-  install(TARGETS rarebit_${library}_shared EXPORT ${name}_shared
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library})
-  install(TARGETS rarebit_${library}_static rarebit_${library}_dependencies EXPORT ${name}_static
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library})
+  set(development COMPONENT ${library}-dev)
+  if(TARGET rarebit_${library}_shared)
+    add_dependencies(rarebit_installed rarebit_${library}_shared)
+    set_target_properties(rarebit_${library}_shared PROPERTIES EXPORT_NAME ${name})
+    install(TARGETS rarebit_${library}_shared EXPORT ${name}_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT ${library} NAMELINK_COMPONENT ${library}-dev)
+    install(EXPORT ${name}_shared NAMESPACE rarebit:: FILE ${name}Shared.cmake DESTINATION ${folder} ${development})
+  endif()
+  if(TARGET rarebit_${library}_static)
+    add_dependencies(rarebit_installed rarebit_${library}_static)
+    set_target_properties(rarebit_${library}_static PROPERTIES EXPORT_NAME ${name}_static)
+    install(TARGETS rarebit_${library}_static rarebit_${library}_dependencies EXPORT ${name}_static
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${development})
+    install(EXPORT ${name}_static NAMESPACE rarebit:: FILE ${name}Static.cmake DESTINATION ${folder} ${development})
+  endif()
   foreach(header ${RAREBIT_${library}_HEADERS})
-    install(FILES include/rarebit/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit
-      COMPONENT ${library})
+    install(FILES include/rarebit/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit ${development})
   endforeach()
-  install(EXPORT ${name}_shared NAMESPACE rarebit:: FILE ${name}Shared.cmake
-    DESTINATION ${folder} COMPONENT ${library})
-  install(EXPORT ${name}_static NAMESPACE rarebit:: FILE ${name}Static.cmake
-    DESTINATION ${folder} COMPONENT ${library})
   set(RAREBIT_LIBRARY ${library})
   set(RAREBIT_BELOW ${below})
   configure_package_config_file(cmake/rarebitConfig.cmake.in ${PROJECT_BINARY_DIR}/${name}Config.cmake
@@ -45,23 +48,22 @@ foreach(library ${RAREBIT_LIBRARIES})
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/${name}Config.cmake
     ${PROJECT_BINARY_DIR}/${name}ConfigVersion.cmake cmake/Dependencies.cmake
-    DESTINATION ${folder} COMPONENT ${library})
+    DESTINATION ${folder} ${development})
   list(JOIN RAREBIT_${library}_LINK " " RAREBIT_LINK)
   list(JOIN below " " RAREBIT_REQUIRES)
   set(RAREBIT_SUMMARY "${RAREBIT_${library}_SUMMARY}")
   configure_file(rarebit.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-    COMPONENT ${library})
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${development})
 endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT core)
 
 if(TARGET rarebit)
   add_dependencies(rarebit_installed rarebit rarebit_manual)
   install(TARGETS rarebit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+  install(DIRECTORY ${RAREBIT_MANUAL_FOLDER}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
     COMPONENT tool OPTIONAL FILES_MATCHING PATTERN "*.1")
-  install(FILES ${PROJECT_BINARY_DIR}/completion/rarebit.bash RENAME rarebit
+  install(FILES ${RAREBIT_MANUAL_FOLDER}/completion/rarebit.bash RENAME rarebit
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool OPTIONAL)
-  install(FILES ${PROJECT_BINARY_DIR}/completion/_rarebit
+  install(FILES ${RAREBIT_MANUAL_FOLDER}/completion/_rarebit
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tool OPTIONAL)
 endif()

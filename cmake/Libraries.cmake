@@ -5,6 +5,9 @@
 # A shared library exports the functions of its public headers under the version RAREBIT_x.y, and what
 # the libraries above it use of its inside under RAREBIT_PRIVATE_x.y.z: these belong together.
 #
+# Static and shared ones are built, and the tool links the static ones; BUILD_SHARED_LIBS leaves out static libraries
+# where it is ON, shared ones where it is OFF.
+#
 # Libraries and tool have in the build tree the RUNPATH that they are installed with: CMake would end another one
 # with an empty element, for which the loader takes the working directory.
 set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -61,7 +64,7 @@ function(rarebit_library library)
     list(APPEND objects ${RAREBIT_KERNEL_OBJECTS})
   endif()
   set(below ${ARGN})
-  foreach(kind static shared)
+  foreach(kind ${RAREBIT_KINDS})
     string(TOUPPER ${kind} KIND)
     set(target rarebit_${library}_${kind})
     add_library(${target} ${KIND} ${objects})
@@ -72,9 +75,19 @@ function(rarebit_library library)
     target_link_libraries(${target} PUBLIC ${others})
   endforeach()
   # As find_package has them.
-  add_library(rarebit::${RAREBIT_${library}_NAME} ALIAS rarebit_${library}_shared)
-  add_library(rarebit::${RAREBIT_${library}_NAME}_static ALIAS rarebit_${library}_static)
-  target_link_libraries(rarebit_${library}_static PUBLIC rarebit_${library}_dependencies)
+  list(GET RAREBIT_KINDS 0 first)
+  add_library(rarebit::${RAREBIT_${library}_NAME} ALIAS rarebit_${library}_${first})
+  if(TARGET rarebit_${library}_static)
+    add_library(rarebit::${RAREBIT_${library}_NAME}_static ALIAS rarebit_${library}_static)
+    target_link_libraries(rarebit_${library}_static PUBLIC rarebit_${library}_dependencies)
+  endif()
+  if(TARGET rarebit_${library}_shared)
+    rarebit_shared(${library})
+  endif()
+endfunction()
+
+# What a shared library is besides its objects.
+function(rarebit_shared library)
   target_link_libraries(rarebit_${library}_shared PRIVATE rarebit_${library}_dependencies)
   set_target_properties(rarebit_${library}_shared PROPERTIES VERSION ${PROJECT_VERSION}
     SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
@@ -85,7 +98,7 @@ endfunction()
 
 # rarebit_exports(LIBRARY [LIBRARY ABOVE]...)
 function(rarebit_exports library)
-  if(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL ELF)
+  if(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL ELF OR NOT TARGET rarebit_${library}_shared)
     return()
   endif()
   set(map ${PROJECT_BINARY_DIR}/${RAREBIT_${library}_NAME}.map)
@@ -111,6 +124,14 @@ function(rarebit_exports library)
     -Wl,-Bsymbolic-functions)
 endfunction()
 
+set(RAREBIT_KINDS shared static)
+if(DEFINED BUILD_SHARED_LIBS)
+  set(RAREBIT_KINDS static)
+  if(BUILD_SHARED_LIBS)
+    set(RAREBIT_KINDS shared)
+  endif()
+endif()
+list(GET RAREBIT_KINDS -1 RAREBIT_LINKED) # the kind that programs of this build link
 rarebit_library(core)
 set(RAREBIT_LIBRARIES core)
 if(RAREBIT_IO)
@@ -144,5 +165,5 @@ endforeach()
 # All of them, for what is built here.
 add_library(rarebit_all INTERFACE)
 foreach(library ${RAREBIT_LIBRARIES})
-  target_link_libraries(rarebit_all INTERFACE rarebit_${library}_static)
+  target_link_libraries(rarebit_all INTERFACE rarebit_${library}_${RAREBIT_LINKED})
 endforeach()

@@ -6,7 +6,9 @@ is handed to CMake: CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack" pip install .
 
 import ast
 import base64
+import gzip
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -148,15 +150,22 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     name = f"rarebit-{version()}"
-    with tempfile.TemporaryDirectory(prefix="rarebit-sdist-") as folder:
-        information = pathlib.Path(folder, "PKG-INFO")
-        information.write_text(metadata(), "utf-8")
-        with tarfile.open(os.path.join(sdist_directory, f"{name}.tar.gz"), "w:gz",
-                          format=tarfile.PAX_FORMAT) as archive:
-            archive.add(information, f"{name}/PKG-INFO")
-            for part in SOURCES:
-                path = ROOT / part
-                for file in files(path) if path.is_dir() else [path]:
-                    if file.name not in LIBRARIES:
-                        archive.add(file, f"{name}/{file.relative_to(ROOT).as_posix()}")
+    with open(os.path.join(sdist_directory, f"{name}.tar.gz"), "wb") as file, \
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        add_file(archive, f"{name}/PKG-INFO", metadata().encode())
+        for part in SOURCES:
+            path = ROOT / part
+            for source in files(path) if path.is_dir() else [path]:
+                if source.name not in LIBRARIES:
+                    add_file(archive, f"{name}/{source.relative_to(ROOT).as_posix()}",
+                             source.read_bytes(), 0o755 if os.access(source, os.X_OK) else 0o644)
     return f"{name}.tar.gz"
+
+
+def add_file(archive, name, data, mode=0o644):
+    """Into a tar: of nobody, at the time that SOURCE_DATE_EPOCH says."""
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(data), mode
+    entry.mtime = int(os.environ.get("SOURCE_DATE_EPOCH", 315532800))  # 1980, as in the wheel
+    archive.addfile(entry, io.BytesIO(data))

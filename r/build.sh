@@ -79,6 +79,13 @@ fi
 cd "$work"
 R CMD build --no-manual rarebit
 tarball=$(ls rarebit_*.tar.gz)
+if [ "${SOURCE_DATE_EPOCH:-}" ]; then # R writes who packed it, and when
+    rm -rf rarebit
+    tar -xf "$tarball"
+    sed -i "s/^Packaged: .*/Packaged: $(date -u -d "@$SOURCE_DATE_EPOCH" '+%Y-%m-%d %H:%M:%S') UTC; rarebit/" rarebit/DESCRIPTION
+    tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --format=gnu \
+        -cf - rarebit | gzip -9n >"$tarball"
+fi
 stands "$to/$tarball" && { [ ! -f "$to/$tarball" ] || [ -L "$to/$tarball" ]; } &&
     die "$to/$tarball is no tarball; move it, or name another folder"
 mv -f "$tarball" "$to/$tarball"

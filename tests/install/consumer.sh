@@ -84,8 +84,16 @@ done
 
 # The core stands alone: installed by itself, and without a name that begins with HDF5's.
 "$CMAKE" --install "$BUILD" --prefix "$work/alone" --component core >log
+[ -z "$(find alone ! -type d ! -name 'librarebit.so.*' ! -name LICENSE)" ] # what a program needs to run
+"$CMAKE" --install "$BUILD" --prefix "$work/alone" --component core-dev >log
 [ -z "$(find alone -name '*rarebit-io*' -o -name io.h -o -name plot.h)" ]
 "$CC" rarebit.c -o alone/outside -Ialone/include -L"$(dirname "$(find alone -name librarebit.so)")" -lrarebit
+
+# Where no shared library is installed, the names are of the static ones.
+find "$prefix" -name '*Shared*.cmake' -delete
+"$CMAKE" -S rarebit-io/shared -B only -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >log 2>&1 &&
+    "$CMAKE" --build only >log 2>&1 || { cat log >&2; exit 1; }
+check "find_package(rarebit-io) without shared libraries" only/outside static
 
 if [ -n "${RAREBIT:-}" ]; then
     "$prefix/bin/rarebit" version | grep -qF "$version"

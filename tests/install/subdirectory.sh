@@ -1,5 +1,5 @@
 # Another project takes this one in by add_subdirectory: it links to the names that find_package gives, builds neither
-# tests nor benchmarks, needs no C++, and keeps its flags. By itself, flags that somebody sets are kept.
+# tests nor benchmarks, needs no C++, and keeps its flags. BUILD_SHARED_LIBS says which kind of libraries it builds. By itself, flags that somebody sets are kept.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,8 +16,12 @@ project(outside C)
 add_subdirectory("$SOURCE" rarebit)
 add_executable(outside main.c)
 target_link_libraries(outside rarebit::rarebit)
-add_executable(outside_static main.c)
-target_link_libraries(outside_static rarebit::rarebit_static)
+if(NOT DEFINED BUILD_SHARED_LIBS)
+  add_executable(outside_static main.c)
+  target_link_libraries(outside_static rarebit::rarebit_static)
+elseif(BUILD_SHARED_LIBS AND TARGET rarebit_core_static OR NOT BUILD_SHARED_LIBS AND TARGET rarebit_core_shared)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS is \${BUILD_SHARED_LIBS}, but the other kind is built as well")
+endif()
 get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
 get_property(tests DIRECTORY "$SOURCE" PROPERTY SUBDIRECTORIES)
 if(NOT languages STREQUAL "C" OR tests)
@@ -38,6 +42,10 @@ if compiled build '-O[23]' || grep -E 'tests/unit|/bench/|/fuzz/' "$work/build/c
     echo "a project around this one gets other flags than its own, or tests" >&2
     exit 1
 fi
+
+for shared in ON OFF; do
+    configure -S "$work" -B "$work/kind$shared" -DBUILD_SHARED_LIBS=$shared
+done
 
 configure -S "$SOURCE" -B "$work/alone" -DRAREBIT_IO=OFF
 compiled alone -O1

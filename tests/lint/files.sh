@@ -11,7 +11,7 @@ for file in $(find include src tool tests bench fuzz examples r -name '*.[ch]' -
     awk -v file="$file" 'length > 100 { print file ":" FNR ": longer than 100 columns"; bad = 1 }
         END { exit bad }' "$file" >&2 || status=1
 done
-for folder in src src/*/ include tool tests bench fuzz docs examples cmake python r site; do
+for folder in src src/*/ include tool tests bench fuzz docs examples cmake packaging python r site; do
     if [ -d "$folder" ] && [ ! -f "$folder/README.md" ]; then
         echo "$folder: no README.md" >&2
         status=1
