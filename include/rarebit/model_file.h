@@ -22,7 +22,7 @@ RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
  * and writes `codes` (its observations x units, from rb_encode) as obsm `key`, the loadings as
  * varm `key`, matched with the variables by name, else by position (zeros for variables not in
- * use), and under uns `key` the attributes of the model as `settings` and the model itself as
+ * use), and under uns `key` the attributes of the model as `params` and the model itself as
  * `model`, the bytes of rb_model_save_memory. key NULL: X_<method>; varm and uns leave out "X_".
  * Older results of the same names are replaced, all else in the file stays. RB_ERROR_ARGUMENT (no
  * such name can be), RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or variables),

@@ -86,7 +86,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # -- fitting and using
 
     def fit(self: Self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
-            start: Union["Estimator", Model, None] = None) -> Self:
+            start: Union["Estimator", Model, None] = None, **others: Any) -> Self:
         """Fits the model.
 
         Parameters
@@ -102,6 +102,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             features: so they reach every step of a pipeline and every part of a search.
         start : fitted estimator or Model, optional
             To go on from; of the same method.
+        others : refused; so is sample_weight, since all samples weigh alike
 
         Computed is in float32 unless precision="float64" is asked for, whatever the type of X; what
         is subtracted from features is subtracted in float64 before. Codes and samples that come
@@ -112,6 +113,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         on_interrupt="stop" a ConvergenceWarning says so and the program goes on, unless Ctrl-C
         follows Ctrl-C within two seconds.
         """
+        _refuse_others(self, others)
         if self.on_interrupt not in INTERRUPTS:
             raise ValueError(f'on_interrupt is {self.on_interrupt!r}, but must be "raise" or "stop"')
         with self._kept_on_failure():
@@ -174,9 +176,9 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None, *,
                       covariates: Optional[Mapping[str, Any]] = None,
-                      start: Union["Estimator", Model, None] = None) -> Any:
+                      start: Union["Estimator", Model, None] = None, **others: Any) -> Any:
         """Fits the model, and gives the codes of its samples. Parameters are those of `fit`."""
-        return self.fit(X, y, covariates=covariates, start=start).transform(
+        return self.fit(X, y, covariates=covariates, start=start, **others).transform(
             X, covariates=covariates)
 
     def inverse_transform(self, Z: Any) -> Array:
@@ -354,6 +356,46 @@ def parameters_of(estimator: Estimator) -> dict[str, Any]:
     return values
 
 
+class Batches(Estimator):
+    """An estimator that learns from batches of samples, one after the other."""
+
+    def partial_fit(self: Self, X: Any, y: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None) -> Self:
+        """Makes one iteration with these samples, from the model so far.
+
+        Preprocessing is that of the first call, as `missing="omit"` alone can still be said later.
+        Nothing else is remembered of earlier batches than the model: give batches of more samples
+        than units, and several passes. Where all samples can be read, `fit` with the parameter
+        `batch_size` also keeps moments of earlier batches.
+
+        Parameters
+        ----------
+        X, covariates : as of fit
+
+        Examples
+        --------
+        >>> rfn = rarebit.RFN(10, random_state=1)
+        >>> for batch in batches:
+        ...     rfn.partial_fit(batch)
+        """
+        before = vars(self).get("model_")
+        with self._kept_on_failure():
+            source = self._source(X, covariates, reset=before is None)
+            parameters: dict[str, Any] = {**parameters_of(self), "iterations": 1}
+            if before is not None:
+                parameters.update((o.parameter, None) for o in self._options
+                                  if o.group == "Preprocessing" or o.name == "restarts")
+            model, stopped = Model.fit(
+                self._method, source, parameters, threads=_threads(self.n_jobs),
+                verbose=int(self.verbose), callback=self.callback, start=before)
+        done = self.n_iter_ if before is not None else 0
+        self._keep(model)
+        self.n_iter_ += done
+        if stopped:
+            self._tell_of_stop()
+        return self
+
+
 class Directions(Estimator):
     """An estimator whose units are principal components."""
 
@@ -384,19 +426,19 @@ class Clusters(ClusterMixin, Estimator):  # type: ignore[misc]
     inertia_: float
 
     def fit(self: Self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
-            start: Union[Estimator, Model, None] = None) -> Self:
+            start: Union[Estimator, Model, None] = None, **others: Any) -> Self:
         """Fits the model; `labels_` is the unit of each sample of X, by one more pass. Parameters
         are those of the other estimators."""
-        super().fit(X, y, covariates=covariates, start=start)
+        super().fit(X, y, covariates=covariates, start=start, **others)
         self.labels_ = self.predict(X, covariates=covariates)
         self.inertia_ = self.evaluate(X, covariates=covariates)["reconstruction_error"] ** 2
         return self
 
     def fit_predict(self, X: Any, y: Any = None, *,
                     covariates: Optional[Mapping[str, Any]] = None,
-                    start: Union[Estimator, Model, None] = None) -> Array:
+                    start: Union[Estimator, Model, None] = None, **others: Any) -> Array:
         """Fits the model, and gives `labels_`. Parameters are those of `fit`."""
-        return self.fit(X, y, covariates=covariates, start=start).labels_
+        return self.fit(X, y, covariates=covariates, start=start, **others).labels_
 
     def _keep(self, model: Model) -> None:
         super()._keep(model)
@@ -443,6 +485,18 @@ def _model_of(fitted: Any) -> Model:
         raise TypeError("a fitted estimator or a rarebit.Model is needed, but this is of type "
                         f"{type(fitted).__name__}")
     return fitted
+
+
+def _refuse_others(estimator: Estimator, others: Mapping[str, Any]) -> None:
+    """Arguments of fit that it does not take."""
+    name = type(estimator).__name__
+    if others.get("sample_weight") is not None:
+        raise TypeError(f"{name} takes no sample_weight, since all samples weigh alike; leave it "
+                        "out, or repeat the samples that are to count more")
+    for other in others:
+        if other != "sample_weight":
+            raise TypeError(f"fit of {name} has no argument '{other}'; help(rarebit.{name}.fit) "
+                            "has all")
 
 
 def refuse_unknown(who: str, keywords: Iterable[str], known: Container[str]) -> None:
@@ -560,7 +614,8 @@ def initialiser(name: str, signature: inspect.Signature) -> Any:
 def make(method: Method) -> type[Estimator]:
     """The class of a method."""
     options, name = _order(options_of(method.name)), class_name(method.name)
-    return type(name, (BASES.get(method.name, Estimator),), {
+    base = BASES.get(method.name, Batches if method.batches else Estimator)
+    return type(name, (base,), {
         "__init__": initialiser(name, signature_of(method.name, options)),
         "__module__": "rarebit", "__doc__": document(method, options), "_method": method.name,
         "_options": options, "_parameters": tuple(option.parameter for option in options)})

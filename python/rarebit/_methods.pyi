@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional, Union
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
-from ._estimators import Clusters, Directions, Estimator
+from ._estimators import Batches, Clusters, Directions, Estimator
 from ._progress import Progress
 from ._sources import Source
 
@@ -19,7 +19,7 @@ def samples_of(X: Any) -> Source: ...
 def load(path: Any) -> Estimator: ...
 
 
-class RFN(Estimator):
+class RFN(Batches):
     n_components: Any
     preset: Any
     sparse_loadings: Any
@@ -1161,7 +1161,7 @@ class KMeans(Clusters):
     ) -> None: ...
 
 
-class DAE(Estimator):
+class DAE(Batches):
     n_components: Any
     preset: Any
     corruption: Any
@@ -1236,7 +1236,7 @@ class DAE(Estimator):
     ) -> None: ...
 
 
-class RBM(Estimator):
+class RBM(Batches):
     n_components: Any
     preset: Any
     visible: Any

@@ -20,6 +20,8 @@ class Method:
     """What it tells of iterations."""
     missing: bool
     """Can it do without values that are missing?"""
+    batches: bool
+    """Can an M-step follow each batch of samples?"""
 
 
 def methods(context: Context) -> list[Method]:
@@ -34,4 +36,5 @@ def methods(context: Context) -> list[Method]:
         while table.metric_names and table.metric_names[len(metrics)]:
             metrics.append(table.metric_names[len(metrics)].decode())
         found.append(Method(text(table.name) or "", text(table.title) or "",
-                            text(table.code_name) or "", tuple(metrics), table.missing))
+                            text(table.code_name) or "", tuple(metrics), table.missing,
+                            table.takes_batches))

@@ -18,7 +18,7 @@ from typing import Any, Literal, Optional, Union
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 
-from ._estimators import Clusters, Directions, Estimator
+from ._estimators import Batches, Clusters, Directions, Estimator
 from ._progress import Progress
 from ._sources import Source
 

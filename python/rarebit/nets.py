@@ -13,8 +13,8 @@ from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from ._context import Context
-from ._estimators import Estimator, _model_of, _order, _threads, entries, initialiser, \
-    parameters_of, signature_of
+from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
+    initialiser, parameters_of, signature_of
 from ._library import CLabelled, CScores, has_nets, nets, text
 from ._model import Array, Model
 from ._options import Option, Options
@@ -64,15 +64,16 @@ class Stack(Estimator):
         self.codes_memory = codes_memory
 
     def __getattr__(self, name: str) -> Any:
-        """What a stack does not have itself, such as n_jobs, is that of its layers."""
+        """Parameters that a stack does not have itself, such as n_jobs, are those of its layers."""
         estimator = self.__dict__.get("estimator")
-        if estimator is None or name.endswith("_"):
+        if estimator is None or name not in (*estimator._parameters, *OWN):
             raise AttributeError(f"a {type(self).__name__} has no {name}")
         return getattr(estimator, name)
 
     def fit(self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None,
-            start: Any = None) -> "Stack":
+            start: Any = None, **others: Any) -> "Stack":
         """Fits the layers, from below. Parameters are those of the estimators, without `start`."""
+        _refuse_others(self, others)
         if start is not None:
             raise ValueError("a stack begins anew: leave start out")
         parameters = {**parameters_of(self.estimator), "n_components": self.n_components,
@@ -182,7 +183,7 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
-            valid: Optional[tuple[Any, Any]] = None) -> "NetClassifier":
+            valid: Optional[tuple[Any, Any]] = None, **others: Any) -> "NetClassifier":
         """Trains the net.
 
         Parameters
@@ -192,9 +193,11 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         start : fitted estimator or Model, optional
             Its layers and preprocessing are where the net begins: an RFN, DAE, RBM, PCA, Stack or
             net. None: layers at random, as the parameter `layers` says.
+        others : refused; so is sample_weight: class_weights weighs classes
         valid : (X, y), optional
             Samples that say when to stop: the net of the epoch with the fewest errors is kept.
         """
+        _refuse_others(self, others)
         y = _given(self, y)
         several = y.ndim == 2 and y.shape[1] > 1
         y = y if several else y.ravel()
@@ -246,9 +249,10 @@ class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
-            valid: Optional[tuple[Any, Any]] = None) -> "NetRegressor":
+            valid: Optional[tuple[Any, Any]] = None, **others: Any) -> "NetRegressor":
         """Trains the net. y: values, samples x targets, or one a sample; parameters are else those
         of NetClassifier.fit."""
+        _refuse_others(self, others)
         y = _given(self, y)
         self._one = y.ndim == 1
         self._train(X, y, covariates, start, valid, "linear")

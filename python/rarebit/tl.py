@@ -1,7 +1,7 @@
 """Tools for AnnData, in scanpy's way: rarebit.tl.rfn(adata, n_comps=10), a function a method.
 
 Each writes what `rarebit encode` writes into an .h5ad: codes to obsm["X_rfn"], loadings to
-varm["rfn"], to uns["rfn"] the settings of the fit and the model, which `modules` and the pictures
+varm["rfn"], to uns["rfn"] the parameters of the fit and the model, which `modules` and the plots
 of rarebit.pl take from there.
 """
 
@@ -76,7 +76,12 @@ def stored(adata: Any, key: str) -> tuple[Model, Source]:
         raise KeyError(f"uns has no model of '{key}': rarebit.tl.{key} puts one there, and so do "
                        "rarebit.tl.add and `rarebit encode`")
     model = Model.from_bytes(np.asarray(kept["model"], dtype=np.uint8).tobytes())
-    return model, _source(adata, kept["settings"].get("layer"), _columns(model, adata))
+    return model, _source(adata, _params(kept).get("layer"), _columns(model, adata))
+
+
+def _params(kept: Any) -> Any:
+    """What the fit was asked to do; of earlier files, "settings"."""
+    return kept["params"] if "params" in kept else kept["settings"]
 
 
 # -- from AnnData, and into it
@@ -164,12 +169,12 @@ def _write(adata: Any, model: Model, source: Source, key: str, layer: Optional[s
     columns = _columns(model, adata)
     rows = np.zeros((adata.n_vars, model.n_components))
     rows[columns[columns >= 0]] = loadings[columns >= 0]
-    settings = {"method": model.method, "precision": model.dtype.name}
-    settings.update((name, value) for name, value in model.attributes.items()
-                    if name not in settings)
+    params = {"method": model.method, "precision": model.dtype.name}
+    params.update((name, value) for name, value in model.attributes.items()
+                  if name not in params)
     if layer is not None:
-        settings["layer"] = layer
-    kept: dict[str, Any] = {"settings": settings}
+        params["layer"] = layer
+    kept: dict[str, Any] = {"params": params}
     stability = model.array("stability")
     if stability is not None and stability.shape[1] == 1:
         kept["stability"] = stability[:, 0]
@@ -213,8 +218,8 @@ n_comps : units
 layer : the layer to fit in place of X
 use_highly_variable : True fits the variables that var["highly_variable"] marks alone, and loadings of
     the others are 0; False fits all, and so does None, with a warning where there is that column.
-    uns["{key}"]["settings"]["variables"] says which were fitted
-key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], settings and the model to
+    uns["{key}"]["params"]["variables"] says which were fitted
+key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], parameters and the model to
     uns["{key}"]
 copy : write into a copy, and return that
 options : all parameters of rarebit.{estimator.__name__}

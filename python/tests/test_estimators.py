@@ -381,3 +381,37 @@ def test_sample_draws_from_the_distribution():
     np.testing.assert_allclose(pca.sample(400, noise=0, X=X), pca.reconstruct(X), atol=1e-4)
     with pytest.raises(ValueError, match="drawn without a chain; leave it"):
         pca.sample(2, steps=3)
+
+
+@quiet
+def test_batches_one_after_the_other():
+    X, _, _ = rarebit.simulate.biclusters(600, 30, dataset="D1", random_state=1)
+    X, unseen = X[:400].astype("f"), X[400:].astype("f")
+    rfn = rarebit.RFN(6, random_state=1, prior_mean=0, sparse_loadings=0, centre="mean")
+    scores = []
+    for _ in range(12):
+        for first in range(0, 400, 100):
+            rfn.partial_fit(X[first:first + 100])
+        scores.append(rfn.score(unseen))
+    whole = rarebit.RFN(6, random_state=1, prior_mean=0, sparse_loadings=0, centre="mean").fit(X)
+    assert scores[0] < scores[-1] and abs(scores[-1] - whole.score(unseen)) < 0.05 * abs(scores[-1])
+    assert rfn.n_iter_ == 48
+    once = rarebit.RFN(6, random_state=1, iterations=1).fit(X)
+    again = rarebit.RFN(6, random_state=1).partial_fit(X)
+    assert np.array_equal(once.components_, again.components_)
+    with pytest.raises(ValueError, match="29 features"):
+        rfn.partial_fit(X[:, :29])
+    assert [name for name, made in CLASSES.items() if hasattr(made, "partial_fit")] == \
+        ["RFN", "DAE", "RBM"]
+
+
+def test_weights_of_samples_are_refused(X):
+    for fit in (rarebit.RFN(2).fit, rarebit.PCA(2).fit_transform, rarebit.KMeans(2).fit_predict,
+                rarebit.Stack(rarebit.PCA(), [2]).fit):
+        with pytest.raises(TypeError, match="no sample_weight"):
+            fit(X, sample_weight=np.ones(len(X)))
+    with pytest.raises(TypeError, match="no sample_weight"):
+        rarebit.NetClassifier().fit(X, X[:, 0] > 1, sample_weight=np.ones(len(X)))
+    with pytest.raises(TypeError, match="no argument 'colour'"):
+        rarebit.RFN(2).fit(X, colour=1)
+    assert rarebit.PCA(2).fit(X, sample_weight=None).n_iter_ >= 0

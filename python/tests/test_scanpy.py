@@ -74,10 +74,10 @@ def test_same_as_the_program(tmp_path, adata, method, options):
         for key, (dtype, values) in wanted.items():
             assert got[key][0] == dtype and got[key][1].tobytes() == values.tobytes(), (group, key)
     wanted, got = items(theirs, f"uns/{name}"), items(ours, f"uns/{name}")
-    only_theirs = {"settings/command_line", "settings/data_path"}
-    assert wanted.keys() - only_theirs == got.keys() - {"settings/variables"}
+    only_theirs = {"params/command_line", "params/data_path"}
+    assert wanted.keys() - only_theirs == got.keys() - {"params/variables"}
     assert got["model"][0] == wanted["model"][0] == np.uint8
-    for key in got.keys() - {"model", "settings/variables"}:
+    for key in got.keys() - {"model", "params/variables"}:
         assert got[key][1] == wanted[key][1], key
     both = [rarebit.Model.from_bytes(found["model"][1].tobytes()).arrays for found in (wanted, got)]
     for key in both[0].keys() | both[1].keys():
@@ -110,7 +110,7 @@ def test_keys_copies_and_layers(adata):
     assert adata.varm["rfn"].shape == (24, 3)
     copied = tl.rfn(adata, 2, iterations=10, layer="double", key_added="other", copy=True)
     assert "X_other" in copied.obsm and "X_other" not in adata.obsm
-    assert copied.uns["other"]["settings"]["layer"] == "double"
+    assert copied.uns["other"]["params"]["layer"] == "double"
     # modules look at the layer of the fit, without being told
     again = tl.rfn(anndata.AnnData(adata.layers["double"], dtype=np.float32, var=adata.var), 2,
                    iterations=10, copy=True)
@@ -126,7 +126,7 @@ def test_highly_variable(adata):
         tl.rfn(adata, 2, use_highly_variable=True)
     adata.var["highly_variable"] = np.arange(24) % 3 != 1
     tl.rfn(adata, 2, iterations=10, use_highly_variable=True)
-    assert adata.uns["rfn"]["settings"]["variables"] == "highly_variable"
+    assert adata.uns["rfn"]["params"]["variables"] == "highly_variable"
     chosen = adata.var["highly_variable"].to_numpy()
     assert (adata.varm["rfn"][~chosen] == 0).all() and (adata.varm["rfn"][chosen] != 0).any()
     only = tl.rfn(adata[:, chosen].copy(), 2, iterations=10, copy=True)
@@ -144,9 +144,9 @@ def test_the_variables_of_estimators_and_files(tmp_path, adata):
     with pytest.warns(UserWarning, match="all 24 variables are fitted, though var marks 16"):
         tl.rfn(adata, 2, iterations=10)
     assert np.array_equal(adata.obsm["X_rfn"], expected)
-    assert adata.uns["rfn"]["settings"]["variables"] == "all"
+    assert adata.uns["rfn"]["params"]["variables"] == "all"
     tl.add(adata, rarebit.RFN(2, iterations=10).fit(adata), "other")
-    assert adata.uns["other"]["settings"]["variables"] == "all"
+    assert adata.uns["other"]["params"]["variables"] == "all"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tl.rfn(adata, 2, iterations=10, use_highly_variable=False)

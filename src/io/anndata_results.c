@@ -136,7 +136,7 @@ static rb_error put_settings(rb_h5 *file, const results *r) {
     const rb_model *model = r->model;
     rb_error err = rb_h5_remove(file, r->place[SETTINGS]);
     err = err ? err : rb_h5_put_dict(file, r->place[SETTINGS]);
-    err = err ? err : rb_h5_put_dict(file, below(r, "settings", path));
+    err = err ? err : rb_h5_put_dict(file, below(r, "params", path));
     err = err ? err : put_setting(file, path, "method", model->method->name);
     err = err ? err : put_setting(file, path, "precision", rb_store_precisions[model->type]);
     for (int64_t i = 0; !err && i < model->n_attributes; i++) {

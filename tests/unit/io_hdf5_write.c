@@ -208,7 +208,7 @@ static void assert_added(rb_context *ctx, const char *path, const rb_matrix *cod
     assert_int_equal(rb_h5_get_text(file, "varm/rfn", "encoding-type", &text), RB_OK);
     assert_string_equal(text, "array");
     rb_free(text);
-    assert_true(rb_h5_has(file, "uns/rfn/settings/eta"));
+    assert_true(rb_h5_has(file, "uns/rfn/params/eta"));
     assert_true(rb_h5_has(file, "uns/note"));
     assert_true(rb_h5_has(file, "obsm/X_pca"));
     assert_int_equal(rb_h5_close(file), RB_OK);

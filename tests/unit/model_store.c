@@ -601,7 +601,7 @@ static void test_annotate(void **state) {
     assert_int_equal(rb_h5_open(ctx, path, RB_H5_SHARED, &file), RB_OK);
     assert_int_equal(rb_h5_get_values(file, "varm/test", 4 * UNITS, varm), RB_OK);
     assert_memory_equal(varm, expected, sizeof expected);
-    assert_true(rb_h5_has(file, "uns/test/settings/eta"));
+    assert_true(rb_h5_has(file, "uns/test/params/eta"));
     assert_true(rb_h5_has(file, "obsm/X_test"));
     rb_h5_close(file);
     assert_int_equal(rb_model_annotate_check(ctx, model, NULL, path), RB_ERROR_ARGUMENT);
@@ -612,7 +612,7 @@ static void test_annotate(void **state) {
     assert_int_equal(rb_model_annotate_as(ctx, model, codes, "X_new", path, path), RB_OK);
     assert_int_equal(rb_h5_open(ctx, path, RB_H5_SHARED, &file), RB_OK);
     assert_true(rb_h5_has(file, "obsm/X_test") && rb_h5_has(file, "obsm/X_new"));
-    assert_true(rb_h5_has(file, "varm/new") && rb_h5_has(file, "uns/new/settings/eta"));
+    assert_true(rb_h5_has(file, "varm/new") && rb_h5_has(file, "uns/new/params/eta"));
     rb_h5_close(file);
     unlink(path);
     codes->n_features = 1;
