@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what is published of the last commit: sh packaging/dist.sh BUILD FOLDER [STEP...], steps: source sdist wheel r deb.
 # BUILD is a folder that this commit is built in. The same commit gives the same bytes, in whatever folders: times are those
-# of the commit, and no step needs a network. FOLDER has nothing but files of an earlier run, which are replaced.
+# of the commit, and no step needs a network. FOLDER is empty or not there yet.
 set -eu
 die() {
     echo "dist: $*" >&2
@@ -108,18 +108,7 @@ for step; do
     esac
 done
 
-# Files of an earlier run, by its own list.
-clear() {
-    cd "$to"
-    if [ -f SHA256SUMS ]; then
-        sed 's/^[0-9a-f]*  //' SHA256SUMS | xargs -d '\n' rm -f
-        rm SHA256SUMS
-        find . -mindepth 1 -type d -empty -delete
-    fi
-    [ -z "$(ls -A)" ] || die "$to has other files than those of an earlier run; name another folder"
-}
-
-(clear)
+[ -z "$(ls -A "$to")" ] || die "$to has files already; move them, or name another folder"
 tree
 for step; do
     echo "dist: $step" >&2
