@@ -24,10 +24,10 @@ def samples_of(X: Any) -> Source:
 def load(path: Any) -> Estimator:
     """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io."""
     model = Model.load(path)
-    if model.method == "net":
-        from .nets import net_of
+    if model.method in ("net", "stack"):
+        from .nets import net_of, stack_of
 
-        return net_of(model)
+        return net_of(model) if model.method == "net" else stack_of(model)
     return of_model(model, CLASSES)
 
 

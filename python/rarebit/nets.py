@@ -14,8 +14,9 @@ import numpy as np
 
 from ._context import Context
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
-    initialiser, parameters_of, signature_of
+    initialiser, of_model, parameters_of, signature_of
 from ._library import CLabelled, CScores, has_nets, nets, text
+from ._methods import CLASSES
 from ._model import Array, Model
 from ._options import Option, Options
 from ._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
@@ -101,6 +102,14 @@ class Stack(Estimator):
         """Each takes the codes of the one below."""
         return [_layer(self._fitted(), k + 1)
                 for k in range(nets().rb_stack_layers(self._fitted()._pointer))]
+
+
+def stack_of(model: Model) -> Stack:
+    """A fitted stack of a model; its estimator has the parameters of the lowest layer."""
+    layers = [_layer(model, k + 1) for k in range(nets().rb_stack_layers(model._pointer))]
+    stack = Stack(of_model(layers[0], CLASSES), [layer.n_components for layer in layers])
+    stack._keep(model)
+    return stack
 
 
 def _layer(stack: Model, layer: int) -> Model:

@@ -68,12 +68,14 @@ def test_models_come_from_fits_and_files(recwarn):
             rarebit.Model(*arguments)
 
 
-def test_a_model_that_is_no_estimator(X, program, tmp_path):
+def test_a_stack_of_the_program(X, program, tmp_path):
     np.save(tmp_path / "x.npy", X)
-    program("stack", "rfn", tmp_path / "x.npy", "--units", "3,2", "--iterations", 3, "--seed", 1, "-o",
-            tmp_path / "stack.h5", "-q")
-    with pytest.raises(ValueError, match="'stack', which is no estimator"):
-        rarebit.load(tmp_path / "stack.h5")
+    program("stack", "rfn", tmp_path / "x.npy", "--units", "3,2", "--iterations", 3, "--seed", 1,
+            "-o", tmp_path / "stack.h5", "-q")
+    loaded = rarebit.load(tmp_path / "stack.h5")
+    assert isinstance(loaded, rarebit.Stack) and loaded.n_components == [3, 2]
+    again = rarebit.Stack(rarebit.RFN(iterations=3, random_state=1), [3, 2]).fit(X)
+    assert np.array_equal(loaded.transform(X), again.transform(X))
 
 
 def test_files_that_are_no_models(tmp_path):
