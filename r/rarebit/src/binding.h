@@ -81,6 +81,13 @@ static inline rb_model *model_of(SEXP pointer) {
     return ((model_object *)object_of(IS_MODEL, pointer))->model;
 }
 
+/* Zeroed memory that lives as long as its holder, which the caller protects: what only this code
+ * would free, while values of R are made of it. `to` is where its address goes; `clear` frees what
+ * is in it. */
+SEXP hold(size_t size, void (*clear)(void *), void *to);
+/* Frees it now. */
+void let_go(SEXP holder);
+
 /* ---- values of R ---- */
 
 /* Texts in UTF-8, which live until the call of R returns; NULL for R's NULL. */
@@ -89,5 +96,8 @@ const char *text_of(SEXP string);
 SEXP text_to(const char *text); /* NA for NULL */
 /* A list of n elements by names; protected by the caller. */
 SEXP named_list(const char *const *names, int n);
+/* The columns of a table of the library, as a list; numbers are doubles, and count as the library
+ * counts. */
+SEXP table_to(const rb_table *table);
 
 #endif

@@ -36,6 +36,13 @@ SEXP binding_sample(SEXP model, SEXP data, SEXP count, SEXP noise, SEXP seed, SE
 SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
 SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP blocks, SEXP threads);
 SEXP binding_compare(SEXP data, SEXP labels, SEXP options, SEXP threads);
+SEXP binding_consensus(SEXP options, SEXP data, SEXP threads, SEXP each);
+SEXP binding_select(SEXP options, SEXP data, SEXP threads, SEXP each);
+SEXP binding_simulate(SEXP what, SEXP options);
+SEXP binding_check(SEXP data, SEXP options, SEXP threads);
+SEXP binding_compare_models(SEXP first, SEXP second, SEXP options, SEXP threads);
+SEXP binding_compare_cohorts(SEXP model, SEXP first, SEXP second, SEXP options, SEXP threads);
+SEXP binding_rerun(SEXP model, SEXP data, SEXP start, SEXP threads);
 
 SEXP binding_open(SEXP path, SEXP options);
 SEXP binding_save(SEXP model, SEXP path);

@@ -20,6 +20,21 @@ SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each) {
     return pointer;
 }
 
+/* The consensus of many fits. */
+SEXP binding_consensus(SEXP options, SEXP data, SEXP threads, SEXP each) {
+    SEXP pointer = PROTECT(object_new(IS_MODEL, R_NilValue));
+    model_object *made = object_of(IS_MODEL, pointer);
+    const rb_options *wanted = options_of(options)->options;
+    rb_source *source = data_of(data)->source;
+    call_frame frame;
+    call_begin(&frame, Rf_asInteger(threads), each);
+    rb_error err = rb_fit_consensus(context(), wanted, source, &made->model);
+    call_end(&frame);
+    check(err);
+    UNPROTECT(1);
+    return pointer;
+}
+
 /* ---- models as bytes ---- */
 
 SEXP binding_model_bytes(SEXP pointer) {

@@ -1,8 +1,6 @@
 /* Modules, as lists; samples, features and units count from 1. */
 #include "binding.h"
 
-#include <stdlib.h>
-
 #include "calls.h"
 
 static SEXP members(const rb_member *list, int64_t n) {
@@ -58,13 +56,10 @@ typedef struct finding {
     rb_modules *found;
 } finding;
 
-static void free_finding(SEXP holder) {
-    finding *f = R_ExternalPtrAddr(holder);
-    if (!f) return;
+static void clear_finding(void *object) {
+    finding *f = object;
     rb_covariates_free(f->blocks);
     rb_modules_free(f->found);
-    free(f);
-    R_ClearExternalPtr(holder);
 }
 
 static rb_error set_blocks(finding *f, SEXP blocks) {
@@ -76,10 +71,8 @@ static rb_error set_blocks(finding *f, SEXP blocks) {
 
 SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP blocks, SEXP threads) {
     static const char *const names[] = {"rule", "modules", "tested"};
-    finding *f = calloc(1, sizeof *f);
-    if (!f) refuse("out of memory");
-    SEXP holder = PROTECT(R_MakeExternalPtr(f, R_NilValue, R_NilValue));
-    R_RegisterCFinalizerEx(holder, free_finding, TRUE);
+    finding *f;
+    SEXP holder = PROTECT(hold(sizeof *f, clear_finding, &f));
     check(set_blocks(f, blocks));
     const rb_model *model = model_of(pointer);
     rb_source *source = data_of(data)->source;
@@ -98,7 +91,7 @@ SEXP binding_modules(SEXP pointer, SEXP data, SEXP options, SEXP blocks, SEXP th
     for (int i = 0; i < n; i++)
         SET_VECTOR_ELT(list, i, module_list(f->found, i));
     SET_VECTOR_ELT(answer, 2, text_to(rb_modules_tested(f->found)));
-    free_finding(holder);
+    let_go(holder);
     UNPROTECT(2);
     return answer;
 }

@@ -58,6 +58,33 @@ void *object_of(object_kind kind, SEXP pointer) {
     return object;
 }
 
+typedef struct held {
+    void *object;
+    void (*clear)(void *);
+} held;
+
+void let_go(SEXP holder) {
+    held *h = R_ExternalPtrAddr(holder);
+    if (!h) return;
+    if (h->object) h->clear(h->object);
+    free(h->object);
+    free(h);
+    R_ClearExternalPtr(holder);
+}
+
+SEXP hold(size_t size, void (*clear)(void *), void *to) {
+    SEXP holder = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(holder, let_go, TRUE);
+    held *h = calloc(1, sizeof *h);
+    void *object = h ? calloc(1, size) : NULL;
+    if (h) *h = (held){object, clear};
+    R_SetExternalPtrAddr(holder, h);
+    if (!object) refuse("out of memory");
+    memcpy(to, &object, sizeof object);
+    UNPROTECT(1);
+    return holder;
+}
+
 const char *text_of(SEXP string) {
     if (TYPEOF(string) != STRSXP || XLENGTH(string) != 1 || STRING_ELT(string, 0) == NA_STRING)
         refuse("one text is wanted");

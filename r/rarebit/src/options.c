@@ -11,11 +11,32 @@
 #include <rarebit/io.h>
 #endif
 
-/* "read", "modules" and "methods" are no methods; anything else is. */
+/* Groups by name. */
+static const rb_option_group *group_of(const char *what) {
+    static const struct {
+        const char *name;
+        const rb_option_group *(*group)(void);
+    } groups[] = {{"modules", rb_modules_group},
+                  {"check", rb_check_group},
+                  {"replication", rb_replication_group},
+                  {"biclusters", rb_biclusters_group},
+                  {"cells", rb_cells_group},
+                  {"bars", rb_bars_group}};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (!strcmp(what, groups[i].name)) return groups[i].group();
+    return NULL;
+}
+
+/* "select rfn" and "consensus rfn" are studies of a method; "methods", "read" and groups are by
+ * themselves; anything else is a method. */
 static rb_error make(const char *what, rb_options **options) {
-    const rb_option_group *group = NULL;
+    const rb_option_group *group = group_of(what);
     if (!strcmp(what, "methods")) return rb_methods_options(context(), options);
-    if (!strcmp(what, "modules")) group = rb_modules_group();
+    if (!strncmp(what, "select ", 7)) return rb_select_options(context(), what + 7, options);
+    if (!strncmp(what, "consensus ", 10)) {
+        rb_error err = rb_options_new(context(), what + 10, options);
+        return err ? err : rb_options_add(context(), *options, rb_consensus_group());
+    }
     if (!strcmp(what, "read")) need_files();
 #ifdef RAREBIT_IO
     if (!strcmp(what, "read")) group = rb_read_group();

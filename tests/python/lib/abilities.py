@@ -31,7 +31,8 @@ PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.tra
           "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
           "report": "Report.save"}
 R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
-     "methods": "compare_methods", "info": "summary", "plot history": "plot", "plot codes": "plot"}
+     "methods": "compare_methods", "select": "select_units", "check": "check_data",
+     "compare": "compare_models", "info": "summary", "plot history": "plot", "plot codes": "plot"}
 
 # Options that are abilities of their own.
 OPTIONS = {"modules": [("--labels", "say which class each module matches"),

@@ -1,0 +1,28 @@
+# Questions that take many fits: how many units, which come back.
+
+select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "rows", assay = NULL,
+                         reading = list(), covariates = NULL, threads = default_threads(),
+                         callback = NULL, verbose = FALSE) {
+  asked <- list(...)
+  if (is.numeric(units)) units <- paste(units, collapse = ",")
+  options <- make_options(paste("select", gsub("[._]", "-", method)), c(list(units = units), asked))
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  watch <- new_watch(callback, verbose)
+  found <- said(.Call(C_select, options, data$handle, thread_count(threads), watch$each))
+  if (!is.null(watch$failed)) stop(watch$failed)
+  structure(data.frame(found$table), units = if (found$units > 0) found$units, low = found$low,
+            high = found$high, summary = found$summary)
+}
+
+consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples = "rows",
+                      assay = NULL, reading = list(), covariates = NULL,
+                      threads = default_threads(), callback = NULL, verbose = FALSE) {
+  asked <- list(...)
+  options <- make_options(paste("consensus", gsub("[._]", "-", method)),
+                          c(units_of(k, asked), list(restarts = restarts), asked))
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  watch <- new_watch(callback, verbose)
+  pointer <- said(.Call(C_consensus, options, data$handle, thread_count(threads), watch$each))
+  if (!is.null(watch$failed)) stop(watch$failed)
+  new_model(pointer, data)
+}
