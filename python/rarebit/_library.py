@@ -220,6 +220,11 @@ NETS_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_net_scores_clear": (None, [POINTER(CScores)]),
     "rb_layers_new": (ERROR, [P, P, S, POINTER(P)]),
     "rb_layers_free": (None, [P]),
+}
+
+
+# Of librarebit-nets beside a librarebit-io, which a wheel lacks.
+NETS_FILES_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_layers_write": (ERROR, [P, P, P, S]),
     "rb_net_read": (ERROR, [P, S, P, POINTER(P)]),
 }
@@ -360,6 +365,13 @@ def io() -> ctypes.CDLL:
 def nets() -> ctypes.CDLL:
     """librarebit-nets."""
     return _needed("rarebit-nets")
+
+
+def nets_files() -> ctypes.CDLL:
+    """librarebit-nets, with layers in files."""
+    library = io() and nets()
+    _declare(library, _beside("rarebit-nets")[1], NETS_FILES_FUNCTIONS)
+    return library
 
 
 def media() -> ctypes.CDLL:

@@ -15,7 +15,7 @@ import numpy as np
 from ._context import Context
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
     initialiser, of_model, parameters_of, signature_of
-from ._library import CLabelled, CScores, has_nets, nets, text
+from ._library import CLabelled, CScores, has_nets, nets, nets_files, text
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._options import Option, Options
@@ -354,12 +354,12 @@ def export(fitted: Fitted, path: Any, *, filter: Optional[str] = None) -> None:
     --------
     >>> rarebit.export(net, "net.onnx")
     """
-    model, layers = _model_of(fitted), c_void_p()
+    model, layers, write = _model_of(fitted), c_void_p(), nets_files().rb_layers_write
     with Context() as context:
         context.call(nets().rb_layers_new, model._pointer, filter and filter.encode(),
                      byref(layers))
         try:
-            context.run(nets().rb_layers_write, model._pointer, layers, os.fsencode(path))
+            context.run(write, model._pointer, layers, os.fsencode(path))
         finally:
             nets().rb_layers_free(layers)
 
@@ -378,7 +378,8 @@ def import_net(path: Any, like: Fitted) -> Net:
     """
     pointer = c_void_p()
     with Context() as context:
-        context.run(nets().rb_net_read, os.fsencode(path), _model_of(like)._pointer, byref(pointer))
+        context.run(nets_files().rb_net_read, os.fsencode(path), _model_of(like)._pointer,
+                    byref(pointer))
     net = net_of(Model(pointer))
     if hasattr(like, "classes_"):
         setattr(net, "classes_", like.classes_)

@@ -40,8 +40,15 @@ from rarebit import _library
 assert "env" in rarebit.__file__ and "env" in str(_library.path), (rarebit.__file__, _library.path)
 assert importlib.metadata.version("rarebit") == rarebit.library_version()
 X = np.random.default_rng(0).gamma(1.0, size=(60, 12))
-codes = rarebit.RFN(3, random_state=1).fit_transform(X)
+rfn = rarebit.RFN(3, random_state=1)
+codes = rfn.fit_transform(X)
 assert codes.shape == (60, 3) and np.isfinite(codes).all() and (codes >= 0).all()
+try:
+    rarebit.export(rfn, "rfn.npz")
+except NotImplementedError as refused:
+    assert "files need librarebit-io" in str(refused)
+else:
+    raise AssertionError("a wheel writes files")
 print(_library.path)
 CODE
 library=$(env/bin/python -B use.py)
