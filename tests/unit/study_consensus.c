@@ -145,13 +145,14 @@ static void counts_runs_not_units(void **state) {
     rb_context_free(ctx);
 }
 
-/* With data the smaller of two similarities counts: cosine of loadings, correlation of codes. */
-static void similarity_is_the_smaller_one(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_model *models[] = {model_of(ctx, "rfn", 1, (int[]){0}, M),
-                          model_of(ctx, "rfn", 1, (int[]){0}, M)};
-    ((double *)rb_model_array(models[1], "loadings", NULL, NULL))[1] = 1.5;
+/* `sign`: of the second model's unit beside that of the first. */
+static void similarity_of(rb_context *ctx, const char *method, int sign) {
+    rb_model *models[] = {model_of(ctx, method, 1, (int[]){0}, M),
+                          model_of(ctx, method, 1, (int[]){0}, M)};
+    double *w = (double *)rb_model_array(models[1], "loadings", NULL, NULL);
+    w[1] = 1.5;
+    for (int k = 0; k < M; k++)
+        w[k] *= sign;
     for (int by_codes = 0; by_codes < 2; by_codes++) {
         rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
         double values[N * M], sums[5] = {0}, cosine = 3 / sqrt(3 * 5.25);
@@ -166,7 +167,7 @@ static void similarity_is_the_smaller_one(void **state) {
             for (int t = 0; t < 5; t++)
                 sums[t] += terms[t] / N;
         }
-        double correlation = (sums[4] - sums[0] * sums[1]) /
+        double correlation = sign * (sums[4] - sums[0] * sums[1]) /
                              sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1]));
         assert_true(correlation > 0.5 && (correlation < cosine - 0.02) == by_codes);
         rb_options *options = options_of(ctx, "stability=0.5");
@@ -183,6 +184,16 @@ static void similarity_is_the_smaller_one(void **state) {
     }
     rb_model_free(models[0]);
     rb_model_free(models[1]);
+}
+
+/* With data the smaller of two similarities counts: cosine of loadings, correlation of codes. Where
+ * codes have signs, of a unit that is turned over as well. */
+static void similarity_is_the_smaller_one(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    similarity_of(ctx, "rfn", 1);
+    similarity_of(ctx, "fa", 1);
+    similarity_of(ctx, "fa", -1);
     rb_context_free(ctx);
 }
 

@@ -428,6 +428,30 @@ static void counts_what_recurs(void **state) {
     rb_selection_free(plan.selection);
 }
 
+/* A unit is stable whose mean similarity to its like in the fits, itself included, is 0.85. */
+static void stable_is_a_mean_similarity(void **state) {
+    struct world *w = *state;
+    int64_t units[] = {6};
+    for (int stable = 0; stable < 2; stable++) {
+        const float cosine = stable ? 0.79F : 0.77F; /* of loadings in two of three fits */
+        select_plan plan = {.units = units, .n_rows = 1, .fits = 3, .per_row = 3};
+        plan.matrix = w->matrix;
+        assert_ok(w->ctx, rb_selection_new(w->ctx, &plan, &plan.selection));
+        for (int64_t fit = 0; fit < 3; fit++) {
+            rb_bytes made = make(w, &plan, fit, 1);
+            float *loadings = rb_select_arrays_of(&plan, made.data).loadings;
+            for (int k = 0; fit > 0 && k < 4; k++)
+                loadings[k] *= cosine;
+            if (fit > 0) loadings[40 + fit] = sqrtf(1 - cosine * cosine);
+            assert_ok(w->ctx, rb_selection_take(w->ctx, fit, made, &plan));
+        }
+        assert_int_equal(rb_selection_get(plan.selection, 0, "stable"), stable);
+        for (int64_t fit = 0; fit < 3; fit++)
+            rb_free(plan.selection->models[fit].data);
+        rb_selection_free(plan.selection);
+    }
+}
+
 /* Where codes have signs, fits that differ in them alone are alike. */
 static void signs_of_units_say_nothing(void **state) {
     struct world *w = *state;
@@ -608,6 +632,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(compares_samples_with_themselves, setup, teardown),
         cmocka_unit_test_setup_teardown(counts_what_recurs, setup, teardown),
+        cmocka_unit_test_setup_teardown(stable_is_a_mean_similarity, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_of_other_shapes_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(signs_of_units_say_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(names_some_of_many_bad_samples, setup, teardown),
