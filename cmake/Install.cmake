@@ -11,6 +11,9 @@ file(RELATIVE_PATH RAREBIT_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 # library needs is named by its flags: as packages they would add their headers' flags, which rarebit's
 # own headers do not need, and OpenBLAS would ask for the Fortran library.
 add_custom_target(rarebit_installed)
+if(TARGET rarebit_cl)
+  add_dependencies(rarebit_installed rarebit_cl)
+endif()
 foreach(library ${RAREBIT_LIBRARIES})
   set(below) # the next one down, which names those below it
   if(library STREQUAL io)

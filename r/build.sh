@@ -41,12 +41,18 @@ mkdir -p "$source/inst/extdata" "$source/src/core/include/rarebit"
 cp "$here/examples/data/pbmc700/expr.tsv.gz" "$source/inst/extdata/cells.tsv.gz"
 cp "$here/examples/data/pbmc700/labels.tsv" "$source/inst/extdata/labels.tsv"
 
-# ---- the core and nets: all rooms that need neither files nor plots ----
+# ---- the core and nets: without the rooms of other libraries, which CMake lists, and their headers ----
 
 core=$source/src/core
 cp "$here"/include/rarebit/*.h "$core/include/rarebit"
-(cd "$core/include/rarebit" && rm -f annotations.h checkpoint.h data.h denoise.h io.h model_file.h modules_file.h output.h patches.h segments.h plot.h)
-(cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE '^src/(io|plot|media|nets/files)/' | while read -r file; do
+lists=$here/cmake/Libraries.cmake
+rooms=$(sed -n 's/^list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src.(\[a-z\]+.isa|\(.*\)).")$/\1/p' "$lists" | tr '|' '\n' | grep -vx nets)
+for room in $rooms; do
+    for header in $(sed -n "s/^set(RAREBIT_${room}_HEADERS \(.*\))/\1/p" "$lists"); do
+        rm "$core/include/rarebit/$header.h"
+    done
+done
+(cd "$here" && find src -name '*.[ch]' -o -name '*.inc') | grep -vE "^src/($(echo "$rooms" | tr '\n' '|')nets/files)/" | while read -r file; do
     mkdir -p "$core/$(dirname "$file")"
     cp "$here/$file" "$core/$file"
 done

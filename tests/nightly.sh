@@ -74,7 +74,17 @@ long() {
     ./run build && BUILD=$PWD/build RAREBIT=$PWD/build/rarebit SOURCE=$PWD sh tests/long/limits.sh
 }
 
-all='lint clang sanitize threads r_check mutants fuzz long'
+# Packages of the commit: made twice, in other folders, they have the same bytes; an empty Debian takes each.
+packages() {
+    folder=$(mktemp -d)
+    CCACHE_DISABLE=1 ./run dist "$folder/one" && CCACHE_DISABLE=1 TMPDIR=$folder ./run dist "$folder/two" &&
+        diff -r "$folder/one" "$folder/two" && ./run dist-check "$folder/one"
+    status=$?
+    rm -rf "$folder"
+    return $status
+}
+
+all='lint clang sanitize threads r_check mutants fuzz long packages'
 [ $# -gt 0 ] || set -- $all
 for step; do
     case " $all " in

@@ -38,7 +38,12 @@ build here || fail "$(cat log)"
 holds here rarebit rarebit_9.8.7.tar.gz
 [ "$(cat here/rarebit/.git/HEAD)" = mine ] || fail "the folder was written to"
 holds here/rarebit .git
-tar -tzf here/rarebit_9.8.7.tar.gz | grep -q '^rarebit/src/core/src/rfn/rfn.c$' || fail "the tarball lacks the core"
+tar -tzf here/rarebit_9.8.7.tar.gz >content
+grep -q '^rarebit/src/core/src/rfn/rfn.c$' content || fail "the tarball lacks the core"
+grep -q '^rarebit/src/core/include/rarebit/stack.h$' content || fail "the tarball lacks the headers of nets"
+if grep -E '^rarebit/src/core/(src/(io|plot|media|cl|nets/files)/|include/rarebit/(io|plot|denoise|cl)\.h)' content; then
+    fail "the tarball has what the core does without"
+fi
 
 # What stands in the way is not removed, be it a folder, a file or a link that leads nowhere.
 refused() {
