@@ -21,7 +21,7 @@ set(RAREBIT_nets_NAME rarebit-nets)
 set(RAREBIT_nets_SUMMARY "Nets for rarebit: stacks, fine-tuning, autoencoders, Boltzmann machines")
 set(RAREBIT_media_NAME rarebit-media)
 set(RAREBIT_media_SUMMARY "Pictures and sounds for rarebit: patches, segments, denoising")
-set(RAREBIT_io_HEADERS annotations checkpoint data io model_file modules_file output)
+set(RAREBIT_io_HEADERS annotations checkpoint data io json model_file modules_file output report)
 set(RAREBIT_plot_HEADERS plot)
 set(RAREBIT_nets_HEADERS deep grid stack)
 set(RAREBIT_media_HEADERS denoise patches segments)
@@ -38,6 +38,8 @@ list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot|nets|med
 foreach(library io plot nets media)
   file(GLOB_RECURSE RAREBIT_${library}_SOURCES CONFIGURE_DEPENDS src/${library}/*.c)
 endforeach()
+include(cmake/Page.cmake)
+list(APPEND RAREBIT_io_SOURCES ${RAREBIT_PAGE})
 
 # A codec is src/<room>/<codec>.c; without it, src/<room>/without/<codec>.c says so to who needs it.
 foreach(library io media)

@@ -1,9 +1,9 @@
-# The page of `rarebit report`, tool/page/, as a C source. Included, it says how that is made; run as a
+# The page of `rarebit report`, src/io/page/, as a C source. Included, it says how that is made; run as a
 # script (cmake -DFOLDER= -DOUT= -P), it makes it: style and script go into the HTML, which is cut in two
 # where the document stands.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(RAREBIT_PAGE ${PROJECT_BINARY_DIR}/page_text.c)
-  set(folder ${PROJECT_SOURCE_DIR}/tool/page)
+  set(folder ${PROJECT_SOURCE_DIR}/src/io/page)
   add_custom_command(OUTPUT ${RAREBIT_PAGE}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUT=${RAREBIT_PAGE}
       -P ${PROJECT_SOURCE_DIR}/cmake/Page.cmake

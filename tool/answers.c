@@ -282,20 +282,20 @@ static json_t *part_json(const answers *a, rb_document_part part) {
 }
 
 static void add_classes(json_t **to, const answers *a) {
-    json_add(to, "labelled_samples", json_integer(a->document.classes.n_labelled));
-    json_add(to, "classes", part_json(a, RB_DOCUMENT_CLASSES));
-    json_add(to, "best_units", part_json(a, RB_DOCUMENT_BEST_UNITS));
-    json_add(to, "unit_classes", part_json(a, RB_DOCUMENT_UNIT_CLASSES));
+    rb_json_add(to, "labelled_samples", json_integer(a->document.classes.n_labelled));
+    rb_json_add(to, "classes", part_json(a, RB_DOCUMENT_CLASSES));
+    rb_json_add(to, "best_units", part_json(a, RB_DOCUMENT_BEST_UNITS));
+    rb_json_add(to, "unit_classes", part_json(a, RB_DOCUMENT_UNIT_CLASSES));
 }
 
 static void add_sets(json_t **to, const answers *a) {
     const rb_set_tests *t = &a->document.set_tests;
-    json_add(to, "feature_sets",
-             json_pack("{sI sI sI sI sI sI so}", "features_in_use", (json_int_t)t->n_features,
-                       "sets_tested", (json_int_t)t->n_sets, "sets_too_small",
-                       (json_int_t)t->n_small, "sets_too_large", (json_int_t)t->n_large,
-                       "overlap_tests", (json_int_t)t->n_overlap_tests, "rank_tests",
-                       (json_int_t)t->n_rank_tests, "tests", part_json(a, RB_DOCUMENT_SETS)));
+    rb_json_add(to, "feature_sets",
+                json_pack("{sI sI sI sI sI sI so}", "features_in_use", (json_int_t)t->n_features,
+                          "sets_tested", (json_int_t)t->n_sets, "sets_too_small",
+                          (json_int_t)t->n_small, "sets_too_large", (json_int_t)t->n_large,
+                          "overlap_tests", (json_int_t)t->n_overlap_tests, "rank_tests",
+                          (json_int_t)t->n_rank_tests, "tests", part_json(a, RB_DOCUMENT_SETS)));
 }
 
 static void add_covariates(json_t **to, const answers *a) {
@@ -304,14 +304,15 @@ static void add_covariates(json_t **to, const answers *a) {
         int64_t n_groups = rb_covariates_groups(a->covariates, c);
         json_t *groups = n_groups ? json_array() : json_null();
         for (int64_t g = 0; g < n_groups; g++)
-            json_add(&groups, NULL, json_of_text(rb_covariates_group(a->covariates, c, g)));
-        json_add(&columns, NULL,
-                 json_pack("{so sI so}", "name", json_of_text(rb_covariates_name(a->covariates, c)),
-                           "missing", (json_int_t)rb_covariates_missing(a->covariates, c), "groups",
-                           groups));
+            rb_json_add(&groups, NULL, rb_json_text(rb_covariates_group(a->covariates, c, g)));
+        rb_json_add(&columns, NULL,
+                    json_pack("{so sI so}", "name",
+                              rb_json_text(rb_covariates_name(a->covariates, c)), "missing",
+                              (json_int_t)rb_covariates_missing(a->covariates, c), "groups",
+                              groups));
     }
-    json_add(to, "covariates", columns);
-    json_add(to, "covariate_tests", part_json(a, RB_DOCUMENT_COVARIATES));
+    rb_json_add(to, "covariates", columns);
+    rb_json_add(to, "covariate_tests", part_json(a, RB_DOCUMENT_COVARIATES));
 }
 
 void answers_add(json_t **to, const answers *a) {

@@ -85,27 +85,27 @@ static rb_error print_json(const invocation *call, const look *l) {
     const rb_advice *a;
     bool before;
     for (int64_t i = 0; (f = finding_at(l, i, &before)); i++) {
-        json_add(&findings, NULL,
-                 json_pack("{ss ss so so}", "name", f->name, "severity", severities[f->severity],
-                           "value", json_of_number(f->value), "sentence",
-                           json_of_text(f->sentence)));
+        rb_json_add(&findings, NULL,
+                    json_pack("{ss ss so so}", "name", f->name, "severity", severities[f->severity],
+                              "value", rb_json_number(f->value), "sentence",
+                              rb_json_text(f->sentence)));
     }
     for (int64_t i = 0; (a = rb_check_advice(l->check, i)); i++) {
-        json_add(&options, NULL,
-                 json_pack("{ss ss so}", "option", a->option, "value", a->value, "reason",
-                           json_of_text(a->reason)));
+        rb_json_add(&options, NULL,
+                    json_pack("{ss ss so}", "option", a->option, "value", a->value, "reason",
+                              rb_json_text(a->reason)));
     }
     json_t *json = json_pack(
         "{sI sI sI ss sb so so so so so}", "samples", (json_int_t)rb_source_samples(l->source),
         "features", (json_int_t)rb_source_features(l->source), "looked_at",
         (json_int_t)rb_check_samples(l->check), "kind", rb_check_kind(l->check), "transposed",
-        l->before != NULL, "findings", findings, "method", json_of_text(rb_check_method(l->check)),
-        "method_reason", json_of_text(rb_check_method_reason(l->check)), "options", options,
-        "command", json_of_text(l->command));
+        l->before != NULL, "findings", findings, "method", rb_json_text(rb_check_method(l->check)),
+        "method_reason", rb_json_text(rb_check_method_reason(l->check)), "options", options,
+        "command", rb_json_text(l->command));
     if (l->cost.size) {
-        json_add(&json, "cost",
-                 json_pack("{sf sf sI}", "bytes", l->cost.bytes + PROGRAM_BYTES, "seconds",
-                           l->cost.seconds, "iterations", (json_int_t)l->cost.iterations));
+        rb_json_add(&json, "cost",
+                    json_pack("{sf sf sI}", "bytes", l->cost.bytes + PROGRAM_BYTES, "seconds",
+                              l->cost.seconds, "iterations", (json_int_t)l->cost.iterations));
     }
     return json_put_from(call->ctx, stdout, json, NULL, l->source);
 }

@@ -80,12 +80,12 @@ static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_
     json_t *json = json_object();
     const rb_metric_row *m;
     for (int64_t i = 0; (m = rb_metric_row_of(ctx, i)); i++)
-        json_add(&json, m->name, json_of_number(rb_metrics_get(metrics, m->name)));
-    json_add(&json, "units_of_level", json_of_number(rb_metrics_get(metrics, "units_of_level")));
+        rb_json_add(&json, m->name, rb_json_number(rb_metrics_get(metrics, m->name)));
+    rb_json_add(&json, "units_of_level", rb_json_number(rb_metrics_get(metrics, "units_of_level")));
     if (match->causes) {
-        json_add(&json, "causes", json_integer(match->causes));
-        json_add(&json, "causes_found", json_integer(match->causes_found));
-        json_add(&json, "mean_absolute_error", json_of_number(match->mean_absolute_error));
+        rb_json_add(&json, "causes", json_integer(match->causes));
+        rb_json_add(&json, "causes_found", json_integer(match->causes_found));
+        rb_json_add(&json, "mean_absolute_error", rb_json_number(match->mean_absolute_error));
     }
     return json_put_from(ctx, stdout, json, model, source);
 }

@@ -143,11 +143,11 @@ static rb_error train(const invocation *call, watch *w, const inputs *in, rb_mod
 static json_t *grid_row(const void *of, int64_t row) {
     const rb_grid *grid = of;
     json_t *json = json_object();
-    json_add(&json, "point", json_of_text(rb_grid_point(grid, row)));
+    rb_json_add(&json, "point", rb_json_text(rb_grid_point(grid, row)));
     static const char *const numbers[] = {"epochs", "best_epoch", "valid_error", "valid_loss"};
     for (int c = 0; c < 4; c++)
-        json_add(&json, numbers[c], json_of_number(rb_grid_get(grid, row, numbers[c])));
-    json_add(&json, "choice", json_of_text(row == rb_grid_best(grid) ? "chosen" : "-"));
+        rb_json_add(&json, numbers[c], rb_json_number(rb_grid_get(grid, row, numbers[c])));
+    rb_json_add(&json, "choice", rb_json_text(row == rb_grid_best(grid) ? "chosen" : "-"));
     return json;
 }
 

@@ -71,11 +71,11 @@ void fit_log_iteration(fit_log *log, const rb_progress *p) {
     json_t *layer = layer_of(p) ? json_integer(layer_of(p)) : NULL;
     json_t *json =
         json_pack("{so* sI so so so}", "layer", layer, "iteration", (json_int_t)p->iteration,
-                  "objective", json_of_number(p->objective), "estep_objective",
-                  json_of_number(p->estep_objective), "seconds", json_of_number(p->seconds));
+                  "objective", rb_json_number(p->objective), "estep_objective",
+                  rb_json_number(p->estep_objective), "seconds", rb_json_number(p->seconds));
     for (int f = 0; p->metric_names && p->metric_names[f]; f++)
         if (isfinite(p->metrics[f]))
-            json_add(&json, p->metric_names[f], json_of_number(p->metrics[f]));
+            rb_json_add(&json, p->metric_names[f], rb_json_number(p->metrics[f]));
     log->failed = json_put(log->ctx, log->file, json) || fflush(log->file) != 0;
 }
 

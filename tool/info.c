@@ -20,9 +20,9 @@ static rb_error print_data_json(rb_context *ctx, const rb_source *source, const 
                               "format", format, "samples", (json_int_t)d->samples, "features",
                               (json_int_t)d->features, "type", type_name(rb_source_type(source)),
                               "sparse", rb_source_sparse(source), "nonzeros",
-                              (json_int_t)d->nonzeros, "sum", json_of_number(d->sum),
-                              "sum_of_squares", json_of_number(d->sum_of_squares), "min",
-                              json_of_number(d->minimum), "max", json_of_number(d->maximum),
+                              (json_int_t)d->nonzeros, "sum", rb_json_number(d->sum),
+                              "sum_of_squares", rb_json_number(d->sum_of_squares), "min",
+                              rb_json_number(d->minimum), "max", rb_json_number(d->maximum),
                               "missing", (json_int_t)d->missing, "checksum", text, "sample_names",
                               sample_names, "feature_names", feature_names));
 }
@@ -92,8 +92,8 @@ static void add_values(json_t **to, const rb_model *model, const char *name) {
     const double *values = rb_model_array(model, name, &rows, &columns);
     json_t *list = json_array();
     for (int64_t i = 0; i < rows * columns; i++)
-        json_add(&list, NULL, json_of_number(values[i]));
-    json_add(to, name, list);
+        rb_json_add(&list, NULL, rb_json_number(values[i]));
+    rb_json_add(to, name, list);
 }
 
 static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
@@ -102,22 +102,22 @@ static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
         int64_t shape[2];
         const double *value = describe_array(model, name, shape);
-        json_add(&arrays, name, json_pack("[II]", (json_int_t)shape[0], (json_int_t)shape[1]));
-        if (value) json_add(&values, name, json_of_number(*value));
+        rb_json_add(&arrays, name, json_pack("[II]", (json_int_t)shape[0], (json_int_t)shape[1]));
+        if (value) rb_json_add(&values, name, rb_json_number(*value));
     }
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
-        json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
+        rb_json_add(&attributes, name, rb_json_text(rb_model_attribute(model, name)));
     json_t *json = json_pack(
-        "{ss so sI sI sI ss}", "kind", "model", "method", json_of_text(rb_model_method(model)),
+        "{ss so sI sI sI ss}", "kind", "model", "method", rb_json_text(rb_model_method(model)),
         "features", (json_int_t)rb_model_features(model), "units",
         (json_int_t)rb_model_units(model), "iterations", (json_int_t)rb_model_iterations(model),
         "status", rb_status_name(rb_model_status(model)));
     if (rb_model_iterations(model) > 0)
-        json_add(&json, "objective", json_of_number(last_objective(model)));
+        rb_json_add(&json, "objective", rb_json_number(last_objective(model)));
     if (rb_model_array(model, "stability", NULL, NULL)) add_values(&json, model, "stability");
-    json_add(&json, "arrays", arrays);
-    json_add(&json, "values", values);
-    json_add(&json, "attributes", attributes);
+    rb_json_add(&json, "arrays", arrays);
+    rb_json_add(&json, "values", values);
+    rb_json_add(&json, "attributes", attributes);
     return json_put(ctx, stdout, json);
 }
 

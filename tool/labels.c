@@ -60,7 +60,7 @@ char *output_name(const rb_model *net, int64_t k) {
 
 static json_t *name_json(const rb_model *net, int64_t k) {
     char *name = output_name(net, k);
-    json_t *json = name ? json_of_text(name) : NULL;
+    json_t *json = name ? rb_json_text(name) : NULL;
     free(name);
     return json;
 }
@@ -70,17 +70,17 @@ static rb_error print_json(const invocation *call, const rb_model *net, rb_sourc
     json_t *names = json_array(), *rows = json_array(), *json;
     for (int64_t a = 0; a < s->n_outputs; a++) {
         json_t *row = json_array();
-        json_add(&names, NULL, name_json(net, a));
+        rb_json_add(&names, NULL, name_json(net, a));
         for (int64_t b = 0; s->confusion && b < s->n_outputs; b++)
-            json_add(&row, NULL, json_integer(s->confusion[a * s->n_outputs + b]));
-        json_add(&rows, NULL, row);
+            rb_json_add(&row, NULL, json_integer(s->confusion[a * s->n_outputs + b]));
+        rb_json_add(&rows, NULL, row);
     }
     json = json_pack("{sI sI so so so so so so so so}", "samples", (json_int_t)s->samples, "errors",
-                     (json_int_t)s->errors, "error_rate", json_of_number(s->error_rate),
-                     "error_rate_low", json_of_number(s->low), "error_rate_high",
-                     json_of_number(s->high), "log_loss", json_of_number(s->log_loss),
-                     "calibration_error", json_of_number(s->calibration_error),
-                     "mean_squared_error", json_of_number(s->mean_squared_error), "classes", names,
+                     (json_int_t)s->errors, "error_rate", rb_json_number(s->error_rate),
+                     "error_rate_low", rb_json_number(s->low), "error_rate_high",
+                     rb_json_number(s->high), "log_loss", rb_json_number(s->log_loss),
+                     "calibration_error", rb_json_number(s->calibration_error),
+                     "mean_squared_error", rb_json_number(s->mean_squared_error), "classes", names,
                      "confusion", s->confusion ? rows : json_null());
     if (!s->confusion) json_decref(rows);
     return json_put_from(call->ctx, stdout, json, net, source);

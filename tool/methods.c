@@ -19,7 +19,7 @@ static int deliver(invocation *call, const rb_method_comparison *c, rb_source *s
     put_options(summary);
     table_answer answer = {.table = rb_method_comparison_table(c),
                            .key = "rows",
-                           .head = json_pack("{so}", "summary", json_of_text(summary)),
+                           .head = json_pack("{so}", "summary", rb_json_text(summary)),
                            .noun = "methods"};
     int status = table_deliver(call, &answer, source);
     if (!status && !option_text(call, "output") && !option_flag(call, "json")) {

@@ -72,16 +72,16 @@ static void add_match(json_t **to, const findings *f) {
     const rb_match *match = &f->match;
     json_t *overlaps = json_array(), *partners = json_array();
     for (int64_t t = 0; t < match->n_truth; t++) {
-        json_add(&overlaps, NULL, json_of_number(match->overlap[t]));
-        json_add(&partners, NULL, json_integer(match->partner[t]));
+        rb_json_add(&overlaps, NULL, rb_json_number(match->overlap[t]));
+        rb_json_add(&partners, NULL, json_integer(match->partner[t]));
     }
-    json_add(to, "consensus_score", json_of_number(match->consensus_score));
-    json_add(to, "recovery", json_of_number(match->recovery));
-    json_add(to, "relevance", json_of_number(match->relevance));
-    json_add(to, "modules", json_integer(rb_modules_called(f->answers.document.modules)));
-    json_add(to, "true_modules", json_integer(match->n_truth));
-    json_add(to, "overlaps", overlaps);
-    json_add(to, "partners", partners);
+    rb_json_add(to, "consensus_score", rb_json_number(match->consensus_score));
+    rb_json_add(to, "recovery", rb_json_number(match->recovery));
+    rb_json_add(to, "relevance", rb_json_number(match->relevance));
+    rb_json_add(to, "modules", json_integer(rb_modules_called(f->answers.document.modules)));
+    rb_json_add(to, "true_modules", json_integer(match->n_truth));
+    rb_json_add(to, "overlaps", overlaps);
+    rb_json_add(to, "partners", partners);
 }
 
 /* ---- the command ---- */
@@ -117,13 +117,14 @@ static rb_error print_agreement(invocation *call, const findings *f) {
     bool truth = option_text(call, "truth");
     if (option_flag(call, "json")) {
         json_t *json =
-            json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->answers.document.modules)));
+            json_pack("{so}", "rule", rb_json_text(rb_modules_rule(f->answers.document.modules)));
         if (truth) add_match(&json, f);
         if (f->permuted) {
-            json_add(&json, "tested", json_of_text(rb_modules_tested(f->answers.document.modules)));
-            json_add(&json, "significance",
-                     view_json(rb_modules_table(f->answers.document.modules), f->model,
-                               "module unit p p_family p_permuted fdr stability role", 0));
+            rb_json_add(&json, "tested",
+                        rb_json_text(rb_modules_tested(f->answers.document.modules)));
+            rb_json_add(&json, "significance",
+                        view_json(rb_modules_table(f->answers.document.modules), f->model,
+                                  "module unit p p_family p_permuted fdr stability role", 0));
         }
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);

@@ -36,11 +36,11 @@ static json_t *class_row(const void *of, int64_t row) {
     const struct classes *c = of;
     char *name = output_name(c->net, c->class_of[row]);
     const char *sample = rb_source_sample_name(c->source, row);
-    json_t *class_name = name ? json_of_text(name) : NULL;
+    json_t *class_name = name ? rb_json_text(name) : NULL;
     free(name);
     return json_pack("{so so so}", "sample",
-                     sample ? json_of_text(sample) : json_integer((json_int_t)row), "class",
-                     class_name, "probability", json_of_number(c->probability[row]));
+                     sample ? rb_json_text(sample) : json_integer((json_int_t)row), "class",
+                     class_name, "probability", rb_json_number(c->probability[row]));
 }
 
 static int write_classes(invocation *call, rb_model *net, rb_source *source) {

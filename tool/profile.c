@@ -16,11 +16,12 @@ static rb_error print_json(const invocation *call) {
     json_t *list = json_array(), *json = json_object();
     int i = 0;
     for (phase p = phase_of(call, 0); p.name; p = phase_of(call, ++i)) {
-        json_add(&list, NULL,
-                 json_pack("{ss so so so}", "phase", p.name, "seconds", json_rounded(p.seconds, 4),
-                           "flops", json_of_number(p.flops), "bytes", json_of_number(p.bytes)));
+        rb_json_add(&list, NULL,
+                    json_pack("{ss so so so}", "phase", p.name, "seconds",
+                              rb_json_rounded(p.seconds, 4), "flops", rb_json_number(p.flops),
+                              "bytes", rb_json_number(p.bytes)));
     }
-    json_add(&json, "phases", list);
+    rb_json_add(&json, "phases", list);
     return json_put(call->ctx, stdout, json);
 }
 

@@ -33,7 +33,7 @@ rb_error name_origin(const invocation *call, const rb_model *model, rb_source *s
     rb_error err = json_add_provenance(call->ctx, &json, model, source);
     json_t *origin = json_object_get(json, "provenance");
     if (!err && has_option(call->command, "seed"))
-        json_add(&origin, "seed", json_integer(option_integer(call, "seed")));
+        rb_json_add(&origin, "seed", json_integer(option_integer(call, "seed")));
     char *text = err ? NULL : json_dumps(origin, JSON_COMPACT);
     err = err ? err : rb_context_set_provenance(call->ctx, text);
     free(text);

@@ -1,9 +1,8 @@
 /* rarebit report: one HTML file that tells what a model found, to look at and to send. */
-#include "page.h"
+#include "answers.h"
 
+#include <rarebit/report.h>
 #include <rarebit/significance.h>
-
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,124 +18,72 @@ static const rb_option page_options[] = {
 
 /* ---- messages on the way are part of the page ---- */
 
-static bool has_text(const json_t *list, const char *text) {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0) return true;
-    return false;
+typedef struct messages {
+    char **texts; /* NULL at the end */
+    int64_t count;
+} messages;
+
+typedef struct hearing {
+    messages warnings, notes;
+} hearing;
+
+static void keep(messages *m, const char *text) {
+    char **more = realloc(m->texts, ((size_t)m->count + 2) * sizeof *more);
+    if (!more) return;
+    m->texts = more;
+    m->texts[m->count] = strdup(text);
+    m->count += m->texts[m->count] != NULL;
+    m->texts[m->count] = NULL;
 }
 
 static void keep_message(rb_log_level level, const char *message, void *user) {
-    page *p = user;
-    json_t **list = level == RB_LOG_WARNING ? &p->warnings : &p->notes, *text;
+    hearing *h = user;
     char spelt[1200];
     report_log(level, message, NULL);
     snprintf(spelt, sizeof spelt, "%s", message);
     put_options(spelt);
-    text = json_of_text(spelt);
-    if (*list && text && !has_text(*list, json_string_value(text)))
-        json_add(list, NULL, text);
-    else
-        json_decref(text);
+    keep(level == RB_LOG_WARNING ? &h->warnings : &h->notes, spelt);
 }
 
-/* ---- the document ---- */
-
-static void add_origin(const page *p, json_t **to) {
-    static const char *const names[] = {"compiler", "kernels", "blas", "blas_core"};
-    json_t *build = json_object();
-    char *line = command_line(p->call->argc, p->call->argv);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        json_add(&build, names[i], json_of_text(rb_build_info(p->call->ctx, names[i])));
-    json_add(to, "version", json_of_text(rb_version()));
-    json_add(to, "title", json_of_text(option_text(p->call, "title")));
-    json_add(to, "command", json_of_text(line));
-    json_add(to, "build", build);
-    free(line);
+static void forget(messages *m) {
+    for (int64_t i = 0; i < m->count; i++)
+        free(m->texts[i]);
+    free(m->texts);
 }
 
-/* Computes what the page tells. */
-static rb_error compute(page *p) {
-    rb_context *ctx = p->call->ctx;
-    p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
-    p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
-    if (!p->named[0] || !p->named[1]) return fail_memory(ctx);
-    p->answers.document.with_codes = p->answers.document.with_metrics = true;
-    rb_error err = answers_find(p->call, p->model, p->source, &p->answers);
-    return err ? err : rb_describe(ctx, p->source, &p->data);
-}
+/* ---- the page ---- */
 
-/* The document; NULL: an error. */
-static json_t *document(page *p, rb_error *err) {
-    json_t *json = json_object();
-    *err = compute(p);
-    if (!*err) *err = page_add_modules(p, &json);
-    if (!*err && option_text(p->call, "select")) *err = page_add_select(p, &json);
-    if (!*err) {
-        page_add_codes(p, &json);
-        add_origin(p, &json);
-        page_add_data(p, &json);
-        page_add_model(p, &json);
-        page_add_fit(p, &json);
-        page_add_answers(p, &json);
-        page_add_names(p, &json);
-        if (!json) *err = fail_memory(p->call->ctx);
-    }
-    if (*err) {
-        json_decref(json);
-        json = NULL;
-    }
-    return json;
-}
-
-/* ---- the file ---- */
-
-/* Names are whatever somebody wrote: without "<" nothing in them can end the element that the
- * document stands in. In JSON it stands in texts alone. */
-static int put_document(const char *text, size_t size, void *file) {
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == '<')
-            fputs("\\u003c", file);
-        else
-            putc(text[i], file);
-    return ferror((FILE *)file) ? -1 : 0;
-}
-
-static rb_error put_page(rb_context *ctx, FILE *file, const void *of) {
-    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(7);
-    fputs(page_head, file);
-    bool whole = json_dump_callback(of, put_document, file, flags) == 0;
-    fputs(page_tail, file);
-    return whole || ferror(file) ? RB_OK : fail_memory(ctx);
-}
-
-static int write_page(const invocation *call, json_t *json) {
-    output out;
-    const char *target = option_text(call, "output");
-    int status = output_fill(&out, call->ctx, target, "html", put_page, json);
-    status = status ? status : output_end(&out, STATUS_DONE);
-    if (!status && strcmp(target, "-") != 0) report("page in %s; open it in a browser", target);
-    return status;
+static rb_error write_page(const invocation *call, const rb_document *document, const hearing *h,
+                           const char *path) {
+    const rb_report report = {.size = sizeof report,
+                              .title = option_text(call, "title"),
+                              .model = call->arguments[0],
+                              .data = call->arguments[1],
+                              .labels = option_text(call, "labels"),
+                              .sets = option_text(call, "gmt"),
+                              .covariates = option_text(call, "covariates"),
+                              .selection = option_text(call, "select"),
+                              .warnings = (const char *const *)h->warnings.texts,
+                              .notes = (const char *const *)h->notes.texts};
+    return rb_report_write(call->ctx, document, &report, path);
 }
 
 static int make_page(invocation *call, rb_model *model, rb_source *source) {
-    page p = {.call = call,
-              .model = model,
-              .source = source,
-              .warnings = json_array(),
-              .notes = json_array(),
-              .data.size = sizeof p.data};
-    rb_error err;
-    rb_context_on_log(call->ctx, keep_message, &p);
-    json_t *json = document(&p, &err);
+    const char *target = option_text(call, "output");
+    hearing h = {0};
+    answers a = {0};
+    output out;
+    a.document.with_codes = a.document.with_metrics = true;
+    rb_context_on_log(call->ctx, keep_message, &h);
+    rb_error err = answers_find(call, model, source, &a);
+    int status = err ? report_failure(call->ctx, err) : output_begin(&out, target, "html");
+    if (!status) status = finish_output(call, &out, write_page(call, &a.document, &h, out.path));
     rb_context_on_log(call->ctx, report_log, NULL);
-    int status = err ? report_failure(call->ctx, err) : write_page(call, json);
-    status = status ? status : answers_status(call, &p.answers);
-    json_decref(json);
-    json_decref(p.warnings);
-    json_decref(p.notes);
-    answers_clear(&p.answers);
-    free(p.named[0]);
-    free(p.named[1]);
+    if (!status && strcmp(target, "-") != 0) report("page in %s; open it in a browser", target);
+    status = status ? status : answers_status(call, &a);
+    answers_clear(&a);
+    forget(&h.warnings);
+    forget(&h.notes);
     return status;
 }
 

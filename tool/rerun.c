@@ -135,15 +135,15 @@ static rb_error print_json(rb_context *ctx, const repeating *r, bool same) {
     rb_model_difference d = {.size = sizeof d};
     const char *before, *now;
     for (int64_t i = 0; rb_model_compare(r->model, r->again, i, &d); i++) {
-        json_add(&rows, NULL,
-                 json_pack("{so ss sb so}", "name", json_of_text(d.name), "of",
-                           d.history ? "history" : "arrays", "same", d.same, "difference",
-                           json_of_number(d.difference)));
+        rb_json_add(&rows, NULL,
+                    json_pack("{so ss sb so}", "name", rb_json_text(d.name), "of",
+                              d.history ? "history" : "arrays", "same", d.same, "difference",
+                              rb_json_number(d.difference)));
     }
     for (int i = 0; i < SURROUNDINGS; i++) {
         if (is_other(r, i, &before, &now)) {
-            json_add(&others, surroundings[i].name,
-                     json_pack("[oo]", json_of_text(before), json_of_text(now)));
+            rb_json_add(&others, surroundings[i].name,
+                        json_pack("[oo]", rb_json_text(before), rb_json_text(now)));
         }
     }
     const char *fits = rb_model_attribute(r->again, "consensus_models");

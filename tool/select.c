@@ -93,15 +93,15 @@ static rb_error put_json(rb_context *ctx, const answer *a, FILE *file) {
     for (int64_t r = 0; r < rb_selection_rows(s); r++) {
         json_t *row = json_object();
         for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
-            json_add(&row, name, json_of_number(rb_selection_get(s, r, name)));
-        json_add(&row, "choice", json_of_text(choice_of(s, r)));
-        json_add(&rows, NULL, row);
+            rb_json_add(&row, name, rb_json_number(rb_selection_get(s, r, name)));
+        rb_json_add(&row, "choice", rb_json_text(choice_of(s, r)));
+        rb_json_add(&rows, NULL, row);
     }
-    json_add(&json, "units", units ? json_integer(units) : json_null());
-    json_add(&json, "low", units ? json_integer(low) : json_null());
-    json_add(&json, "high", units ? json_integer(high) : json_null());
-    json_add(&json, "reason", json_of_text(why));
-    json_add(&json, "rows", rows);
+    rb_json_add(&json, "units", units ? json_integer(units) : json_null());
+    rb_json_add(&json, "low", units ? json_integer(low) : json_null());
+    rb_json_add(&json, "high", units ? json_integer(high) : json_null());
+    rb_json_add(&json, "reason", rb_json_text(why));
+    rb_json_add(&json, "rows", rows);
     return json_put_from(ctx, file, json, NULL, a->source);
 }
 

@@ -18,7 +18,7 @@ rb_error table_check(rb_context *ctx, const char *path) {
 json_t *table_json(const result_table *table) {
     json_t *rows = json_array();
     for (int64_t r = 0; r < table->rows; r++)
-        json_add(&rows, NULL, table->row(table->of, r));
+        rb_json_add(&rows, NULL, table->row(table->of, r));
     return rows;
 }
 
@@ -107,36 +107,9 @@ table_view view_table(rb_table table, const rb_model *model, const char *keys) {
     return v;
 }
 
-static json_t *json_of_value(const table_view *view, const rb_value *v) {
-    json_t *names = v->kind == RB_VALUE_FEATURES ? json_array() : NULL;
-    switch (v->kind) {
-    case RB_VALUE_INTEGER:
-        return json_integer((json_int_t)v->integer);
-    case RB_VALUE_TEXT:
-        return json_of_text(v->text);
-    case RB_VALUE_NUMBER:
-    case RB_VALUE_SHARE:
-    case RB_VALUE_CHANCE:
-        return json_rounded(v->number, view->digits);
-    case RB_VALUE_FEATURES:
-        for (int64_t i = 0; i < v->integer; i++)
-            json_add(&names, NULL,
-                     json_of_text(rb_model_feature_name(view->model, v->features[i])));
-        return names;
-    default:
-        return json_null();
-    }
-}
-
 static json_t *view_row(const void *of, int64_t row) {
     const table_view *view = of;
-    json_t *json = json_object();
-    char key[32];
-    for (const char *k = view->keys; next_key(&k, key);) {
-        rb_value v = rb_table_value(&view->table, row, rb_table_find(&view->table, key));
-        json_add(&json, key, json_of_value(view, &v));
-    }
-    return json;
+    return rb_json_row(&view->table, row, view->model, view->keys, view->digits);
 }
 
 result_table view_rows(const table_view *view) {
@@ -144,10 +117,7 @@ result_table view_rows(const table_view *view) {
 }
 
 json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits) {
-    table_view view = view_table(table, model, keys);
-    view.digits = digits;
-    const result_table rows = view_rows(&view);
-    return table_json(&rows);
+    return rb_json_table(&table, model, keys, digits);
 }
 
 /* ---- files ---- */
@@ -191,7 +161,7 @@ int table_deliver(invocation *call, const table_answer *a, rb_source *source) {
                           : STATUS_DONE;
     if (!status && option_flag(call, "json")) {
         json_t *json = json_incref(a->head);
-        json_add(&json, rows.key, table_json(&rows));
+        rb_json_add(&json, rows.key, table_json(&rows));
         err = json_put_from(call->ctx, stdout, json, NULL, source);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     } else if (!status && !target) {

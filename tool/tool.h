@@ -12,6 +12,7 @@
 #include <rarebit/denoise.h>
 #include <rarebit/grid.h>
 #include <rarebit/io.h>
+#include <rarebit/json.h>
 #include <rarebit/patches.h>
 #include <rarebit/plot.h>
 #include <rarebit/rarebit.h>
@@ -437,14 +438,6 @@ void report_consensus(const rb_model *model, int64_t most);
 
 /* ---- JSON (json.c) ---- */
 
-/* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
-json_t *json_of_text(const char *text);
-json_t *json_of_number(double value); /* NaN and infinities become null */
-/* The same to so many digits; 0: all. */
-json_t *json_rounded(double value, int digits);
-/* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
- * to which nothing can be added. */
-void json_add(json_t **to, const char *key, json_t *value);
 /* Adds where a result comes from (rb_provenance). */
 rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model,
                              rb_source *source);

@@ -5,9 +5,11 @@
 #include <rarebit/annotations.h>
 #include <rarebit/checkpoint.h>
 #include <rarebit/data.h>
+#include <rarebit/json.h>
 #include <rarebit/model_file.h>
 #include <rarebit/modules_file.h>
 #include <rarebit/output.h>
+#include <rarebit/report.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -79,7 +79,8 @@ class Context:
         self._raised: Optional[BaseException] = None
         self._interrupted = False
         self._desk: Optional[_Desk] = None
-        self._messages: list[str] = []
+        self.warnings: list[str] = []
+        self.notes: list[str] = []
         self._verbose, self._callback, self._teller = verbose, callback, Teller(verbose)
         self._on_log = LogFn(self._log)  # kept: the library calls them
         self._on_progress = ProgressFn(self._iteration)
@@ -102,19 +103,21 @@ class Context:
         core.rb_context_free(self._pointer)
         self._pointer = c_void_p()
         self._teller.close()
-        for message in self._messages:
+        for message in self.warnings:
             warnings.warn(message, UserWarning, stacklevel=4)
-        self._messages = []
+        self.warnings = []
 
     # -- callbacks, on whatever thread the library calls them
 
     def _log(self, level: int, message: bytes, _: Any) -> None:
         said = python_names(message.decode("utf-8", "replace"))
         if level == 0:
-            self._messages.append(said)
+            self.warnings.append(said)
         elif self._verbose:
             self.on_caller(lambda: print(f"rarebit: {said}"))
-        LOGGER.info("%s", said)
+        if level:
+            self.notes.append(said)
+            LOGGER.info("%s", said)
 
     def _iteration(self, c: Any, _: Any) -> int:
         progress = progress_of(c.contents)

@@ -92,6 +92,15 @@ class CScores(Structure):
                 ("mean_squared_error", c_double), ("confusion", POINTER(c_int64))]
 
 
+class CReport(Structure):
+    """rb_report."""
+
+    _fields_ = [("size", c_size_t), ("title", c_char_p), ("model", c_char_p), ("data", c_char_p),
+                ("labels", c_char_p), ("sets", c_char_p), ("covariates", c_char_p),
+                ("selection", c_char_p), ("warnings", POINTER(c_char_p)),
+                ("notes", POINTER(c_char_p))]
+
+
 class CDenoising(Structure):
     """rb_denoising."""
 
@@ -199,6 +208,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_read": (ERROR, [P, S, P, POINTER(P)]),
     "rb_open": (ERROR, [P, S, P, POINTER(P)]),
     "rb_feature_sets_read": (ERROR, [P, S, P]),
+    "rb_report_write": (ERROR, [P, P, POINTER(CReport), S]),
     "rb_model_save": (ERROR, [P, P, S]),
     "rb_model_load": (ERROR, [P, S, POINTER(P)]),
     "rb_io_use": (None, [P]),

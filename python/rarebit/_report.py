@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 from . import _library, _modules, _tables
 from ._context import Context
 from ._estimators import Estimator, _model_of, _threads
-from ._library import ERROR, I, P, S, core, io
+from ._library import CReport, ERROR, I, P, S, core, io
 from ._model import Model, metrics_of
 from ._options import Options
 from ._sources import is_path
@@ -67,7 +67,8 @@ class Report:
 
 def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[Sets] = None,
            covariates: Optional[Mapping[str, Any]] = None, covariate_groups: Sequence[str] = (),
-           blocks: Optional[Sequence[Any]] = None, **options: Any) -> Report:
+           blocks: Optional[Sequence[Any]] = None, page: Optional[Any] = None,
+           title: Optional[str] = None, **options: Any) -> Report:
     """What a model says of data: modules, and the classes, sets of features and covariates that
     they go with. docs/howto/enrichment.md and covariates.md explain the columns.
 
@@ -82,19 +83,23 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
         of the fit needs is found there too. Of AnnData also a list of columns of obs
     covariate_groups : covariates that are numbers and stand for groups, such as "batch"
     blocks : as of rarebit.modules
+    page : a file for a page of HTML that shows all of it, to look at and to send: report.html
+    title : of the page
     options : those of rarebit.modules; gmt_min, gmt_max: smaller and larger sets are left out
 
     Examples
     --------
     >>> told = rarebit.report(rfn, cells, labels=types, covariates=samples[["age", "batch"]])
     >>> told.best_units
+    >>> rarebit.report(rfn, cells, labels=types, page="report.html")
     """
     model, obs = _model_of(estimator), getattr(X, "obs", None)
     labels = obs[labels] if isinstance(labels, str) and obs is not None else labels
     if obs is not None and isinstance(covariates, (list, tuple)):
         covariates = {name: obs[name] for name in covariates}
     source = estimator._source(X, covariates, reset=False)
-    asked = CDocument(sizeof(CDocument), model._pointer, with_metrics=True)
+    asked = CDocument(sizeof(CDocument), model._pointer, with_metrics=True,
+                      with_codes=page is not None)
     with ExitStack() as stack:
         enter = stack.enter_context
         context = enter(Context(_threads(estimator.n_jobs), int(estimator.verbose)))
@@ -110,6 +115,8 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
         asked.covariates = enter(_modules.covariates(context, covariates, covariate_groups)).value
         stack.callback(core.rb_document_clear, byref(asked))
         context.run(core.rb_document_make, byref(asked))
+        if page is not None:
+            _write(context, asked, page, title, getattr(source, "path", None), type(estimator))
         names = source.sample_names
         told = _told(asked, model, list(X.index) if names is None and hasattr(X, "index")
                      else names)
@@ -126,6 +133,19 @@ def _told(document: CDocument, model: Model, sample_names: Any) -> Report:
                                         model.feature_names)
     return Report(_modules.frame(found, model), _modules.members(found, model, sample_names),
                   metrics_of(c_void_p(document.metrics)), **tables)
+
+
+def _write(context: Context, document: CDocument, page: Any, title: Optional[str],
+           data: Optional[str], made: type) -> None:
+    told = CReport(sizeof(CReport), title and title.encode(), made.__name__.encode(),
+                   data and os.fsencode(data))
+    told.warnings, told.notes = texts(context.warnings), texts(context.notes)
+    context.run(io().rb_report_write, byref(document), byref(told), os.fsencode(page))
+
+
+def texts(messages: Sequence[str]) -> Any:
+    """With a NULL at the end."""
+    return (c_char_p * (len(messages) + 1))(*[message.encode() for message in messages])
 
 
 @contextmanager

@@ -67,6 +67,28 @@ def test_units_mark_planted_types(study):
     assert found.members["name"].isin([*table.index, *table.columns]).all()
 
 
+def test_a_page_is_that_of_the_program(study, program, tmp_path):
+    """But for what files and options are called, and how the program was called."""
+    fitted, table, beside, _ = study
+    fitted.save(tmp_path / "m.h5")
+    table.to_csv(tmp_path / "x.tsv", sep="\t")
+    program("report", tmp_path / "m.h5", tmp_path / "x.tsv", "--title", "Types", "-q", "-o",
+            tmp_path / "there.html")
+    rarebit.report(fitted, str(tmp_path / "x.tsv"), page=tmp_path / "here.html", title="Types")
+    here, there = ((tmp_path / f"{name}.html").read_text() for name in ("here", "there"))
+    (head, here), (same, there) = (text.split('<script type="application/json" id="document">')
+                                   for text in (here, there))
+    assert head == same
+    here, there = (json.loads(text.split("</script>")[0]) for text in (here, there))
+    assert here.keys() == there.keys()
+    for key in here.keys() - {"command", "model", "build", "notes", "warnings"}:
+        assert here[key] == there[key], key
+    rarebit.report(fitted, table, labels=beside["type"], page=tmp_path / "labels.html")
+    assert '"file":"labels"' in (tmp_path / "labels.html").read_text()
+    with pytest.raises(OSError, match="nowhere"):
+        rarebit.report(fitted, table, page=tmp_path / "nowhere" / "page.html")
+
+
 def test_columns_of_obs(study):
     anndata = pytest.importorskip("anndata")
     fitted, table, beside, _ = study

@@ -33,7 +33,7 @@ grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
 done
 # shellcheck disable=SC2013 # words
 for header in $(sed -n 's/^set(RAREBIT_[a-z]*_HEADERS \(.*\))/\1/p' cmake/Libraries.cmake); do
-    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot|nets|media|cl)/|^include/rarebit/(io|plot|deep|grid|stack|denoise|patches|segments|cl)\.h" |
+    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot|nets|media|cl)/|^include/rarebit/(io|plot|deep|grid|stack|denoise|patches|report|segments|cl)\.h" |
         while read -r file; do wrong "$file" "rarebit/$header.h" "not of the core"; done
 done
 for folder in src/*/; do

@@ -464,7 +464,7 @@ static void test_modules_show_values_and_classes(void **state) {
 static void test_classes_have_the_colours_of_the_page(void **state) {
     (void)state;
     static char script[1 << 16];
-    size_t size = read_bytes(TEST_DATA "/../tool/page/charts.js", script, sizeof script - 1);
+    size_t size = read_bytes(TEST_DATA "/../src/io/page/charts.js", script, sizeof script - 1);
     script[size] = '\0';
     const char *at = strstr(script, "classColours = [");
     assert_non_null(at);

@@ -29,7 +29,7 @@ PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.tra
           "finetune": "NetClassifier.fit", "predict": "NetClassifier.predict",
           "import": "import_net", "plot": "pl", "modules --labels": "report(labels)",
           "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
-          "report": "Report.save"}
+          "report": "report(page)"}
 R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
      "methods": "compare_methods", "select": "select_units", "check": "check_data",
      "compare": "compare_models", "info": "summary", "plot history": "plot", "plot codes": "plot"}

@@ -342,7 +342,7 @@ function data() {
   const d = D.data, was = attribute("data_checksum"), steps = ["drop-samples", "totals", "log1p", "centre-samples", "regress", "missing", "drop", "top-variance", "centre", "scale"];
   part("data", "The data",
     h("p", {}, `${plural(d.samples, "sample")} × ${plural(d.features, "feature")} from ${d.file}${D.model.features === d.features ? "" : `, of which the model uses ${whole(D.model.features)} features`}. ${was === undefined ? "" : was === d.checksum ? "The model was fitted to these very numbers." : (attribute("drop-samples") ?? "none") !== "none" ? "The fit left out samples that are equal or constant." : "The model was fitted to other numbers than these."}`),
-    facts("Data", [["File", d.file], ["Format", d.format + (d.sparse ? ", sparse" : ", dense")], ["Samples", whole(d.samples)], ["Features", whole(d.features)],
+    facts("Data", [["File", d.file], ["Format", [d.format, d.sparse ? "sparse" : "dense"].filter(Boolean).join(", ")], ["Samples", whole(d.samples)], ["Features", whole(d.features)],
       ["Range", `${number(d.minimum)} to ${number(d.maximum)}`], ["Not zero", whole(d.nonzeros)], ["Missing", whole(d.missing)],
       ["Checksum", d.checksum, "CRC-32 of the numbers"], ["Checksum at the fit", was]]),
     facts("Preprocessing, in this order", steps.map((name) => [name, attribute(name)])));

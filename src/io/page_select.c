@@ -13,8 +13,8 @@ static json_t *cell(const char *text) {
     char *end;
     double value = strtod(text, &end);
     return !*text || (!*end && !isfinite(value)) ? json_null()
-           : *end                                ? json_of_text(text)
-                                                 : json_rounded(value, 6);
+           : *end                                ? rb_json_text(text)
+                                                 : rb_json_rounded(value, 6);
 }
 
 /* The cells of a line, which is cut at its tabs. */
@@ -22,12 +22,12 @@ static json_t *cells(char *line, json_t *(*make)(const char *text)) {
     json_t *list = json_array();
     line[strcspn(line, "\r\n")] = '\0';
     for (char *rest = line, *text; (text = strsep(&rest, "\t"));)
-        json_add(&list, NULL, make(text));
+        rb_json_add(&list, NULL, make(text));
     return list;
 }
 
 static rb_error refuse(const page *p, const char *path, size_t row, const char *why) {
-    return fail(p->call->ctx, RB_ERROR_FORMAT, "%.300s, row %zu: %s", path, row, why);
+    return rb_fail(p->ctx, RB_ERROR_FORMAT, "%.300s, row %zu: %s", path, row, why);
 }
 
 static rb_error read_table(const page *p, const char *path, FILE *file, json_t *to[2]) {
@@ -35,7 +35,7 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
     size_t size = 0, row = 0;
     rb_error err = RB_OK;
     while (!err && getline(&line, &size, file) >= 0) {
-        json_t *list = cells(line, row ? cell : json_of_text);
+        json_t *list = cells(line, row ? cell : rb_json_text);
         const char *first = json_string_value(json_array_get(list, 0));
         if (row++ == 0) {
             bool units = first && strcmp(first, "units") == 0;
@@ -43,15 +43,15 @@ static rb_error read_table(const page *p, const char *path, FILE *file, json_t *
             json_decref(to[0]);
             to[0] = list;
         } else if (json_array_size(list) != json_array_size(to[0])) {
-            err = fail(p->call->ctx, RB_ERROR_FORMAT,
-                       "%.300s, row %zu: the row has %zu cells, but the header has %zu", path, row,
-                       json_array_size(list), json_array_size(to[0]));
+            err = rb_fail(p->ctx, RB_ERROR_FORMAT,
+                          "%.300s, row %zu: the row has %zu cells, but the header has %zu", path,
+                          row, json_array_size(list), json_array_size(to[0]));
             json_decref(list);
         } else if (!json_is_number(json_array_get(list, 0))) {
             err = refuse(p, path, row, "the first cell is not a number of units");
             json_decref(list);
         } else {
-            json_add(&to[1], NULL, list);
+            rb_json_add(&to[1], NULL, list);
         }
     }
     free(line);
@@ -71,9 +71,9 @@ static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
         json_t *cells = json_array_get(table[1], row);
         const char *data = json_string_value(json_array_get(cells, column));
         if (!data || strcmp(data, expected) != 0) {
-            return fail(p->call->ctx, RB_ERROR_FORMAT,
-                        "%.300s, row %zu: the table is of other data: %.40s, but these have %s",
-                        path, row + 2, data ? data : "none", expected);
+            return rb_fail(p->ctx, RB_ERROR_FORMAT,
+                           "%.300s, row %zu: the table is of other data: %.40s, but these have %s",
+                           path, row + 2, data ? data : "none", expected);
         }
         json_array_remove(cells, column);
     }
@@ -82,16 +82,16 @@ static rb_error check_data(const page *p, const char *path, json_t *table[2]) {
 }
 
 rb_error page_add_select(const page *p, json_t **to) {
-    const char *path = option_text(p->call, "select");
+    const char *path = p->report->selection;
     json_t *table[] = {json_array(), json_array()}; /* names of columns, rows */
     FILE *file = fopen(path, "r");
     rb_error err = file ? read_table(p, path, file, table) : RB_OK;
     if (!file || ferror(file))
-        err = fail(p->call->ctx, RB_ERROR_FILE, "cannot read %.300s: %s", path, strerror(errno));
+        err = rb_fail(p->ctx, RB_ERROR_FILE, "cannot read %.300s: %s", path, strerror(errno));
     if (file) fclose(file);
     err = err ? err : check_data(p, path, table);
-    json_add(
+    rb_json_add(
         to, "select",
-        json_pack("{so so so}", "file", json_of_text(path), "columns", table[0], "rows", table[1]));
+        json_pack("{so so so}", "file", rb_json_text(path), "columns", table[0], "rows", table[1]));
     return err;
 }
