@@ -76,7 +76,7 @@ use() {
 tests=packaging/debian/tests
 
 deb() {
-    use deb 'gcc libc6-dev pkg-config' 'apt-get -qq install -y --no-install-recommends /src/dist/debian/*.deb' \
+    use deb 'cmake gcc libc6-dev make pkg-config' 'apt-get -qq install -y --no-install-recommends /src/dist/debian/*.deb' \
         "for test in demo c python r; do sh $tests/\$test; done" \
         "apt-get -qq purge -y \$(dpkg-query -W -f '\${Package}\n' | grep -vxFf /src/packages)"
 }

@@ -3,7 +3,7 @@
 set -eu
 . "$SOURCE/tests/lib/skip.sh"
 need command python3
-[ -n "${RAREBIT:-}" ] && [ -e "$SOURCE/.git" ] || skip "a release is made of a checkout of git, with the tool"
+[ -n "${RAREBIT:-}" ] && git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip "a release is made of a checkout of git, with the tool"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
