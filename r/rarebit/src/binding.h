@@ -34,6 +34,9 @@ void check(rb_error err);
 /* An error of the binding itself. */
 NORET void refuse(const char *sentence);
 
+/* What the library has said since R was last told, a NULL at the end; until R is told again. */
+const char **messages_of(rb_log_level level);
+
 /* ---- spelling.c ---- */
 
 /* A message of the library with the options that it marks spelt as R has them, in a buffer of twice
@@ -44,6 +47,10 @@ void spell(const char *message, char *out);
 
 /* An error where librarebit-io is not there. */
 void need_files(void);
+/* The page of a report; need_files comes before. */
+rb_error write_page(const rb_document *document, const char *title, const char *path);
+/* Adds the sets of a GMT file; likewise. */
+rb_error read_sets(const char *path, rb_feature_sets *sets);
 
 /* ---- objects.c: external pointers ---- */
 
@@ -96,6 +103,8 @@ const char *text_of(SEXP string);
 SEXP text_to(const char *text); /* NA for NULL */
 /* A list of n elements by names; protected by the caller. */
 SEXP named_list(const char *const *names, int n);
+/* The numbers of metrics, by name. */
+SEXP metrics_to(const rb_metrics *metrics);
 /* The columns of a table of the library, as a list; numbers are doubles, and count as the library
  * counts. */
 SEXP table_to(const rb_table *table);

@@ -37,6 +37,7 @@ SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
 SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP blocks, SEXP threads);
 SEXP binding_compare(SEXP data, SEXP labels, SEXP options, SEXP threads);
 SEXP binding_consensus(SEXP options, SEXP data, SEXP threads, SEXP each);
+SEXP binding_report(SEXP model, SEXP data, SEXP options, SEXP asks, SEXP threads);
 SEXP binding_select(SEXP options, SEXP data, SEXP threads, SEXP each);
 SEXP binding_simulate(SEXP what, SEXP options);
 SEXP binding_check(SEXP data, SEXP options, SEXP threads);

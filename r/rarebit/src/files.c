@@ -13,6 +13,19 @@ void binding_use_files(rb_context *ctx) {
     rb_io_use(ctx);
 }
 
+rb_error write_page(const rb_document *document, const char *title, const char *path) {
+    const rb_report report = {.size = sizeof report,
+                              .title = title,
+                              .model = rb_model_method(document->model),
+                              .warnings = messages_of(RB_LOG_WARNING),
+                              .notes = messages_of(RB_LOG_INFO)};
+    return rb_report_write(context(), document, &report, path);
+}
+
+rb_error read_sets(const char *path, rb_feature_sets *sets) {
+    return rb_feature_sets_read(context(), path, sets);
+}
+
 SEXP binding_open(SEXP path, SEXP options) {
     SEXP pointer = PROTECT(object_new(IS_DATA, options));
     data_object *data = data_of(pointer);
@@ -45,6 +58,16 @@ SEXP binding_load(SEXP path) {
 void need_files(void) {
     refuse("this rarebit was built without librarebit-io: it reads and writes no files; saveRDS "
            "keeps models");
+}
+
+rb_error write_page(const rb_document *document, const char *title, const char *path) {
+    (void)document, (void)title, (void)path;
+    return RB_ERROR_UNSUPPORTED;
+}
+
+rb_error read_sets(const char *path, rb_feature_sets *sets) {
+    (void)path, (void)sets;
+    return RB_ERROR_UNSUPPORTED;
 }
 
 SEXP binding_open(SEXP path, SEXP options) {

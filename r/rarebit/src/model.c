@@ -244,17 +244,9 @@ SEXP binding_evaluate(SEXP pointer, SEXP data, SEXP threads) {
     SEXP holder = PROTECT(R_MakeExternalPtr(metrics, R_NilValue, R_NilValue));
     R_RegisterCFinalizerEx(holder, binding_free_metrics, TRUE);
     check(err);
-    int n = 0;
-    while (rb_metrics_name(metrics, n))
-        n++;
-    SEXP values = PROTECT(Rf_allocVector(REALSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));
-    for (int i = 0; i < n; i++) {
-        SET_STRING_ELT(names, i, Rf_mkChar(rb_metrics_name(metrics, i)));
-        REAL(values)[i] = rb_metrics_get(metrics, rb_metrics_name(metrics, i));
-    }
-    Rf_setAttrib(values, R_NamesSymbol, names);
+    SEXP values = PROTECT(metrics_to(metrics));
     binding_free_metrics(holder);
-    UNPROTECT(3);
+    UNPROTECT(2);
     return values;
 }
 

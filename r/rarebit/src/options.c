@@ -17,6 +17,7 @@ static const rb_option_group *group_of(const char *what) {
         const char *name;
         const rb_option_group *(*group)(void);
     } groups[] = {{"modules", rb_modules_group},
+                  {"report", rb_modules_group},
                   {"check", rb_check_group},
                   {"replication", rb_replication_group},
                   {"biclusters", rb_biclusters_group},
@@ -43,8 +44,10 @@ static rb_error make(const char *what, rb_options **options) {
 #endif
     rb_error err = rb_options_new(context(), group ? NULL : what, options);
     if (!err && group) err = rb_options_add(context(), *options, group);
-    bool more = !err && group == rb_modules_group();
-    return more ? rb_options_add(context(), *options, rb_significance_group()) : err;
+    if (err || group != rb_modules_group()) return err;
+    err = rb_options_add(context(), *options, rb_significance_group());
+    bool sets = !err && !strcmp(what, "report");
+    return sets ? rb_options_add(context(), *options, rb_sets_group()) : err;
 }
 
 static rb_error set_matrix(options_object *o, const char *name, SEXP value) {

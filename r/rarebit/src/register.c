@@ -35,6 +35,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
     {"C_modules", (DL_FUNC)&binding_modules, 5},
     {"C_compare", (DL_FUNC)&binding_compare, 4},
+    {"C_report", (DL_FUNC)&binding_report, 5},
     {"C_consensus", (DL_FUNC)&binding_consensus, 4},
     {"C_select", (DL_FUNC)&binding_select, 4},
     {"C_simulate", (DL_FUNC)&binding_simulate, 2},

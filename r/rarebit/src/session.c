@@ -41,6 +41,15 @@ static void on_log(rb_log_level level, const char *text, void *user) {
     messages.entries[messages.count++] = (log_entry){level, copy};
 }
 
+const char **messages_of(rb_log_level level) {
+    const char **texts = (const char **)R_alloc((size_t)messages.count + 1, sizeof *texts);
+    int n = 0;
+    for (int i = 0; i < messages.count; i++)
+        if (messages.entries[i].level == level) texts[n++] = messages.entries[i].text;
+    texts[n] = NULL;
+    return texts;
+}
+
 rb_context *context(void) {
     if (session) return session;
     if (rb_context_new(&session)) refuse("out of memory");

@@ -32,7 +32,9 @@ PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.tra
           "report": "report(page)"}
 R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
      "methods": "compare_methods", "select": "select_units", "check": "check_data",
-     "compare": "compare_models", "info": "summary", "plot history": "plot", "plot codes": "plot"}
+     "compare": "compare_models", "modules --labels": "report(labels)",
+     "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
+     "report": "report(page)", "info": "summary", "plot history": "plot", "plot codes": "plot"}
 
 # Options that are abilities of their own.
 OPTIONS = {"modules": [("--labels", "say which class each module matches"),
@@ -81,7 +83,7 @@ def r(command, namespace):
     name = R.get(command, command.replace(" ", "_"))
     there = set(re.findall(r"[\w.]+", " ".join(re.findall(r"^export\((.*)\)", namespace, re.M))))
     there |= set(re.findall(r"S3method\(([\w.]+), rarebit\)", namespace))
-    return f"`{name}`" if name in there else "-"
+    return f"`{name}`" if name.partition("(")[0] in there else "-"
 
 
 def main(tool, namespace):
