@@ -11,24 +11,36 @@ from judge import wilson
 
 N, M, TIMES = 60, 100, 20  # small: a set is 39 fits; sets of a seed
 
-NOISE = {
-    "gaussian": lambda rng: sets.Set(sets.normal(rng, N, M)),
-    "heavy tails": lambda rng: sets.Set(sets.heavy(rng, N, M)),
-    "laplace": lambda rng: sets.Set(sets.laplace(rng, N, M)),
-    "unequal features": lambda rng: sets.Set(sets.unequal_features(rng, N, M)),
-    "unequal samples": lambda rng: sets.Set(sets.unequal_samples(rng, N, M)),
-    "counts": lambda rng: sets.Set(sets.counts_of(rng, np.tile(sets.gene_rates(rng, M), (N, 1))), counts=True),
-    "depths": lambda rng: sets.Set(sets.counts_of(rng, rng.lognormal(0, 0.5, (N, 1)) * sets.gene_rates(rng, M)), counts=True),
-    "correlated features": lambda rng: sets.Set(sets.autoregressive(rng, N, M)),
-}
+WIDE = 2000  # features
+
+
+def noise(m):
+    return {
+        "gaussian": lambda rng: sets.Set(sets.normal(rng, N, m)),
+        "heavy tails": lambda rng: sets.Set(sets.heavy(rng, N, m)),
+        "laplace": lambda rng: sets.Set(sets.laplace(rng, N, m)),
+        "unequal features": lambda rng: sets.Set(sets.unequal_features(rng, N, m)),
+        "unequal samples": lambda rng: sets.Set(sets.unequal_samples(rng, N, m)),
+        "counts": lambda rng: sets.Set(sets.counts_of(rng, np.tile(sets.gene_rates(rng, m), (N, 1))), counts=True),
+        "depths": lambda rng: sets.Set(sets.counts_of(rng, rng.lognormal(0, 0.5, (N, 1)) * sets.gene_rates(rng, m)), counts=True),
+        "correlated features": lambda rng: sets.Set(sets.autoregressive(rng, N, m)),
+    }
+
+
+NOISE = noise(M)
+WIDE_NOISE = {name: noise(WIDE)[name] for name in ("gaussian", "heavy tails", "unequal samples", "depths", "correlated features")}
 BEYOND = {  # what neither null keeps: reported, not judged
     "correlated heavy tails": lambda rng: sets.Set(np.sinh(sets.autoregressive(rng, N, M))),
     "correlated samples": lambda rng: sets.Set(sets.autoregressive(rng, M, N, 0.7).T.copy()),
 }
 
 
-def three(strength, noise=sets.normal):
-    return lambda rng: sets.plant(rng, noise(rng, N, M), np.full(3, strength), (0.1, 0.25), (0.08, 0.2))
+def three(strength, noise=sets.normal, m=M, share=(0.08, 0.2)):
+    return lambda rng: sets.plant(rng, noise(rng, N, m), np.full(3, strength), (0.1, 0.25), share)
+
+
+def three_wide(strength, noise=sets.normal):
+    return three(strength, noise, WIDE, (0.005, 0.03))
 
 
 def families(rng, size=5):
@@ -70,6 +82,13 @@ PLANTED = {
     "in runs of 10": lambda rng: planted_in(rng, *runs(rng, 10, True)),
 }
 
+WIDE_PLANTED = {
+    "weak": three_wide(1.5),
+    "medium": three_wide(2.5),
+    "in heavy tails": three_wide(2.5, sets.heavy),
+    "in correlated features": three_wide(2.5, sets.autoregressive),
+}
+
 
 def calls(tool, made, seed):
     """The modules that are called, family-wise at 5 %: samples and features of each."""
@@ -108,11 +127,12 @@ def judge(tool, confirm, seeds, each):
         for name in generators:
             yield name, list(each(answer, [(generators, name, seed, t) for seed in seeds for t in range(times)]))
 
-    print(f"{'noise':24} sets with a call, family-wise at 5 %", flush=True)
-    for some in (NOISE, BEYOND, BLOCKS):
-        for name, answers in rows(some, TIMES // 4 if some is BEYOND else TIMES):
-            print(f"{name:24} {wilson(sum(a[0] > 0 for a in answers), len(answers))}", flush=True)
-    print(f"\n{'planted':24} {'found':32} calls that are none of them")
-    for name, answers in rows(PLANTED, TIMES // 4):
-        found, false, there = (sum(a[i] for a in answers) for i in (1, 2, 3))
-        print(f"{name:24} {wilson(found, there):32} {false} in {len(answers)} sets", flush=True)
+    print(f"{'noise':30} sets with a call, family-wise at 5 %", flush=True)
+    for some, what, times in (NOISE, "", TIMES), (BEYOND, "", TIMES // 4), (BLOCKS, "", TIMES), (WIDE_NOISE, "wide, ", TIMES // 2):
+        for name, answers in rows(some, times):
+            print(f"{what + name:30} {wilson(sum(a[0] > 0 for a in answers), len(answers))}", flush=True)
+    print(f"\n{'planted':30} {'found':32} calls that are none of them")
+    for some, what in (PLANTED, ""), (WIDE_PLANTED, "wide, "):
+        for name, answers in rows(some, TIMES // 4):
+            found, false, there = (sum(a[i] for a in answers) for i in (1, 2, 3))
+            print(f"{what + name:30} {wilson(found, there):32} {false} in {len(answers)} sets", flush=True)

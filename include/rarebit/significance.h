@@ -12,8 +12,8 @@ extern "C" {
 RB_API const rb_option_group *rb_significance_group(void);
 
 /* Of one module: chances that data with permuted features give as large an information, or data
- * with rotated samples as far a departure from normal samples along its loadings, whichever is
- * larger. All are at least 1 / (1 + permutations). */
+ * with rotated samples as far a departure from normal samples along the loadings that the other
+ * samples give it, whichever is larger. All are at least 1 / (1 + permutations). */
 typedef struct rb_significance {
     double p;        /* of one living unit of the null, taken at random */
     double p_family; /* of the largest of all its units */

@@ -139,7 +139,7 @@ static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matr
         err = RB_ERROR_STOPPED; /* half a fit is none */
     const rb_model *model = refitted ? refitted : s->model;
     if (!err && kind == PERMUTED) err = find_information(ctx, model, source, values);
-    if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, values);
+    if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, &s->blocks, values);
     rb_model_free(refitted);
     rb_source_free(source);
     return err;
@@ -550,7 +550,8 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     rb_log(ctx, flaw ? RB_LOG_WARNING : RB_LOG_INFO, "%s%s%s", flaw ? flaw : "",
            flaw ? ", so that samples are not rotated: " : "", s->tested);
     if (flaw) return RB_OK;
-    rb_error err = rb_unit_shapes(ctx, s->model, s->matrix, values + ROTATED * s->units);
+    rb_error err =
+        rb_unit_shapes(ctx, s->model, s->matrix, &s->blocks, values + ROTATED * s->units);
     return err ? err : rb_rotation_new(ctx, exchanged(s), &s->rotation);
 }
 

@@ -1,8 +1,15 @@
 /* How far from normal samples are along the loadings of a unit: a sum of many features is normal
  * where the samples have nothing that is sparse, nor groups.
  *
- * Samples have unit length, so that one of large values throughout is not taken for a module. Of
- * the projections y of n samples the larger one counts, both as logarithms of a likelihood ratio:
+ * The loadings are those that the other samples give: with the codes Z and samples x_i
+ *     y_iu = sum_(j != i) a_ju x_j' x_i / |x_i|,    A = Z (Z'Z + D / 10)^-1,    D = diag(Z'Z)
+ * A are the weights of samples in a regression on the codes, drawn towards each code's own so that
+ * units with nearly the same codes share what they explain. With its own part a sample stands out
+ * along the unit that was fitted to it: of few samples and many features so far that no module
+ * does better. Samples of a block may be alike, so that all of a block are left out. Samples have
+ * unit length, so that one of large values throughout is not taken for a module.
+ *
+ * Of the y of n samples the larger one counts, both as logarithms of a likelihood ratio:
  *     few samples stand out   n g^2 / 12 with the skewness g, where it is above 0; for codes of
  *                             both signs n (g^2 / 6 + k^2 / 24) / 2 with the excess kurtosis k
  *                             (C. M. Jarque, A. K. Bera, Economics Letters 6 (1980))
@@ -49,35 +56,109 @@ static double shape_of(int64_t n, double *y, bool signs) {
                 two_groups(n, y, signs));
 }
 
-/* The samples, of unit length, along each unit: y is units x samples. */
-static void project(const rb_context *ctx, const rb_preprocess *p, const rb_matrix *x,
-                    rb_dense loadings, double *sample, rb_dense y) {
-    for (int64_t i = 0; i < x->n_samples; i++) {
+/* ---- along the loadings of the other samples ---- */
+
+typedef struct view {
+    const rb_preprocess *preprocess;
+    const rb_matrix *x;
+    const rb_blocks *blocks; /* no order: each sample alone */
+    rb_dense weights;        /* A: samples x units */
+    rb_dense loadings;       /* A'X: units x features */
+    double *sample, *other;
+} view;
+
+static rb_error keep_codes(void *user, int64_t first, const rb_matrix *codes) {
+    const rb_dense *to = user;
+    rb_matrix_copy(codes, first, &(rb_target){to->type, to->data, to->ld, 1});
+    return RB_OK;
+}
+
+/* A of Z. */
+static rb_error find_weights(rb_context *ctx, rb_dense codes, rb_dense weights) {
+    static const double PULL = 0.1;
+    rb_scratch scratch = {.ctx = ctx};
+    rb_spd *factor = NULL;
+    rb_dense squares = {0};
+    rb_dense_take(&scratch, RB_FLOAT64, codes.cols, codes.cols, &squares);
+    if (scratch.err) return rb_scratch_end(&scratch);
+    rb_gemm_lower(ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 0, squares);
+    for (int64_t u = 0; u < codes.cols; u++) {
+        double square = rb_dense_get(squares, u, u);
+        rb_dense_set(squares, u, u, square > 0 ? (1 + PULL) * square : 1);
+    }
+    scratch.err = rb_spd_new(ctx, RB_FLOAT64, codes.cols, &factor);
+    if (!scratch.err) scratch.err = rb_spd_factor(ctx, factor, squares);
+    if (!scratch.err) rb_spd_solve_right(factor, codes, weights);
+    rb_spd_free(factor);
+    return rb_scratch_end(&scratch);
+}
+
+static void read_sample(const view *v, int64_t i, double *sample) {
+    const rb_matrix *x = v->x;
+    for (int64_t k = 0; k < x->n_features; k++) {
+        double raw = rb_get(x->type, x->values, i * x->n_features + k);
+        sample[k] = (raw - v->preprocess->centre[k]) / v->preprocess->scale[k];
+    }
+}
+
+static void add_loadings(const rb_context *ctx, const view *v) {
+    for (int64_t i = 0; i < v->x->n_samples; i++) {
+        read_sample(v, i, v->sample);
+        for (int64_t u = 0; u < v->loadings.rows; u++)
+            rb_axpy(ctx, RB_FLOAT64, v->x->n_features, rb_dense_get(v->weights, i, u), v->sample,
+                    rb_dense_row(v->loadings, u));
+    }
+}
+
+/* Takes what sample j has of the loadings from the projections of the sample at hand. */
+static void leave_out(const view *v, int64_t j, double product, int64_t i, rb_dense y) {
+    for (int64_t u = 0; u < y.rows; u++)
+        rb_dense_set(y, u, i, rb_dense_get(y, u, i) - rb_dense_get(v->weights, j, u) * product);
+}
+
+/* The samples first .. first + count - 1 of those in the order of blocks: a block. */
+static void project_block(const rb_context *ctx, const view *v, int64_t first, int64_t count,
+                          rb_dense y) {
+    const int64_t m = v->x->n_features, *order = v->blocks->order;
+    for (int64_t e = first; e < first + count; e++) {
+        int64_t i = order ? order[e] : e;
         double length = 0;
-        for (int64_t u = 0; u < loadings.cols; u++)
-            sample[u] = 0;
-        for (int64_t k = 0; k < loadings.rows; k++) {
-            double raw = rb_get(x->type, x->values, i * x->n_features + k);
-            double value = (raw - p->centre[k]) / p->scale[k];
-            length += value * value;
-            rb_axpy(ctx, RB_FLOAT64, loadings.cols, value, rb_dense_row(loadings, k), sample);
+        read_sample(v, i, v->sample);
+        for (int64_t u = 0; u < y.rows; u++)
+            rb_dense_set(y, u, i,
+                         rb_dot(ctx, RB_FLOAT64, m, rb_dense_row(v->loadings, u), v->sample));
+        for (int64_t f = first; f < first + count; f++) {
+            int64_t j = order ? order[f] : f;
+            if (j != i) read_sample(v, j, v->other);
+            double product = rb_dot(ctx, RB_FLOAT64, m, j != i ? v->other : v->sample, v->sample);
+            leave_out(v, j, product, i, y);
+            if (j == i) length = sqrt(product);
         }
-        for (int64_t u = 0; u < loadings.cols; u++)
-            rb_dense_set(y, u, i, length > 0 ? sample[u] / sqrt(length) : 0);
+        for (int64_t u = 0; u < y.rows; u++)
+            rb_dense_set(y, u, i, length > 0 ? rb_dense_get(y, u, i) / length : 0);
     }
 }
 
 rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *x,
-                        double *shapes) {
-    int64_t features = 0, units = 0;
-    const double *values = rb_model_array(model, "loadings", &features, &units);
-    const rb_dense loadings = {(void *)values, features, units, units, RB_FLOAT64};
+                        const rb_blocks *blocks, double *shapes) {
+    int64_t n = x->n_samples, m = x->n_features, units = rb_model_units(model);
+    int64_t size = blocks->order ? blocks->size : 1;
     rb_scratch scratch = {.ctx = ctx};
-    rb_dense y = {0};
-    double *sample = rb_take(&scratch, units, sizeof *sample);
-    rb_dense_take(&scratch, RB_FLOAT64, units, x->n_samples, &y);
-    if (!scratch.err) project(ctx, model->preprocess, x, loadings, sample, y);
+    rb_source source;
+    rb_dense codes = {0}, y = {0};
+    view v = {model->preprocess, x, blocks, .sample = rb_take(&scratch, m, sizeof(double)),
+              .other = rb_take(&scratch, m, sizeof(double))};
+    rb_dense_take(&scratch, RB_FLOAT64, n, units, &codes);
+    rb_dense_take(&scratch, RB_FLOAT64, n, units, &v.weights);
+    rb_dense_take(&scratch, RB_FLOAT64, units, m, &v.loadings);
+    rb_dense_take(&scratch, RB_FLOAT64, units, n, &y);
+    rb_source_of_matrix(x, &source);
+    if (!scratch.err) scratch.err = rb_encode(ctx, model, &source, keep_codes, &codes);
+    if (!scratch.err) scratch.err = find_weights(ctx, codes, v.weights);
+    if (!scratch.err) add_loadings(ctx, &v);
+    for (int64_t first = 0; !scratch.err && first < n; first += size)
+        project_block(ctx, &v, first, size, y);
     for (int64_t u = 0; !scratch.err && u < units; u++)
-        shapes[u] = shape_of(x->n_samples, rb_dense_row(y, u), rb_has_signs(model));
+        shapes[u] = shape_of(n, rb_dense_row(y, u), rb_has_signs(model));
     return rb_scratch_end(&scratch);
 }

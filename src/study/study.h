@@ -105,12 +105,6 @@ void rb_rotation_free(rb_rotation *rotation); /* NULL is accepted */
 rb_error rb_study_rotate(rb_context *ctx, const rb_rotation *rotation, int64_t seed,
                          int64_t permutation, rb_matrix **rotated);
 
-/* How far from normal the samples of a dense matrix without missing values are along the loadings
- * of each unit (shapes.c): the skewness of the projections of samples of unit length, or where
- * codes have signs the statistic of Jarque and Bera. -INFINITY: of a unit without loadings. */
-rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
-                        double *shapes);
-
 /* ---- samples that depend on each other (blocks.c) ---- */
 
 /* Blocks of `size` samples each: order has the samples block by block. */
@@ -126,6 +120,12 @@ void rb_blocks_clear(rb_blocks *blocks);
 rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matrix *matrix,
                         rb_matrix **folded);
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
+
+/* How far from normal the samples of a dense matrix without missing values are along the loadings
+ * of each unit, as samples outside of their block give them (shapes.c); no blocks: other samples.
+ * -INFINITY: of a unit without codes. */
+rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
+                        const rb_blocks *blocks, double *shapes);
 
 /* Warns where samples without blocks are like the next ones; of a matrix that can be rotated. */
 void rb_blocks_warn(rb_context *ctx, const rb_preprocess *p, const rb_matrix *matrix);
