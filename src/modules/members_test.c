@@ -136,15 +136,15 @@ double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b) {
     return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
 }
 
+double rb_refit_correlation(const rb_refit *r, int64_t a, int64_t b) {
+    double squares = rb_centred_moment(r, a, a) * rb_centred_moment(r, b, b);
+    return squares > 0 ? rb_centred_moment(r, a, b) / sqrt(squares) : 0;
+}
+
 bool rb_refit_has_twins(const rb_refit *r) {
-    const double alike = 0.9;
-    for (int64_t a = 0; a < r->moments.rows; a++) {
-        for (int64_t b = 0; b < a; b++) {
-            double product = rb_centred_moment(r, a, b);
-            double squares = rb_centred_moment(r, a, a) * rb_centred_moment(r, b, b);
-            if (squares > 0 && product * product > alike * alike * squares) return true;
-        }
-    }
+    for (int64_t a = 0; a < r->moments.rows; a++)
+        for (int64_t b = 0; b < a; b++)
+            if (fabs(rb_refit_correlation(r, a, b)) > 0.9) return true;
     return false;
 }
 

@@ -60,6 +60,8 @@ typedef struct unit {
     double information;
     double worth;   /* what units are ranked by */
     int64_t column; /* of the tested units, which it is */
+    double share;   /* of a module that spare units may have together */
+    bool shares;
 } unit;
 
 /* What becomes a module: a unit, or one side of it. */
@@ -207,6 +209,42 @@ static reading read_side(const unit *u, int64_t rank, int side, rb_unit_role rol
     return (reading){rank, side, {.score = u->worth * share, .role = role}};
 }
 
+/* A unit and spare ones with nearly its codes, read as one: loadings add up. Which these are is
+ * noted. */
+static rb_unit_role role_together(const extraction *e, const reading *readings, int64_t count,
+                                  unit *u) {
+    static const double ALIKE = 0.8;
+    const rb_modules_input *input = e->input;
+    rb_powers loadings = {0};
+    for (int64_t r = 0; r < count; r++) {
+        unit *v = &e->units[readings[r].rank];
+        double alike = rb_refit_correlation(e->refit, u->index, v->index);
+        bool joins = readings[r].note.role == RB_UNIT_SPARE && !v->shares && alike > ALIKE;
+        v->share = joins ? alike * v->rms / u->rms : 0;
+    }
+    for (int64_t k = 0; k < input->n_features; k++) {
+        double sum = 0;
+        for (int64_t r = 0; r < count; r++) {
+            const unit *v = &e->units[readings[r].rank];
+            sum += v->share * input->loadings[k * input->n_units + v->index];
+        }
+        rb_powers_add(&loadings, fabs(sum) / sqrt(input->noise[k]));
+    }
+    return rb_role_of(&u->halves[POSITIVE], e->n_samples, &loadings, input->n_features);
+}
+
+/* Units that share a module may all be spare: none of them tells enough. One stays for all. */
+static void keep_one_of_alike(const extraction *e, reading *readings, int64_t count) {
+    for (int64_t r = 0; e->refit && r < count; r++) {
+        unit *u = &e->units[readings[r].rank];
+        bool alone = readings[r].note.role != RB_UNIT_SPARE || u->shares;
+        if (alone || role_together(e, readings, count, u) != RB_UNIT_MODULE) continue;
+        for (int64_t of = 0; of < count; of++)
+            e->units[readings[of].rank].shares |= e->units[readings[of].rank].share > 0;
+        readings[r].note.role = RB_UNIT_MODULE;
+    }
+}
+
 /* The modules that the living units give, ranked; how many. readings: twice as many. */
 static int64_t read_units(const extraction *e, reading *readings) {
     rb_rule_kind kind = e->rule.kind;
@@ -225,6 +263,7 @@ static int64_t read_units(const extraction *e, reading *readings) {
         if (sided && stands(&u->halves[!side]))
             readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
     }
+    keep_one_of_alike(e, readings, count);
     qsort(readings, (size_t)count, sizeof *readings, by_score);
     return count;
 }

@@ -24,7 +24,7 @@ typedef struct example {
     int32_t columns[N * M];
     double entries[N * M];
     int64_t n_samples;
-    bool sparse;
+    bool sparse, sparse_codes;
 } example;
 
 static rb_context *ctx;
@@ -111,6 +111,7 @@ static rb_modules_input input_of(example *e) {
                               .n_units = L,
                               .loadings = e->loadings,
                               .noise = e->noise,
+                              .sparse_codes = e->sparse_codes,
                               .walk = walk,
                               .walk_blocks = walk_blocks,
                               .state = e};
@@ -661,6 +662,31 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* Two units that tell no more than noise, in samples that are so many apart: how many count? */
+static int64_t modules_of_two(int64_t apart) {
+    example e;
+    make_example(&e, 3);
+    memset(e.codes, 0, sizeof e.codes);
+    for (int64_t i = 0; i < N / 5; i++) {
+        e.codes[i * L] = 1;
+        e.codes[(i + apart) * L + 1] = i % 2 ? 0.5 : 1.5;
+    }
+    for (int64_t at = 0; at < M * L; at++)
+        e.loadings[at] = at < 10 * L && at % L < 2 ? 0.15 : 0;
+    e.sparse_codes = true;
+    rb_modules *modules = modules_of(&e, 0.1);
+    int64_t called = rb_modules_called(modules);
+    rb_modules_free(modules);
+    return called;
+}
+
+/* Spare are units that tell too little, also together; of those that share a module one stays. */
+static void one_of_alike_stays(void **state) {
+    (void)state;
+    assert_int_equal(modules_of_two(N / 2), 0);
+    assert_int_equal(modules_of_two(0), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_defined),       cmocka_unit_test(levels_are_nested),
@@ -668,7 +694,7 @@ int main(void) {
         cmocka_unit_test(doubled_unit),     cmocka_unit_test(what_cannot_be_tested),
         cmocka_unit_test(all_dead),         cmocka_unit_test(many_equal_units),
         cmocka_unit_test(out_of_memory),    cmocka_unit_test(every_sample_is_no_module),
-        cmocka_unit_test(units_of_measure),
+        cmocka_unit_test(units_of_measure), cmocka_unit_test(one_of_alike_stays),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
