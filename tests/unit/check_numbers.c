@@ -146,11 +146,39 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     rb_context_free(ctx);
 }
 
+/* Values are multiples of the least one of a sample when ratios are whole to within 0.05. */
+static void multiples_are_nearly_whole(void **state) {
+    (void)state;
+    enum { MANY = 100, FEATURES = 50 };
+    rb_context *ctx = fixture_context();
+    double *values = calloc(MANY * FEATURES, sizeof *values);
+    for (int whole = 0; whole < 2; whole++) {
+        rb_draws draws = {{1, RB_RANDOM_SIMULATE, 8}, 0};
+        for (int e = 0; e < MANY * FEATURES; e++) {
+            double count = 1 + floor(-1.5 * log(1 - rb_draw_uniform(&draws)));
+            double error = (whole ? 0.02 : 0.03) * (rb_draw_uniform(&draws) - 0.5);
+            values[e] = count * (37 + (double)(e / FEATURES)) * (1 + error);
+        }
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, values, MANY, FEATURES, &matrix);
+        rb_check *check;
+        assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+        assert_string_equal(rb_check_kind(check), whole ? "scaled counts" : "intensities");
+        rb_check_free(check);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    free(values);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_in_standard_deviations),
         cmocka_unit_test(z_scores_are_seen_by_either_deviation),
-        cmocka_unit_test(one_sample_has_a_total), cmocka_unit_test(few_symbols_are_no_genes),
+        cmocka_unit_test(multiples_are_nearly_whole),
+        cmocka_unit_test(one_sample_has_a_total),
+        cmocka_unit_test(few_symbols_are_no_genes),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

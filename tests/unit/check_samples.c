@@ -58,6 +58,19 @@ static void test_the_level_of_samples(void **state) {
     }
 }
 
+/* From a twentieth of the variance on. */
+static void test_a_weak_level(void **state) {
+    rb_context *ctx = *state;
+    for (int told = 0; told < 2; told++) {
+        double *values = fixture_values(N, M, 0, 2), squares = 0;
+        for (int64_t e = 0; e < N * M; e++)
+            squares += values[e] * values[e];
+        add_level(values, sqrt((told ? 0.06 : 0.03) * squares / (N * M)), 2);
+        assert_level(ctx, values, told);
+        free(values);
+    }
+}
+
 static void assert_neighbours(rb_context *ctx, double *values, int64_t n, double cosine) {
     rb_matrix *matrix;
     rb_source *source;
@@ -123,6 +136,7 @@ static void test_counts_as_the_program_does(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_level_of_samples),
+        cmocka_unit_test(test_a_weak_level),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_counts_as_the_program_does),
     };

@@ -105,6 +105,27 @@ static void solvers_agree(void **state) {
     rb_model_free(slow);
 }
 
+/* Small numbers settle as late as large ones. */
+static void rescaled_it_is_the_same(void **state) {
+    struct fixture_problem *p = *state;
+    rb_model *model = fit(p->ctx, p->source, "fa", "precision=float64 iterations=300");
+    double *small = calloc(N * M, sizeof *small);
+    for (int e = 0; e < N * M; e++)
+        small[e] = ldexp(p->values[e], -12);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, small, N, M, &matrix);
+    rb_model *other = fit(p->ctx, source, "fa", "precision=float64 iterations=300");
+    assert_int_equal(rb_model_iterations(other), rb_model_iterations(model));
+    const double *w = fixture_array(model, "loadings"), *x = fixture_array(other, "loadings");
+    for (int e = 0; e < M * UNITS; e++)
+        assert_close(ldexp(x[e], 12), w[e], 1e-10);
+    rb_model_free(model);
+    rb_model_free(other);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(small);
+}
+
 /* Fewer samples than features: by a root of the covariance, to the same place. */
 static void solvers_agree_on_few_samples(void **state) {
     struct fixture_problem *p = *state;
@@ -477,6 +498,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(objective_never_falls),
                                        cmocka_unit_test(of_nine_units_it_never_falls),
                                        cmocka_unit_test(solvers_agree),
+                                       cmocka_unit_test(rescaled_it_is_the_same),
                                        cmocka_unit_test(likelihoods_are_integrals),
                                        cmocka_unit_test(any_form_of_data),
                                        cmocka_unit_test(codes_are_scaled),

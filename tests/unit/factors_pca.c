@@ -297,12 +297,18 @@ static void likelihood_is_that_of_the_covariance(void **state) {
     rb_model_free(model);
 }
 
-/* Two causes and no noise: units beyond the rank have no loadings, and nothing is infinite. */
-static void units_beyond_the_rank_are_dead(void **state) {
-    struct fixture_problem *p = *state;
+/* And no noise. */
+static double *two_causes(void) {
     double *values = calloc(N * M, sizeof *values);
     for (int i = 0; i < N * M; i++)
         values[i] = (i / M % 7) * (i % M % 5) + (i / M % 11) * (i % M % 3);
+    return values;
+}
+
+/* Units beyond the rank have no loadings, and nothing is infinite. */
+static void units_beyond_the_rank_are_dead(void **state) {
+    struct fixture_problem *p = *state;
+    double *values = two_causes();
     rb_matrix *matrix;
     rb_source *source = fixture_source(p->ctx, values, N, M, &matrix);
     static const char *const ways[][2] = {{"pca", "solver=exact"},
@@ -320,6 +326,27 @@ static void units_beyond_the_rank_are_dead(void **state) {
         rb_metrics_free(metrics);
         rb_model_free(model);
     }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+}
+
+/* Where nothing is left, so large a share of the mean variance stands for it. */
+static void noise_has_a_floor(void **state) {
+    struct fixture_problem *p = *state;
+    double *values = two_causes(), total = 0;
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(p->ctx, values, N, M, &matrix);
+    for (int k = 0; k < M; k++) {
+        double mean = 0;
+        for (int i = 0; i < N; i++)
+            mean += values[i * M + k] / N;
+        for (int i = 0; i < N; i++)
+            total += pow(values[i * M + k] - mean, 2) / N;
+    }
+    rb_model *model = fit(p->ctx, source, "pca", "precision=float64");
+    assert_close(fixture_array(model, "noise")[0] / (1e-14 * total / M), 1, 1e-6);
+    rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
@@ -418,6 +445,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(bits_are_the_same, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(noise_is_the_mean_of_what_is_left, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(noise_has_a_floor, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, fixture_teardown),
