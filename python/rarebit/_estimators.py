@@ -594,7 +594,12 @@ n_features_in_ : int
     Features of the training data.
 feature_names_in_ : array of str
     Their names, where they have names.
-{BESIDES.get(method.name, "")}"""
+{BESIDES.get(method.name, "")}
+Examples
+--------
+>>> fitted = rarebit.{class_name(method.name)}(10).fit(X)
+>>> codes = fitted.transform(X)
+"""
 
 
 def initialiser(name: str, signature: inspect.Signature) -> Any:

@@ -390,7 +390,12 @@ def media() -> ctypes.CDLL:
 
 
 def version() -> str:
-    """The version of librarebit."""
+    """The version of librarebit.
+
+    Examples
+    --------
+    >>> rarebit.library_version()
+    """
     return str(core.rb_version().decode())
 
 
@@ -405,6 +410,10 @@ def build_info() -> dict[str, str]:
     one because it was loaded before this package, or was told to: import rarebit first, or set it
     in the environment before Python starts. Fits get faster, and their bits those of the program
     `rarebit`.
+
+    Examples
+    --------
+    >>> rarebit.build_info()["kernels"]
     """
     found = {"library": path, "version": version(),
              "files": _beside("rarebit-io")[1] if has_io() else ""}

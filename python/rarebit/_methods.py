@@ -22,7 +22,12 @@ def samples_of(X: Any) -> Source:
 
 
 def load(path: Any) -> Estimator:
-    """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io."""
+    """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io.
+
+    Examples
+    --------
+    >>> rarebit.load("model.h5").transform(X)
+    """
     model = Model.load(path)
     if model.method in ("net", "stack"):
         from .nets import net_of, stack_of

@@ -364,6 +364,10 @@ def open(path: Any, **reading: Any) -> Source:
     """Samples of a file, for fit and transform: read block by block where its format allows.
 
     Options of reading: dataset, transpose, header, row_names, patches, missing_words.
+
+    Examples
+    --------
+    >>> rarebit.RFN(10).fit(rarebit.open("cells.h5ad", dataset="layers/counts"))
     """
     return FileSource(path, **reading)
 
@@ -375,6 +379,11 @@ def stream(fn: Callable[[int, int], Any], n_samples: int, n_features: int,
     fn(first, count) gives samples first .. first + count - 1 as an array of count x n_features,
     or as a sparse matrix, which stays sparse where `sparse` is true. Every sample may be asked for
     many times and must always be the same. It is called on another thread than fit.
+
+    Examples
+    --------
+    >>> rows = rarebit.stream(lambda first, count: X[first:first + count], *X.shape)
+    >>> rarebit.RFN(10).fit(rows)
     """
     return FunctionSource(fn, n_samples, n_features, dtype, sparse)
 

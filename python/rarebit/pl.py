@@ -32,6 +32,10 @@ def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = No
     fitted : a fitted estimator, or an AnnData with the results of rarebit.tl
     what : objective (to be maximised), estep_objective, seconds, or what else the method tells
     key : of the results in an AnnData
+
+    Examples
+    --------
+    >>> rarebit.pl.history(rarebit.RFN(10, random_state=1).fit(X))
     """
     model = model_of(fitted, key)
     told = model.history
@@ -249,6 +253,10 @@ def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
     labels : classes of samples, for the strip above: one a sample, or the name of a column of obs
     key : of the results in an AnnData
     options : as of rarebit.modules
+
+    Examples
+    --------
+    >>> rarebit.pl.modules(rfn, cells, labels=types)
     """
     model, source, threads = samples_of(fitted, X, key)
     classes = classes_of(fitted, labels, source.shape[0])

@@ -52,6 +52,11 @@ def modules(estimator: Estimator, X: Any, members: bool = False, *,
     options : rule, sample_threshold, feature_threshold, best, level; with `permutations`, chances
         that noise makes such modules (columns p, p_family, p_permuted and fdr; `attrs["tested"]` of
         the frame says what is tested): null, significant, error_rate, seed
+
+    Examples
+    --------
+    >>> rfn = rarebit.RFN(10, random_state=1).fit(X)
+    >>> rarebit.modules(rfn, X, permutations=200)
     """
     check_is_fitted(estimator)
     source = estimator._source(X, covariates, reset=False)
@@ -119,6 +124,11 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     units : the numbers to try: a range, or "10:20:5", "2:20", "5,10,20"
     options : restarts (6), folds (3), permutations (0), checkpoint: a file that keeps the results
         of all fits, from which the same call goes on
+
+    Examples
+    --------
+    >>> found = rarebit.select(rarebit.RFN(random_state=1), X, "10:20:5")
+    >>> rfn = rarebit.RFN(found.n_components, random_state=1).fit(X)
     """
     chosen = {**parameters_of(estimator), "n_components": _numbers(units), **options}
     selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
@@ -154,6 +164,11 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     restarts : how many fits
     checkpoint : a file that keeps each fit once it is made, from which the same call goes on
     options : stability, similarity, representative, refit
+
+    Examples
+    --------
+    >>> stable = rarebit.consensus(rarebit.RFN(12), X, restarts=20)
+    >>> stable.stability_
     """
     result = _anew(estimator)
     chosen = {**parameters_of(estimator), **options, "restarts": restarts,
@@ -187,6 +202,11 @@ def methods(X: Any, labels: Optional[Sequence[Any]] = None, *,
     methods : names of methods, as a list or a text; None: all but slow ones
     n_jobs, verbose, callback : as of an estimator
     options : n_components (10), folds (5), seeds (3), random_state (1), and those of preprocessing
+
+    Examples
+    --------
+    >>> found = rarebit.methods(X, labels=types, methods=["rfn", "pca", "nmf"])
+    >>> print(found.attrs["summary"])
     """
     names = methods if methods is None or isinstance(methods, str) else ",".join(methods)
     source, found = samples_of(X), c_void_p()

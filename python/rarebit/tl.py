@@ -39,6 +39,10 @@ def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = 
     key_added : "rfn" stands for obsm["X_rfn"], varm["rfn"] and uns["rfn"]; by the method when None
     layer : the layer to encode in place of X
     copy : write into a copy, and return that
+
+    Examples
+    --------
+    >>> rarebit.tl.add(adata, rarebit.consensus(rarebit.RFN(12), adata))
     """
     _check(adata, "rarebit.tl.add")
     adata = adata.copy() if copy else adata
@@ -59,6 +63,11 @@ def modules(adata: Any, key: str = "rfn", members: bool = False, n_jobs: Optiona
     key : under which name they are in uns
     members : False gives a row for each module, True one for each observation and variable of each
     options : as of rarebit.modules; blocks may be a column of obs
+
+    Examples
+    --------
+    >>> rarebit.tl.rfn(adata, 10, random_state=1)
+    >>> rarebit.tl.modules(adata)
     """
     if isinstance(options.get("blocks"), str):
         options["blocks"] = adata.obs[options["blocks"]]
@@ -223,6 +232,10 @@ key_added : codes go to obsm["X_{key}"], loadings to varm["{key}"], parameters a
     uns["{key}"]
 copy : write into a copy, and return that
 options : all parameters of rarebit.{estimator.__name__}
+
+Examples
+--------
+>>> rarebit.tl.{name}(adata, 10)
 """
     return run
 

@@ -52,6 +52,15 @@ def test_functions_are_declared_as_the_headers_have_them():
             assert result is results[promised[name][0]], name
 
 
+def test_every_public_function_and_class_has_an_example():
+    dataclasses = {"Check", "Progress", "Report", "Selection", "Estimator", "Model", "Source"}
+    for module in (rarebit, rarebit.pl, rarebit.simulate, rarebit.tl):
+        for name in set(module.__all__) - dataclasses:
+            found = getattr(module, name)
+            if callable(found):
+                assert ">>> " in (found.__doc__ or ""), f"{module.__name__}.{name}"
+
+
 CORE = os.path.realpath(_library.path)
 
 
