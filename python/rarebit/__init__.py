@@ -22,11 +22,12 @@ from ._sources import Source, convert, open as open, stream  # open: not by *, i
 from . import pl, simulate, tl
 from .media import denoise, patches, segments
 from .nets import NetClassifier, NetRegressor, Stack, export, import_net
-from .study import Selection, consensus, methods, modules, select
+from .study import Selection, consensus, merge, methods, modules, select
 
 __version__ = library_version()
 __all__ = ["Check", "Estimator", "Model", "NetClassifier", "NetRegressor", "Progress", "Report",
            "Selection", "Source", "Stack", "build_info", "check", "compare", "consensus", "convert",
-           "denoise", "export", "import_net", "library_version", "methods", "modules", "patches",
-           "pl", "replicate", "report", "rerun", "segments", "select", "simulate", "stream", "tl",
+           "denoise", "export", "import_net", "library_version", "merge", "methods", "modules",
+           "patches", "pl", "replicate", "report", "rerun", "segments", "select", "simulate",
+           "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

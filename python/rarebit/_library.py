@@ -208,6 +208,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_read": (ERROR, [P, S, P, POINTER(P)]),
     "rb_open": (ERROR, [P, S, P, POINTER(P)]),
     "rb_feature_sets_read": (ERROR, [P, S, P]),
+    "rb_journal_merge": (ERROR, [P, POINTER(S), c_int, S, POINTER(I), POINTER(I)]),
     "rb_report_write": (ERROR, [P, P, POINTER(CReport), S]),
     "rb_model_save": (ERROR, [P, P, S]),
     "rb_model_load": (ERROR, [P, S, POINTER(P)]),

@@ -45,8 +45,6 @@ class Model:
         model = cls(pointer)  # frees what the fit may leave when it is ended
         with Context(threads, verbose, callback) as context, \
                 Options(context, method) as options:
-            if parameters.get("checkpoint") is not None:
-                io().rb_io_use(context._pointer)
             options.set_all(parameters)
             with source.lent(context) as samples:
                 stopped = context.run(core.rb_fit, options.pointer, samples,

@@ -123,6 +123,8 @@ class Options:
     def set(self, parameter: str, value: Any) -> None:
         name = option_name(parameter).encode()
         call = self._context.call
+        if parameter == "checkpoint":
+            io().rb_io_use(self._context._pointer)
         if isinstance(value, (bool, np.bool_)):
             call(core.rb_options_set, self.pointer, name, b"true" if value else b"false")
         elif parameter in COUNTS or (isinstance(value, (int, np.integer))

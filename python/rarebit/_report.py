@@ -68,7 +68,7 @@ class Report:
 def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[Sets] = None,
            covariates: Optional[Mapping[str, Any]] = None, covariate_groups: Sequence[str] = (),
            blocks: Optional[Sequence[Any]] = None, page: Optional[Any] = None,
-           title: Optional[str] = None, **options: Any) -> Report:
+           title: Optional[str] = None, **options: Any) -> Optional[Report]:
     """What a model says of data: modules, and the classes, sets of features and covariates that
     they go with. docs/howto/enrichment.md and covariates.md explain the columns.
 
@@ -85,7 +85,8 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
     blocks : as of rarebit.modules
     page : a file for a page of HTML that shows all of it, to look at and to send: report.html
     title : of the page
-    options : those of rarebit.modules; gmt_min, gmt_max: smaller and larger sets are left out
+    options : those of rarebit.modules; with checkpoint and part the result is None until the parts
+        are put together by rarebit.merge; gmt_min, gmt_max: smaller and larger sets are left out
 
     Examples
     --------
@@ -115,6 +116,8 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
         asked.covariates = enter(_modules.covariates(context, covariates, covariate_groups)).value
         stack.callback(core.rb_document_clear, byref(asked))
         context.run(core.rb_document_make, byref(asked))
+        if not asked.complete:
+            return None
         if page is not None:
             _write(context, asked, page, title, getattr(source, "path", None), type(estimator))
         names = source.sample_names

@@ -4,7 +4,7 @@ methods."""
 from __future__ import annotations
 
 import os
-from ctypes import POINTER, byref, c_int64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -17,7 +17,7 @@ from ._model import Model
 from ._options import Options
 from ._sklearn import check_is_fitted
 
-__all__ = ["Selection", "consensus", "methods", "modules", "select"]
+__all__ = ["Selection", "consensus", "merge", "methods", "modules", "select"]
 
 _library.declare({
     "rb_select_options": (ERROR, [P, S, POINTER(P)]),
@@ -114,7 +114,7 @@ def _table(selection: c_void_p) -> Any:
 
 
 def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:20:5", *,
-           covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Selection:
+           covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Optional[Selection]:
     """How many units are stable: they recur from other starts and without other samples.
 
     Parameters
@@ -123,7 +123,8 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     X, covariates : samples x features, as for `fit`
     units : the numbers to try: a range, or "10:20:5", "2:20", "5,10,20"
     options : restarts (6), folds (3), permutations (0), checkpoint: a file that keeps the results
-        of all fits, from which the same call goes on
+        of all fits, from which the same call goes on; with it part, "1/3": only the first of three
+        equal parts is done, and the result is None until the parts are put together by `merge`
 
     Examples
     --------
@@ -137,16 +138,42 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
                  estimator.callback) as context, \
             Options(context, estimator._method, make=core.rb_select_options) as handle, \
             source.lent(context) as samples:
-        if chosen.get("checkpoint") is not None or has_io():
+        if has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
         context.run(core.rb_select, handle.pointer, samples, byref(selection))
+        if not selection:  # other parts are missing
+            return None
         try:
             why = text(core.rb_selection_choice(selection, *(byref(n) for n in numbers))) or ""
             picked, low, high = (n.value for n in numbers)
             return Selection(_table(selection), picked or None, low, high, why)
         finally:
             core.rb_selection_free(selection)
+
+
+def merge(parts: Sequence[Any], path: Any) -> tuple[int, int]:
+    """Puts the files of several machines into one checkpoint, from which the same call without
+    `part` goes on: how many results are there, and how many there are to be.
+
+    Parameters
+    ----------
+    parts : checkpoints of the same call with different parts
+    path : where to write
+
+    Examples
+    --------
+    >>> rarebit.select(rarebit.RFN(random_state=1), X, part="1/2", checkpoint="part1")
+    >>> rarebit.select(rarebit.RFN(random_state=1), X, part="2/2", checkpoint="part2")
+    >>> rarebit.merge(["part1", "part2"], "all")
+    >>> rarebit.select(rarebit.RFN(random_state=1), X, checkpoint="all")
+    """
+    names = [os.fsencode(part) for part in parts]
+    found, count = c_int64(), c_int64()
+    with Context() as context:
+        context.run(io().rb_journal_merge, (c_char_p * len(names))(*names), len(names),
+                    os.fsencode(path), byref(found), byref(count))
+    return found.value, count.value
 
 
 def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
@@ -178,7 +205,7 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
                  estimator.callback) as context, \
             Options(context, estimator._method, core.rb_consensus_group()) as handle, \
             source.lent(context) as samples:
-        if chosen.get("checkpoint") is not None or has_io():
+        if has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
         context.run(core.rb_fit_consensus, handle.pointer, samples, byref(pointer))

@@ -126,3 +126,22 @@ def test_methods(table):
         rarebit.methods(table, methods="rfm")
     with pytest.raises(ValueError, match="a class for each of the 90 samples"):
         rarebit.methods(table, labels[:3])
+
+
+def test_parts_of_several_machines(table, tmp_path):
+    def ask(**options):
+        return rarebit.select(rarebit.RFN(random_state=1, iterations=15), table, [2, 3], restarts=2,
+                              folds=2, **options)
+
+    files = [tmp_path / "part1", tmp_path / "part2"]
+    for k, path in enumerate(files):
+        assert ask(part=f"{k + 1}/2", checkpoint=path) is None
+    found, count = rarebit.merge(files, tmp_path / "all")
+    assert found == count > 2
+    whole = ask()
+    assert ask(checkpoint=tmp_path / "all").table.equals(whole.table)
+    fitted = rarebit.RFN(3, random_state=1, iterations=15).fit(table)
+    assert rarebit.report(fitted, table, permutations=8, part="1/2",
+                          checkpoint=tmp_path / "p") is None
+    with pytest.raises(OSError, match="none"):
+        rarebit.merge([tmp_path / "none"], tmp_path / "all")

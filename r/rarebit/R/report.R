@@ -17,6 +17,7 @@ report <- function(model, newdata = NULL, ..., labels = NULL, sets = NULL, covar
   one(blocks), if (!is.null(page)) path_of(page), title)
   found <- said(.Call(C_report, pointer_of(model), data$handle, make_options("report", list(...)),
                       asks, thread_count(threads)))
+  if (is.null(found)) return(invisible(NULL))
   told <- lapply(Filter(Negate(is.null), found$tables), count_from_one, c("unit", "module"))
   c(told, list(metrics = found$metrics))
 }

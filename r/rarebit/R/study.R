@@ -10,6 +10,7 @@ select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "r
   watch <- new_watch(callback, verbose)
   found <- said(.Call(C_select, options, data$handle, thread_count(threads), watch$each))
   if (!is.null(watch$failed)) stop(watch$failed)
+  if (is.null(found)) return(invisible(NULL))
   structure(data.frame(found$table), units = if (found$units > 0) found$units, low = found$low,
             high = found$high, summary = found$summary)
 }
@@ -26,3 +27,6 @@ consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples =
   if (!is.null(watch$failed)) stop(watch$failed)
   new_model(pointer, data)
 }
+
+merge_results <- function(parts, file)
+  invisible(unlist(said(.Call(C_merge, path.expand(as.character(parts)), path_of(file)))))

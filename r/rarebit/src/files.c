@@ -26,6 +26,18 @@ rb_error read_sets(const char *path, rb_feature_sets *sets) {
     return rb_feature_sets_read(context(), path, sets);
 }
 
+SEXP binding_merge(SEXP parts, SEXP path) {
+    static const char *const names[] = {"found", "count"};
+    const char **paths = texts_of(parts), *to = text_of(path);
+    int64_t numbers[2];
+    check(rb_journal_merge(context(), paths, (int)XLENGTH(parts), to, &numbers[0], &numbers[1]));
+    SEXP answer = PROTECT(named_list(names, 2));
+    for (int i = 0; i < 2; i++)
+        SET_VECTOR_ELT(answer, i, Rf_ScalarInteger((int)numbers[i]));
+    UNPROTECT(1);
+    return answer;
+}
+
 SEXP binding_open(SEXP path, SEXP options) {
     SEXP pointer = PROTECT(object_new(IS_DATA, options));
     data_object *data = data_of(pointer);
@@ -68,6 +80,12 @@ rb_error write_page(const rb_document *document, const char *title, const char *
 rb_error read_sets(const char *path, rb_feature_sets *sets) {
     (void)path, (void)sets;
     return RB_ERROR_UNSUPPORTED;
+}
+
+SEXP binding_merge(SEXP parts, SEXP path) {
+    (void)parts, (void)path;
+    need_files();
+    return R_NilValue;
 }
 
 SEXP binding_open(SEXP path, SEXP options) {

@@ -92,6 +92,11 @@ SEXP binding_report(SEXP model, SEXP data, SEXP options, SEXP asks, SEXP threads
     rb_error err = rb_document_make(context(), d);
     call_end(&frame);
     check(err);
+    if (!d->complete) { /* other parts are missing */
+        let_go(holder);
+        UNPROTECT(1);
+        return R_NilValue;
+    }
     if (path) check(write_page(d, called, path));
     SEXP answer = PROTECT(named_list(names, 2));
     SET_VECTOR_ELT(answer, 0, tables(a));

@@ -38,6 +38,11 @@ SEXP binding_select(SEXP options, SEXP data, SEXP threads, SEXP each) {
     rb_error err = rb_select(context(), wanted, source, &s->found);
     call_end(&frame);
     check(err);
+    if (!s->found) { /* other parts are missing */
+        let_go(holder);
+        UNPROTECT(1);
+        return R_NilValue;
+    }
     int64_t numbers[3];
     SEXP answer = PROTECT(named_list(names, 5));
     SET_VECTOR_ELT(answer, 0, columns(s->found));

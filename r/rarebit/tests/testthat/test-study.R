@@ -70,3 +70,15 @@ test_that("the number of units, and those that come back", {
   expect_true(length(stability) >= 2 && all(stability[1:2] > 0.9))
   expect_equal(ncol(quiet(predict(model, planted()))), length(stability))
 })
+
+test_that("parts of several machines are put together", {
+  skip_if_not(has_files())
+  ask <- function(...) quiet(select_units(planted(), c(2, 3), restarts = 2, folds = 2,
+                                          iterations = 15, ...))
+  files <- tempfile(c("one", "two", "all"))
+  expect_null(ask(part = "1/2", checkpoint = files[1]))
+  expect_null(ask(part = "2/2", checkpoint = files[2]))
+  merged <- merge_results(files[1:2], files[3])
+  expect_identical(merged[["found"]], merged[["count"]])
+  expect_identical(ask(checkpoint = files[3]), ask())
+})
