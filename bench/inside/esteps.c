@@ -46,7 +46,7 @@ static struct problem make(rb_context *ctx, int64_t n, int64_t l, bool normalize
                             .gradient = make_matrix(ctx, l, n),
                             .direction = make_matrix(ctx, l, n),
                             .gradient_step = make_matrix(ctx, l, n)};
-    bench_check(ctx, rfn_work_new(ctx, RB_FLOAT64, l, n, &p.work));
+    bench_check(ctx, rfn_work_new(ctx, RB_FLOAT64, l, n, NULL, &p.work));
     bench_check(ctx, rfn_reduced_new(ctx, l, n, &p.search.reduced));
     bench_check(ctx, rb_largest_eigenvalue(ctx, hessian, &p.search.e_max));
     rb_spd *factor;
@@ -250,7 +250,8 @@ static double time_newton(rb_context *ctx, struct problem *p) {
         rb_gemm(1, p->search.sigma, RB_PLAIN, p->quadratic.linear, RB_PLAIN, 0, p->search.next);
         for (int64_t j = 0; j < p->l; j++) {
             rb_dense row = rb_dense_rows(p->search.next, j, 1);
-            rfn_feasible(ctx, false, 0, row, row.data, rb_dense_row(p->search.codes, j));
+            rfn_feasible(ctx, &p->work.slices, false, 0, row, row.data,
+                         rb_dense_row(p->search.codes, j));
         }
         bench_add(&times, bench_now() - began);
     }

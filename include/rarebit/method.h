@@ -59,6 +59,13 @@ typedef struct rb_problem {
     const struct rb_method *method;
     const rb_engine *engine; /* one of the method's; NULL: it has none */
     const rb_device *device; /* NULL: the processor works on the samples */
+    /* Groups of samples: a power of two; and those of this process: so many from that one on. What
+     * is added up over samples is added group by group, so that it is the same for any number of
+     * processes. */
+    int64_t groups, first_group, own_groups;
+    /* What is subtracted from each feature of sparse blocks, also where this process has none; NULL:
+     * nothing. */
+    const double *shift;
 } rb_problem;
 
 /* What becomes of codes that a device has: they go into the state's arrays, or come from there; the
@@ -267,6 +274,11 @@ typedef struct rb_method {
     /* What is said of the metrics that `evaluate` sets and other methods do not; without a name at
      * the end. NULL: none. */
     const rb_metric_row *metric_rows;
+    /* May these options be fitted by several processes (rarebit/comm.h)? All that is added up over
+     * samples must then be in sums, or be brought together by the method. RB_ERROR_UNSUPPORTED and
+     * a message: they may not. NULL: none may. */
+    rb_error (*spreads)(rb_context *context, const struct rb_problem *problem,
+                        const void *options);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

@@ -2,7 +2,7 @@
 #ifndef RB_BASE_H
 #define RB_BASE_H
 
-#include <rarebit/context.h>
+#include <rarebit/comm.h>
 #include <rarebit/options.h>
 
 #include <pthread.h>
@@ -54,6 +54,9 @@ struct rb_context {
         *engine; /* tests: who works on blocks, not the method's first; or NULL */
     const struct rb_device *device; /* rb_context_set_device; or NULL */
     struct rb_device_work *work;    /* of the fit at hand on it; or NULL */
+    rb_comm comm;                   /* rb_context_set_comm; ranks 0: one process */
+    void *chunk;                    /* what comes from a partner; NULL: there is none */
+    bool lost, agreed;              /* a partner; the last error is that of all processes */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */
     struct rb_profile *profile;     /* NULL: nothing is measured */
@@ -161,6 +164,20 @@ static inline int64_t rb_smaller(int64_t a, int64_t b) {
 }
 /* a * b, or false when it does not fit into int64_t. Both at least 0. */
 bool rb_multiply(int64_t a, int64_t b, int64_t *product);
+
+/* ---- several processes (comm.c) ---- */
+
+int rb_ranks(const rb_context *ctx); /* 1 without others */
+int rb_rank(const rb_context *ctx);
+/* What all processes have becomes the same in all: fn puts `count` values of a partner on top of
+ * those here, in a way that gives both the same. Nothing happens where there is one process. */
+typedef void (*rb_combine_fn)(int64_t count, void *mine, const void *theirs);
+void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, rb_combine_fn fn);
+void rb_comm_add(rb_context *ctx, int64_t count, double *values);
+void rb_comm_max(rb_context *ctx, int64_t count, double *values);
+void rb_comm_count(rb_context *ctx, int64_t count, int64_t *values); /* added */
+/* Those of the process `root` come to all. */
+void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes);
 
 /* ---- threads ---- */
 
@@ -406,6 +423,37 @@ rb_error rb_context_create(rb_context **ctx);
 rb_error rb_context_child(rb_context *parent, rb_context **child);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
+
+/* Has the program asked to stop? Of all processes, if that of any one; rb_stops_alone: where there
+ * are others it waits for the next rb_comm_agree, so that none waits for one that has gone. */
+bool rb_stops(rb_context *ctx);
+bool rb_stops_alone(const rb_context *ctx);
+
+/* ---- sums over groups of samples (tree.c) ---- */
+
+enum { RB_TREE_DEPTH_MAX = 6 };
+
+/* Sums of 2^rank groups each, of `count` values: those that wait for their neighbour. Zeros at
+ * first. */
+typedef struct rb_tree {
+    rb_context *ctx;
+    int64_t count;
+    double *stack[RB_TREE_DEPTH_MAX + 1];
+    int rank[RB_TREE_DEPTH_MAX + 1], waiting;
+} rb_tree;
+
+/* Before the groups of a pass; memory is kept from one to the next of the same count. */
+void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count);
+/* Where the sums of the next group go, NULL: out of memory; and once they are there. */
+double *rb_tree_next(rb_tree *tree);
+void rb_tree_join(rb_tree *tree);
+/* The sums over all groups of all processes, valid until the next pass; NULL: out of memory. */
+double *rb_tree_end(rb_tree *tree);
+void rb_tree_free(rb_tree *tree);
+/* `count` such sums at once: parts has `groups` values for each, of this process's groups. */
+void rb_add_groups(rb_context *ctx, int64_t count, int64_t groups, const double *parts,
+                   double *sums);
+void rb_add_values(rb_context *ctx, int64_t count, double *to, const double *values);
 
 #pragma GCC visibility pop
 

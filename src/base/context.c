@@ -45,6 +45,7 @@ void rb_context_free(rb_context *ctx) {
     free(ctx->command);
     free(ctx->provenance);
     free(ctx->profile);
+    rb_free(ctx->chunk);
     free(ctx);
 }
 

@@ -369,6 +369,8 @@ void rb_feed_trust(rb_feed *feed);
 /* The sum of squares of each feature over all samples as blocks have them, but for rounding, where
  * the moments of the data tell; false: they do not. */
 bool rb_feed_squares(const rb_feed *feed, double *sums);
+/* What is subtracted from each feature of a sparse block besides what it stores; NULL: nothing. */
+const double *rb_feed_shift(const rb_feed *feed);
 /* Blocks of `size` samples, counted from sample 0, stay in memory once they are read, as many as
  * fit into `bytes`. What is a view of a matrix in memory is not copied. For walks in the same order
  * of the samples; rb_feed_inverse and rb_feed_keep cannot follow. */

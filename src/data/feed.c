@@ -111,6 +111,10 @@ void rb_feed_forget(rb_feed *feed) {
     feed->has_last = false;
 }
 
+const double *rb_feed_shift(const rb_feed *feed) {
+    return feed->shifts ? feed->sparse_shift : NULL;
+}
+
 void rb_feed_cache(rb_context *ctx, rb_feed *feed, int64_t size, double bytes) {
     int64_t count = size > 0 ? (feed->source->n_samples + size - 1) / size : 0;
     rb_cache_clear(&feed->cache);
@@ -367,7 +371,7 @@ static void count_used(rb_feed *feed, const rb_matrix *view) {
 static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
                             rb_block *block) {
     int64_t n = view->n_samples, stored = rb_matrix_stored(view);
-    block->shift = feed->shifts ? feed->sparse_shift : NULL;
+    block->shift = rb_feed_shift(feed);
     if (feed->plain && feed->trusted && feed->p->options.scale == RB_SCALE_NONE &&
         view->type == feed->type) {
         block->csr =

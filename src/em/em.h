@@ -55,8 +55,6 @@ typedef struct rb_checkpoint {
 
 /* ---- sums over samples (sums.c) ---- */
 
-enum { RB_SUMS_DEPTH_MAX = 6 };
-
 /* The sums of a state while blocks add to them. */
 typedef struct rb_sums {
     rb_context *ctx;
@@ -65,24 +63,21 @@ typedef struct rb_sums {
     void *state;
     double decay;
     rb_part_kind kind; /* of the pass at hand */
-    int64_t groups;    /* of it, a power of two */
+    bool in_groups;    /* there are several, or several processes */
     bool runs_on;      /* sums that may do so go on from what is there */
     double *base;      /* what they were; NULL: 0, or added to in place */
-    /* Sums of 2^rank groups each, added up in a binary tree: the stack of those that wait for their
-     * neighbour. */
-    double *stack[RB_SUMS_DEPTH_MAX + 1];
-    int rank[RB_SUMS_DEPTH_MAX + 1], waiting;
+    rb_tree tree;
 } rb_sums;
 
-/* Into how many groups so many samples fall, from the shape alone: see sums.c. */
-int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
-                       int64_t samples);
+/* Into how many groups so many samples fall, from the shape alone: see sums.c. A power of two. */
+int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t samples);
 /* Before a pass over so many groups: sums are as if no sample had been added; fresh: those that run
  * on, too. first: of the passes of an E-step. */
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh);
-/* After the last block of a group, and of the last group. */
+/* After the last block of a group, and of the last group of this process: sums are then those of
+ * all processes. */
 rb_error rb_sums_end_group(rb_sums *sums);
-void rb_sums_end(rb_sums *sums);
+rb_error rb_sums_end(rb_sums *sums);
 void rb_sums_free(rb_sums *sums);
 /* Are there sums in the pass, all of squares of features? These are to be set then. */
 bool rb_sums_are_squares(const rb_sums *sums);

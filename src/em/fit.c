@@ -58,6 +58,18 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
 
+/* Groups of samples, whole, go to the processes in order. */
+static void share_out(rb_context *ctx, rb_run *run) {
+    rb_problem *p = &run->problem;
+    int64_t rank = rb_rank(ctx), ranks = rb_ranks(ctx);
+    p->groups = rb_sums_groups(p, &run->shape, p->n_samples);
+    p->first_group = (rank * p->groups + ranks - 1) / ranks;
+    p->own_groups = ((rank + 1) * p->groups + ranks - 1) / ranks - p->first_group;
+    p->first = rb_group_first(p, p->first_group);
+    p->own = rb_group_first(p, p->first_group + p->own_groups) - p->first;
+    run->shape = rb_shape_of(p, run->options);
+}
+
 /* ---- what is refused before a sample is read ---- */
 
 /* The matrix of an option, whose name does not say whether it is the same; or NULL. */
@@ -336,6 +348,26 @@ static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
     return err;
 }
 
+/* What several processes do not do together. */
+static rb_error check_processes(rb_context *ctx, const rb_run *run) {
+    const rb_problem *p = &run->problem;
+    const rb_checkpoint_options *checkpoint = rb_options_fields(run->chosen, &rb_checkpoint_group);
+    bool keeps = !run->single && checkpoint && checkpoint->checkpoint;
+    const rb_conflict conflicts[] = {
+        {run->shape.batches,
+         "several processes cannot fit in batches; leave out `batch-size`, or fit in one process"},
+        {p->fit->accelerate != RB_ACCELERATE_NONE,
+         "a fit in several processes cannot be accelerated; leave out `accelerate`, or fit in one "
+         "process"},
+        {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
+        {keeps, "a fit in several processes writes no checkpoints; leave out `checkpoint`, or fit "
+                "in one process"},
+        {0}};
+    if (rb_ranks(ctx) == 1) return RB_OK;
+    rb_error err = rb_check_conflicts(ctx, conflicts);
+    return err ? err : rb_method_check_processes(ctx, p, run->options);
+}
+
 /* ---- a fit ---- */
 
 static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
@@ -345,11 +377,14 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     run->began = rb_seconds();
     run->problem.missing = rb_missing_stays(&p->options) && p->n_filled > 0;
     run->shape = rb_shape_of(&run->problem, run->options);
+    share_out(ctx, run);
     rb_error err = rb_method_check_device(ctx, &run->problem);
+    err = err ? err : check_processes(ctx, run);
     err = err ? err : rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
     err = err ? err : cache_blocks(ctx, run);
+    if (!err && run->problem.sparse) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
     if (!err && !run->single)
@@ -365,10 +400,6 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     rb_source_free(run->shuffled);
     if (!err && run->settles) /* codes of a fit that has hardly begun would only say that */
         look_back(ctx, *model, source);
-    if (err) {
-        rb_model_free(*model);
-        *model = NULL;
-    }
     return err;
 }
 
@@ -424,7 +455,13 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_preprocess_free(fitted);
     rb_source_free(thin);
     rb_options_free(run.chosen);
-    return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
+    err = err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
+    err = rb_comm_agree(ctx, err);
+    if (err) {
+        rb_model_free(*model);
+        *model = NULL;
+    }
+    return err;
 }
 
 rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,

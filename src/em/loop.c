@@ -8,21 +8,32 @@
 #include <float.h>
 #include <math.h>
 
-/* Consecutive samples: ours, or a batch. */
+/* Consecutive samples, all or a batch, in groups of blocks: begin .. end - 1 are those of this
+ * process. */
 struct range {
     int64_t first, count;
+    int64_t groups, begin, end;
 };
 
-static struct range own_samples(const rb_run *run) {
-    return (struct range){run->problem.first, run->problem.own};
+static struct range all_samples(const rb_run *run) {
+    const rb_problem *p = &run->problem;
+    return (struct range){0, p->n_samples, p->groups, p->first_group,
+                          p->first_group + p->own_groups};
+}
+
+static struct range batch_of(const rb_run *run, int64_t first, int64_t count) {
+    int64_t groups = rb_sums_groups(&run->problem, &run->shape, count);
+    return (struct range){first, count, groups, 0, groups};
 }
 
 typedef rb_error (*block_fn)(rb_context *ctx, rb_run *run, const rb_block *block);
 
-/* Hands the blocks first .. last - 1 of the samples to fn, in order. */
-static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, int64_t first,
-                           int64_t last, block_fn fn) {
+/* Hands the blocks of a group to fn, in order. */
+static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, int64_t group,
+                           block_fn fn) {
     int64_t size = run->problem.block_samples;
+    int64_t first = rb_group_block(samples.count, size, samples.groups, group);
+    int64_t last = rb_group_block(samples.count, size, samples.groups, group + 1);
     rb_error err = RB_OK;
     for (int64_t b = first; !err && b < last; b++) {
         int64_t at = samples.first + b * size, count = rb_smaller(samples.count - b * size, size);
@@ -38,19 +49,17 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, i
 }
 
 /* A pass over the samples that adds up the sums of a kind, group by group. Whatever fails in a pass
- * comes together here. */
+ * comes together here, also that of other processes. */
 static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, block_fn fn) {
-    int64_t size = run->problem.block_samples, blocks = (samples.count + size - 1) / size;
-    int64_t groups = run->sums.groups;
     rb_error err = RB_OK;
-    for (int64_t g = 0; !err && g < groups; g++) {
-        err = each_block(ctx, run, samples, g * blocks / groups, (g + 1) * blocks / groups, fn);
+    for (int64_t g = samples.begin; !err && g < samples.end; g++) {
+        err = each_block(ctx, run, samples, g, fn);
         if (!err && run->sums.kind == RB_PART_SUMS)
             err = rb_method_group_end(ctx, run->method, run->state);
         err = err ? err : rb_sums_end_group(&run->sums);
     }
-    if (!err) rb_sums_end(&run->sums);
-    return err;
+    err = rb_comm_agree(ctx, err);
+    return err ? err : rb_sums_end(&run->sums);
 }
 
 static rb_error survey_block(rb_context *ctx, rb_run *run, const rb_block *block) {
@@ -74,12 +83,11 @@ static rb_error is_known(rb_context *ctx, rb_run *run, bool *known) {
  * once, not in each restart. */
 static rb_error survey(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
-    struct range all = own_samples(run);
+    struct range all = all_samples(run);
     rb_below below = {0};
     bool known;
     run->below = method->non_negative && !run->below_told ? &below : NULL;
-    int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
-    rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
+    rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, all.groups, true, true);
     err = err ? err : is_known(ctx, run, &known);
     if (!err && !known) err = add_up(ctx, run, all, survey_block);
     if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
@@ -98,15 +106,15 @@ static rb_error estep_block(rb_context *ctx, rb_run *run, const rb_block *block)
 /* fresh: of these samples alone, though sums run on over batches. */
 static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool fresh) {
     const rb_method *method = run->method;
-    int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SUMS, samples.count);
     bool again = true;
     rb_error err = RB_OK;
     for (bool first = true; !err && again; first = false) {
         again = false;
-        err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
+        err = rb_sums_begin(&run->sums, RB_PART_SUMS, samples.groups, first, fresh);
         if (!err && method->begin) err = method->begin(ctx, run->state);
+        err = rb_comm_agree(ctx, err);
         err = err ? err : add_up(ctx, run, samples, estep_block);
-        if (!err && method->end) err = method->end(ctx, run->state, &again);
+        if (!err && method->end) err = rb_comm_agree(ctx, method->end(ctx, run->state, &again));
     }
     return err;
 }
@@ -141,13 +149,13 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
 
 /* E-step and M-step on every batch; without batches there is one. */
 static rb_error pass(rb_context *ctx, rb_run *run) {
-    struct range all = own_samples(run);
-    int64_t size = run->shape.batches ? run->problem.batch_samples : all.count;
+    int64_t all = run->problem.n_samples;
+    int64_t size = run->shape.batches ? run->problem.batch_samples : all;
     rb_error err = RB_OK;
     rb_batches_shuffle(run, run->model->iterations);
-    for (int64_t done = 0; !err && done < all.count; done += size) {
-        int64_t left = all.count - done;
-        struct range batch = {all.first + done, left < size ? left : size};
+    for (int64_t done = 0; !err && done < all; done += size) {
+        struct range batch = run->shape.batches ? batch_of(run, done, rb_smaller(all - done, size))
+                                                : all_samples(run);
         rb_phase before = rb_phase_begin(ctx, RB_PHASE_ESTEP);
         err = estep(ctx, run, batch, false);
         rb_phase_begin(ctx, RB_PHASE_MSTEP);
@@ -169,14 +177,21 @@ static rb_error evaluate(rb_context *ctx, rb_run *run, rb_history *entry) {
                                                 "data or take a smaller `rate`");
 }
 
+/* The clock of the first process counts. */
+static double now(rb_context *ctx, const rb_run *run) {
+    double elapsed = rb_seconds() - run->began;
+    rb_comm_broadcast(ctx, 0, &elapsed, sizeof elapsed);
+    return run->began + elapsed;
+}
+
 static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {
     double began = rb_seconds();
     ctx->message[0] = '\0'; /* a method may fail without a message of its own */
     rb_moving_save(&run->stopping.parameters, 0);
     rb_accelerate_before(ctx, run);
     rb_error err = evaluate(ctx, run, entry);
-    err = rb_accelerate_after(ctx, run, err, entry);
-    run->now = rb_seconds();
+    err = rb_comm_agree(ctx, rb_accelerate_after(ctx, run, err, entry));
+    run->now = now(ctx, run);
     entry->seconds = run->now - began;
     if (err && !*rb_context_error(ctx))
         rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
@@ -194,7 +209,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run) {
         rb_stopping_after(run, entry.objective);
         rb_snapshot_take(run);
         run->checkpoint.current = false;
-        stop = report(ctx, run, model->iterations, entry);
+        stop = rb_comm_agree(ctx, report(ctx, run, model->iterations, entry));
         rb_checkpoint_after(ctx, run, stop != RB_OK);
     }
     if (model->status == RB_STATUS_TIME) rb_checkpoint_after(ctx, run, true);
@@ -238,7 +253,7 @@ static rb_error last_estep(rb_context *ctx, rb_run *run) {
     if (run->method->last) run->method->last(run->state);
     rb_batches_in_order(run);
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_LAST);
-    rb_error err = estep(ctx, run, own_samples(run), true);
+    rb_error err = estep(ctx, run, all_samples(run), true);
     rb_phase_end(ctx, before);
     return err;
 }
@@ -260,6 +275,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     run->state = NULL;
     rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &run->state);
+    err = rb_comm_agree(ctx, err);
     if (err) return err;
     run->now = rb_seconds();
     run->sums = (rb_sums){.ctx = ctx,

@@ -1,12 +1,9 @@
 /* Sums over samples: zeroed, decayed and brought together here; methods only add to them.
  *
  * Samples fall into 2^g groups of whole blocks, whose bounds follow from the shape alone. Blocks of
- * a group add up in order in the type of the sum. Groups are added in float64 in a fixed binary
- * tree,
- *     ((1 + 2) + (3 + 4)) + ((5 + 6) + (7 + 8)),
- * so that a process that has one of 2^p equal parts of the groups adds up a whole branch of it, and
- * 1, 2, 4 ... processes give the same bits. The tree is for floats that are added; what else there
- * is comes out the same in any order, and goes on from group to group.
+ * a group add up in order in the type of the sum, groups in float64 in a tree (src/base/tree.c),
+ * whatever the number of processes. The tree is for floats that are added; what else there is comes
+ * out the same in any order, and goes on from group to group, and from process to process.
  */
 #include "em.h"
 
@@ -22,12 +19,16 @@ enum { DEPTH_ALWAYS = 3, BLOCK_BYTES = 1 << 25 };
 
 /* ---- walks over fields ---- */
 
+static bool next_of(const rb_shape *shape, void *state, rb_part_kind kind, rb_walk *walk) {
+    bool found = rb_walk_next(walk, shape, state);
+    while (found && (walk->part->kind != kind || walk->array.rows == 0))
+        found = rb_walk_next(walk, shape, state);
+    return found;
+}
+
 /* The next sum of a kind that the fit has. */
 static bool next_sum(const rb_sums *sums, rb_part_kind kind, rb_walk *walk) {
-    bool found = rb_walk_next(walk, sums->shape, sums->state);
-    while (found && (walk->part->kind != kind || walk->array.rows == 0))
-        found = rb_walk_next(walk, sums->shape, sums->state);
-    return found;
+    return next_of(sums->shape, sums->state, kind, walk);
 }
 
 static bool in_tree(const rb_walk *walk) {
@@ -35,11 +36,16 @@ static bool in_tree(const rb_walk *walk) {
     return sum == RB_SUM_SQUARES || (sum == RB_SUM_ADD && walk->array.type <= RB_KEPT_FLOAT64);
 }
 
-static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
+static int64_t values_of(const rb_method *method, const rb_shape *shape, rb_part_kind kind) {
     int64_t values = 0;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, kind, &walk);)
+    for (rb_walk walk = {.part = method->parts}; next_of(shape, NULL, kind, &walk);)
         values += in_tree(&walk) ? rb_kept_count(&walk.array) : 0;
     return values;
+}
+
+/* Those of the pass. */
+static int64_t values_now(const rb_sums *sums) {
+    return values_of(sums->method, sums->shape, sums->kind);
 }
 
 /* ---- floats, on all threads ---- */
@@ -107,17 +113,6 @@ static void with_values(const rb_sums *sums, double *values, float_fn fn) {
     }
 }
 
-static void add_values(const rb_sums *sums, double *to, double *values) {
-    on_all_threads(sums, RB_KEPT_FLOAT64, to, values_of(sums, sums->kind),
-                   (struct work){.fn = add, .values = values});
-}
-
-/* Memory for values, unless it is there. */
-static bool need_values(const rb_sums *sums, double **values) {
-    if (!*values) *values = rb_alloc(sums->ctx, values_of(sums, sums->kind), sizeof **values);
-    return *values != NULL;
-}
-
 /* ---- before a pass ---- */
 
 /* What adds nothing. */
@@ -162,14 +157,15 @@ static void decay(const rb_sums *sums) {
     *gain = 1;
 }
 
-int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
-                       int64_t samples) {
+int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t samples) {
     int64_t min = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
     int64_t blocks = (samples + problem->block_samples - 1) / problem->block_samples;
-    double bytes = 8.0 * (double)values_of(sums, kind);
+    int64_t survey = values_of(problem->method, shape, RB_PART_SURVEY);
+    int64_t sums = values_of(problem->method, shape, RB_PART_SUMS);
+    double bytes = 8.0 * (double)(survey > sums ? survey : sums);
     int64_t groups = 1;
-    if (problem->device && kind == RB_PART_SUMS) return 1; /* it adds up all samples itself */
-    for (int depth = 1; depth <= RB_SUMS_DEPTH_MAX; depth++) {
+    if (problem->device) return 1; /* it adds up all samples itself */
+    for (int depth = 1; depth <= RB_TREE_DEPTH_MAX; depth++) {
         bool small = (depth + 1) * bytes <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
         if (!small || 2 * groups > blocks || samples / (2 * groups) < min) break;
         groups *= 2;
@@ -177,50 +173,129 @@ int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_k
     return groups;
 }
 
-/* ---- the tree ---- */
-
-static rb_error push(rb_sums *sums) {
-    if (!need_values(sums, &sums->stack[sums->waiting])) return RB_ERROR_MEMORY;
-    with_values(sums, sums->stack[sums->waiting], take);
-    sums->rank[sums->waiting++] = 0;
-    while (sums->waiting > 1 && sums->rank[sums->waiting - 1] == sums->rank[sums->waiting - 2]) {
-        sums->waiting--;
-        add_values(sums, sums->stack[sums->waiting - 1], sums->stack[sums->waiting]);
-        sums->rank[sums->waiting - 1]++;
-    }
-    return RB_OK;
-}
+/* ---- a pass ---- */
 
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh) {
     if (sums->kind != kind) /* whose sums are of another size */
         rb_sums_free(sums);
     sums->kind = kind;
-    sums->groups = groups;
+    sums->in_groups = groups > 1 || rb_ranks(sums->ctx) > 1;
     sums->runs_on = sums->shape->batches && !fresh && kind == RB_PART_SUMS;
-    sums->waiting = 0;
+    if (sums->in_groups) rb_tree_begin(&sums->tree, sums->ctx, values_now(sums));
     if (sums->runs_on && first) decay(sums);
     clear(sums);
-    if (sums->runs_on && groups > 1) {
-        if (!need_values(sums, &sums->base)) return RB_ERROR_MEMORY;
+    if (sums->runs_on && sums->in_groups) {
+        if (!sums->base) sums->base = rb_alloc(sums->ctx, values_now(sums), sizeof *sums->base);
+        if (!sums->base) return RB_ERROR_MEMORY;
         with_values(sums, sums->base, take);
     }
     return RB_OK;
 }
 
 rb_error rb_sums_end_group(rb_sums *sums) {
-    return sums->groups > 1 ? push(sums) : RB_OK;
+    if (!sums->in_groups) return RB_OK;
+    double *values = rb_tree_next(&sums->tree);
+    if (!values) return RB_ERROR_MEMORY;
+    with_values(sums, values, take);
+    rb_tree_join(&sums->tree);
+    return RB_OK;
 }
 
-void rb_sums_end(rb_sums *sums) {
-    if (sums->groups > 1 && sums->runs_on) add_values(sums, sums->stack[0], sums->base);
-    if (sums->groups > 1) with_values(sums, sums->stack[0], add);
+/* ---- over processes ---- */
+
+/* A value that is no part of the tree, of any type, and its place where it has one. */
+struct other {
+    double value;
+    int64_t integer;
+};
+
+static void add_others(int64_t count, void *mine, const void *theirs) {
+    for (int64_t i = 0; i < count; i++)
+        ((struct other *)mine)[i].integer += ((const struct other *)theirs)[i].integer;
+}
+
+static void least(int64_t count, void *mine, const void *theirs) {
+    struct other *own = mine;
+    for (int64_t i = 0; i < count; i++)
+        own[i].value = fmin(own[i].value, ((const struct other *)theirs)[i].value);
+}
+
+/* The smaller place wins where values are the same; any is one more than none. */
+static void largest(int64_t count, void *mine, const void *theirs) {
+    struct other *own = mine;
+    for (int64_t i = 0; i < count; i++) {
+        struct other their = ((const struct other *)theirs)[i];
+        bool same = their.value == own[i].value, known = their.integer >= 0;
+        bool first = known && (own[i].integer < 0 || their.integer < own[i].integer);
+        if (their.value > own[i].value || (same && first)) own[i] = their;
+    }
+}
+
+static struct other get_other(const rb_kept *array, int64_t i) {
+    if (array->type == RB_KEPT_INTEGER)
+        return (struct other){.integer = ((const int64_t *)array->values)[i]};
+    if (array->type == RB_KEPT_FLAG)
+        return (struct other){.integer = ((const bool *)array->values)[i]};
+    return (struct other){rb_get((rb_type)array->type, array->values, i), -1};
+}
+
+static void put_other(const rb_kept *array, int64_t i, struct other other) {
+    if (array->type == RB_KEPT_INTEGER)
+        ((int64_t *)array->values)[i] = other.integer;
+    else if (array->type == RB_KEPT_FLAG)
+        ((bool *)array->values)[i] = other.integer > 0;
+    else
+        rb_put((rb_type)array->type, array->values, i, other.value);
+}
+
+/* places: of the values, or NULL. */
+static rb_error combine(rb_context *ctx, rb_sum sum, const rb_kept *array, const rb_kept *places) {
+    int64_t count = rb_kept_count(array);
+    struct other *others = rb_alloc(ctx, count, sizeof *others);
+    if (!others) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; i < count; i++) {
+        others[i] = get_other(array, i);
+        if (places) others[i].integer = ((const int64_t *)places->values)[i];
+    }
+    rb_combine_fn fn = sum == RB_SUM_MIN                           ? least
+                       : sum == RB_SUM_ADD || sum == RB_SUM_OR ? add_others
+                                                                   : largest;
+    rb_comm_combine(ctx, others, count, sizeof *others, fn);
+    for (int64_t i = 0; i < count; i++) {
+        put_other(array, i, others[i]);
+        if (places) ((int64_t *)places->values)[i] = others[i].integer;
+    }
+    rb_free(others);
+    return RB_OK;
+}
+
+static rb_error combine_others(rb_sums *sums) {
+    rb_error err = RB_OK;
+    for (rb_walk walk = {.part = sums->method->parts};
+         !err && next_sum(sums, sums->kind, &walk);) {
+        rb_sum sum = walk.field->sum;
+        rb_kept array = walk.array;
+        if (in_tree(&walk) || sum == RB_SUM_GAIN) continue;
+        bool placed = sum == RB_SUM_LARGEST && next_sum(sums, sums->kind, &walk);
+        err = combine(sums->ctx, sum, &array, placed ? &walk.array : NULL);
+    }
+    return err;
+}
+
+rb_error rb_sums_end(rb_sums *sums) {
+    if (!sums->in_groups) return RB_OK;
+    double *values = rb_tree_end(&sums->tree);
+    rb_error err = !values ? RB_ERROR_MEMORY
+                   : rb_ranks(sums->ctx) > 1 ? combine_others(sums)
+                                             : RB_OK;
+    if (err) return err;
+    if (sums->runs_on) rb_add_values(sums->ctx, values_now(sums), values, sums->base);
+    with_values(sums, values, add);
+    return RB_OK;
 }
 
 void rb_sums_free(rb_sums *sums) {
-    for (int i = 0; i <= RB_SUMS_DEPTH_MAX; i++) {
-        rb_free(sums->stack[i]);
-        sums->stack[i] = NULL;
-    }
+    rb_tree_free(&sums->tree);
     rb_free(sums->base);
     sums->base = NULL;
 }

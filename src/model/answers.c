@@ -108,6 +108,20 @@ rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *stat
     return problem->device ? problem->method->device(ctx, state, what) : RB_OK;
 }
 
+static bool has_processes(const rb_method *method) {
+    return ANSWER(method, spreads);
+}
+
+rb_error rb_method_check_processes(rb_context *ctx, const rb_problem *problem,
+                                   const void *options) {
+    char others[256];
+    if (has_processes(problem->method)) return problem->method->spreads(ctx, problem, options);
+    rb_method_names(ctx, has_processes, " or ", others, sizeof others);
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "the method '%s' cannot be fitted by several processes; fit in one, or use %s",
+                   problem->method->name, others);
+}
+
 bool rb_method_takes_start(const rb_method *method) {
     return !ANSWER(method, no_start);
 }

@@ -189,6 +189,16 @@ void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *
 
 /* The shape of a fit: the method's dims, with what is the same for all. */
 rb_shape rb_shape_of(const rb_problem *problem, const void *options);
+/* The block that a group of samples begins with; beyond the last group: all of them. */
+static inline int64_t rb_group_block(int64_t samples, int64_t block_samples, int64_t groups,
+                                     int64_t group) {
+    return group * ((samples + block_samples - 1) / block_samples) / groups;
+}
+/* The first sample of a group, likewise. */
+static inline int64_t rb_group_first(const rb_problem *p, int64_t group) {
+    int64_t block = rb_group_block(p->n_samples, p->block_samples, p->groups, group);
+    return rb_smaller(block * p->block_samples, p->n_samples);
+}
 
 /* All arrays of the parts, as zeros, into a state of zeros. On failure nothing leaks after
  * rb_parts_free, which is right for a state of zeros as well. */
@@ -249,6 +259,8 @@ bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
 /* RB_ERROR_UNSUPPORTED: it does not fit on a device. */
 rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem);
+/* Likewise of several processes, which there are. */
+rb_error rb_method_check_processes(rb_context *ctx, const rb_problem *problem, const void *options);
 /* Where a device has the codes (rb_method.device); elsewhere nothing. */
 rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *state,
                           rb_device_codes what);

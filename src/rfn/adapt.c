@@ -45,18 +45,19 @@ static void count_unit(void *arg, int64_t j, int worker) {
 
 void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
     rb_parallel(ctx, codes.rows, count_unit, &(struct counting){codes, positive});
+    rb_comm_count(ctx, codes.rows, positive);
 }
 
 /* Sparseness of the codes at hand; *singletons: units with one sample at most. */
-static double measure(rb_context *ctx, rb_dense codes, int64_t *positive, int64_t *singletons) {
-    int64_t all = 0;
-    rfn_count_positive(ctx, codes, positive);
+static double measure(rb_context *ctx, const rfn_fit *fit, int64_t *singletons) {
+    int64_t all = 0, l = fit->codes.values.rows, *positive = fit->scratch.positive;
+    rfn_count_positive(ctx, fit->codes.values, positive);
     *singletons = 0;
-    for (int64_t j = 0; j < codes.rows; j++) {
+    for (int64_t j = 0; j < l; j++) {
         all += positive[j];
         *singletons += positive[j] <= 1;
     }
-    return 1 - (double)all / ((double)codes.rows * (double)codes.cols);
+    return 1 - (double)all / ((double)l * (double)fit->setup.problem.n_samples);
 }
 
 /* Iterations with an E-step that keeps codes, so far. */
@@ -75,7 +76,7 @@ void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
     rfn_prior *prior = &fit->parameters.prior;
     int64_t singletons;
     if (!is_adapted(&fit->setup, &fit->progress)) return;
-    double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
+    double sparseness = measure(ctx, fit, &singletons);
     if (iterations_of(&fit->setup, &fit->progress) == 1) {
         double asked = options->target_sparseness;
         double mean = fit->setup.warm ? prior->mean[0] : options->prior_mean.value;
@@ -113,7 +114,7 @@ void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit) {
     const rfn_adaptation *a = &fit->progress.adaptation;
     int64_t singletons;
     if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) return;
-    double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
+    double sparseness = measure(ctx, fit, &singletons);
     const char *advice = "raise `steer-iterations`";
     if (sparseness > a->target && a->rho < MIN_RHO)
         advice = "a lower share needs a `prior-mean` above 0";

@@ -159,6 +159,21 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
     return problem->missing ? rb_check_conflicts(ctx, conflicts) : RB_OK;
 }
 
+/* What adds over samples in an order of its own. */
+rb_error rfn_spreads(rb_context *ctx, const rb_problem *problem, const void *options) {
+    const rb_rfn_options *rfn = options;
+    const rb_conflict conflicts[] = {
+        {problem->missing,
+         "several processes cannot leave out missing values; fill them with `missing=mean` or "
+         "`missing=median`, or fit in one process"},
+        {rfn_tries_candidates(rfn) || rfn->gradient_search != RB_RFN_LENGTH_FIXED,
+         "several processes cannot try candidates; use `estep=cyclic`, `estep=newton` or "
+         "`estep=gradient` without `gradient-search`, or fit in one process"},
+        {0},
+    };
+    return rb_check_conflicts(ctx, conflicts);
+}
+
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     bool accelerates = problem->fit->accelerate != RB_ACCELERATE_NONE;
     rb_error err = accelerates ? check_acceleration(ctx, problem, options) : RB_OK;

@@ -16,17 +16,24 @@ static void *codes_of(void *candidate, rb_type type, int64_t m) {
     return (char *)candidate + m * (int64_t)rb_type_size(type);
 }
 
+/* Memory for that of a unit; NULL: out of it. */
+static void *candidate_of(rb_context *ctx, rfn_sums *sums, int64_t j) {
+    void **candidate = &sums->candidates[j];
+    int64_t values = sums->u.rows + sums->s.cols;
+    if (!*candidate) *candidate = rb_alloc(ctx, values, rb_type_size(sums->s.type));
+    return *candidate;
+}
+
 rb_error rfn_take_candidate(rb_context *ctx, rfn_sums *sums, int64_t j, double largest,
                             const rb_block *block, int64_t i, const void *codes) {
     int64_t m = block->n_features, l = sums->s.cols;
     rb_type type = sums->s.type;
-    void **candidate = &sums->candidates[j];
-    if (!*candidate && !(*candidate = rb_alloc(ctx, m + l, rb_type_size(type))))
-        return RB_ERROR_MEMORY;
+    void *candidate = candidate_of(ctx, sums, j);
+    if (!candidate) return RB_ERROR_MEMORY;
     sums->place[j] = block->first + i;
     sums->largest[j] = largest;
-    rb_block_rows(block, i, (rb_dense){*candidate, 1, m, m, type});
-    memcpy(codes_of(*candidate, type, m), codes, (size_t)l * rb_type_size(type));
+    rb_block_rows(block, i, (rb_dense){candidate, 1, m, m, type});
+    memcpy(codes_of(candidate, type, m), codes, (size_t)l * rb_type_size(type));
     return RB_OK;
 }
 
@@ -34,6 +41,23 @@ void rfn_candidates_free(rfn_sums *sums) {
     for (int64_t j = 0; sums->candidates && j < sums->s.cols; j++)
         rb_free(sums->candidates[j]);
     rb_free(sums->candidates);
+}
+
+/* What the process that has the sample of a dead unit knows of it comes to all. */
+rb_error rfn_share_candidates(rb_context *ctx, const rb_problem *problem,
+                              const rfn_progress *progress, rfn_sums *sums) {
+    int64_t l = sums->s.cols;
+    size_t bytes = (size_t)(sums->u.rows + l) * rb_type_size(sums->s.type);
+    for (int64_t j = 0; rb_ranks(ctx) > 1 && j < l; j++) {
+        int64_t own = sums->place[j] - problem->first;
+        double owner = own >= 0 && own < problem->own ? rb_rank(ctx) : -1;
+        if (progress->alive[j] || sums->place[j] < 0) continue;
+        void *candidate = candidate_of(ctx, sums, j);
+        if (!candidate) return RB_ERROR_MEMORY;
+        rb_comm_max(ctx, 1, &owner);
+        rb_comm_broadcast(ctx, (int)owner, candidate, bytes);
+    }
+    return RB_OK;
 }
 
 void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_moments *moments) {

@@ -43,7 +43,7 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     exact->columns = rb_take(scratch, samples, sizeof *exact->columns);
     exact->polish = rfn_polish_take(scratch, w.cols);
     rb_error err = scratch->err;
-    return err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
+    return err ? err : rfn_work_new(ctx, w.type, w.cols, samples, NULL, &exact->work);
 }
 
 /* The Hessian with the multipliers, and its inverse. */
@@ -246,9 +246,9 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
         e->columns[i].sample = i;
     for (int sweep = 0; e->active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
         rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);
-        double change;
         e->problem.linear = rb_dense_part(e->linear, 0, e->linear.rows, 0, e->active);
-        rfn_cyclic(ctx, &e->problem, active, &e->work, &change);
+        rfn_work_cut(&e->work, e->active);
+        rfn_cyclic(ctx, &e->problem, active, &e->work, NULL);
         let_go(e, mark_done(e, active, sweep == 0));
     }
     rb_error err = rb_check_stop(ctx); /* which leaves a sweep undone */

@@ -238,7 +238,7 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
         rb_spd_round(fit->scratch.factor);
     }
     if (!err && rfn_keeps_codes(problem, options))
-        err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
+        err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->codes, &fit->persistent);
     err = err ? err : rfn_missing_new(ctx, &fit->setup, &fit->persistent.missing);
     err = err ? err : rfn_device_new(ctx, &fit->setup, &fit->device);
     fit->persistent.device = fit->device;
@@ -318,6 +318,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
+    fit->survey.shift = problem->shift;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);

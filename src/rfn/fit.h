@@ -105,12 +105,16 @@ double rfn_noise_floor(const rfn_setup *setup, const rfn_survey *survey, int64_t
 /* What options leave to the problem (rb_method.resolve). */
 void rfn_resolve(rb_problem *problem, void *options);
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options);
+/* May several processes fit with these options (rb_method.spreads)? */
+rb_error rfn_spreads(rb_context *ctx, const rb_problem *problem, const void *options);
 
 /* ---- moments.c ---- */
 
 /* From sums over samples to U, S, mean and scales. */
 rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit);
 /* dead.c: overwrites what U, S (Sigma not yet added) and mean have for dead units. */
+rb_error rfn_share_candidates(rb_context *ctx, const rb_problem *problem,
+                              const rfn_progress *progress, rfn_sums *sums);
 void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_moments *moments);
 
 /* ---- mstep.c, and its other parts ---- */
@@ -131,10 +135,9 @@ rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit);
 rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit);
 
 /* merge.c: is it time, before an E-step, to look for units that have become the same; then one of
- * them gets the loadings of both. products: l x l scratch. */
+ * them gets the loadings of both. */
 bool rfn_merges_units(const rfn_fit *fit);
-void rfn_merge_units(rb_context *ctx, rfn_device *device, rb_dense codes, rb_dense products,
-                     rfn_parameters *parameters);
+rb_error rfn_merge_units(rb_context *ctx, rfn_fit *fit);
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
@@ -162,7 +165,7 @@ void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
 void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit);
-/* In how many samples each unit (a row of the codes) is active. */
+/* In how many samples, of all processes, each unit (a row of the codes) is active. */
 void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
 
 /* ---- objective.c ---- */

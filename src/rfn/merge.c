@@ -44,22 +44,47 @@ static void merge(rb_dense w, int64_t a, int64_t b, double proportion) {
     }
 }
 
-void rfn_merge_units(rb_context *ctx, rfn_device *device, rb_dense mu, rb_dense products,
-                     rfn_parameters *parameters) {
-    if (device)
-        rfn_device_products(device, products);
+/* mu mu', the lower triangle, by the tree over groups. */
+static rb_error multiply_codes(rb_context *ctx, const rfn_fit *fit, rb_dense products) {
+    const rfn_slices *slices = &fit->persistent.work.slices;
+    rb_dense mu = fit->codes.values;
+    rb_dense sums = {NULL, products.rows, products.cols, products.cols, RB_FLOAT64};
+    rb_tree tree = {0};
+    rb_tree_begin(&tree, ctx, products.rows * products.cols);
+    for (int64_t g = 0; g < slices->groups; g++) {
+        int64_t first = slices->bounds[g];
+        rb_dense some = rb_dense_part(mu, 0, mu.rows, first, slices->bounds[g + 1] - first);
+        rb_gemm_lower(ctx, 1, some, RB_PLAIN, some, RB_TRANSPOSED, 0, products);
+        if (!(sums.data = rb_tree_next(&tree))) break;
+        rb_dense_copy(products, sums);
+        rb_tree_join(&tree);
+    }
+    bool held = slices->groups == 0 || sums.data;
+    sums.data = held ? rb_tree_end(&tree) : NULL;
+    if (sums.data) rb_dense_copy(sums, products);
+    rb_tree_free(&tree);
+    return sums.data ? RB_OK : RB_ERROR_MEMORY;
+}
+
+rb_error rfn_merge_units(rb_context *ctx, rfn_fit *fit) {
+    rfn_parameters *parameters = &fit->parameters;
+    rb_dense products = fit->persistent.problem.hessian, mu = fit->codes.values;
+    rb_error err = RB_OK;
+    if (fit->device)
+        rfn_device_products(fit->device, products);
     else
-        rb_gemm_lower(ctx, 1, mu, RB_PLAIN, mu, RB_TRANSPOSED, 0, products);
-    for (int64_t b = 1; b < mu.rows; b++) {
+        err = multiply_codes(ctx, fit, products);
+    for (int64_t b = 1; !err && b < mu.rows; b++) {
         double yy = rb_dense_get(products, b, b);
         for (int64_t a = 0; a < b; a++) {
             double xx = rb_dense_get(products, a, a);
             if (rb_dense_get(products, b, a) > THE_SAME * sqrt(xx * yy) &&
                 likeness(parameters, a, b) > THE_SAME) {
                 merge(parameters->loadings, a, b, sqrt(yy / xx));
-                rfn_clear_codes(device, mu, b);
+                rfn_clear_codes(fit->device, mu, b);
                 break;
             }
         }
     }
+    return err;
 }

@@ -266,6 +266,7 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
 /* ---- newton ---- */
 
 struct projecting {
+    rb_context *ctx;
     rfn_missing *f;
     rb_dense codes;
     bool last;
@@ -285,7 +286,8 @@ static void project_unit(void *arg, int64_t j, int worker) {
     f->positive[j] = squares > 0;
     f->scale[j] = rfn_unit_scale(&f->setup->options, sum / n, squares / n);
     bool placed = squares == 0 && f->setup->options.normalize == RB_RFN_NORMALIZE_RMS && !p->last;
-    int64_t place = placed ? rfn_largest(row, 0, row.data) : -1; /* as dead.c has it */
+    const rfn_slices all = {.all = row.cols};
+    int64_t place = placed ? rfn_largest(p->ctx, &all, 0, row, row.data) : -1; /* as dead.c has */
     for (int64_t i = 0; i < row.cols; i++) {
         double code = fmax(0, rb_dense_get(row, 0, i)) / f->scale[j];
         rb_dense_set(row, 0, i, i == place ? sqrt(n) : code);
@@ -293,7 +295,7 @@ static void project_unit(void *arg, int64_t j, int worker) {
 }
 
 void rfn_missing_project(rb_context *ctx, rfn_missing *f, rb_dense codes, bool last) {
-    struct projecting p = {f, codes, last};
+    struct projecting p = {ctx, f, codes, last};
     rb_parallel(ctx, codes.rows, project_unit, &p);
 }
 

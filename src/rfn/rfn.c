@@ -44,9 +44,8 @@ static rb_error begin(rb_context *ctx, void *state) {
         rfn_psi_factor(ctx, &fit->parameters.full); /* which may come from a checkpoint */
     if (err) return err;
     rfn_hold_prior_back(ctx, fit);
-    if (rfn_merges_units(fit))
-        rfn_merge_units(ctx, fit->device, fit->codes.values, fit->persistent.problem.hessian,
-                        &fit->parameters);
+    if (rfn_merges_units(fit)) err = rfn_merge_units(ctx, fit);
+    if (err) return err;
     rfn_adapt_prior(ctx, fit);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
@@ -231,6 +230,7 @@ const rb_method rb_method_rfn = {
     .decode = rfn_decode,
     .evaluate = rfn_evaluate,
     .metric_rows = metric_rows,
+    .spreads = rfn_spreads,
     .draw = rfn_draw,
     .emit = rfn_emit,
     .advised = RB_ADVISED_NUMBERS | RB_ADVISED_BELOW,

@@ -76,7 +76,8 @@ static void mark_units(rb_context *ctx, const rfn_fit *fit, int64_t *units) {
     rb_dense codes = fit->codes.values;
     const int64_t *positive = fit->scratch.positive;
     const double *signals = fit->scratch.signals;
-    double ratio = sqrt((double)fit->parameters.loadings.rows / (double)codes.cols);
+    const rb_problem *problem = &fit->setup.problem;
+    double ratio = sqrt((double)problem->n_features / (double)problem->n_samples);
     double noise = LITTLE * (2 * ratio + ratio * ratio);
     if (fit->device)
         rfn_device_count_positive(fit->device, fit->scratch.positive);
@@ -124,16 +125,17 @@ static void count_samples(const rfn_fit *fit, int64_t least, int64_t *n_empty, i
 
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any. */
 static void measure(rb_context *ctx, const rfn_fit *fit, double *empty, double *full) {
-    rb_dense codes = fit->codes.values;
-    int64_t units, n_empty = 0, n_full = 0;
+    double n = (double)fit->setup.problem.n_samples;
+    int64_t units, counts[2] = {0}, *n_empty = &counts[0], *n_full = &counts[1];
     mark_units(ctx, fit, &units);
     int64_t least = units < FEWEST_UNITS ? INT64_MAX : (int64_t)ceil(NEARLY_ALL * (double)units);
     if (fit->device)
-        rfn_device_occupied(fit->device, fit->scratch.marks, least, &n_empty, &n_full);
+        rfn_device_occupied(fit->device, fit->scratch.marks, least, n_empty, n_full);
     else
-        count_samples(fit, least, &n_empty, &n_full);
-    *empty = (double)n_empty / (double)codes.cols;
-    *full = n_full >= FEWEST_SAMPLES ? (double)n_full / (double)codes.cols : 0;
+        count_samples(fit, least, n_empty, n_full);
+    rb_comm_count(ctx, 2, counts);
+    *empty = (double)*n_empty / n;
+    *full = *n_full >= FEWEST_SAMPLES ? (double)*n_full / n : 0;
 }
 
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {

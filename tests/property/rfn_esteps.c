@@ -55,7 +55,7 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
                              .gradient = view(p->capacity[0], L, N),
                              .direction = view(p->capacity[1], L, N),
                              .gradient_step = view(p->capacity[2], L, N)};
-    assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, L, N, &p->work));
+    assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, L, N, NULL, &p->work));
     assert_ok(ctx, rfn_reduced_new(ctx, L, N, &p->search.reduced));
     assert_ok(ctx, rb_largest_eigenvalue(ctx, p->quadratic.hessian, &p->search.e_max));
     rb_spd *factor;
@@ -69,7 +69,7 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
             row[i] = rb_draw_normal(&draws);
             p->linear[j * N + i] = 3 * rb_draw_normal(&draws) + (j == 0 ? 100 * shift : shift);
         }
-        rfn_feasible(ctx, normalized, 0, view(row, 1, N), row, p->codes + j * N);
+        rfn_feasible(ctx, &p->work.slices, normalized, 0, view(row, 1, N), row, p->codes + j * N);
     }
 }
 
@@ -224,7 +224,7 @@ static void lengths_are_searched_for(void **state) {
                     for (int k = 0; k < L; k++)
                         row[i] -= lambda * p.hessian[j * L + k] * codes[k * N + i];
                 }
-                rfn_feasible(ctx, seed & 1, 0, view(row, 1, N), row, next + j * N);
+                rfn_feasible(ctx, &p.work.slices, seed & 1, 0, view(row, 1, N), row, next + j * N);
             }
             for (int x = 0; x < L * N; x++)
                 squares += pow(next[x] - codes[x], 2);
@@ -362,7 +362,7 @@ static void certificate_means_the_best(void **state) {
         rfn_quadratic small = {view(p, 2, 2), view(q, 2, FEW), true, NULL};
         rfn_work work;
         double change, residual, multipliers[2], smallest;
-        assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, 2, FEW, &work));
+        assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, 2, FEW, NULL, &work));
         for (int t = 0; t < 2000; t++)
             rfn_cyclic(ctx, &small, view(codes, 2, FEW), &work, &change);
         double reached = small_objective(p, q, codes, codes + FEW);
@@ -390,7 +390,7 @@ static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *
                 rest += k == j ? 0 : p->hessian[j * L + k] * codes[k * N + i];
             target[i] = -rest / p->hessian[j * L + j];
         }
-        rfn_feasible(ctx, p->quadratic.normalized, 0, view(target, 1, N), target, next);
+        rfn_feasible(ctx, &p->work.slices, p->quadratic.normalized, 0, view(target, 1, N), target, next);
         memcpy(codes + j * N, next, sizeof next);
     }
 }

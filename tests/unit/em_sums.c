@@ -89,7 +89,7 @@ static void add_groups(struct fixture *f, int first, int groups, bool fresh) {
         add_group(f, first + g);
         assert_ok(f->ctx, rb_sums_end_group(&f->sums));
     }
-    rb_sums_end(&f->sums);
+    assert_ok(f->ctx, rb_sums_end(&f->sums));
 }
 
 /* The sum over groups first .. first + count - 1 as a tree, in float64. */
@@ -172,14 +172,14 @@ static void test_groups_follow_from_the_shape(void **state) {
                  {40000, 2, true}, {10000000, 64, false}, {10000000, 64, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         problem.sparse = cases[i].sparse;
-        assert_int_equal(rb_sums_groups(&f.sums, &problem, RB_PART_SUMS, cases[i].samples),
+        assert_int_equal(rb_sums_groups(&problem, &f.shape, cases[i].samples),
                          cases[i].groups);
     }
     problem.block_samples = 1 << 20; /* groups are whole blocks */
-    assert_int_equal(rb_sums_groups(&f.sums, &problem, RB_PART_SUMS, 1 << 20), 1);
+    assert_int_equal(rb_sums_groups(&problem, &f.shape, 1 << 20), 1);
     f.shape.dims[DIM_SIZE] = 3000; /* 72 MB in float64 */
     problem.block_samples = 1000;
-    assert_int_equal(rb_sums_groups(&f.sums, &problem, RB_PART_SUMS, 10000000), 8);
+    assert_int_equal(rb_sums_groups(&problem, &f.shape, 10000000), 8);
     f.shape.dims[DIM_SIZE] = SIZE;
     tear_down(&f);
 }

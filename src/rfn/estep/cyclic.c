@@ -27,12 +27,11 @@ struct sweep {
 
 /* The samples of a task, as a part of a row. */
 static void *part(const struct sweep *s, void *row, int64_t slice) {
-    return (char *)row + slice * RFN_SLICE * (int64_t)rb_type_size(s->codes.type);
+    return (char *)row + s->work->slices.first[slice] * (int64_t)rb_type_size(s->codes.type);
 }
 
 static int64_t samples_of(const struct sweep *s, int64_t slice) {
-    int64_t left = s->codes.cols - slice * RFN_SLICE;
-    return left < RFN_SLICE ? left : RFN_SLICE;
+    return s->work->slices.first[slice + 1] - s->work->slices.first[slice];
 }
 
 /* max(0, t_j) of unit j into the target. */
@@ -54,7 +53,8 @@ static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
 /* The change of unit's codes, in the target, to the residuals of the units that follow: each sample
  * by its own P. */
 static void pass_on(const struct sweep *s, int64_t unit, int64_t slice) {
-    int64_t j = s->first + unit, first = slice * RFN_SLICE, end = first + samples_of(s, slice);
+    int64_t j = s->first + unit, first = s->work->slices.first[slice];
+    int64_t end = first + samples_of(s, slice);
     rb_type type = s->codes.type;
     for (int64_t i = first; i < end; i++) {
         double change = rb_get(type, s->work->target, i);
@@ -99,19 +99,31 @@ static void next_unit(void *arg, int64_t slice, int worker) {
     if (s->unit < s->count) aim(s, s->unit, slice);
 }
 
+/* The sum of squares of the target over all samples. */
+static double squares_of(const struct sweep *s) {
+    const rfn_slices *slices = &s->work->slices;
+    double squares;
+    for (int64_t g = 0; g < slices->groups; g++) {
+        s->work->parts[g] = 0;
+        for (int64_t slice = slices->of_group[g]; slice < slices->of_group[g + 1]; slice++)
+            s->work->parts[g] += s->work->squares[slice];
+    }
+    rb_add_groups(s->ctx, 1, slices->groups, s->work->parts, &squares);
+    return squares;
+}
+
 /* What the target of the unit is to be multiplied by. */
-static double scale_of(const struct sweep *s, int64_t slices) {
-    int64_t n = s->codes.cols, j = s->first + s->unit;
-    double squares = 0;
-    for (int64_t slice = 0; slice < slices; slice++)
-        squares += s->work->squares[slice];
+static double scale_of(const struct sweep *s) {
+    const rfn_slices *slices = &s->work->slices;
+    int64_t j = s->first + s->unit;
+    double n = (double)slices->all, squares = squares_of(s);
     s->work->alive[j] = squares > 0;
-    if (squares > 0 || isnan(squares)) return sqrt((double)n / squares);
+    if (squares > 0 || isnan(squares)) return sqrt(n / squares);
     if (!rfn_is_dead(s->problem, j)) {
-        double factor = -1 / rfn_curvature(s->problem, j);
-        int64_t largest = rfn_largest(rb_dense_rows(s->codes, j, 1), factor,
-                                      rb_dense_row(s->work->residual, s->unit));
-        rb_put(s->codes.type, s->work->target, largest, sqrt((double)n));
+        int64_t here = rfn_largest(s->ctx, slices, -1 / rfn_curvature(s->problem, j),
+                                   rb_dense_rows(s->codes, j, 1),
+                                   rb_dense_row(s->work->residual, s->unit));
+        if (here >= 0) rb_put(s->codes.type, s->work->target, here, sqrt(n));
     }
     return 1;
 }
@@ -126,11 +138,11 @@ static int64_t units_at_once(int64_t samples) {
 
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, rfn_work *work,
                 double *change) {
-    int64_t l = codes.rows, slices = (codes.cols + RFN_SLICE - 1) / RFN_SLICE;
-    int64_t at_once = units_at_once(codes.cols);
+    int64_t l = codes.rows, slices = work->slices.count;
+    int64_t at_once = units_at_once(work->slices.all);
     struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
     memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
-    for (s.first = 0; s.first < l && !rb_asked_to_stop(ctx); s.first += s.count) {
+    for (s.first = 0; s.first < l && !rb_stops_alone(ctx); s.first += s.count) {
         s.count = rb_smaller(l - s.first, at_once);
         rfn_residual(ctx, problem, codes, s.first, s.count, work);
         if (!problem->normalized) {
@@ -139,10 +151,12 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
         }
         for (s.unit = 0; s.unit <= s.count; s.unit++) {
             rb_parallel(ctx, slices, next_unit, &s);
-            s.factor = s.unit < s.count ? scale_of(&s, slices) : 1;
+            s.factor = s.unit < s.count ? scale_of(&s) : 1;
         }
     }
-    if (change) *change = 0;
-    for (int64_t i = 0; change && i < codes.cols; i++)
+    if (!change) return;
+    *change = 0;
+    for (int64_t i = 0; i < codes.cols; i++)
         *change = fmax(*change, rb_get(codes.type, work->changes, i));
+    rb_comm_max(ctx, 1, change);
 }

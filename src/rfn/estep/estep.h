@@ -23,6 +23,10 @@ typedef struct rfn_patterns {
     const double *curvature; /* l: the largest P_jj */
 } rfn_patterns;
 
+/* Units whose residuals are computed by one product; samples that are one task. Fixed: results must
+ * not depend on the number of threads. */
+enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048, RFN_BOUNDS = (1 << RB_TREE_DEPTH_MAX) + 1 };
+
 typedef struct rfn_quadratic {
     rb_dense hessian;             /* P, or P + diag tau; l x l, full */
     rb_dense linear;              /* Q', l x n */
@@ -31,6 +35,17 @@ typedef struct rfn_quadratic {
     const rfn_patterns *patterns; /* of samples that lack values; NULL: P is that of all samples */
 } rfn_quadratic;
 
+/* Samples in slices, each a task; none has samples of two groups, so that a group is cut in the same
+ * way whichever process has it. */
+typedef struct rfn_slices {
+    int64_t all;                   /* samples of all processes */
+    int64_t place;                 /* of the first one here among them */
+    int64_t groups;                /* here */
+    int64_t bounds[RFN_BOUNDS];    /* the first sample of each, and the end */
+    int64_t of_group[RFN_BOUNDS];  /* the first slice of each, and the end */
+    int64_t count, *first;         /* sample of each slice, and the end */
+} rfn_slices;
+
 /* Scratch of the E-steps. */
 typedef struct rfn_work {
     rb_dense residual; /* (mu P - Q)' of RFN_UNITS_AT_ONCE units, x n */
@@ -38,16 +53,19 @@ typedef struct rfn_work {
     void *target;      /* n */
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
+    double *parts;     /* RFN_UNITS_AT_ONCE x groups: sums of squares */
+    double *sums;      /* RFN_UNITS_AT_ONCE: over all samples */
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
+    rfn_slices slices;
 } rfn_work;
 
-/* Units whose residuals are computed by one product; samples that are one task. Fixed: results must
- * not depend on the number of threads. */
-enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048 };
 
+/* For so many samples; problem NULL: they are one group, and there may be fewer at a time. */
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
-                      rfn_work *work);
+                      const rb_problem *problem, rfn_work *work);
 void rfn_work_free(rfn_work *work);
+/* One group of so many samples from here on. */
+void rfn_work_cut(rfn_work *work, int64_t samples);
 /* Bytes of it. */
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
 
@@ -91,12 +109,23 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
                   int64_t count, rfn_work *work);
 
-/* out <- the nearest feasible point of row + factor step (n each), to which it may point. false:
- * nothing was positive, and on the normalised set the largest value was taken (dead.c). */
-bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row, const void *step,
-                  void *out);
-/* Where row + factor step is largest; the first of ties. */
-int64_t rfn_largest(rb_dense row, double factor, const void *step);
+/* alpha A B into C, of B and C those columns that are samples; beta: what of C stays. */
+void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
+                              double beta, rb_dense c);
+
+/* outs <- the nearest feasible points of rows + factor steps: a unit a row, at most
+ * RFN_UNITS_AT_ONCE, samples of this process. Where nothing of a unit is positive, on the
+ * normalised set, the largest value of all samples is taken (dead.c). */
+void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dense rows,
+                        rb_dense steps, rb_dense outs, rfn_work *work);
+/* The same of one unit, on the calling thread, where there is one process. false: nothing was
+ * positive. */
+bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, double factor,
+                  rb_dense row, const void *step, void *out);
+/* Where row + factor step is largest in all samples, the first of ties: at which sample of this
+ * process, or -1. */
+int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
+                    const void *step);
 
 /* One step of an E-step from feasible codes; `change` is the largest change of a code, or NULL.
  *

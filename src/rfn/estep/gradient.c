@@ -27,27 +27,48 @@ struct step {
     double largest[RFN_UNITS_AT_ONCE], change[RFN_UNITS_AT_ONCE];
 };
 
-static void one_unit(void *arg, int64_t unit, int worker) {
+/* Where the codes of a unit of those at hand go to. */
+static rb_dense next_of(const struct step *s, int64_t count) {
+    return s->next.rows > 0 ? rb_dense_rows(s->next, s->first, count)
+                            : rb_dense_part(s->work->moved, 0, count, 0, s->codes.cols);
+}
+
+/* - sum_i mu_ij (mu P - Q)_ij of each group. */
+static void correlate_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct step *s = arg;
+    const rfn_slices *slices = &s->work->slices;
+    rb_dense code = rb_dense_rows(s->codes, s->first + unit, 1);
+    rb_dense residual = rb_dense_rows(s->work->residual, unit, 1);
+    for (int64_t g = 0; g < slices->groups; g++) {
+        int64_t first = slices->bounds[g], n = slices->bounds[g + 1] - first;
+        s->work->parts[unit * slices->groups + g] =
+            -rb_dot(s->ctx, code.type, n, rb_dense_part(code, 0, 1, first, n).data,
+                    rb_dense_part(residual, 0, 1, first, n).data);
+    }
+}
+
+static void find_multipliers(struct step *s, int64_t count) {
+    const rfn_slices *slices = &s->work->slices;
+    rb_parallel(s->ctx, count, correlate_unit, s);
+    rb_add_groups(s->ctx, count, slices->groups, s->work->parts, s->work->sums);
+    for (int64_t unit = 0; unit < count; unit++) {
+        bool none = rfn_is_dead(s->problem, s->first + unit) || !s->problem->normalized;
+        s->multipliers[s->first + unit] = none ? 0 : s->work->sums[unit] / (double)slices->all;
+    }
+}
+
+static void look_at_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
     struct step *s = arg;
-    int64_t j = s->first + unit, n = s->codes.cols;
-    rb_dense code = rb_dense_rows(s->codes, j, 1);
-    rb_dense next = s->next.rows > 0 ? rb_dense_rows(s->next, j, 1)
-                                     : rb_dense_part(s->work->moved, unit, 1, 0, n);
-    const void *residual = rb_dense_row(s->work->residual, unit);
-    bool dead = rfn_is_dead(s->problem, j);
+    rb_dense code = rb_dense_rows(s->codes, s->first + unit, 1);
+    rb_dense next = rb_dense_rows(next_of(s, 1), unit, 1);
     s->largest[unit] = s->change[unit] = 0;
-    if (s->multipliers) {
-        s->multipliers[j] = dead || !s->problem->normalized
-                                ? 0
-                                : -rb_dot(s->ctx, code.type, n, code.data, residual) / (double)n;
-    }
-    if (dead) {
+    if (rfn_is_dead(s->problem, s->first + unit)) {
         rb_dense_zero(next);
         return;
     }
-    rfn_feasible(s->ctx, s->problem->normalized, -s->length, code, residual, next.data);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < code.cols; i++) {
         double x = rb_get(code.type, code.data, i);
         s->largest[unit] = fmax(s->largest[unit], x);
         s->change[unit] = fmax(s->change[unit], fabs(rb_get(next.type, next.data, i) - x));
@@ -57,16 +78,24 @@ static void one_unit(void *arg, int64_t unit, int worker) {
 /* All units; the largest code and the largest change of one. */
 static void take(struct step *s, double *largest, double *change) {
     int64_t l = s->codes.rows;
-    *largest = *change = 0;
-    for (; s->first < l && !rb_asked_to_stop(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
+    double both[2] = {0};
+    for (; s->first < l && !rb_stops_alone(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, s->first);
         rfn_residual(s->ctx, s->problem, s->codes, s->first, count, s->work);
-        rb_parallel(s->ctx, count, one_unit, s);
+        if (s->multipliers) find_multipliers(s, count);
+        rfn_feasible_units(s->ctx, s->problem->normalized, -s->length,
+                           rb_dense_rows(s->codes, s->first, count),
+                           rb_dense_part(s->work->residual, 0, count, 0, s->codes.cols),
+                           next_of(s, count), s->work);
+        rb_parallel(s->ctx, count, look_at_unit, s);
         for (int64_t unit = 0; unit < count; unit++) {
-            *largest = fmax(*largest, s->largest[unit]);
-            *change = fmax(*change, s->change[unit]);
+            both[0] = fmax(both[0], s->largest[unit]);
+            both[1] = fmax(both[1], s->change[unit]);
         }
     }
+    rb_comm_max(s->ctx, 2, both);
+    *largest = both[0];
+    *change = both[1];
 }
 
 void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense *codes,

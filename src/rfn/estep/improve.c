@@ -27,20 +27,13 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
         rfn_device_first(p->device, p);
         return;
     }
-    for (int64_t j = 0; p->missing.on && j < l; j++) { /* the means are there */
-        rb_dense row = rb_dense_rows(codes->values, j, 1);
-        rfn_feasible(ctx, p->problem.normalized, 0, row, row.data, row.data);
-    }
-    for (int64_t first = 0; !p->missing.on && first < l; first += RFN_UNITS_AT_ONCE) {
+    for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, first);
-        rb_dense means = rb_dense_rows(p->work.residual, 0, count);
-        rb_gemm_parallel(ctx, 1, rb_dense_rows(sigma, first, count), RB_PLAIN, p->problem.linear,
-                         RB_PLAIN, 0, means);
-        for (int64_t j = 0; j < count; j++) {
-            rb_dense row = rb_dense_rows(means, j, 1);
-            rfn_feasible(ctx, p->problem.normalized, 0, row, row.data,
-                         rb_dense_row(codes->values, first + j));
-        }
+        rb_dense some = rb_dense_rows(codes->values, first, count);
+        if (!p->missing.on) /* else the means are there */
+            rfn_product_over_samples(ctx, &p->work.slices, rb_dense_rows(sigma, first, count),
+                                     p->problem.linear, 0, some);
+        rfn_feasible_again(ctx, p, some);
     }
 }
 
@@ -92,21 +85,22 @@ static void deactivate(rfn_persistent *p, rb_dense codes) {
     }
 }
 
-static double largest_code(const rfn_persistent *p, rb_dense codes) {
+static double largest_code(rb_context *ctx, const rfn_persistent *p, rb_dense codes) {
     double max = p->device ? rfn_device_largest_code(p->device) : 0;
     for (int64_t j = 0; !p->device && j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++)
             max = fmax(max, rb_get(codes.type, row, i));
     }
+    rb_comm_max(ctx, 1, &max);
     return max;
 }
 
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
-    double best = INFINITY, scale = largest_code(p, codes), change;
+    double best = INFINITY, scale = largest_code(ctx, p, codes), change;
     for (int64_t sweep = 0, at = 0;
-         sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_asked_to_stop(ctx); sweep++) {
+         sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_stops(ctx); sweep++) {
         sweep_units(ctx, p, codes, &change);
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);

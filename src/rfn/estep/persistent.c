@@ -28,13 +28,25 @@ const rb_field rfn_persistent_fields[] = {
 
 static const rb_part block_parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
 
+/* Of a process without samples: an array of units that has no columns is none by its table. */
+static void keep_rows(int64_t units, rb_type type, rb_dense *array) {
+    if (array->rows == 0) *array = (rb_dense){NULL, units, 0, 0, type};
+}
+
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
-                            rfn_persistent *p) {
+                            rfn_codes *codes, rfn_persistent *p) {
     int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
-    rb_error err = rfn_work_new(ctx, shape->type, l, n, &p->work);
+    rb_error err = rfn_work_new(ctx, shape->type, l, n, &setup->problem, &p->work);
     err = err ? err : rb_parts_new(ctx, block_parts, shape, &p->block);
     if (!err && shape->dims[RFN_TRIED] > 0) err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
     p->block.codes.cols = l;
+    if (n == 0) {
+        keep_rows(l, shape->type, &codes->values);
+        keep_rows(l, shape->type, &p->problem.linear);
+        keep_rows(l, shape->type, &p->search.next);
+        keep_rows(RFN_UNITS_AT_ONCE, shape->type, &p->work.residual);
+        keep_rows(RFN_UNITS_AT_ONCE, shape->type, &p->work.moved);
+    }
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
     p->problem.dead = p->dead;
@@ -76,7 +88,6 @@ struct pass {
     rfn_persistent *p;
     const rb_block *block;
     rb_dense codes; /* over all samples */
-    int64_t first;  /* of the units at hand */
 };
 
 /* The samples of a task as rows of the block's codes, and as columns of a matrix over all samples.
@@ -111,7 +122,7 @@ static void hand_over(void *arg, int64_t task, int worker) {
 
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums) {
-    struct pass pass = {ctx, p, block, codes->values, 0};
+    struct pass pass = {ctx, p, block, codes->values};
     int64_t tasks = rfn_tasks(block->n_samples).count;
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
@@ -139,9 +150,17 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
 double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense scratch) {
     double n = (double)p->setup->problem.n_samples;
     if (p->missing.on) return p->missing.constant / n + p->missing.expected;
-    rb_dense q = p->problem.linear;
-    rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
-    return rfn_product_of_lower(ctx, p->posterior->sigma, scratch) / n;
+    const rfn_slices *slices = &p->work.slices;
+    double parts[RFN_BOUNDS], sum;
+    for (int64_t g = 0; g < slices->groups; g++) {
+        int64_t first = slices->bounds[g];
+        rb_dense q = rb_dense_part(p->problem.linear, 0, p->problem.linear.rows, first,
+                                   slices->bounds[g + 1] - first);
+        rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
+        parts[g] = rfn_product_of_lower(ctx, p->posterior->sigma, scratch);
+    }
+    rb_add_groups(ctx, 1, slices->groups, parts, &sum);
+    return sum / n;
 }
 
 /* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi
@@ -164,18 +183,16 @@ void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_mo
 
 /* ---- codes that were moved ---- */
 
-static void project_unit(void *arg, int64_t unit, int worker) {
-    (void)worker;
-    const struct pass *pass = arg;
-    rb_dense code = rb_dense_rows(pass->codes, pass->first + unit, 1);
-    rb_dense copy = rb_dense_rows(pass->p->work.residual, unit, 1);
-    rb_dense_copy(code, copy);
-    rfn_feasible(pass->ctx, pass->p->problem.normalized, 0, copy, copy.data, code.data);
+void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
+    for (int64_t first = 0; first < codes->values.rows; first += RFN_UNITS_AT_ONCE) {
+        int64_t count = rfn_units_from(codes->values.rows, first);
+        rfn_feasible_again(ctx, p, rb_dense_rows(codes->values, first, count));
+    }
+    p->adds_moments = false; /* an E-step that failed may have ended between its passes */
 }
 
-void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    struct pass pass = {ctx, p, NULL, codes->values, 0};
-    for (; pass.first < codes->values.rows; pass.first += RFN_UNITS_AT_ONCE)
-        rb_parallel(ctx, rfn_units_from(codes->values.rows, pass.first), project_unit, &pass);
-    p->adds_moments = false; /* an E-step that failed may have ended between its passes */
+void rfn_feasible_again(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
+    rb_dense copy = rb_dense_part(p->work.residual, 0, codes.rows, 0, codes.cols);
+    rb_dense_copy(codes, copy);
+    rfn_feasible_units(ctx, p->problem.normalized, 0, copy, copy, codes, &p->work);
 }

@@ -48,7 +48,7 @@ extern const rb_field rfn_persistent_fields[];
 
 /* What these fields do not have, and its bytes. */
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
-                            rfn_persistent *persistent);
+                            rfn_codes *codes, rfn_persistent *persistent);
 void rfn_persistent_free(rfn_persistent *persistent);
 double rfn_persistent_bytes(const rb_shape *shape);
 
@@ -71,7 +71,8 @@ double rfn_constant_part(rb_context *ctx, const rfn_persistent *persistent, rb_d
 rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *persistent,
                                   const rfn_parameters *parameters, const bool *alive,
                                   rb_dense scratch, rfn_codes *codes);
-/* Codes that were moved: the nearest feasible ones. */
+/* Codes that were moved: the nearest feasible ones; of all units, or of some. */
 void rfn_project_codes(rb_context *ctx, rfn_persistent *persistent, rfn_codes *codes);
+void rfn_feasible_again(rb_context *ctx, rfn_persistent *persistent, rb_dense codes);
 
 #endif

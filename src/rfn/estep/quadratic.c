@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { ONE, AT_ONCE, SAMPLES, SLICES, UNITS };
+enum { ONE, AT_ONCE, SAMPLES, SLICES, GROUPS, UNITS };
 
 static const rb_field fields[] = {
     {"residual", offsetof(rfn_work, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
@@ -14,35 +14,78 @@ static const rb_field fields[] = {
     {"target", offsetof(rfn_work, target), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"changes", offsetof(rfn_work, changes), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"squares", offsetof(rfn_work, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SLICES},
+    {"slices", offsetof(rfn_work, slices.first), RB_FIELD_POINTER, RB_KEPT_INTEGER, SLICES},
+    {"parts", offsetof(rfn_work, parts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, AT_ONCE, GROUPS},
+    {"sums", offsetof(rfn_work, sums), RB_FIELD_POINTER, RB_KEPT_FLOAT64, AT_ONCE},
     {"positive_units", offsetof(rfn_work, alive), RB_FIELD_POINTER, RB_KEPT_FLAG, UNITS},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 static rb_shape shape_of(rb_type type, int64_t units, int64_t samples) {
     return (rb_shape){.type = type,
                       .dims = {[ONE] = 1,
                                [AT_ONCE] = RFN_UNITS_AT_ONCE,
                                [SAMPLES] = samples,
-                               [SLICES] = samples / RFN_SLICE + 1,
+                               [SLICES] = samples / RFN_SLICE + RFN_BOUNDS,
+                               [GROUPS] = RFN_BOUNDS,
                                [UNITS] = units}};
 }
 
+/* The groups, whose bounds are there, into slices. */
+static void cut_groups(rfn_slices *s) {
+    s->count = 0;
+    for (int64_t g = 0; g < s->groups; g++) {
+        s->of_group[g] = s->count;
+        for (int64_t at = s->bounds[g]; at < s->bounds[g + 1]; at += RFN_SLICE)
+            s->first[s->count++] = at;
+    }
+    s->of_group[s->groups] = s->count;
+    s->first[s->count] = s->bounds[s->groups];
+}
+
+void rfn_work_cut(rfn_work *work, int64_t samples) {
+    rfn_slices *s = &work->slices;
+    s->all = s->bounds[1] = samples;
+    s->groups = 1;
+    cut_groups(s);
+}
+
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
-                      rfn_work *work) {
+                      const rb_problem *problem, rfn_work *work) {
     rb_shape shape = shape_of(type, units, samples);
     *work = (rfn_work){0};
-    return rb_parts_new(ctx, parts, &shape, work);
+    rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
+    if (err) return err;
+    rfn_work_cut(work, samples);
+    if (!problem || problem->groups == 0) return RB_OK;
+    rfn_slices *s = &work->slices;
+    s->all = problem->n_samples;
+    s->place = problem->first;
+    s->groups = problem->own_groups;
+    for (int64_t g = 0; g <= s->groups; g++)
+        s->bounds[g] = rb_group_first(problem, problem->first_group + g) - problem->first;
+    cut_groups(s);
+    return RB_OK;
 }
 
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
     rb_shape shape = shape_of(type, units, samples);
-    return rb_parts_bytes(parts, &shape, 0);
+    return rb_parts_bytes(work_parts, &shape, 0);
 }
 
 void rfn_work_free(rfn_work *work) {
-    rb_parts_free(parts, work);
+    rb_parts_free(work_parts, work);
     *work = (rfn_work){0};
+}
+
+void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
+                              double beta, rb_dense c) {
+    for (int64_t g = 0; g < slices->groups; g++) {
+        int64_t first = slices->bounds[g], count = slices->bounds[g + 1] - first;
+        rb_gemm_parallel(ctx, 1, a, RB_PLAIN, rb_dense_part(b, 0, b.rows, first, count), RB_PLAIN,
+                         beta, rb_dense_part(c, 0, c.rows, first, count));
+    }
 }
 
 struct own_residuals {
@@ -79,39 +122,113 @@ void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
         return;
     }
     rb_dense_copy(rb_dense_rows(problem->linear, first, count), residual);
-    rb_gemm_parallel(ctx, 1, rb_dense_rows(problem->hessian, first, count), RB_PLAIN, codes,
-                     RB_PLAIN, -1, residual);
+    rfn_product_over_samples(ctx, &work->slices, rb_dense_rows(problem->hessian, first, count),
+                             codes, -1, residual);
 }
 
-int64_t rfn_largest(rb_dense row, double factor, const void *step) {
-    int64_t best = 0;
-    double max = -INFINITY;
+/* ---- the nearest feasible point ---- */
+
+/* A value and the sample that has it, of all. */
+struct largest {
+    double value;
+    int64_t at;
+};
+
+static void join_largest(int64_t count, void *mine, const void *theirs) {
+    struct largest *own = mine;
+    for (int64_t i = 0; i < count; i++) {
+        struct largest their = ((const struct largest *)theirs)[i];
+        bool first = their.value == own[i].value && their.at < own[i].at;
+        if (their.value > own[i].value || first) own[i] = their;
+    }
+}
+
+int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
+                    const void *step) {
+    struct largest best = {-INFINITY, INT64_MAX};
     for (int64_t i = 0; i < row.cols; i++) {
         double value = rb_get(row.type, row.data, i) + factor * rb_get(row.type, step, i);
-        if (value > max) {
-            max = value;
-            best = i;
-        }
+        if (value > best.value) best = (struct largest){value, slices->place + i};
     }
-    return best;
+    rb_comm_combine(ctx, &best, 1, sizeof best, join_largest);
+    int64_t here = (best.at < slices->all ? best.at : 0) - slices->place; /* all are NaN */
+    return here >= 0 && here < row.cols ? here : -1;
 }
 
-/* Sums of squares slice by slice, as the cyclic E-step has them. */
-bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row, const void *step,
-                  void *out) {
+/* out <- max(0, row + factor step); parts: the sum of its squares in each group. */
+static void rectify(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
+                    const void *step, void *out, double *parts) {
     const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[row.type];
-    int64_t n = row.cols;
-    double squares = 0;
-    for (int64_t first = 0; first < n; first += RFN_SLICE) {
-        int64_t count = rb_smaller(n - first, RFN_SLICE);
-        size_t at = (size_t)first * rb_type_size(row.type);
-        squares += kernels->step_row(count, factor, (const char *)row.data + at,
-                                     (const char *)step + at, (char *)out + at);
+    for (int64_t g = 0; g < slices->groups; g++) {
+        parts[g] = 0;
+        for (int64_t s = slices->of_group[g]; s < slices->of_group[g + 1]; s++) {
+            int64_t first = slices->first[s], count = slices->first[s + 1] - first;
+            size_t at = (size_t)first * rb_type_size(row.type);
+            parts[g] += kernels->step_row(count, factor, (const char *)row.data + at,
+                                          (const char *)step + at, (char *)out + at);
+        }
     }
+}
+
+/* So that the mean square is 1. */
+static void normalize(const rfn_slices *slices, double squares, rb_dense out) {
+    double scale = sqrt((double)slices->all / squares);
+    for (int64_t i = 0; squares != 0 && i < out.cols; i++)
+        rb_put(out.type, out.data, i, scale * rb_get(out.type, out.data, i));
+}
+
+/* Of a unit without a positive value the largest one takes all. */
+static void take_largest(const rfn_slices *slices, int64_t here, rb_dense out) {
+    if (here >= 0) rb_put(out.type, out.data, here, sqrt((double)slices->all));
+}
+
+bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, double factor,
+                  rb_dense row, const void *step, void *out) {
+    double parts[RFN_BOUNDS], squares;
+    rb_dense to = {out, 1, row.cols, row.cols, row.type};
+    rectify(ctx, slices, factor, row, step, out, parts);
+    rb_add_groups(ctx, 1, slices->groups, parts, &squares);
     if (squares == 0 && normalized)
-        rb_put(row.type, out, rfn_largest(row, factor, step), sqrt((double)n));
-    double scale = sqrt((double)n / squares);
-    for (int64_t i = 0; squares != 0 && normalized && i < n; i++)
-        rb_put(row.type, out, i, scale * rb_get(row.type, out, i));
+        take_largest(slices, rfn_largest(ctx, slices, factor, row, step), to);
+    if (normalized) normalize(slices, squares, to);
     return squares != 0;
+}
+
+struct feasible {
+    rb_context *ctx;
+    rb_dense rows, steps, outs;
+    double factor;
+    rfn_work *work;
+};
+
+static void rectify_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct feasible *f = arg;
+    const rfn_slices *slices = &f->work->slices;
+    rectify(f->ctx, slices, f->factor, rb_dense_rows(f->rows, unit, 1),
+            rb_dense_row(f->steps, unit), rb_dense_row(f->outs, unit),
+            f->work->parts + unit * slices->groups);
+}
+
+static void normalize_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct feasible *f = arg;
+    normalize(&f->work->slices, f->work->sums[unit], rb_dense_rows(f->outs, unit, 1));
+}
+
+void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dense rows,
+                        rb_dense steps, rb_dense outs, rfn_work *work) {
+    const rfn_slices *slices = &work->slices;
+    struct feasible f = {ctx, rows, steps, outs, factor, work};
+    rb_parallel(ctx, rows.rows, rectify_unit, &f);
+    if (!normalized) return;
+    rb_add_groups(ctx, rows.rows, slices->groups, work->parts, work->sums);
+    for (int64_t unit = 0; unit < rows.rows; unit++) {
+        rb_dense row = rb_dense_rows(rows, unit, 1);
+        if (work->sums[unit] == 0)
+            take_largest(slices,
+                         rfn_largest(ctx, slices, factor, row, rb_dense_row(steps, unit)),
+                         rb_dense_rows(outs, unit, 1));
+    }
+    rb_parallel(ctx, rows.rows, normalize_unit, &f);
 }

@@ -19,7 +19,7 @@ static void reduce_unit(void *arg, int64_t j, int worker) {
     const void *code = rb_dense_row(s->codes, j), *gradient = rb_dense_row(s->gradient, j);
     void *next = rb_dense_row(s->next, j);
     if (rfn_clears_dead(s->problem, j, s->next)) return;
-    int64_t solved = rfn_largest(rb_dense_rows(s->codes, j, 1), 0, code);
+    int64_t solved = rfn_largest(s->ctx, &s->work->slices, 0, rb_dense_rows(s->codes, j, 1), code);
     double ratio = rb_get(type, gradient, solved) / rb_get(type, code, solved), squares = 0;
     for (int64_t i = 0; i < n; i++) {
         double x = rb_get(type, code, i), slope = rb_get(type, gradient, i) - ratio * x;

@@ -1,0 +1,46 @@
+/* Several processes that fit one model together, each on its share of the samples.
+ *
+ * Whoever starts the processes hands each of its contexts the means to reach the others;
+ * librarebit-mpi does so by MPI. All processes then make the same calls with the same options and
+ * the same data, and get the same model. rb_fit shares the samples out; other calls do the whole
+ * work in every process. With 2, 4, 8 ... processes results are the same bits as with one, with
+ * other numbers the same but for rounding.
+ *
+ * Not thread-safe: the functions are called by the thread that made the call of the library. */
+#ifndef RAREBIT_COMM_H
+#define RAREBIT_COMM_H
+
+#include <rarebit/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_comm {
+    size_t size;     /* sizeof(rb_comm), set by the caller; new fields come at the end */
+    int rank, ranks; /* this process, from 0, and how many there are */
+    /* Sends bytes to a partner and receives as many from it, while it does the same. false: it
+     * cannot be reached, and the call of the library fails. */
+    bool (*exchange)(void *user, int partner, size_t bytes, const void *send, void *receive);
+    /* The bytes of the process `root` come to all. */
+    bool (*broadcast)(void *user, int root, size_t bytes, void *data);
+    void *user;
+} rb_comm;
+
+/* Sets how the processes reach each other; the table is copied. NULL: there is one process, as at
+ * first. RB_ERROR_ARGUMENT: the size is not that of this header, or there is no such rank;
+ * RB_ERROR_MEMORY. */
+RB_API rb_error rb_context_set_comm(rb_context *context, const rb_comm *comm);
+
+/* All processes come together here, each with what became of its work. If that is RB_OK for all it
+ * is returned; else every process gets the error and the message of the first one that failed,
+ * which is named where others did not. With one process `error` is returned as it is. */
+RB_API rb_error rb_comm_agree(rb_context *context, rb_error error);
+
+/* Was the last error of the context one that all processes agreed upon? */
+RB_API bool rb_comm_agreed(const rb_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,173 @@
+/* Several processes: sums and other combinations over all of them, and what they agree upon.
+ *
+ * Values are combined by a butterfly: with each of its partners, at distances 1, 2, 4 ..., a process
+ * exchanges what it has so far. With a power of two processes sums are thereby added in the binary
+ * tree that one process has (src/em/sums.c), and come out the same everywhere. Processes beyond a
+ * power of two hand theirs to one of the others first. Once a partner cannot be reached nothing is
+ * exchanged any more, and rb_comm_agree says so. */
+#include "base.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 20 };
+
+rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
+    rb_error err = comm ? rb_size_check(ctx, "the table of processes", comm->size, sizeof *comm)
+                        : RB_OK;
+    if (!err && comm && (comm->rank < 0 || comm->rank >= comm->ranks))
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no process %d of %d", comm->rank,
+                      comm->ranks);
+    void *chunk = !err && comm ? rb_alloc(ctx, CHUNK_BYTES, 1) : NULL;
+    if (err || (comm && !chunk)) return err ? err : RB_ERROR_MEMORY;
+    rb_free(ctx->chunk);
+    ctx->chunk = chunk;
+    ctx->comm = comm ? *comm : (rb_comm){0};
+    ctx->lost = ctx->agreed = false;
+    return RB_OK;
+}
+
+bool rb_comm_agreed(const rb_context *ctx) {
+    return ctx->agreed;
+}
+
+int rb_ranks(const rb_context *ctx) {
+    return ctx->comm.ranks > 1 ? ctx->comm.ranks : 1;
+}
+
+int rb_rank(const rb_context *ctx) {
+    return ctx->comm.rank;
+}
+
+static void exchange(rb_context *ctx, int partner, size_t bytes, const void *send, void *receive) {
+    const rb_comm *comm = &ctx->comm;
+    if (!ctx->lost) ctx->lost = !comm->exchange(comm->user, partner, bytes, send, receive);
+}
+
+/* What a partner has, on top of what is here. */
+struct combining {
+    int64_t count;
+    size_t bytes;
+    void *values;
+    rb_combine_fn fn;
+};
+
+static void combine_with(rb_context *ctx, const struct combining *c, int partner) {
+    exchange(ctx, partner, c->bytes, c->values, ctx->chunk);
+    if (!ctx->lost) c->fn(c->count, c->values, ctx->chunk);
+}
+
+static void combine_chunk(rb_context *ctx, const struct combining *c) {
+    int rank = ctx->comm.rank, ranks = ctx->comm.ranks, branches = 1;
+    while (2 * branches <= ranks)
+        branches *= 2;
+    if (rank >= branches) {
+        exchange(ctx, rank - branches, c->bytes, c->values, ctx->chunk);
+        exchange(ctx, rank - branches, c->bytes, ctx->chunk, c->values);
+        return;
+    }
+    bool folds = rank + branches < ranks;
+    if (folds) combine_with(ctx, c, rank + branches);
+    for (int distance = 1; distance < branches; distance *= 2)
+        combine_with(ctx, c, rank ^ distance);
+    if (folds) exchange(ctx, rank + branches, c->bytes, c->values, ctx->chunk);
+}
+
+void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, rb_combine_fn fn) {
+    int64_t most = CHUNK_BYTES / (int64_t)size;
+    for (int64_t first = 0; rb_ranks(ctx) > 1 && first < count; first += most) {
+        int64_t some = rb_smaller(count - first, most);
+        combine_chunk(ctx, &(struct combining){some, (size_t)some * size,
+                                               (char *)values + first * (int64_t)size, fn});
+    }
+}
+
+void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes) {
+    const rb_comm *comm = &ctx->comm;
+    if (rb_ranks(ctx) > 1 && !ctx->lost)
+        ctx->lost = !comm->broadcast(comm->user, root, bytes, data);
+}
+
+static void add_all(int64_t count, void *mine, const void *theirs) {
+    double *sum = mine;
+    const double *other = theirs;
+    for (int64_t i = 0; i < count; i++)
+        sum[i] += other[i];
+}
+
+static void max_all(int64_t count, void *mine, const void *theirs) {
+    double *max = mine;
+    const double *other = theirs;
+    for (int64_t i = 0; i < count; i++)
+        max[i] = fmax(max[i], other[i]);
+}
+
+static void add_counts(int64_t count, void *mine, const void *theirs) {
+    int64_t *sum = mine;
+    const int64_t *other = theirs;
+    for (int64_t i = 0; i < count; i++)
+        sum[i] += other[i];
+}
+
+void rb_comm_add(rb_context *ctx, int64_t count, double *values) {
+    rb_comm_combine(ctx, values, count, sizeof *values, add_all);
+}
+
+void rb_comm_max(rb_context *ctx, int64_t count, double *values) {
+    rb_comm_combine(ctx, values, count, sizeof *values, max_all);
+}
+
+void rb_comm_count(rb_context *ctx, int64_t count, int64_t *values) {
+    rb_comm_combine(ctx, values, count, sizeof *values, add_counts);
+}
+
+/* ---- what all agree upon ---- */
+
+bool rb_stops(rb_context *ctx) {
+    int64_t asked = rb_asked_to_stop(ctx);
+    rb_comm_count(ctx, 1, &asked);
+    return asked > 0;
+}
+
+bool rb_stops_alone(const rb_context *ctx) {
+    return rb_ranks(ctx) == 1 && rb_asked_to_stop(ctx);
+}
+
+/* How many failed, and the first of them counted from the last. */
+struct failures {
+    int64_t count, first;
+};
+
+static void join_failures(int64_t count, void *mine, const void *theirs) {
+    struct failures *all = mine;
+    const struct failures *other = theirs;
+    for (int64_t i = 0; i < count; i++) {
+        all[i].count += other[i].count;
+        all[i].first = all[i].first > other[i].first ? all[i].first : other[i].first;
+    }
+}
+
+struct verdict {
+    int64_t error;
+    char message[sizeof((rb_context *)NULL)->message];
+};
+
+rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
+    int ranks = rb_ranks(ctx);
+    if (ranks == 1) return err;
+    struct failures failed = {err != RB_OK, err ? ranks - rb_rank(ctx) : 0};
+    rb_comm_combine(ctx, &failed, 1, sizeof failed, join_failures);
+    if (failed.count > 0) {
+        int first = ranks - (int)failed.first;
+        struct verdict verdict = {.error = err};
+        memcpy(verdict.message, ctx->message, sizeof verdict.message);
+        rb_comm_broadcast(ctx, first, &verdict, sizeof verdict);
+        err = rb_fail(ctx, (rb_error)verdict.error, "%s", verdict.message);
+        bool alone = failed.count < ranks && err != RB_ERROR_STOPPED && err != RB_ERROR_INTERRUPTED;
+        if (alone) rb_fail_prefix(ctx, "process %d: ", first);
+    }
+    ctx->agreed = err != RB_OK && !ctx->lost;
+    return ctx->lost ? rb_fail(ctx, RB_ERROR_FILE,
+                               "a process of the fit cannot be reached any more; start it again")
+                     : err;
+}
