@@ -26,15 +26,16 @@ set(RAREBIT_plot_HEADERS plot)
 set(RAREBIT_nets_HEADERS deep grid stack)
 set(RAREBIT_media_HEADERS denoise patches segments)
 set(RAREBIT_cl_HEADERS cl)
+set(RAREBIT_mpi_HEADERS mpi)
 file(GLOB RAREBIT_core_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/rarebit
   include/rarebit/*.h)
 list(TRANSFORM RAREBIT_core_HEADERS REPLACE "\\.h$" "")
 list(REMOVE_ITEM RAREBIT_core_HEADERS ${RAREBIT_io_HEADERS} ${RAREBIT_plot_HEADERS} ${RAREBIT_nets_HEADERS}
-  ${RAREBIT_media_HEADERS} ${RAREBIT_cl_HEADERS})
+  ${RAREBIT_media_HEADERS} ${RAREBIT_cl_HEADERS} ${RAREBIT_mpi_HEADERS})
 
 # Every file of a room belongs to it: a new format, method or plot is a new file and nothing else.
 file(GLOB_RECURSE RAREBIT_core_SOURCES CONFIGURE_DEPENDS src/*.c)
-list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot|nets|media|cl)/")
+list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot|nets|media|cl|mpi)/")
 foreach(library io plot nets media)
   file(GLOB_RECURSE RAREBIT_${library}_SOURCES CONFIGURE_DEPENDS src/${library}/*.c)
 endforeach()

@@ -46,9 +46,8 @@ static inline bool processes_exchange(void *user, int partner, size_t bytes, con
                                       void *receive) {
     const processes *p = user;
     int file = p->socket_of[partner];
-    return p->rank < partner
-               ? send_all(file, send, bytes) && receive_all(file, receive, bytes)
-               : receive_all(file, receive, bytes) && send_all(file, send, bytes);
+    return p->rank < partner ? send_all(file, send, bytes) && receive_all(file, receive, bytes)
+                             : receive_all(file, receive, bytes) && send_all(file, send, bytes);
 }
 
 static inline bool processes_broadcast(void *user, int root, size_t bytes, void *data) {

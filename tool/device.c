@@ -1,32 +1,14 @@
-/* Devices: librarebit-cl is loaded when one is asked for, from beside the tool or from where it is
- * installed with it, and from nowhere else. */
+/* Devices: librarebit-cl is loaded when one is asked for. */
 #include "tool.h"
 
 #include <rarebit/cl.h>
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* "FOLDER/librarebit-cl.so.x", FOLDER that of the tool and `below` from there. */
-static void *load_from(const char *below) {
-    char path[PATH_MAX + 256];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash) return NULL;
-    snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "%s%s", below, RAREBIT_CL_FILE);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
 
 const rb_cl_functions *device_library(void) {
-    void *library = load_from("");
-    if (!library) library = load_from("../" RAREBIT_LIBDIR "/");
-    const rb_cl_functions *(*table)(void) = NULL;
-    if (library) *(void **)&table = dlsym(library, "rb_cl_table");
-    const rb_cl_functions *functions = table ? table() : NULL;
+    const rb_cl_functions *functions = table_beside("librarebit-cl", "rb_cl_table");
     return functions && functions->size == sizeof *functions ? functions : NULL;
 }
 

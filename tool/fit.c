@@ -188,8 +188,10 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     rb_error err = option_flag(call, "consensus")
                        ? rb_fit_consensus(call->ctx, call->options, source, model)
                        : rb_fit(call->ctx, call->options, source, start, model);
+    processes_parted();
     watch_end(call);       /* what is left is to write the model */
     if (!err) say_seed(w); /* a fit that goes on may have been at its end */
+    if (!processes_lead()) return err;
     fit_record record = {call->arguments[0], option_text(call, "init")};
     return err ? err : save_fit(call, *model, &record, out->path);
 }
@@ -202,10 +204,11 @@ static rb_error prepare_start(const invocation *call, watch *w) {
     if (checkpoint && !option_flag(call, "consensus"))
         err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
     if (!err && !option_was_given(call, "seed")) {
-        int64_t drawn = w->log.goes_on ? info.seed : draw_seed();
+        int64_t drawn = w->log.goes_on ? info.seed : processes_seed();
         err = rb_options_set_integer(call->ctx, call->options, "seed", drawn);
     }
-    if (!err && w->log.path) err = rb_options_set(call->ctx, call->options, "trace", "true");
+    if (!err && option_text(call, "log-json"))
+        err = rb_options_set(call->ctx, call->options, "trace", "true");
     w->seed = option_integer(call, "seed");
     return err;
 }
@@ -299,7 +302,8 @@ static int begin_profile(const invocation *call) {
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    watch w = {.log = {.ctx = call->ctx, .path = option_text(call, "log-json")}};
+    const char *log = processes_lead() ? option_text(call, "log-json") : NULL;
+    watch w = {.log = {.ctx = call->ctx, .path = log}};
     rb_model *model;
     rb_device *device = NULL;
     int status = check_consensus(call);
@@ -310,8 +314,11 @@ static int run(invocation *call) {
     status = fit(call, &w, &out, &model);
     device_end(call, device);
     int logged = fit_log_end(&w.log);
-    status = output_end(&out, status);
-    if (!status) {
+    if (processes_lead())
+        status = output_end(&out, status);
+    else
+        output_end(&out, STATUS_FAILED); /* nothing is written */
+    if (!status && processes_lead()) {
         remove_checkpoint(option_text(call, "checkpoint"), model);
         int told = report_profile(call);
         status = finish(call, model, w.log.goes_on, target, logged);

@@ -68,6 +68,8 @@ static rb_error name_command(const invocation *call) {
 }
 
 static int run(invocation *call) {
+    int refused = processes_check(call);
+    if (refused) return refused;
     rb_error err = apply_general_options(call);
     err = err ? err : name_command(call);
     err = err ? err : name_origin(call, NULL, NULL);
@@ -141,7 +143,8 @@ int main(int argc, char **argv) {
     } else if (!list) {
         report_error("out of memory");
     } else {
-        status = dispatch(ctx, list, argc, argv);
+        status = processes_begin(ctx);
+        status = processes_end(ctx, status ? status : dispatch(ctx, list, argc, argv));
     }
     int closed = output_close_stdout();
     commands_free(list);

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 /* What the terminal shows: the tool is one program at one terminal. */
-static bool quiet;
+static bool quiet, silent;
+static char last_error[2048]; /* when silent */
 static volatile sig_atomic_t line_shown;
 
 void put_plain(char *text) {
@@ -47,7 +48,10 @@ static void put_line(const char *prefix, const char *format, va_list list) {
     put_options(text);
     put_plain(text);
     report_progress_end();
-    fprintf(stderr, "%s%s\n", prefix, text);
+    if (!silent)
+        fprintf(stderr, "%s%s\n", prefix, text);
+    else if (*prefix)
+        snprintf(last_error, sizeof last_error, "%s", text);
 }
 
 void report_error(const char *format, ...) {
@@ -109,6 +113,14 @@ void report_quietly(bool on) {
     quiet = on;
 }
 
+void report_silently(bool on) {
+    silent = on;
+}
+
+const char *report_last(void) {
+    return last_error;
+}
+
 /* Was the message said before? Some steps of a command find the same again. */
 static bool said_before(const char *message) {
     enum { KEPT = 64 };
@@ -136,7 +148,7 @@ void report_progress(const rb_progress *p) {
     static progress_clock clock;
     bool terminal = isatty(STDERR_FILENO);
     if (clock.interval == 0) clock = progress_clock_of(terminal);
-    if (quiet || !progress_due(&clock, p)) return;
+    if (quiet || silent || !progress_due(&clock, p)) return;
     char text[256];
     progress_text(p, text, sizeof text);
     if (terminal) {

@@ -39,7 +39,8 @@ rb_error apply_general_options(const invocation *call) {
     const general_options *general = rb_options_fields(call->options, general_group());
     if (!general) return RB_OK;
     report_quietly(general->quiet);
-    rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
+    int threads = general->threads > 0 ? (int)general->threads : processes_threads();
+    rb_error err = rb_context_set_threads(call->ctx, threads);
     err = err ? err : rb_context_set_max_expansion(call->ctx, general->max_expansion);
     return err ? err : rb_context_set_min_shared(call->ctx, general->min_shared);
 }

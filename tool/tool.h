@@ -157,6 +157,22 @@ int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
 bool is_model(rb_context *ctx, const char *path); /* a model that can be loaded */
+/* beside.c: the table that a function of a library gives, which is loaded; NULL: it is not there. */
+const void *table_beside(const char *library, const char *function);
+
+/* processes.c: meets the other processes that a launcher has started, where there are any. A status
+ * after a message. */
+int processes_begin(rb_context *ctx);
+/* Is this the process that talks and writes? */
+bool processes_lead(void);
+/* Refuses commands that work in one process. STATUS_DONE, or a status after a message. */
+int processes_check(const invocation *call);
+int processes_threads(void);  /* of each, where nothing is said; 0: one per processor */
+int64_t processes_seed(void); /* one for all */
+void processes_parted(void);  /* all came out of rb_fit: none waits for another from here on */
+/* The status to exit with: of all processes, if one of them failed. */
+int processes_end(rb_context *ctx, int status);
+
 /* device.c: what librarebit-cl offers; NULL: it is not there. */
 const struct rb_cl_functions *device_library(void);
 /* The device that --device asks for, for the context of the call; NULL: none. A status after a
@@ -397,6 +413,9 @@ int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
+/* Nothing at all is said; the last error that would have been. */
+void report_silently(bool silent);
+const char *report_last(void);
 /* Says how far a fit is, unless --quiet: a line that is rewritten at a terminal, elsewhere a line a
  * minute (progress.h). */
 void report_progress(const rb_progress *progress);

@@ -37,9 +37,6 @@ RB_API rb_error rb_context_set_comm(rb_context *context, const rb_comm *comm);
  * which is named where others did not. With one process `error` is returned as it is. */
 RB_API rb_error rb_comm_agree(rb_context *context, rb_error error);
 
-/* Was the last error of the context one that all processes agreed upon? */
-RB_API bool rb_comm_agreed(const rb_context *context);
-
 #ifdef __cplusplus
 }
 #endif

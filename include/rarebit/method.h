@@ -277,8 +277,7 @@ typedef struct rb_method {
     /* May these options be fitted by several processes (rarebit/comm.h)? All that is added up over
      * samples must then be in sums, or be brought together by the method. RB_ERROR_UNSUPPORTED and
      * a message: they may not. NULL: none may. */
-    rb_error (*spreads)(rb_context *context, const struct rb_problem *problem,
-                        const void *options);
+    rb_error (*spreads)(rb_context *context, const struct rb_problem *problem, const void *options);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

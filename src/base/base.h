@@ -56,7 +56,7 @@ struct rb_context {
     struct rb_device_work *work;    /* of the fit at hand on it; or NULL */
     rb_comm comm;                   /* rb_context_set_comm; ranks 0: one process */
     void *chunk;                    /* what comes from a partner; NULL: there is none */
-    bool lost, agreed;              /* a partner; the last error is that of all processes */
+    bool lost;                      /* a partner cannot be reached */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */
     struct rb_profile *profile;     /* NULL: nothing is measured */

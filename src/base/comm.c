@@ -13,8 +13,8 @@
 enum { CHUNK_BYTES = 1 << 20 };
 
 rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
-    rb_error err = comm ? rb_size_check(ctx, "the table of processes", comm->size, sizeof *comm)
-                        : RB_OK;
+    rb_error err =
+        comm ? rb_size_check(ctx, "the table of processes", comm->size, sizeof *comm) : RB_OK;
     if (!err && comm && (comm->rank < 0 || comm->rank >= comm->ranks))
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no process %d of %d", comm->rank,
                       comm->ranks);
@@ -23,12 +23,8 @@ rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
     rb_free(ctx->chunk);
     ctx->chunk = chunk;
     ctx->comm = comm ? *comm : (rb_comm){0};
-    ctx->lost = ctx->agreed = false;
+    ctx->lost = false;
     return RB_OK;
-}
-
-bool rb_comm_agreed(const rb_context *ctx) {
-    return ctx->agreed;
 }
 
 int rb_ranks(const rb_context *ctx) {
@@ -166,7 +162,6 @@ rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
         bool alone = failed.count < ranks && err != RB_ERROR_STOPPED && err != RB_ERROR_INTERRUPTED;
         if (alone) rb_fail_prefix(ctx, "process %d: ", first);
     }
-    ctx->agreed = err != RB_OK && !ctx->lost;
     return ctx->lost ? rb_fail(ctx, RB_ERROR_FILE,
                                "a process of the fit cannot be reached any more; start it again")
                      : err;

@@ -257,9 +257,9 @@ static rb_error combine(rb_context *ctx, rb_sum sum, const rb_kept *array, const
         others[i] = get_other(array, i);
         if (places) others[i].integer = ((const int64_t *)places->values)[i];
     }
-    rb_combine_fn fn = sum == RB_SUM_MIN                           ? least
+    rb_combine_fn fn = sum == RB_SUM_MIN                       ? least
                        : sum == RB_SUM_ADD || sum == RB_SUM_OR ? add_others
-                                                                   : largest;
+                                                               : largest;
     rb_comm_combine(ctx, others, count, sizeof *others, fn);
     for (int64_t i = 0; i < count; i++) {
         put_other(array, i, others[i]);
@@ -271,8 +271,7 @@ static rb_error combine(rb_context *ctx, rb_sum sum, const rb_kept *array, const
 
 static rb_error combine_others(rb_sums *sums) {
     rb_error err = RB_OK;
-    for (rb_walk walk = {.part = sums->method->parts};
-         !err && next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; !err && next_sum(sums, sums->kind, &walk);) {
         rb_sum sum = walk.field->sum;
         rb_kept array = walk.array;
         if (in_tree(&walk) || sum == RB_SUM_GAIN) continue;
@@ -285,7 +284,7 @@ static rb_error combine_others(rb_sums *sums) {
 rb_error rb_sums_end(rb_sums *sums) {
     if (!sums->in_groups) return RB_OK;
     double *values = rb_tree_end(&sums->tree);
-    rb_error err = !values ? RB_ERROR_MEMORY
+    rb_error err = !values                   ? RB_ERROR_MEMORY
                    : rb_ranks(sums->ctx) > 1 ? combine_others(sums)
                                              : RB_OK;
     if (err) return err;

@@ -126,8 +126,7 @@ static void scale_s(rb_context *ctx, rfn_fit *fit) {
 
 rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit) {
     rb_error err = choose_scales(ctx, fit);
-    err = err ? err
-              : rfn_share_candidates(ctx, &fit->setup.problem, &fit->progress, &fit->sums);
+    err = err ? err : rfn_share_candidates(ctx, &fit->setup.problem, &fit->progress, &fit->sums);
     if (!err) {
         scale_u(ctx, fit);
         scale_s(ctx, fit);

@@ -31,11 +31,17 @@ check() {
 
 above=
 core=
-for library in io plot nets media cl; do
+for library in io plot nets media cl mpi; do
     headers=$(sed -n "s/^set(RAREBIT_${library}_HEADERS \(.*\))/\1/p" "$SOURCE/cmake/Libraries.cmake")
-    if [ $library != cl ] || [ -f "$BUILD/librarebit-cl.so" ]; then
-        check "rarebit-$library" "$headers"
-    fi
+    case $library in
+        cl) files=$(cd "$BUILD" && ls librarebit-cl.so 2>/dev/null || true) ;;
+        mpi) files=$(cd "$BUILD" && ls librarebit-mpi-*.so 2>/dev/null || true) ;;
+        *) files=librarebit-$library.so ;;
+    esac
+    for file in $files; do
+        name=${file#lib}
+        check "${name%.so}" "$headers"
+    done
     above="$above $headers"
 done
 for header in "$SOURCE"/include/rarebit/*.h; do

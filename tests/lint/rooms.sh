@@ -5,7 +5,7 @@ cd "$SOURCE"
 
 floor_of() {
     case $1 in
-        base | cl) echo 1 ;;
+        base | cl | mpi) echo 1 ;;
         linalg) echo 2 ;;
         data) echo 3 ;;
         model) echo 4 ;;
@@ -26,14 +26,14 @@ wrong() {
 failed=$(mktemp -u)
 # The core knows no file and no picture: floors 1 to 7 are one library, and use the C library and a BLAS.
 grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
-    grep -vE '^src/(io|plot|nets|media|cl)/' |
+    grep -vE '^src/(io|plot|nets|media|cl|mpi)/' |
     grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/(mman|resource|stat)\.h|(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd)\.h)' |
     sed 's/:[0-9]*:#include / /' | while read -r file include; do
     wrong "$file" "$include" "the core needs the C library and a BLAS alone"
 done
 # shellcheck disable=SC2013 # words
 for header in $(sed -n 's/^set(RAREBIT_[a-z]*_HEADERS \(.*\))/\1/p' cmake/Libraries.cmake); do
-    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot|nets|media|cl)/|^include/rarebit/(io|plot|deep|grid|stack|denoise|patches|report|segments|cl)\.h" |
+    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot|nets|media|cl|mpi)/|^include/rarebit/(io|plot|deep|grid|stack|denoise|patches|report|segments|cl|mpi)\.h" |
         while read -r file; do wrong "$file" "rarebit/$header.h" "not of the core"; done
 done
 for folder in src/*/; do

@@ -1,7 +1,7 @@
 /* Fits in several processes: the same bits as in one with 2, 4 and 8 of them, with other numbers
  * the same but for rounding, in every process; what they refuse, and how they fail. */
-#include "fixture.h"
 #include "processes.h"
+#include "fixture.h"
 
 enum { RESULT_VALUES = 1 << 16 };
 

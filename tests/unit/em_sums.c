@@ -172,8 +172,7 @@ static void test_groups_follow_from_the_shape(void **state) {
                  {40000, 2, true}, {10000000, 64, false}, {10000000, 64, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         problem.sparse = cases[i].sparse;
-        assert_int_equal(rb_sums_groups(&problem, &f.shape, cases[i].samples),
-                         cases[i].groups);
+        assert_int_equal(rb_sums_groups(&problem, &f.shape, cases[i].samples), cases[i].groups);
     }
     problem.block_samples = 1 << 20; /* groups are whole blocks */
     assert_int_equal(rb_sums_groups(&problem, &f.shape, 1 << 20), 1);

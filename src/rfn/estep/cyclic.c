@@ -120,9 +120,9 @@ static double scale_of(const struct sweep *s) {
     s->work->alive[j] = squares > 0;
     if (squares > 0 || isnan(squares)) return sqrt(n / squares);
     if (!rfn_is_dead(s->problem, j)) {
-        int64_t here = rfn_largest(s->ctx, slices, -1 / rfn_curvature(s->problem, j),
-                                   rb_dense_rows(s->codes, j, 1),
-                                   rb_dense_row(s->work->residual, s->unit));
+        int64_t here =
+            rfn_largest(s->ctx, slices, -1 / rfn_curvature(s->problem, j),
+                        rb_dense_rows(s->codes, j, 1), rb_dense_row(s->work->residual, s->unit));
         if (here >= 0) rb_put(s->codes.type, s->work->target, here, sqrt(n));
     }
     return 1;

@@ -38,12 +38,12 @@ typedef struct rfn_quadratic {
 /* Samples in slices, each a task; none has samples of two groups, so that a group is cut in the same
  * way whichever process has it. */
 typedef struct rfn_slices {
-    int64_t all;                   /* samples of all processes */
-    int64_t place;                 /* of the first one here among them */
-    int64_t groups;                /* here */
-    int64_t bounds[RFN_BOUNDS];    /* the first sample of each, and the end */
-    int64_t of_group[RFN_BOUNDS];  /* the first slice of each, and the end */
-    int64_t count, *first;         /* sample of each slice, and the end */
+    int64_t all;                  /* samples of all processes */
+    int64_t place;                /* of the first one here among them */
+    int64_t groups;               /* here */
+    int64_t bounds[RFN_BOUNDS];   /* the first sample of each, and the end */
+    int64_t of_group[RFN_BOUNDS]; /* the first slice of each, and the end */
+    int64_t count, *first;        /* sample of each slice, and the end */
 } rfn_slices;
 
 /* Scratch of the E-steps. */
@@ -58,7 +58,6 @@ typedef struct rfn_work {
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
     rfn_slices slices;
 } rfn_work;
-
 
 /* For so many samples; problem NULL: they are one group, and there may be fewer at a time. */
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,

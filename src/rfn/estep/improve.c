@@ -99,8 +99,8 @@ static double largest_code(rb_context *ctx, const rfn_persistent *p, rb_dense co
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     double best = INFINITY, scale = largest_code(ctx, p, codes), change;
-    for (int64_t sweep = 0, at = 0;
-         sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_stops(ctx); sweep++) {
+    for (int64_t sweep = 0, at = 0; sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_stops(ctx);
+         sweep++) {
         sweep_units(ctx, p, codes, &change);
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);

@@ -226,8 +226,7 @@ void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dens
     for (int64_t unit = 0; unit < rows.rows; unit++) {
         rb_dense row = rb_dense_rows(rows, unit, 1);
         if (work->sums[unit] == 0)
-            take_largest(slices,
-                         rfn_largest(ctx, slices, factor, row, rb_dense_row(steps, unit)),
+            take_largest(slices, rfn_largest(ctx, slices, factor, row, rb_dense_row(steps, unit)),
                          rb_dense_rows(outs, unit, 1));
     }
     rb_parallel(ctx, rows.rows, normalize_unit, &f);

@@ -1,0 +1,109 @@
+/* Several processes: a tool that mpirun or srun has started many times fits with the others, by the
+ * librarebit-mpi of that MPI. The first process talks and writes; the others are silent. */
+#include "tool.h"
+
+#include <rarebit/mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const rb_mpi_functions *mpi; /* NULL: one process */
+static rb_comm comm;
+static int on_machine; /* processes that share it */
+static int64_t seed;   /* drawn by the first one */
+static bool parted;    /* all came to the end of the fit */
+
+static int number_of(const char *variable) {
+    const char *text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
+/* How a launcher tells of itself: its processes, which one this is, and the MPI that they need. */
+static const struct launcher {
+    const char *ranks, *rank, *only_with, *mpi;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL, "openmpi"},
+    {"PMI_SIZE", "PMI_RANK", NULL, "mpich"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PMIX_RANK", "openmpi"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PMI_FD", "mpich"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL, NULL},
+};
+
+static const struct launcher *launcher_of(void) {
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const struct launcher *l = &launchers[i];
+        if (number_of(l->ranks) > 1 && (!l->only_with || getenv(l->only_with))) return l;
+    }
+    return NULL;
+}
+
+/* What is wrong with processes that cannot reach each other: the first says it. */
+static int refuse(const struct launcher *l) {
+    report_silently(number_of(l->rank) > 0);
+    if (l->mpi) {
+        report_error("%d processes were started, which need librarebit-mpi-%s, and that is not "
+                     "beside this rarebit; start one, or build rarebit where that MPI is",
+                     number_of(l->ranks), l->mpi);
+    } else {
+        report_error("srun started %d processes that cannot reach each other; give it --mpi=pmix "
+                     "or --mpi=pmi2, or -n 1",
+                     number_of(l->ranks));
+    }
+    return STATUS_FAILED;
+}
+
+int processes_begin(rb_context *ctx) {
+    const struct launcher *l = launcher_of();
+    char name[64];
+    if (!l) return STATUS_DONE;
+    snprintf(name, sizeof name, "librarebit-mpi-%s", l->mpi ? l->mpi : "");
+    mpi = l->mpi ? table_beside(name, "rb_mpi_table") : NULL;
+    on_machine = mpi && mpi->size == sizeof *mpi ? mpi->begin(&comm) : 0;
+    if (on_machine == 0) {
+        mpi = NULL;
+        return refuse(l);
+    }
+    report_silently(comm.rank > 0);
+    seed = draw_seed();
+    comm.broadcast(comm.user, 0, sizeof seed, &seed);
+    rb_error err = rb_context_set_comm(ctx, &comm);
+    return err ? report_failure(ctx, err) : STATUS_DONE;
+}
+
+bool processes_lead(void) {
+    return comm.rank == 0;
+}
+
+int processes_threads(void) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!mpi) return 0;
+    return processors > on_machine ? (int)(processors / on_machine) : 1;
+}
+
+int64_t processes_seed(void) {
+    return mpi ? seed : draw_seed();
+}
+
+int processes_check(const invocation *call) {
+    const char *words = call->command->words;
+    bool fits = call->command->method && strncmp(words, "fit ", 4) == 0;
+    if (!mpi || (fits && !option_flag(call, "consensus"))) return STATUS_DONE;
+    report_error("'%s%s' works in one process; start it without %s", words,
+                 fits ? " --consensus" : "", number_of("SLURM_STEP_NUM_TASKS") ? "srun" : "mpirun");
+    return STATUS_USAGE;
+}
+
+void processes_parted(void) {
+    parted = true;
+}
+
+int processes_end(rb_context *ctx, int status) {
+    if (!mpi) return status;
+    if (status && !processes_lead()) rb_context_fail(ctx, RB_ERROR_ARGUMENT, report_last());
+    if (!parted && rb_comm_agree(ctx, status ? RB_ERROR_ARGUMENT : RB_OK) && !status)
+        status = report_failure(ctx, RB_ERROR_ARGUMENT);
+    (void)rb_context_set_comm(ctx, NULL);
+    mpi->end();
+    return status;
+}
