@@ -60,8 +60,12 @@ static inline bool processes_broadcast(void *user, int root, size_t bytes, void 
 }
 
 static inline rb_comm processes_comm(processes *p) {
-    return (rb_comm){sizeof(rb_comm),     p->rank, p->ranks, processes_exchange,
-                     processes_broadcast, p};
+    return (rb_comm){.size = sizeof(rb_comm),
+                     .rank = p->rank,
+                     .ranks = p->ranks,
+                     .exchange = processes_exchange,
+                     .broadcast = processes_broadcast,
+                     .user = p};
 }
 
 /* What a process does: its result goes into `result`, of so many bytes, shared with the test.

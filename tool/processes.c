@@ -10,7 +10,6 @@
 
 static const rb_mpi_functions *mpi; /* NULL: one process */
 static rb_comm comm;
-static int on_machine; /* processes that share it */
 static int64_t seed;   /* drawn by the first one */
 static bool parted;    /* all came to the end of the fit */
 
@@ -59,8 +58,7 @@ int processes_begin(rb_context *ctx) {
     if (!l) return STATUS_DONE;
     snprintf(name, sizeof name, "librarebit-mpi-%s", l->mpi ? l->mpi : "");
     mpi = l->mpi ? table_beside(name, "rb_mpi_table") : NULL;
-    on_machine = mpi && mpi->size == sizeof *mpi ? mpi->begin(&comm) : 0;
-    if (on_machine == 0) {
+    if (!mpi || mpi->size != sizeof *mpi || !mpi->begin(&comm)) {
         mpi = NULL;
         return refuse(l);
     }
@@ -78,7 +76,7 @@ bool processes_lead(void) {
 int processes_threads(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (!mpi) return 0;
-    return processors > on_machine ? (int)(processors / on_machine) : 1;
+    return processors > comm.on_machine ? (int)(processors / comm.on_machine) : 1;
 }
 
 int64_t processes_seed(void) {

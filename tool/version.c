@@ -48,15 +48,28 @@ static const char *devices(void) {
     return device_library() ? "librarebit-cl (OpenCL)" : NULL;
 }
 
+static const char *processes(void) {
+    static char names[64];
+    static const char *const mpis[][2] = {{"librarebit-mpi-openmpi", "Open MPI"},
+                                          {"librarebit-mpi-mpich", "MPICH"}};
+    names[0] = '\0';
+    for (int i = 0; i < 2; i++) {
+        size_t used = strlen(names);
+        if (table_beside(mpis[i][0], "rb_mpi_table"))
+            snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", mpis[i][1]);
+    }
+    return *names ? names : NULL;
+}
+
 static rb_error print_json(rb_context *ctx) {
     return json_put(ctx, stdout,
-                    json_pack("{ss ss? ss? so ss? ss? ss? ss? ss? si}", "version", rb_version(),
+                    json_pack("{ss ss? ss? so ss? ss? ss? ss? ss? ss? si}", "version", rb_version(),
                               "compiler", rb_build_info(ctx, "compiler"), "hdf5", rb_io_hdf5(),
                               "codecs", codecs_json(), "blas", rb_build_info(ctx, "blas"),
                               "blas_kernels", rb_build_info(ctx, "blas_core"),
                               "blas_kernels_advised", rb_build_info(ctx, "blas_advice"), "kernels",
-                              rb_build_info(ctx, "kernels"), "devices", devices(), "threads",
-                              rb_context_threads(ctx)));
+                              rb_build_info(ctx, "kernels"), "devices", devices(), "processes",
+                              processes(), "threads", rb_context_threads(ctx)));
 }
 
 static int run(invocation *call) {
@@ -77,6 +90,7 @@ static int run(invocation *call) {
         printf(" (OPENBLAS_CORETYPE=%s suits this processor)", advice);
     printf("\nown kernels   %s\n", rb_build_info(ctx, "kernels"));
     printf("devices       %s\n", devices() ? devices() : "no librarebit-cl");
+    printf("processes     %s\n", processes() ? processes() : "no librarebit-mpi");
     printf("threads       %d\n", rb_context_threads(ctx));
     return STATUS_DONE;
 }

@@ -19,6 +19,7 @@ extern "C" {
 typedef struct rb_comm {
     size_t size;     /* sizeof(rb_comm), set by the caller; new fields come at the end */
     int rank, ranks; /* this process, from 0, and how many there are */
+    int on_machine;  /* how many of them share the memory of this machine; 0: all */
     /* Sends bytes to a partner and receives as many from it, while it does the same. false: it
      * cannot be reached, and the call of the library fails. */
     bool (*exchange)(void *user, int partner, size_t bytes, const void *send, void *receive);

@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/* Starts MPI, unless it is running, and fills comm with all its processes. Returns how many of
- * these share this machine; 0: MPI cannot be started, and has said why. */
-RB_API int rb_mpi_begin(rb_comm *comm);
+/* Starts MPI, unless it is running, and fills comm with all its processes. false: MPI cannot be
+ * started, and has said why. */
+RB_API bool rb_mpi_begin(rb_comm *comm);
 
 /* Ends what rb_mpi_begin has started. All processes come here. */
 RB_API void rb_mpi_end(void);
@@ -27,7 +27,7 @@ RB_API void rb_mpi_end(void);
 /* The same by one name, for who loads the library: rb_mpi_table(). */
 typedef struct rb_mpi_functions {
     size_t size;
-    int (*begin)(rb_comm *comm);
+    bool (*begin)(rb_comm *comm);
     void (*end)(void);
 } rb_mpi_functions;
 RB_API const rb_mpi_functions *rb_mpi_table(void);

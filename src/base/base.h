@@ -169,6 +169,7 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
 
 int rb_ranks(const rb_context *ctx); /* 1 without others */
 int rb_rank(const rb_context *ctx);
+int rb_ranks_here(const rb_context *ctx); /* that share this machine, this one among them */
 /* What all processes have becomes the same in all: fn puts `count` values of a partner on top of
  * those here, in a way that gives both the same. Nothing happens where there is one process. */
 typedef void (*rb_combine_fn)(int64_t count, void *mine, const void *theirs);

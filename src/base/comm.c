@@ -31,6 +31,10 @@ int rb_ranks(const rb_context *ctx) {
     return ctx->comm.ranks > 1 ? ctx->comm.ranks : 1;
 }
 
+int rb_ranks_here(const rb_context *ctx) {
+    return ctx->comm.on_machine > 0 ? ctx->comm.on_machine : rb_ranks(ctx);
+}
+
 int rb_rank(const rb_context *ctx) {
     return ctx->comm.rank;
 }

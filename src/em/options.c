@@ -69,7 +69,8 @@ const rb_option_group rb_memory_group = {sizeof(rb_option), "Memory", memory_tab
 rb_error rb_cache_size(rb_context *ctx, const rb_memory_options *options, double *bytes) {
     const char *text = options ? options->cache : "auto";
     const rb_context *all = ctx->parent ? ctx->parent : ctx;
-    *bytes = rb_memory_free() / 4 / (ctx->parent ? rb_context_threads(all) : 1);
+    int beside = ctx->parent ? rb_context_threads(all) : rb_ranks_here(ctx);
+    *bytes = rb_memory_free() / 4 / beside;
     if (strcmp(text, "auto") == 0 || (rb_parse_number(text, bytes) && *bytes >= 0)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "`cache` is '%s', but must be auto or a number of bytes, such as 500M or 2G",

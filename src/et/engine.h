@@ -259,7 +259,7 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
 const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
                        int64_t item, int64_t row);
 
-/* ---- select.c: the largest of many ---- */
+/* ---- cut.c: the largest of many; select.c: which causes they are ---- */
 
 /* Of values, those above `min`, and those equal to it up to place `last`. */
 typedef struct et_cut {
@@ -270,6 +270,9 @@ typedef struct et_cut {
 /* The `count` largest, at least 1, of n values that begin at place `first`; of equals the first.
  * work has n values. */
 et_cut et_cut_find(const double *values, int64_t first, int64_t n, int64_t count, double *work);
+/* Of `all` values of which each process has n. */
+et_cut et_cut_find_all(rb_context *ctx, const double *values, int64_t first, int64_t n, int64_t all,
+                       int64_t count);
 static inline bool et_cut_uses(et_cut cut, double value, int64_t place) {
     return value > cut.min || (value == cut.min && place <= cut.last);
 }

@@ -89,6 +89,14 @@ static void take_all(et_fit *f) {
     if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) et_trace_pass(f);
 }
 
+static et_cut find_cut(rb_context *ctx, et_fit *f) {
+    const rb_problem *p = &f->problem;
+    const double *evidence = f->estep.pass.evidence;
+    return rb_ranks(ctx) == 1
+               ? et_cut_find(evidence, p->first, p->own, f->estep.n_cut, f->work.sorted)
+               : et_cut_find_all(ctx, evidence, p->first, p->own, p->n_samples, f->estep.n_cut);
+}
+
 rb_error et_end(rb_context *ctx, void *state, bool *again) {
     et_fit *f = state;
     et_estep *e = &f->estep;
@@ -104,8 +112,7 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
         *likelihood = e->mean_evidence;
         e->measured = true;
     } else if (kind == ET_PASS_RANK) {
-        e->pass.cut = et_cut_find(e->pass.evidence, f->problem.first, f->problem.own, e->n_cut,
-                                  f->work.sorted);
+        e->pass.cut = find_cut(ctx, f);
     } else { /* what the M-step needs is added up */
         double mass = et_prior_mass(&f->plan.setup, &f->parameters, widest_active(f));
         *likelihood = is_cold(f) ? e->mean_evidence : e->measured ? *likelihood : NAN;

@@ -379,6 +379,8 @@ rb_error et_noise(rb_context *ctx, const rb_model *model, double *variances);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 int64_t et_samples_used(const rb_model *model);
 void et_summary(const rb_model *model, bool details, char *line, size_t size);
+/* method.c: may several processes fit so (rb_method.spreads)? */
+rb_error et_spreads(rb_context *ctx, const rb_problem *problem, const void *options);
 
 /* sample.c */
 rb_error et_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,

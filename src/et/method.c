@@ -55,6 +55,16 @@ static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
                                        {"value_prior", RB_ARRAY_COLUMN_EACH},
                                        {0}};
 
+rb_error et_spreads(rb_context *ctx, const rb_problem *problem, const void *options) {
+    (void)options;
+    const rb_conflict conflicts[] = {
+        {problem->missing,
+         "several processes cannot leave out missing values; fill them with `missing=mean` or "
+         "`missing=median`, or fit in one process"},
+        {0}};
+    return rb_check_conflicts(ctx, conflicts);
+}
+
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
     .size = sizeof(rb_method), .options_size = sizeof(rb_et_options),                              \
@@ -69,7 +79,7 @@ static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
     .metric_rows = et_metric_rows, .draw = et_draw, .emit = et_emit,                               \
     .active_above = et_active_above, .noise = et_noise, .plots = et_plots, .traces = &et_traces,   \
     .valued = et_has_values, .arrays = arrays, .states = et_states, .summary = et_summary,         \
-    .samples_used = et_samples_used, .slow = true
+    .samples_used = et_samples_used, .slow = true, .spreads = et_spreads
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -177,4 +177,5 @@ const rb_method rb_method_ssc = {
     .summary = et_summary,
     .samples_used = et_samples_used,
     .slow = true,
+    .spreads = et_spreads,
 };

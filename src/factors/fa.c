@@ -458,7 +458,7 @@ static void project(rb_context *ctx, void *state) {
     .survey_end = survey_end, .begin = begin, .block = block, .end = end, .mstep = mstep,          \
     .objective = factors_objective, .store = store, .coder_new = fa_coder_new,                     \
     .coder_free = fa_coder_free, .encode = fa_encode, .evaluate = fa_evaluate, .survey = survey,   \
-    .draw = fa_draw
+    .draw = fa_draw, .spreads = factors_spread
 
 const rb_method rb_method_fa = {
     .name = "fa",

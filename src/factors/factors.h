@@ -28,6 +28,8 @@ int64_t factors_block_samples(const rb_problem *problem, const void *options);
 void factors_objective(void *state, double *objective, double *estep_objective);
 bool factors_done(const void *state);
 void factors_last(void *state);
+/* All that is added up over samples is in sums (rb_method.spreads). */
+rb_error factors_spread(rb_context *ctx, const rb_problem *problem, const void *options);
 extern const rb_field factors_survey_fields[];
 rb_error factors_survey(rb_context *ctx, void *state, const rb_block *block);
 

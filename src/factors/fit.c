@@ -33,6 +33,11 @@ void factors_last(void *state) {
     ((factors_fit *)state)->last = true;
 }
 
+rb_error factors_spread(rb_context *ctx, const rb_problem *problem, const void *options) {
+    (void)ctx, (void)problem, (void)options;
+    return RB_OK;
+}
+
 const rb_field factors_survey_fields[] = {
     {"squares", offsetof(factors_fit, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_FEATURES,
      .sum = RB_SUM_SQUARES},

@@ -483,4 +483,5 @@ const rb_method rb_method_nmf = {
     .coder_free = factors_coder_free,
     .encode = nmf_encode,
     .emit = nmf_emit,
+    .spreads = factors_spread,
 };

@@ -61,10 +61,12 @@ rb_error nmf_start_block(rb_context *ctx, nmf_fit *fit, const rb_block *block) {
     return err;
 }
 
-/* Of a column the side of that sign, times a factor; `fill` in place of what is next to nothing. */
-static void take_side(rb_dense from, rb_dense to, int64_t j, double factor, double fill) {
+/* Of a column, of which rows are a part of `all`, the side of that sign, times a factor; `fill` in
+ * place of what is next to nothing. */
+static void take_side(rb_dense from, rb_dense to, int64_t all, int64_t j, double factor,
+                      double fill) {
     const double nothing = 1e-6;
-    double least = nothing / sqrt((double)from.rows) * fabs(factor);
+    double least = nothing / sqrt((double)all) * fabs(factor);
     for (int64_t i = 0; i < from.rows; i++) {
         double value = factor * rb_dense_get(from, i, j);
         rb_dense_set(to, i, j, value > least ? value : fill);
@@ -88,8 +90,9 @@ static void take_unit(nmf_fit *fit, int64_t j, double fill) {
             rb_dense_set(fit->codes, i, j, fill);
         return;
     }
-    take_side(fit->codes, fit->codes, j, sign * sqrt(size) / code[s], fill);
-    take_side(v, fit->loadings, j, sign * sqrt(size) / side[s], fill);
+    int64_t n = fit->base.problem.n_samples;
+    take_side(fit->codes, fit->codes, n, j, sign * sqrt(size) / code[s], fill);
+    take_side(v, fit->loadings, v.rows, j, sign * sqrt(size) / side[s], fill);
 }
 
 rb_error nmf_start_end(rb_context *ctx, nmf_fit *fit) {

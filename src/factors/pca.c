@@ -126,4 +126,5 @@ const rb_method rb_method_pca = {
     .draw = factors_linear_draw,
     .layer = layer,
     .emit = factors_linear_emit,
+    .spreads = factors_spread,
 };

@@ -18,20 +18,20 @@ static bool broadcast(void *user, int root, size_t bytes, void *data) {
     return MPI_Bcast(data, (int)bytes, MPI_BYTE, root, world) == MPI_SUCCESS;
 }
 
-int rb_mpi_begin(rb_comm *comm) {
-    int running = 0, level, local = 0;
+bool rb_mpi_begin(rb_comm *comm) {
+    int running = 0, level;
     MPI_Comm machine;
     *comm = (rb_comm){.size = sizeof *comm, .exchange = exchange, .broadcast = broadcast};
     MPI_Initialized(&running);
     started = !running;
-    if (started && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)) return 0;
+    if (started && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)) return false;
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
     MPI_Comm_rank(world, &comm->rank);
     MPI_Comm_size(world, &comm->ranks);
     MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    MPI_Comm_size(machine, &local);
+    MPI_Comm_size(machine, &comm->on_machine);
     MPI_Comm_free(&machine);
-    return local;
+    return true;
 }
 
 void rb_mpi_end(void) {

@@ -55,6 +55,51 @@ static const struct fit_case cases[] = {
      .n = 33000,
      .m = 6,
      .options = {{"estep", "cyclic"}, {"iterations", "12"}, {"steer-iterations", "8"}}},
+    {.name = "pca", .method = "pca", .n = 70000, .m = 12},
+    {.name = "pca, randomized",
+     .method = "pca",
+     .n = 70000,
+     .m = 12,
+     .options = {{"solver", "randomized"}}},
+    {.name = "fa", .method = "fa", .n = 70000, .m = 9},
+    {.name = "fa by em", .method = "fa", .n = 33000, .m = 9, .options = {{"solver", "em"}}},
+    {.name = "sfa", .method = "sfa", .n = 33000, .m = 9, .options = {{"iterations", "9"}}},
+    {.name = "fabia", .method = "fabia", .n = 33000, .m = 9, .options = {{"iterations", "9"}}},
+    {.name = "nmf",
+     .method = "nmf",
+     .n = 33000,
+     .m = 9,
+     .options = {{"non-negative", ""}, {"iterations", "9"}}},
+    {.name = "nmf, divergence",
+     .method = "nmf",
+     .n = 33000,
+     .m = 9,
+     .options = {{"non-negative", ""},
+                 {"loss", "kullback-leibler"},
+                 {"solver", "multiplicative"},
+                 {"iterations", "9"}}},
+    {.name = "nmf of counts",
+     .method = "nmf",
+     .n = 70000,
+     .m = 6,
+     .sparse = true,
+     .options = {{"iterations", "9"}}},
+    {.name = "linca",
+     .method = "linca",
+     .n = 18000,
+     .m = 9,
+     .options = {{"non-negative", ""}, {"iterations", "6"}}},
+    {.name = "mca with a cut",
+     .method = "mca",
+     .n = 18000,
+     .m = 9,
+     .options = {{"non-negative", ""}, {"iterations", "10"}}},
+    {.name = "nmf-et",
+     .method = "nmf-et",
+     .n = 18000,
+     .m = 9,
+     .options = {{"non-negative", ""}, {"iterations", "6"}}},
+    {.name = "ssc", .method = "ssc", .n = 18000, .m = 9, .options = {{"iterations", "6"}}},
     {.name = "fewer groups than processes",
      .method = "rfn",
      .n = 500,
@@ -65,7 +110,6 @@ static const struct fit_case cases[] = {
 struct task {
     const struct fit_case *c;
     const double *values;
-    rb_comm *comm; /* NULL: one process */
 };
 
 /* Of sparse data values below 1 are not stored. */
@@ -98,7 +142,8 @@ static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model) {
     err = err ? err : rb_options_set(ctx, options, "units", "4");
     err = err ? err : rb_options_set(ctx, options, "seed", "3");
     for (int i = 0; !err && t->c->options[i][0]; i++)
-        err = rb_options_set(ctx, options, t->c->options[i][0], t->c->options[i][1]);
+        if (*t->c->options[i][1]) /* else it is about the data */
+            err = rb_options_set(ctx, options, t->c->options[i][0], t->c->options[i][1]);
     err = err ? err : rb_fit(ctx, options, source, NULL, model);
     rb_options_free(options);
     rb_source_free(source);
@@ -162,7 +207,10 @@ static void processes_give_the_bits_of_one(void **state) {
     static double one[RESULT_VALUES];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double *values = fixture_values(cases[k].n, cases[k].m, 3, 7);
-        struct task t = {&cases[k], values, NULL};
+        bool below = !cases[k].options[0][0] || *cases[k].options[0][1];
+        for (int64_t e = 0; !below && e < cases[k].n * cases[k].m; e++)
+            values[e] = fabs(values[e]);
+        struct task t = {&cases[k], values};
         rb_context *ctx = fixture_context();
         rb_model *model;
         assert_ok(ctx, fit(ctx, &t, &model));

@@ -1,0 +1,73 @@
+# Several processes, by each MPI that is there: the model of one process, said and written once.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --samples 17000 --features 12 --seed 1 -o X.npy -q
+
+# Processes that cannot reach each other do not each do the same: a copy of the tool has no librarebit-mpi beside it.
+mkdir alone
+cp "$RAREBIT" alone/rarebit
+for of in OMPI_COMM_WORLD_SIZE=4:OMPI_COMM_WORLD_RANK: PMI_SIZE=4:PMI_RANK: SLURM_STEP_NUM_TASKS=4:SLURM_PROCID:; do
+    for rank in 0 1; do
+        if env "${of%%:*}" "$(echo "${of#*:}" | tr -d :)=$rank" alone/rarebit fit rfn X.npy -k 2 -o m.h5 2>err$rank; then
+            fail "four processes fitted alone"
+        fi
+    done
+    [ ! -s err1 ] || fail "said it twice"
+    case $of in
+        SLURM*) grep -q "4 processes that cannot reach each other; give it --mpi=pmix" err0 || fail "$(cat err0)" ;;
+        *) grep -q "4 processes were started, which need librarebit-mpi-" err0 || fail "$(cat err0)" ;;
+    esac
+done
+[ ! -e m.h5 ] || fail "wrote m.h5"
+alone/rarebit version | grep -q 'processes *no librarebit-mpi' || fail "version tells of a librarebit-mpi"
+
+for mpi in openmpi mpich; do
+    [ -f "$BUILD/librarebit-mpi-$mpi.so" ] || skip "built without librarebit-mpi-$mpi" libopenmpi-dev libmpich-dev
+    command -v mpirun.$mpi >/dev/null || skip "no mpirun.$mpi" openmpi-bin mpich
+done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+expect 0 version
+tells "Open MPI, MPICH"
+
+# started MPI COMMAND...: the status of two processes; what they say goes into out.
+started() {
+    run_by=$1
+    shift
+    "mpirun.$run_by" -n 2 "$RAREBIT" "$@" >out 2>&1
+}
+
+expect 0 fit rfn X.npy -k 3 --iterations 8 --seed 1 -o one.h5
+expect 0 encode one.h5 X.npy -o one.npy
+for mpi in openmpi mpich; do
+    started $mpi fit rfn X.npy -k 3 --iterations 8 --seed 1 --log-json log.jsonl -o $mpi.h5 || fail "$mpi: $(cat out)"
+    [ "$(grep -c 'model in' out)" = 1 ] || fail "$mpi: said not once: $(cat out)"
+    [ "$(grep -c '"iteration"' log.jsonl)" = 8 ] || fail "$mpi: log of other lines"
+    expect 0 encode $mpi.h5 X.npy -o $mpi.npy
+    cmp one.npy $mpi.npy || fail "$mpi: other codes than one process has"
+
+    started $mpi fit rfn none.npy -k 3 -o n.h5 && fail "$mpi: fitted nothing"
+    [ "$(grep -c 'cannot read none.npy' out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi fit rfn X.npy -k 3 --estep cascade -o n.h5 && fail "$mpi: fitted by candidates"
+    [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi fit kmeans X.npy -k 3 -o n.h5 && fail "$mpi: fitted kmeans"
+    [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi encode one.h5 X.npy -o n.npy && fail "$mpi: encoded"
+    [ "$(grep -c "'encode' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
+
+    # One that is killed ends all, and nothing is left.
+    mkdir killed
+    "mpirun.$mpi" -n 2 "$RAREBIT" fit rfn X.npy -k 3 --iterations 1000000 --parameter-tolerance 0 --seed 1 \
+        --log-json killed.jsonl -o killed/m.h5 >out 2>&1 &
+    launcher=$!
+    until [ -s killed.jsonl ]; do
+        kill -0 $launcher 2>/dev/null || break
+        sleep 0.1
+    done
+    pkill -KILL -f "^$RAREBIT fit rfn X.npy.*killed/m.h5" || fail "no process to kill"
+    wait $launcher && fail "$mpi: a killed fit went well"
+    [ -z "$(ls killed)" ] || fail "$mpi: left $(ls killed)"
+    rmdir killed
+    rm -f killed.jsonl
+done
+ls n.h5 n.npy 2>/dev/null && fail "wrote what it refused"
+finish
