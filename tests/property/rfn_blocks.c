@@ -28,6 +28,8 @@ static rb_model *fit_in_blocks(rb_context *ctx, rb_source *source, int64_t block
                   .options = &options,
                   .problem = {.n_samples = source->n_samples,
                               .own = source->n_samples,
+                              .groups = 1,
+                              .own_groups = 1,
                               .method = &rb_method_rfn,
                               .decay = 1,
                               .n_features = source->n_features,

@@ -164,7 +164,7 @@ static void test_groups_follow_from_the_shape(void **state) {
     (void)state;
     struct fixture f;
     set_up(&f, RB_FLOAT32, false);
-    rb_problem problem = {.block_samples = 1000};
+    rb_problem problem = {.block_samples = 1000, .method = &method};
     const struct {
         int64_t samples, groups;
         bool sparse;
