@@ -75,7 +75,7 @@ typedef int (*process_fn)(processes *p, void *user, char *result);
 /* Runs so many of them. Results lie one after the other; free them by munmap. NULL: one of them
  * failed, and said so. */
 static inline char *processes_run(int ranks, process_fn fn, void *user, size_t bytes) {
-    int pairs[MOST_PROCESSES][MOST_PROCESSES];
+    int pairs[MOST_PROCESSES][MOST_PROCESSES] = {{0}};
     char *results = mmap(NULL, (size_t)ranks * bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t children[MOST_PROCESSES];
@@ -93,6 +93,7 @@ static inline char *processes_run(int ranks, process_fn fn, void *user, size_t b
         if (children[r] == 0) {
             processes p = {.rank = r, .ranks = ranks};
             signal(SIGSEGV, SIG_DFL); /* not that of the test's own process */
+            signal(SIGPIPE, SIG_IGN); /* who is gone is told by write() */
             memcpy(p.socket_of, pairs[r], sizeof p.socket_of);
             for (int a = 0; a < ranks; a++) /* so that one that ends is missed */
                 for (int b = 0; b < ranks; b++)
@@ -106,7 +107,9 @@ static inline char *processes_run(int ranks, process_fn fn, void *user, size_t b
     for (int r = 0; r < ranks; r++) {
         int status = 0;
         waitpid(children[r], &status, 0);
-        good = good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            fprintf(stderr, "process %d ended with status %d\n", r, status);
+        good = good && status == 0;
     }
     if (!good) munmap(results, (size_t)ranks * bytes);
     return good ? results : NULL;

@@ -10,8 +10,8 @@
 
 static const rb_mpi_functions *mpi; /* NULL: one process */
 static rb_comm comm;
-static int64_t seed;   /* drawn by the first one */
-static bool parted;    /* all came to the end of the fit */
+static int64_t seed; /* drawn by the first one */
+static bool parted;  /* all came to the end of the fit */
 
 static int number_of(const char *variable) {
     const char *text = getenv(variable);

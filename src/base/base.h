@@ -57,6 +57,7 @@ struct rb_context {
     rb_comm comm;                   /* rb_context_set_comm; ranks 0: one process */
     void *chunk;                    /* what comes from a partner; NULL: there is none */
     bool lost;                      /* a partner cannot be reached */
+    rb_error agreed;                /* the last verdict of rb_comm_agree, until it is dealt with */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */
     struct rb_profile *profile;     /* NULL: nothing is measured */
@@ -177,6 +178,8 @@ void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, 
 void rb_comm_add(rb_context *ctx, int64_t count, double *values);
 void rb_comm_max(rb_context *ctx, int64_t count, double *values);
 void rb_comm_count(rb_context *ctx, int64_t count, int64_t *values); /* added */
+/* Those of process `from` come to the first one. */
+void rb_comm_bring(rb_context *ctx, int from, void *data, size_t bytes);
 /* Those of the process `root` come to all. */
 void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes);
 
@@ -448,7 +451,9 @@ void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count);
 /* Where the sums of the next group go, NULL: out of memory; and once they are there. */
 double *rb_tree_next(rb_tree *tree);
 void rb_tree_join(rb_tree *tree);
-/* The sums over all groups of all processes, valid until the next pass; NULL: out of memory. */
+/* After the last group here: RB_ERROR_MEMORY; and once that is RB_OK for all processes, the sums
+ * over all groups, valid until the next pass. */
+rb_error rb_tree_close(rb_tree *tree);
 double *rb_tree_end(rb_tree *tree);
 void rb_tree_free(rb_tree *tree);
 /* `count` such sums at once: parts has `groups` values for each, of this process's groups. */

@@ -24,6 +24,7 @@ rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
     ctx->chunk = chunk;
     ctx->comm = comm ? *comm : (rb_comm){0};
     ctx->lost = false;
+    ctx->agreed = RB_OK;
     return RB_OK;
 }
 
@@ -79,6 +80,16 @@ void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, 
         int64_t some = rb_smaller(count - first, most);
         combine_chunk(ctx, &(struct combining){some, (size_t)some * size,
                                                (char *)values + first * (int64_t)size, fn});
+    }
+}
+
+void rb_comm_bring(rb_context *ctx, int from, void *data, size_t bytes) {
+    int rank = rb_rank(ctx);
+    for (size_t at = 0; (rank == 0 || rank == from) && at < bytes; at += CHUNK_BYTES) {
+        size_t some = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
+        char *part = (char *)data + at;
+        exchange(ctx, rank == 0 ? from : 0, some, rank == 0 ? ctx->chunk : part,
+                 rank == 0 ? part : ctx->chunk);
     }
 }
 
@@ -154,7 +165,7 @@ struct verdict {
 
 rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
     int ranks = rb_ranks(ctx);
-    if (ranks == 1) return err;
+    if (ranks == 1 || (err && err == ctx->agreed)) return err; /* all have it already */
     struct failures failed = {err != RB_OK, err ? ranks - rb_rank(ctx) : 0};
     rb_comm_combine(ctx, &failed, 1, sizeof failed, join_failures);
     if (failed.count > 0) {
@@ -166,6 +177,7 @@ rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
         bool alone = failed.count < ranks && err != RB_ERROR_STOPPED && err != RB_ERROR_INTERRUPTED;
         if (alone) rb_fail_prefix(ctx, "process %d: ", first);
     }
+    ctx->agreed = err;
     return ctx->lost ? rb_fail(ctx, RB_ERROR_FILE,
                                "a process of the fit cannot be reached any more; start it again")
                      : err;

@@ -54,13 +54,17 @@ void rb_tree_join(rb_tree *tree) {
     }
 }
 
-double *rb_tree_end(rb_tree *tree) {
+rb_error rb_tree_close(rb_tree *tree) {
     if (tree->waiting == 0) { /* a process without samples */
-        if (!rb_tree_next(tree)) return NULL;
+        if (!rb_tree_next(tree)) return RB_ERROR_MEMORY;
         memset(tree->stack[0], 0, (size_t)tree->count * sizeof(double));
     }
     while (tree->waiting > 1) /* where their number is no power of two */
         join_last(tree);
+    return RB_OK;
+}
+
+double *rb_tree_end(rb_tree *tree) {
     rb_comm_add(tree->ctx, tree->count, tree->stack[0]);
     return tree->stack[0];
 }

@@ -38,7 +38,8 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     rb_checkpoint *checkpoint = &run->checkpoint;
     checkpoint->store = ctx->checkpoints;
     rb_error err = read_every(ctx, options->checkpoint_every, checkpoint);
-    err = err ? err : checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
+    if (!err && rb_rank(ctx) == 0)
+        err = checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
     if (err) return err;
     checkpoint->path = options->checkpoint;
     checkpoint->written = run->began;
@@ -91,39 +92,64 @@ static rb_error put_head(const rb_run *run) {
     return err;
 }
 
+/* The first process writes; codes of the others come to it. */
+struct writing {
+    rb_run *run;
+    rb_error err;
+};
+
 static rb_error put_array(void *user, const rb_kept *array) {
-    const rb_checkpoint *out = user;
-    return out->store->put_array(out->file, array);
+    struct writing *w = user;
+    const rb_checkpoint *out = &w->run->checkpoint;
+    rb_context *ctx = w->run->sums.ctx;
+    rb_kept whole = *array;
+    bool shared = rb_is_shared(w->run, array);
+    rb_error err = shared ? rb_gather(ctx, w->run, &whole) : RB_OK;
+    if (rb_rank(ctx) == 0 && !w->err) w->err = err ? err : out->store->put_array(out->file, &whole);
+    if (shared) rb_free(whole.values);
+    return RB_OK; /* the others wait for the rest */
 }
 
 static rb_error put_all(rb_run *run) {
     rb_checkpoint *out = &run->checkpoint;
-    rb_error err = rb_method_device(run->sums.ctx, &run->problem, run->state, RB_DEVICE_FETCH);
-    err = err ? err : put_head(run);
-    err = err ? err : out->store->put_model(out->file, "fit", run->model);
-    if (!err && run->model->iterations > 0) err = rb_run_keep(run, put_array, out);
-    return err || !run->best ? err : out->store->put_model(out->file, "best", run->best);
+    bool writes = rb_rank(run->sums.ctx) == 0;
+    struct writing w = {
+        run, rb_method_device(run->sums.ctx, &run->problem, run->state, RB_DEVICE_FETCH)};
+    if (!w.err && writes) w.err = put_head(run);
+    if (!w.err && writes) w.err = out->store->put_model(out->file, "fit", run->model);
+    if (run->model->iterations > 0) (void)rb_run_keep(run, true, put_array, &w);
+    return w.err || !writes || !run->best ? w.err
+                                          : out->store->put_model(out->file, "best", run->best);
 }
 
 /* ---- writing it ---- */
 
 static rb_error write_file(rb_context *ctx, rb_run *run) {
     rb_checkpoint *out = &run->checkpoint;
-    rb_error err = out->store->create(ctx, out->path, out->lock != NULL, &out->file);
-    return err ? err : out->store->close(out->file, put_all(run));
+    bool writes = rb_rank(ctx) == 0;
+    rb_error err =
+        writes ? out->store->create(ctx, out->path, out->lock != NULL, &out->file) : RB_OK;
+    err = rb_comm_agree(ctx, err);
+    if (err) return err;
+    err = put_all(run);
+    return rb_comm_agree(ctx, writes ? out->store->close(out->file, err) : err);
 }
 
-static bool is_due(const rb_run *run) {
+/* By the clock of the first process. */
+static bool is_due(rb_context *ctx, const rb_run *run) {
     const rb_checkpoint *checkpoint = &run->checkpoint;
     if (checkpoint->every_iterations > 0)
         return run->model->iterations % checkpoint->every_iterations == 0;
-    return run->now - checkpoint->written >= checkpoint->every_seconds;
+    bool due = run->now - checkpoint->written >= checkpoint->every_seconds;
+    rb_comm_broadcast(ctx, 0, &due, sizeof due);
+    return due;
 }
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now) {
     rb_checkpoint *checkpoint = &run->checkpoint;
-    if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) return;
+    if (!checkpoint->path || checkpoint->current || !(now || is_due(ctx, run))) return;
     checkpoint->current = !write_file(ctx, run);
+    ctx->agreed = RB_OK;
     if (!checkpoint->current) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit continues",
                (long long)run->model->iterations, rb_context_error(ctx));

@@ -67,6 +67,7 @@ typedef struct rb_sums {
     bool runs_on;      /* sums that may do so go on from what is there */
     double *base;      /* what they were; NULL: 0, or added to in place */
     rb_tree tree;
+    rb_buffer others; /* of several processes: what is no part of the tree */
 } rb_sums;
 
 /* Into how many groups so many samples fall, from the shape alone: see sums.c. A power of two. */
@@ -74,10 +75,11 @@ int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t
 /* Before a pass over so many groups: sums are as if no sample had been added; fresh: those that run
  * on, too. first: of the passes of an E-step. */
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh);
-/* After the last block of a group, and of the last group of this process: sums are then those of
- * all processes. */
+/* After the last block of a group; after the last group of this process; and once that was RB_OK
+ * for all of them: sums are then those of all. */
 rb_error rb_sums_end_group(rb_sums *sums);
-rb_error rb_sums_end(rb_sums *sums);
+rb_error rb_sums_close(rb_sums *sums);
+void rb_sums_end(rb_sums *sums);
 void rb_sums_free(rb_sums *sums);
 /* Are there sums in the pass, all of squares of features? These are to be set then. */
 bool rb_sums_are_squares(const rb_sums *sums);
@@ -151,7 +153,7 @@ struct rb_run {
     const void *options; /* those of the method */
     const rb_preprocess *preprocess;
     rb_problem problem;
-    rb_shape shape;
+    rb_shape shape, whole; /* of this process, and over the samples of all */
     rb_sums sums;
     void *state; /* of the method; NULL: not yet made */
     rb_feed *feed;
@@ -197,8 +199,16 @@ void rb_snapshot_free(rb_run *run);
 void rb_snapshot_take(rb_run *run);
 bool rb_snapshot_go_back(rb_run *run);
 
-/* loop.c: all that the next iteration takes from this one, the method's arrays among it. */
-rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user);
+/* loop.c: all that the next iteration takes from this one, the method's arrays among it; whole: in
+ * the shape that they have over the samples of all processes, whatever is there of them. */
+rb_error rb_run_keep(rb_run *run, bool whole, rb_kept_fn fn, void *user);
+
+/* gather.c: has this process a part of such an array alone? Then its values become those of all
+ * processes, in the first one, which frees them (in others they are nothing, and are freed, too);
+ * or this process takes its own out of what is whole. */
+bool rb_is_shared(const rb_run *run, const rb_kept *whole);
+rb_error rb_gather(rb_context *ctx, const rb_run *run, rb_kept *whole);
+void rb_take_own(const rb_run *run, const rb_kept *whole);
 
 /* ---- checkpoints ---- */
 

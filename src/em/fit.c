@@ -63,8 +63,9 @@ static void share_out(rb_context *ctx, rb_run *run) {
     rb_problem *p = &run->problem;
     int64_t rank = rb_rank(ctx), ranks = rb_ranks(ctx);
     p->groups = rb_sums_groups(p, &run->shape, p->n_samples);
-    p->first_group = (rank * p->groups + ranks - 1) / ranks;
-    p->own_groups = ((rank + 1) * p->groups + ranks - 1) / ranks - p->first_group;
+    p->first_group = rb_group_of(p->groups, rank, ranks);
+    p->own_groups = rb_group_of(p->groups, rank + 1, ranks) - p->first_group;
+    run->whole = run->shape;
     p->first = rb_group_first(p, p->first_group);
     p->own = rb_group_first(p, p->first_group + p->own_groups) - p->first;
     run->shape = rb_shape_of(p, run->options);
@@ -351,8 +352,6 @@ static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
 /* What several processes do not do together. */
 static rb_error check_processes(rb_context *ctx, const rb_run *run) {
     const rb_problem *p = &run->problem;
-    const rb_checkpoint_options *checkpoint = rb_options_fields(run->chosen, &rb_checkpoint_group);
-    bool keeps = !run->single && checkpoint && checkpoint->checkpoint;
     const rb_conflict conflicts[] = {
         {run->shape.batches,
          "several processes cannot fit in batches; leave out `batch-size`, or fit in one process"},
@@ -360,8 +359,6 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
          "a fit in several processes cannot be accelerated; leave out `accelerate`, or fit in one "
          "process"},
         {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
-        {keeps, "a fit in several processes writes no checkpoints; leave out `checkpoint`, or fit "
-                "in one process"},
         {0}};
     if (rb_ranks(ctx) == 1) return RB_OK;
     rb_error err = rb_check_conflicts(ctx, conflicts);
@@ -437,6 +434,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_preprocess *fitted = NULL;
     rb_source *thin = NULL;
     *model = NULL;
+    ctx->agreed = RB_OK;
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
     err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);

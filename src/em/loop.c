@@ -58,8 +58,9 @@ static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, block
             err = rb_method_group_end(ctx, run->method, run->state);
         err = err ? err : rb_sums_end_group(&run->sums);
     }
-    err = rb_comm_agree(ctx, err);
-    return err ? err : rb_sums_end(&run->sums);
+    err = rb_comm_agree(ctx, err ? err : rb_sums_close(&run->sums));
+    if (!err) rb_sums_end(&run->sums);
+    return err;
 }
 
 static rb_error survey_block(rb_context *ctx, rb_run *run, const rb_block *block) {
@@ -214,10 +215,11 @@ static rb_error iterations(rb_context *ctx, rb_run *run) {
     }
     if (model->status == RB_STATUS_TIME) rb_checkpoint_after(ctx, run, true);
     if (stop) model->status = RB_STATUS_STOPPED;
+    if (stop == RB_ERROR_INTERRUPTED) ctx->agreed = RB_OK;
     return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
-rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user) {
+rb_error rb_run_keep(rb_run *run, bool whole, rb_kept_fn fn, void *user) {
     rb_accelerator *a = &run->accelerator;
     rb_stopping *s = &run->stopping;
     const rb_kept own[] = {
@@ -228,7 +230,8 @@ rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user) {
         {"idle_iterations", 0, RB_KEPT_INTEGER, 1, 1, &s->idle, 0, INT32_MAX},
         {"last_change", 0, RB_KEPT_FLOAT64, 1, 1, &s->change, 0, INFINITY},
     };
-    rb_error err = rb_parts_keep(run->method, &run->shape, run->state, fn, user);
+    const rb_shape *shape = whole ? &run->whole : &run->shape;
+    rb_error err = rb_parts_keep(run->method, shape, run->state, fn, user);
     err = err ? err : rb_moving_keep(&a->moving, fn, user);
     for (size_t i = 0; !err && i < sizeof own / sizeof *own; i++)
         err = fn(user, &own[i]);

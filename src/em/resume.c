@@ -229,8 +229,7 @@ static bool is_sound(const struct reading *in, const rb_kept *array, double valu
            (ranges ? value >= array->min && value <= array->max : isfinite(value));
 }
 
-static rb_error get_array(void *user, const rb_kept *array) {
-    const struct reading *in = user;
+static rb_error get_whole(const struct reading *in, const rb_kept *array) {
     rb_error err = in->ctx->checkpoints->get_array(in->file, array);
     for (int64_t i = 0; !err && i < rb_kept_count(array); i++) {
         double value = array->type == RB_KEPT_FLAG ? 0
@@ -247,12 +246,23 @@ static rb_error get_array(void *user, const rb_kept *array) {
     return err;
 }
 
+static rb_error get_array(void *user, const rb_kept *array) {
+    const struct reading *in = user;
+    if (!rb_is_shared(in->run, array)) return get_whole(in, array);
+    rb_kept whole = *array;
+    whole.values = rb_alloc(in->ctx, rb_kept_count(array), rb_kept_size(array->type));
+    rb_error err = whole.values ? get_whole(in, &whole) : RB_ERROR_MEMORY;
+    if (!err) rb_take_own(in->run, &whole);
+    rb_free(whole.values);
+    return err;
+}
+
 static rb_error read_state(struct reading *in) {
     rb_run *run = in->run;
     rb_error err = read_identity(in);
     if (!err && in->head.restart != run->problem.restart)
         err = damaged(in, "it was changed while it was read");
-    if (!err && in->before->iterations > 0) err = rb_run_keep(run, get_array, in);
+    if (!err && in->before->iterations > 0) err = rb_run_keep(run, true, get_array, in);
     err = err ? err : rb_method_device(in->ctx, &run->problem, run->state, RB_DEVICE_SEND);
     for (int64_t t = 0; !err && t < in->before->iterations; t++)
         err = rb_model_add_history(in->ctx, run->model, in->before->history[t]);

@@ -28,7 +28,7 @@ static int64_t walk_arrays(rb_run *run, bool saves) {
     struct walk walk = {
         .bytes = run->snapshot.bytes, .saves = saves, .away = run->problem.device != NULL};
     if (run->checkpoint.path)
-        (void)rb_run_keep(run, each_array, &walk);
+        (void)rb_run_keep(run, false, each_array, &walk);
     else
         (void)rb_parts_keep(run->method, &run->shape, run->state, each_array, &walk);
     return walk.count;

@@ -249,10 +249,9 @@ static void put_other(const rb_kept *array, int64_t i, struct other other) {
 }
 
 /* places: of the values, or NULL. */
-static rb_error combine(rb_context *ctx, rb_sum sum, const rb_kept *array, const rb_kept *places) {
+static void combine(rb_sums *sums, rb_sum sum, const rb_kept *array, const rb_kept *places) {
     int64_t count = rb_kept_count(array);
-    struct other *others = rb_alloc(ctx, count, sizeof *others);
-    if (!others) return RB_ERROR_MEMORY;
+    struct other *others = sums->others.data;
     for (int64_t i = 0; i < count; i++) {
         others[i] = get_other(array, i);
         if (places) others[i].integer = ((const int64_t *)places->values)[i];
@@ -260,41 +259,46 @@ static rb_error combine(rb_context *ctx, rb_sum sum, const rb_kept *array, const
     rb_combine_fn fn = sum == RB_SUM_MIN                       ? least
                        : sum == RB_SUM_ADD || sum == RB_SUM_OR ? add_others
                                                                : largest;
-    rb_comm_combine(ctx, others, count, sizeof *others, fn);
+    rb_comm_combine(sums->ctx, others, count, sizeof *others, fn);
     for (int64_t i = 0; i < count; i++) {
         put_other(array, i, others[i]);
         if (places) ((int64_t *)places->values)[i] = others[i].integer;
     }
-    rb_free(others);
-    return RB_OK;
 }
 
-static rb_error combine_others(rb_sums *sums) {
-    rb_error err = RB_OK;
-    for (rb_walk walk = {.part = sums->method->parts}; !err && next_sum(sums, sums->kind, &walk);) {
+static void combine_others(rb_sums *sums) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
         rb_sum sum = walk.field->sum;
         rb_kept array = walk.array;
         if (in_tree(&walk) || sum == RB_SUM_GAIN) continue;
         bool placed = sum == RB_SUM_LARGEST && next_sum(sums, sums->kind, &walk);
-        err = combine(sums->ctx, sum, &array, placed ? &walk.array : NULL);
+        combine(sums, sum, &array, placed ? &walk.array : NULL);
+    }
+}
+
+rb_error rb_sums_close(rb_sums *sums) {
+    rb_error err = sums->in_groups ? rb_tree_close(&sums->tree) : RB_OK;
+    for (rb_walk walk = {.part = sums->method->parts};
+         !err && rb_ranks(sums->ctx) > 1 && next_sum(sums, sums->kind, &walk);) {
+        if (!in_tree(&walk))
+            err = rb_buffer_hold(sums->ctx, &sums->others, rb_kept_count(&walk.array),
+                                 sizeof(struct other));
     }
     return err;
 }
 
-rb_error rb_sums_end(rb_sums *sums) {
-    if (!sums->in_groups) return RB_OK;
+void rb_sums_end(rb_sums *sums) {
+    if (!sums->in_groups) return;
     double *values = rb_tree_end(&sums->tree);
-    rb_error err = !values                   ? RB_ERROR_MEMORY
-                   : rb_ranks(sums->ctx) > 1 ? combine_others(sums)
-                                             : RB_OK;
-    if (err) return err;
+    if (rb_ranks(sums->ctx) > 1) combine_others(sums);
     if (sums->runs_on) rb_add_values(sums->ctx, values_now(sums), values, sums->base);
     with_values(sums, values, add);
-    return RB_OK;
 }
 
 void rb_sums_free(rb_sums *sums) {
     rb_tree_free(&sums->tree);
+    rb_free(sums->others.data);
+    sums->others = (rb_buffer){0};
     rb_free(sums->base);
     sums->base = NULL;
 }

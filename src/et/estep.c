@@ -104,6 +104,7 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     double *likelihood = &f->progress.log_likelihood;
     const rb_engine *engine = f->problem.engine;
     rb_error err = engine->finish ? engine->finish(ctx, f->engine, &f->sums) : RB_OK;
+    err = rb_comm_agree(ctx, err);
     if (err) return err;
     if (kind != ET_PASS_CUT) take_all(f);
     *again = kind == ET_PASS_RANK || (kind == ET_PASS_MEASURE && !e->last);

@@ -49,21 +49,26 @@ static rb_error multiply_codes(rb_context *ctx, const rfn_fit *fit, rb_dense pro
     const rfn_slices *slices = &fit->persistent.work.slices;
     rb_dense mu = fit->codes.values;
     rb_dense sums = {NULL, products.rows, products.cols, products.cols, RB_FLOAT64};
+    rb_error err = RB_OK;
     rb_tree tree = {0};
     rb_tree_begin(&tree, ctx, products.rows * products.cols);
     for (int64_t g = 0; g < slices->groups; g++) {
         int64_t first = slices->bounds[g];
         rb_dense some = rb_dense_part(mu, 0, mu.rows, first, slices->bounds[g + 1] - first);
         rb_gemm_lower(ctx, 1, some, RB_PLAIN, some, RB_TRANSPOSED, 0, products);
-        if (!(sums.data = rb_tree_next(&tree))) break;
+        sums.data = rb_tree_next(&tree);
+        err = sums.data ? RB_OK : RB_ERROR_MEMORY;
+        if (err) break;
         rb_dense_copy(products, sums);
         rb_tree_join(&tree);
     }
-    bool held = slices->groups == 0 || sums.data;
-    sums.data = held ? rb_tree_end(&tree) : NULL;
-    if (sums.data) rb_dense_copy(sums, products);
+    err = rb_comm_agree(ctx, err ? err : rb_tree_close(&tree));
+    if (!err) {
+        sums.data = rb_tree_end(&tree);
+        rb_dense_copy(sums, products);
+    }
     rb_tree_free(&tree);
-    return sums.data ? RB_OK : RB_ERROR_MEMORY;
+    return err;
 }
 
 rb_error rfn_merge_units(rb_context *ctx, rfn_fit *fit) {

@@ -40,8 +40,8 @@ static rb_error begin(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     bool persists = rfn_persists(&fit->setup, &fit->progress);
     if (persists && fit->persistent.adds_moments) return RB_OK;
-    rb_error err =
-        rfn_psi_factor(ctx, &fit->parameters.full); /* which may come from a checkpoint */
+    /* Which may come from a checkpoint. */
+    rb_error err = rb_comm_agree(ctx, rfn_psi_factor(ctx, &fit->parameters.full));
     if (err) return err;
     rfn_hold_prior_back(ctx, fit);
     if (rfn_merges_units(fit)) err = rfn_merge_units(ctx, fit);

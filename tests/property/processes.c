@@ -3,7 +3,9 @@
 #include "processes.h"
 #include "fixture.h"
 
-enum { RESULT_VALUES = 1 << 16 };
+#include <rarebit/io.h>
+
+enum { RESULT_VALUES = 1 << 16, MESSAGE = 1024 };
 
 struct fit_case {
     const char *name;
@@ -110,6 +112,10 @@ static const struct fit_case cases[] = {
 struct task {
     const struct fit_case *c;
     const double *values;
+    int limit;              /* of allocations of the second process; 0: none */
+    int until;              /* this iteration; 0: as the options say */
+    const char *checkpoint; /* or NULL */
+    bool stops;             /* after 4 iterations */
 };
 
 /* Of sparse data values below 1 are not stored. */
@@ -134,6 +140,11 @@ static rb_source *source_of(rb_context *ctx, const struct task *t, rb_matrix **m
     return source;
 }
 
+static rb_error stop_after(const rb_progress *progress, void *left) {
+    (void)progress;
+    return --*(int *)left > 0 ? RB_OK : RB_ERROR_INTERRUPTED;
+}
+
 static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model) {
     rb_options *options = NULL;
     rb_matrix *matrix;
@@ -144,6 +155,12 @@ static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model) {
     for (int i = 0; !err && t->c->options[i][0]; i++)
         if (*t->c->options[i][1]) /* else it is about the data */
             err = rb_options_set(ctx, options, t->c->options[i][0], t->c->options[i][1]);
+    if (!err && t->until > 0) err = rb_options_set_integer(ctx, options, "iterations", t->until);
+    if (!err && t->checkpoint) err = rb_options_set(ctx, options, "checkpoint", t->checkpoint);
+    if (!err && t->checkpoint) err = rb_options_set(ctx, options, "checkpoint-every", "2");
+    if (t->limit > 0 && ctx->comm.rank == 1) ctx->allocations_left = t->limit;
+    int left = 4;
+    if (t->stops) rb_context_on_progress(ctx, stop_after, &left);
     err = err ? err : rb_fit(ctx, options, source, NULL, model);
     rb_options_free(options);
     rb_source_free(source);
@@ -210,7 +227,7 @@ static void processes_give_the_bits_of_one(void **state) {
         bool below = !cases[k].options[0][0] || *cases[k].options[0][1];
         for (int64_t e = 0; !below && e < cases[k].n * cases[k].m; e++)
             values[e] = fabs(values[e]);
-        struct task t = {&cases[k], values};
+        struct task t = {.c = &cases[k], .values = values};
         rb_context *ctx = fixture_context();
         rb_model *model;
         assert_ok(ctx, fit(ctx, &t, &model));
@@ -227,7 +244,167 @@ static void processes_give_the_bits_of_one(void **state) {
     }
 }
 
+/* ---- failures ---- */
+
+static const struct fit_case plain = {
+    .name = "plain", .method = "rfn", .n = 33000, .m = 6, .options = {{"iterations", "4"}}};
+
+/* The message of a process, or "" after a fit that went well. */
+static int tell(rb_context *ctx, const struct task *t, char *result) {
+    rb_model *model = NULL;
+    rb_error err = fit(ctx, t, &model);
+    snprintf(result, MESSAGE, "%s", err ? rb_context_error(ctx) : "");
+    rb_model_free(model);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static rb_context *context_of(processes *p) {
+    rb_comm comm = processes_comm(p);
+    rb_context *ctx = fixture_context();
+    assert_ok(ctx, rb_context_set_comm(ctx, &comm));
+    return ctx;
+}
+
+static int fit_and_tell(processes *p, void *user, char *result) {
+    alarm(60); /* none waits for one that has gone */
+    return tell(context_of(p), user, result);
+}
+
+static void one_that_fails_ends_all(void **state) {
+    (void)state;
+    double *values = fixture_values(plain.n, plain.m, 3, 7);
+    int failed = 0;
+    for (int limit = 1; limit < 400; limit += 37) {
+        struct task t = {.c = &plain, .values = values, .limit = limit};
+        char *told = processes_run(3, fit_and_tell, &t, MESSAGE);
+        assert_non_null(told);
+        failed += *told != '\0';
+        for (int r = 0; r < 3; r++)
+            if (strcmp(told + r * MESSAGE, told)) fail_msg("limit %d: %d says '%s', not '%s'", limit, r, told + r*MESSAGE, told);
+        assert_true(*told == '\0' || strncmp(told, "process 1: ", 11) == 0);
+        munmap(told, 3 * MESSAGE);
+    }
+    assert_true(failed > 3);
+    free(values);
+}
+
+static int leave(processes *p, void *user, char *result) {
+    if (p->rank == 1) return 0;
+    alarm(60);
+    return tell(context_of(p), user, result);
+}
+
+static void one_that_is_gone_is_missed(void **state) {
+    (void)state;
+    double *values = fixture_values(plain.n, plain.m, 3, 7);
+    struct task t = {.c = &plain, .values = values};
+    char *told = processes_run(2, leave, &t, MESSAGE);
+    assert_non_null(told);
+    assert_non_null(strstr(told, "cannot be reached any more"));
+    munmap(told, 2 * MESSAGE);
+    free(values);
+}
+
+static void what_processes_cannot_do_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *option, *value, *sentence;
+    } refused[] = {
+        {"rfn", "estep", "cascade", "cannot try candidates"},
+        {"rfn", "batch-size", "100", "leave out `batch-size`"},
+        {"rfn", "accelerate", "nesterov", "leave out `accelerate`"},
+        {"kmeans", "iterations", "3", "'kmeans' cannot be fitted by several processes"},
+    };
+    double *values = fixture_values(400, 6, 3, 7);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct fit_case c = {.method = refused[i].method,
+                             .n = 400,
+                             .m = 6,
+                             .options = {{refused[i].option, refused[i].value}}};
+        struct task t = {.c = &c, .values = values};
+        char *told = processes_run(2, fit_and_tell, &t, MESSAGE);
+        assert_non_null(told);
+        assert_non_null(strstr(told, refused[i].sentence));
+        assert_string_equal(told + MESSAGE, told);
+        munmap(told, 2 * MESSAGE);
+    }
+    free(values);
+}
+
+static void tables_are_checked(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    processes p = {.rank = 2, .ranks = 2};
+    rb_comm comm = processes_comm(&p);
+    assert_int_equal(rb_context_set_comm(ctx, &comm), RB_ERROR_ARGUMENT);
+    comm.size = 8;
+    assert_int_equal(rb_context_set_comm(ctx, &comm), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_set_comm(ctx, NULL), RB_OK);
+    assert_int_equal(rb_comm_agree(ctx, RB_ERROR_DATA), RB_ERROR_DATA);
+    rb_context_free(ctx);
+}
+
+/* ---- checkpoints ---- */
+
+/* Begins with some processes and goes on with others: as if one had never stopped. */
+static int fit_a_part(processes *p, void *user, char *result) {
+    struct task *t = user;
+    rb_context *ctx = context_of(p);
+    rb_model *model = NULL;
+    rb_io_use(ctx);
+    rb_error err = fit(ctx, t, &model);
+    if (err)
+        fprintf(stderr, "process %d: %s\n", p->rank, rb_context_error(ctx));
+    else
+        keep(model, (double *)(void *)result);
+    rb_model_free(model);
+    rb_context_free(ctx);
+    return err != RB_OK;
+}
+
+static const struct fit_case kept[] = {
+    {.name = "cyclic", .method = "rfn", .n = 33000, .m = 6, .options = {{"estep", "cyclic"}}},
+    {.name = "newton", .method = "rfn", .n = 33000, .m = 6, .options = {{"estep", "newton"}}},
+    {.name = "nmf", .method = "nmf", .n = 33000, .m = 6, .options = {{"non-negative", ""}}},
+    {.name = "fabia", .method = "fabia", .n = 33000, .m = 6},
+};
+
+static void any_number_goes_on(void **state) {
+    (void)state;
+    static const int ranks[][2] = {{2, 1}, {1, 4}, {4, 2}};
+    enum { BYTES = RESULT_VALUES * sizeof(double) };
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        double *values = fixture_values(kept[k].n, kept[k].m, 3, 7);
+        for (int64_t e = 0; e < kept[k].n * kept[k].m; e++)
+            values[e] = fabs(values[e]);
+        struct task t = {.c = &kept[k], .values = values, .until = 9};
+        char *one = processes_run(1, fit_a_part, &t, BYTES);
+        assert_non_null(one);
+        for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+            t.checkpoint = "processes.checkpoint";
+            unlink(t.checkpoint);
+            for (int turn = 0; turn < 2; turn++) {
+                t.stops = turn == 0;
+                char *many = processes_run(ranks[r][turn], fit_a_part, &t, BYTES);
+                if (!many) fail_msg("%s: %d processes failed", kept[k].name, ranks[r][turn]);
+                if (turn == 1)
+                    compare(&kept[k], ranks[r][1], (double *)(void *)one, (double *)(void *)many);
+                munmap(many, (size_t)ranks[r][turn] * BYTES);
+            }
+        }
+        unlink(t.checkpoint);
+        munmap(one, BYTES);
+        free(values);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(processes_give_the_bits_of_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(processes_give_the_bits_of_one),
+                                       cmocka_unit_test(one_that_fails_ends_all),
+                                       cmocka_unit_test(one_that_is_gone_is_missed),
+                                       cmocka_unit_test(what_processes_cannot_do_is_refused),
+                                       cmocka_unit_test(any_number_goes_on),
+                                       cmocka_unit_test(tables_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -390,7 +390,8 @@ static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *
                 rest += k == j ? 0 : p->hessian[j * L + k] * codes[k * N + i];
             target[i] = -rest / p->hessian[j * L + j];
         }
-        rfn_feasible(ctx, &p->work.slices, p->quadratic.normalized, 0, view(target, 1, N), target, next);
+        rfn_feasible(ctx, &p->work.slices, p->quadratic.normalized, 0, view(target, 1, N), target,
+                     next);
         memcpy(codes + j * N, next, sizeof next);
     }
 }

@@ -89,7 +89,8 @@ static void add_groups(struct fixture *f, int first, int groups, bool fresh) {
         add_group(f, first + g);
         assert_ok(f->ctx, rb_sums_end_group(&f->sums));
     }
-    assert_ok(f->ctx, rb_sums_end(&f->sums));
+    assert_ok(f->ctx, rb_sums_close(&f->sums));
+    rb_sums_end(&f->sums);
 }
 
 /* The sum over groups first .. first + count - 1 as a tree, in float64. */

@@ -162,7 +162,7 @@ static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
 
 static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     converge(ctx, p, codes->values);
-    rb_error err = rb_check_stop(ctx);
+    rb_error err = rb_comm_agree(ctx, rb_check_stop(ctx));
     if (!err) {
         look(ctx, p, codes);
         err = p->device ? rfn_device_end(p->device) : RB_OK;
@@ -199,14 +199,14 @@ rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_p
     bool certifies = rfn_looks_at_certificate(p->setup, progress);
     rb_error err = RB_OK;
     if (p->setup->options.estep != RB_RFN_ESTEP_CYCLIC || last || certifies || traced)
-        err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
+        err = rb_comm_agree(ctx, rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max));
     if (!err && first) first_codes(ctx, p, codes);
     if (!err && last)
         err = finish(ctx, p, codes);
     else if (!err && !first)
         step(ctx, p, codes, &progress->cascade);
     err = err || !p->device ? err : rfn_device_end(p->device);
-    err = err ? err : rb_check_stop(ctx); /* which left the step undone */
+    err = rb_comm_agree(ctx, err ? err : rb_check_stop(ctx)); /* which left the step undone */
     if (!err && !last && (certifies || traced)) look(ctx, p, codes);
     if (!err && certifies) {
         err = find_certificate(ctx, p, codes);

@@ -17,7 +17,8 @@ static void move_unit(void *arg, int64_t j, int worker) {
     bool normalized = s->problem->normalized;
     rb_dense code = rb_dense_rows(s->codes, j, 1), next = rb_dense_rows(s->next, j, 1);
     if (rfn_clears_dead(s->problem, j, s->next)) return;
-    rfn_feasible(s->ctx, &s->work->slices, normalized, s->lambda, code, rb_dense_row(s->along, j), next.data);
+    rfn_feasible(s->ctx, &s->work->slices, normalized, s->lambda, code, rb_dense_row(s->along, j),
+                 next.data);
     if (s->gamma < 1) {
         for (int64_t i = 0; i < next.cols; i++) {
             double move = rb_get(next.type, next.data, i) - rb_get(code.type, code.data, i);

@@ -96,7 +96,8 @@ static void restore_unit(void *arg, int64_t j, int worker) {
     }
     /* What rounding has left, and units whose codes the step had all made 0. */
     rb_dense next = rb_dense_rows(s->next, j, 1);
-    if (!rfn_is_dead(s->problem, j)) rfn_feasible(s->ctx, &s->work->slices, true, 0, next, next.data, next.data);
+    if (!rfn_is_dead(s->problem, j))
+        rfn_feasible(s->ctx, &s->work->slices, true, 0, next, next.data, next.data);
 }
 
 static bool restore(rfn_search *s, double step) {
