@@ -157,7 +157,8 @@ int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
 bool is_model(rb_context *ctx, const char *path); /* a model that can be loaded */
-/* beside.c: the table that a function of a library gives, which is loaded; NULL: it is not there. */
+/* beside.c: the table that a function of a library gives, which is loaded; NULL: it is not
+ * there. */
 const void *table_beside(const char *library, const char *function);
 
 /* processes.c: meets the other processes that a launcher has started, where there are any. A status

@@ -63,8 +63,8 @@ typedef struct rb_problem {
      * is added up over samples is added group by group, so that it is the same for any number of
      * processes. */
     int64_t groups, first_group, own_groups;
-    /* What is subtracted from each feature of sparse blocks, also where this process has none; NULL:
-     * nothing. */
+    /* What is subtracted from each feature of sparse blocks, also where this process has none;
+     * NULL: nothing. */
     const double *shift;
 } rb_problem;
 

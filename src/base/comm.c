@@ -1,8 +1,8 @@
 /* Several processes: sums and other combinations over all of them, and what they agree upon.
  *
- * Values are combined by a butterfly: with each of its partners, at distances 1, 2, 4 ..., a process
- * exchanges what it has so far. With a power of two processes sums are thereby added in the binary
- * tree that one process has (src/em/sums.c), and come out the same everywhere. Processes beyond a
+ * Values are combined by a butterfly: with each of its partners, at distances 1, 2, 4 ..., a
+ * process exchanges what it has so far. With a power of two processes sums are thereby added in the
+ * binary tree that one process has (tree.c), and come out the same everywhere. Processes beyond a
  * power of two hand theirs to one of the others first. Once a partner cannot be reached nothing is
  * exchanged any more, and rb_comm_agree says so. */
 #include "base.h"

@@ -35,8 +35,8 @@ typedef struct rfn_quadratic {
     const rfn_patterns *patterns; /* of samples that lack values; NULL: P is that of all samples */
 } rfn_quadratic;
 
-/* Samples in slices, each a task; none has samples of two groups, so that a group is cut in the same
- * way whichever process has it. */
+/* Samples in slices, each a task; none has samples of two groups, so that a group is cut in the
+ * same way whichever process has it. */
 typedef struct rfn_slices {
     int64_t all;                  /* samples of all processes */
     int64_t place;                /* of the first one here among them */
