@@ -172,6 +172,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_model_load_memory": (ERROR, [P, P, N, POINTER(P)]),
     "rb_free_memory": (None, [P]),
     "rb_model_method": (S, [P]),
+    "rb_model_table": (POINTER(CMethod), [P]),
     "rb_model_features": (I, [P]),
     "rb_model_inputs": (I, [P]),
     "rb_model_units": (I, [P]),

@@ -12,7 +12,7 @@ import numpy as np
 from ._context import Callback, Context
 from ._library import FLOAT32, StateFn, core, io, text
 from ._options import Options
-from ._registry import methods
+from ._registry import metrics_told
 from ._sources import TYPES, ArraySource, Source
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -177,17 +177,12 @@ class Model:
             core.rb_model_history(self._pointer, t, *(byref(value) for value in values))
             for column, value in zip(history.values(), values):
                 column[t] = value.value
-        for name in self._metric_names():
+        for name in metrics_told(core.rb_model_table(self._pointer).contents):
             history[name] = np.empty(self.n_iter)
             for t in range(self.n_iter):
                 core.rb_model_metric(self._pointer, t, name.encode(), byref(values[0]))
                 history[name][t] = values[0].value
         return history
-
-    def _metric_names(self) -> list[str]:
-        with Context() as context:
-            names = next(m.metrics for m in methods(context) if m.name == self.method)
-        return list(names)
 
     # -- what is done with it
 

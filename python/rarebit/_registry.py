@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ._context import Context
 from ._library import core, text
@@ -24,6 +25,14 @@ class Method:
     """Can an M-step follow each batch of samples?"""
 
 
+def metrics_told(table: Any) -> tuple[str, ...]:
+    """What a method tells of iterations besides the objective."""
+    names: list[str] = []
+    while table.metric_names and table.metric_names[len(names)]:
+        names.append(table.metric_names[len(names)].decode())
+    return tuple(names)
+
+
 def methods(context: Context) -> list[Method]:
     """In the order of the library."""
     found: list[Method] = []
@@ -32,9 +41,6 @@ def methods(context: Context) -> list[Method]:
         if not pointer:
             return found
         table = pointer.contents
-        metrics: list[str] = []
-        while table.metric_names and table.metric_names[len(metrics)]:
-            metrics.append(table.metric_names[len(metrics)].decode())
         found.append(Method(text(table.name) or "", text(table.title) or "",
-                            text(table.code_name) or "", tuple(metrics), table.missing,
+                            text(table.code_name) or "", metrics_told(table), table.missing,
                             table.takes_batches))

@@ -39,6 +39,7 @@ def test_a_stack_is_that_of_the_program(digits, program, tmp_path):
     lent = rarebit._sources.ArraySource
     assert (above.encode(lent(below.encode(lent(X)))) == codes).all()
     assert stack.reconstruct(X).shape == X.shape
+    assert len(stack.history_["objective"]) == stack.n_iter_ == 8
 
 
 def test_a_stack_is_an_estimator(digits):
@@ -76,6 +77,8 @@ def test_what_a_net_says(digits):
     assert (fitted.classes_[chances.argmax(axis=1)] == said).all() and said.dtype == y.dtype
     right = (said == y[400:]).mean()
     assert fitted.score(X[400:], y[400:]) == pytest.approx(right) and right > 0.5
+    assert len(fitted.history_["train_error"]) == 8
+    assert fitted.history_["train_error"][-1] < fitted.history_["train_error"][0]
     scores = fitted.scores(X[400:], y[400:])
     assert scores["low"] < 1 - right < scores["high"]
     assert scores["log_loss"] == pytest.approx(log_loss(y[400:], chances.astype(float)), rel=1e-4)
