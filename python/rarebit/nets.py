@@ -198,7 +198,7 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         Parameters
         ----------
         X, covariates : samples x features, as of the other estimators
-        y : the class of each sample; or 0 and 1, samples x classes that do not exclude each other
+        y : the class of each sample, None and NaN for those to leave out; or 0 and 1, samples x classes that do not exclude each other
         start : fitted estimator or Model, optional
             Its layers and preprocessing are where the net begins: an RFN, DAE, RBM, PCA, Stack or
             net. None: layers at random, as the parameter `layers` says.
@@ -209,11 +209,11 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         _refuse_others(self, others)
         y = _given(self, y)
         several = y.ndim == 2 and y.shape[1] > 1
-        y = y if several else y.ravel()
-        if y.dtype.kind == "f" and (y != np.round(y)).any():
-            raise ValueError(f"y has the value {y[y != np.round(y)][0]}, which is no class; "
-                             "NetRegressor predicts values")
-        self.classes_ = np.arange(y.shape[1]) if several else np.unique(y)
+        known = y.ravel()[_known(y)]
+        if known.dtype.kind == "f" and (known != np.round(known)).any():
+            raise ValueError(f"y has the value {known[known != np.round(known)][0]}, which is no "
+                             "class; NetRegressor predicts values")
+        self.classes_ = np.arange(y.shape[1]) if several else np.unique(known)
         self._train(X, y, covariates, start, valid, "logistic" if several else "softmax")
         return self
 
@@ -221,12 +221,13 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         y = np.asarray(y)
         if y.ndim == 2 and y.shape[1] > 1:
             return super()._targets(labelled, y)
-        y = y.ravel()
-        which = np.ascontiguousarray(np.searchsorted(self.classes_, y), dtype=np.int64)
-        strange = np.append(self.classes_, self.classes_[-1:])[which] != y
+        there, which = _known(y), np.full(y.size, -1, dtype=np.int64)
+        known = y.ravel()[there]
+        which[there] = np.searchsorted(self.classes_, known)
+        strange = np.append(self.classes_, self.classes_[-1:])[which[there]] != known
         if strange.any():
-            raise ValueError(f"y has the class {y[strange][0]!r}, which the training samples have "
-                             "not")
+            raise ValueError(f"y has the class {known[strange][0]!r}, which the training samples "
+                             "have not")
         names = groups_of(self.classes_)
         labelled.n_classes, labelled.class_of, labelled.names = len(names), which.ctypes.data, names
         return which, names
@@ -283,6 +284,11 @@ def _given(net: Net, y: Any) -> Array:
     if y is None:
         raise ValueError(f"{type(net).__name__} requires y to be passed, but the target y is None")
     return np.asarray(y)
+
+
+def _known(y: Array) -> Array:
+    """Which have a class: None and NaN are none."""
+    return np.asarray([v is not None and v == v for v in y.ravel().tolist()], dtype=bool)
 
 
 def _make_options(pointer: Any, _: Any, handle: Any) -> int:

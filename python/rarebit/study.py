@@ -169,6 +169,8 @@ def merge(parts: Sequence[Any], path: Any) -> tuple[int, int]:
     >>> rarebit.select(rarebit.RFN(random_state=1), X, checkpoint="all")
     """
     names = [os.fsencode(part) for part in parts]
+    if not names:
+        raise ValueError("there are no parts to merge; name one or more")
     found, count = c_int64(), c_int64()
     with Context() as context:
         context.run(io().rb_journal_merge, (c_char_p * len(names))(*names), len(names),

@@ -82,6 +82,9 @@ def test_what_a_net_says(digits):
     scores = fitted.scores(X[400:], y[400:])
     assert scores["low"] < 1 - right < scores["high"]
     assert scores["log_loss"] == pytest.approx(log_loss(y[400:], chances.astype(float)), rel=1e-4)
+    some = np.where(np.arange(400) < 300, y[:400], np.nan)
+    left_out = net().fit(X[:400], some).predict(X)
+    assert (left_out == net().fit(X[:400], some.tolist()[:300] + [None] * 100).predict(X)).all()
     words = net().fit(X[:400], np.array(list("abcdefghij"))[y[:400]])
     assert set(words.predict(X)) <= set("abcdefghij")
 

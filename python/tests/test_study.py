@@ -143,5 +143,7 @@ def test_parts_of_several_machines(table, tmp_path):
     fitted = rarebit.RFN(3, random_state=1, iterations=15).fit(table)
     assert rarebit.report(fitted, table, permutations=8, part="1/2",
                           checkpoint=tmp_path / "p") is None
+    with pytest.raises(ValueError, match="no parts"):
+        rarebit.merge([], tmp_path / "all")
     with pytest.raises(OSError, match="none"):
         rarebit.merge([tmp_path / "none"], tmp_path / "all")
