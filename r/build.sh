@@ -57,6 +57,13 @@ done
     cp "$here/$file" "$core/$file"
 done
 
+# R CMD build leaves out folders that are called check.
+mv "$core/src/check" "$core/src/checking"
+grep -rl '^#include "check/' "$core/src" | while read -r file; do
+    sed 's|^#include "check/|#include "checking/|' "$file" >"$work/file"
+    mv "$work/file" "$file"
+done
+
 # As cmake/Kernels.cmake does it, by pragmas where the compiler knows them.
 kernels() {
     cat <<END

@@ -44,6 +44,9 @@ grep -q '^rarebit/src/core/include/rarebit/stack.h$' content || fail "the tarbal
 if grep -E '^rarebit/src/core/(src/(io|plot|media|cl|nets/files)/|include/rarebit/(io|plot|denoise|cl)\.h)' content; then
     fail "the tarball has what the core does without"
 fi
+if grep -E '/(check|chm)/' content; then
+    fail "R CMD build leaves out folders of these names"
+fi
 
 # What stands in the way is not removed, be it a folder, a file or a link that leads nowhere.
 refused() {
