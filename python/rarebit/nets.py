@@ -198,7 +198,8 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         Parameters
         ----------
         X, covariates : samples x features, as of the other estimators
-        y : the class of each sample, None and NaN for those to leave out; or 0 and 1, samples x classes that do not exclude each other
+        y : the class of each sample, None and NaN for those to leave out; or 0 and 1, samples x
+            classes that do not exclude each other
         start : fitted estimator or Model, optional
             Its layers and preprocessing are where the net begins: an RFN, DAE, RBM, PCA, Stack or
             net. None: layers at random, as the parameter `layers` says.

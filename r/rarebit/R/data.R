@@ -101,3 +101,9 @@ read_samples <- function(x, samples, assay, reading, covariates, regress = NULL)
   data <- as_samples(x, samples = samples, assay = assay, reading = reading)
   bind_covariates(data, covariates_for(x, covariates, regress))
 }
+
+convert_data <- function(x, file, samples = "rows", assay = NULL, reading = list()) {
+  data <- read_samples(x, samples, assay, reading, NULL)
+  said(.Call(C_write, data$handle, path_of(file)))
+  invisible(file)
+}

@@ -183,3 +183,8 @@ save_model <- function(model, file) {
 }
 
 load_model <- function(file) new_model(said(.Call(C_load, path_of(file))), NULL)
+
+export_model <- function(model, file, filter = NULL) {
+  said(.Call(C_export, pointer_of(model), filter, path_of(file)))
+  invisible(file)
+}

@@ -45,6 +45,8 @@ SEXP binding_compare_models(SEXP first, SEXP second, SEXP options, SEXP threads)
 SEXP binding_compare_cohorts(SEXP model, SEXP first, SEXP second, SEXP options, SEXP threads);
 SEXP binding_rerun(SEXP model, SEXP data, SEXP start, SEXP threads);
 
+SEXP binding_write(SEXP data, SEXP path);
+SEXP binding_export(SEXP model, SEXP filter, SEXP path);
 SEXP binding_merge(SEXP parts, SEXP path);
 SEXP binding_open(SEXP path, SEXP options);
 SEXP binding_save(SEXP model, SEXP path);

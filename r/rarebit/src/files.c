@@ -4,6 +4,7 @@
 #include "calls.h"
 
 #ifdef RAREBIT_IO
+#include <rarebit/deep.h>
 #include <rarebit/io.h>
 
 void need_files(void) {
@@ -24,6 +25,33 @@ rb_error write_page(const rb_document *document, const char *title, const char *
 
 rb_error read_sets(const char *path, rb_feature_sets *sets) {
     return rb_feature_sets_read(context(), path, sets);
+}
+
+SEXP binding_write(SEXP data, SEXP path) {
+    rb_source *source = data_of(data)->source;
+    const char *to = text_of(path);
+    call_frame frame;
+    call_begin(&frame, rb_context_threads(context()), R_NilValue);
+    rb_error err = rb_write(context(), source, to);
+    call_end(&frame);
+    check(err);
+    return R_NilValue;
+}
+
+SEXP binding_export(SEXP model, SEXP filter, SEXP path) {
+#ifdef RAREBIT_NETS
+    const rb_model *of = model_of(model);
+    const char *how = filter == R_NilValue ? NULL : text_of(filter), *to = text_of(path);
+    rb_layers *layers = NULL;
+    check(rb_layers_new(context(), of, how, &layers));
+    rb_error err = rb_layers_write(context(), of, layers, to);
+    rb_layers_free(layers);
+    check(err);
+#else
+    (void)model, (void)filter, (void)path;
+    refuse("this rarebit was built without librarebit-nets, which writes layers");
+#endif
+    return R_NilValue;
 }
 
 SEXP binding_merge(SEXP parts, SEXP path) {
@@ -80,6 +108,18 @@ rb_error write_page(const rb_document *document, const char *title, const char *
 rb_error read_sets(const char *path, rb_feature_sets *sets) {
     (void)path, (void)sets;
     return RB_ERROR_UNSUPPORTED;
+}
+
+SEXP binding_write(SEXP data, SEXP path) {
+    (void)data, (void)path;
+    need_files();
+    return R_NilValue;
+}
+
+SEXP binding_export(SEXP model, SEXP filter, SEXP path) {
+    (void)model, (void)filter, (void)path;
+    need_files();
+    return R_NilValue;
 }
 
 SEXP binding_merge(SEXP parts, SEXP path) {

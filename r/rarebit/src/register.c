@@ -46,6 +46,8 @@ const R_CallMethodDef binding_calls[] = {
     {"C_read", (DL_FUNC)&binding_read, 1},
     {"C_keep", (DL_FUNC)&binding_keep, 2},
     {"C_kept", (DL_FUNC)&binding_kept, 1},
+    {"C_write", (DL_FUNC)&binding_write, 2},
+    {"C_export", (DL_FUNC)&binding_export, 3},
     {"C_merge", (DL_FUNC)&binding_merge, 2},
     {"C_open", (DL_FUNC)&binding_open, 2},
     {"C_save", (DL_FUNC)&binding_save, 2},

@@ -31,7 +31,8 @@ PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.tra
           "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
           "report": "report(page)"}
 R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
-     "methods": "compare_methods", "select": "select_units", "merge": "merge_results", "check": "check_data",
+     "methods": "compare_methods", "select": "select_units", "merge": "merge_results",
+     "convert": "convert_data", "export": "export_model", "check": "check_data",
      "compare": "compare_models", "modules --labels": "report(labels)",
      "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
      "report": "report(page)", "info": "summary", "plot history": "plot", "plot codes": "plot"}

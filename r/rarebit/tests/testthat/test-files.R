@@ -126,3 +126,16 @@ test_that("Python and R have the same bits and the same model files", {
     expect_identical(fit_history(theirs)$objective, fit_history(mine)$objective)
   }
 })
+
+test_that("data and layers are written for others", {
+  skip_if_not(has_files())
+  path <- tempfile(fileext = ".tsv")
+  expect_identical(convert_data(planted(), path), path)
+  back <- as.matrix(utils::read.table(path, sep = "\t", header = TRUE, row.names = 1))
+  expect_equal(back, planted(), tolerance = 1e-7)
+  expect_error(convert_data(planted(), tempfile(fileext = ".doc")), "suffix|must end")
+  layers <- tempfile(fileext = ".npz")
+  quiet(export_model(fit(), layers, filter = "plain"))
+  expect_true("weights1.npy" %in% utils::unzip(layers, list = TRUE)$Name)
+  expect_error(export_model(quiet(rarebit(planted(), 2, method = "pca")), layers), "layers")
+})
