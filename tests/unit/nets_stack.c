@@ -42,15 +42,21 @@ static rb_model *fit_stack(const stage *s, const char *units) {
     return stack;
 }
 
-static rb_model *fit_plain(const stage *s, rb_source *source, const char *units) {
+static rb_model *fit_in(const stage *s, rb_source *source, const char *units,
+                        const char *precision) {
     rb_options *options;
     rb_model *model;
     assert_ok(s->ctx, rb_options_new(s->ctx, "rfn", &options));
     assert_ok(s->ctx, rb_options_set(s->ctx, options, "units", units));
     assert_ok(s->ctx, rb_options_set(s->ctx, options, "iterations", "12"));
+    assert_ok(s->ctx, rb_options_set(s->ctx, options, "precision", precision));
     assert_ok(s->ctx, rb_fit(s->ctx, options, source, NULL, &model));
     rb_options_free(options);
     return model;
+}
+
+static rb_model *fit_plain(const stage *s, rb_source *source, const char *units) {
+    return fit_in(s, source, units, "float32");
 }
 
 static void assert_same_array(const rb_model *a, const rb_model *b, const char *name) {
@@ -139,6 +145,38 @@ static void codes_are_those_of_the_layers(void **state) {
     rb_matrix_free(matrix);
     rb_model_free(first);
     rb_model_free(stack);
+    end(&s);
+}
+
+/* Down through layers of either precision, as through each by hand. */
+static void layers_may_differ_in_precision(void **state) {
+    (void)state;
+    stage s = begin();
+    static const char *const precisions[] = {"float32", "float64"};
+    for (int lower = 0; lower < 2; lower++) {
+        rb_model *first = fit_in(&s, s.source, "9", precisions[lower]), *stack;
+        double codes[N * FIRST], top[N * SECOND], below[N * FIRST], rows[N * M], got[N * M];
+        rb_matrix *between, *encoded, *decoded;
+        assert_ok(s.ctx, rb_encode_into(s.ctx, first, s.source, RB_FLOAT64, codes, FIRST, 1));
+        rb_source *source = fixture_source(s.ctx, codes, N, FIRST, &between);
+        rb_model *second = fit_in(&s, source, "5", precisions[1 - lower]);
+        assert_ok(s.ctx, rb_encode_into(s.ctx, second, source, RB_FLOAT64, top, SECOND, 1));
+        assert_ok(s.ctx, rb_matrix_dense(s.ctx, RB_FLOAT64, N, SECOND, top, SECOND, 1, &encoded));
+        assert_ok(s.ctx, rb_decode_into(s.ctx, second, encoded, RB_FLOAT64, below, FIRST, 1));
+        assert_ok(s.ctx, rb_matrix_dense(s.ctx, RB_FLOAT64, N, FIRST, below, FIRST, 1, &decoded));
+        assert_ok(s.ctx, rb_decode_into(s.ctx, first, decoded, RB_FLOAT64, rows, M, 1));
+        assert_ok(s.ctx, rb_stack_new(s.ctx, (const rb_model *[]){first, second}, 2, &stack));
+        assert_ok(s.ctx, rb_decode_into(s.ctx, stack, encoded, RB_FLOAT64, got, M, 1));
+        for (int e = 0; e < N * M; e++)
+            assert_close(got[e], rows[e], 1e-4);
+        rb_matrix_free(decoded);
+        rb_matrix_free(encoded);
+        rb_source_free(source);
+        rb_matrix_free(between);
+        rb_model_free(stack);
+        rb_model_free(second);
+        rb_model_free(first);
+    }
     end(&s);
 }
 
@@ -405,6 +443,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_layer_is_the_plain_fit),
         cmocka_unit_test(codes_are_those_of_the_layers),
+        cmocka_unit_test(layers_may_differ_in_precision),
         cmocka_unit_test(loadings_are_the_projection),
         cmocka_unit_test(streaming_and_threads_change_nothing),
         cmocka_unit_test(every_form_keeps_it),
