@@ -280,9 +280,9 @@ static void one_that_fails_ends_all(void **state) {
         char *told = processes_run(3, fit_and_tell, &t, MESSAGE);
         assert_non_null(told);
         failed += *told != '\0';
-        for (int r = 0; r < 3; r++)
-            assert_string_equal(told + r * MESSAGE, told);
-        assert_true(*told == '\0' || strncmp(told, "process 1: ", 11) == 0);
+        for (int r = 0; r < 3; r++) /* where it stood differs */
+            assert_true(*told ? strstr(told + r * MESSAGE, "process 1: ") != NULL
+                              : told[r * MESSAGE] == '\0');
         munmap(told, 3 * MESSAGE);
     }
     assert_true(failed > 3);
