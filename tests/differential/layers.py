@@ -132,6 +132,7 @@ def graph(path, rows):
     """The outputs of a graph, node by node, all numbers in its own type."""
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
+    assert model.producer_name == "rarebit" and model.producer_version
     values = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     dtype = values["centre"].dtype
     assert [i.name for i in model.graph.input] == ["samples"]
