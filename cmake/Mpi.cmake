@@ -30,8 +30,7 @@ foreach(mpi ${RAREBIT_MPIS})
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME rarebit-mpi-${mpi} VERSION ${PROJECT_VERSION}
     SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi NAMELINK_COMPONENT mpi-dev)
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi-${mpi}
+    NAMELINK_COMPONENT mpi-${mpi}-dev)
+  install(FILES include/rarebit/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit COMPONENT mpi-${mpi}-dev)
 endforeach()
-if(RAREBIT_MPIS)
-  install(FILES include/rarebit/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit COMPONENT mpi-dev)
-endif()
