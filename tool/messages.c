@@ -50,7 +50,7 @@ static void put_line(const char *prefix, const char *format, va_list list) {
     report_progress_end();
     if (!silent)
         fprintf(stderr, "%s%s\n", prefix, text);
-    else if (*prefix)
+    else if (*prefix && strncmp(text, "warning: ", 9) != 0)
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
@@ -173,6 +173,7 @@ static void put_safely(const char *text) {
 }
 
 void report_interrupted(const char *checkpoint, bool written, bool resumable) {
+    if (silent) return;
     put_safely(line_shown ? "\r\033[K" : "");
     put_safely("rarebit: interrupted");
     put_safely(checkpoint ? "; the same command resumes from "

@@ -4,6 +4,7 @@
 
 #include <rarebit/mpi.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,18 @@ static int refuse(const struct launcher *l) {
     return STATUS_FAILED;
 }
 
+/* The launcher is of another MPI than the library: each process would be alone. */
+static int refuse_other(const struct launcher *l) {
+    mpi->end();
+    mpi = NULL;
+    report_silently(number_of(l->rank) > 0);
+    report_error("%d processes were started, but the MPI of librarebit-mpi-%s knows of %d; start "
+                 "them by that MPI",
+                 number_of(l->ranks), l->mpi, comm.ranks);
+    comm = (rb_comm){0};
+    return STATUS_FAILED;
+}
+
 int processes_begin(rb_context *ctx) {
     const struct launcher *l = launcher_of();
     char name[64];
@@ -62,6 +75,7 @@ int processes_begin(rb_context *ctx) {
         mpi = NULL;
         return refuse(l);
     }
+    if (comm.ranks != number_of(l->ranks)) return refuse_other(l);
     report_silently(comm.rank > 0);
     seed = draw_seed();
     comm.broadcast(comm.user, 0, sizeof seed, &seed);
@@ -74,9 +88,11 @@ bool processes_lead(void) {
 }
 
 int processes_threads(void) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int share = (int)sysconf(_SC_NPROCESSORS_ONLN) / (mpi ? comm.on_machine : 1);
+    cpu_set_t bound;
+    int own = sched_getaffinity(0, sizeof bound, &bound) ? share : CPU_COUNT(&bound);
     if (!mpi) return 0;
-    return processors > comm.on_machine ? (int)(processors / comm.on_machine) : 1;
+    return share < 1 || own < 1 ? 1 : own < share ? own : share;
 }
 
 int64_t processes_seed(void) {

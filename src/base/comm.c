@@ -18,7 +18,9 @@ rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
     if (!err && comm && (comm->rank < 0 || comm->rank >= comm->ranks))
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no process %d of %d", comm->rank,
                       comm->ranks);
-    void *chunk = !err && comm ? rb_alloc(ctx, CHUNK_BYTES, 1) : NULL;
+    if (!err && comm && comm->ranks > 1 && !(comm->exchange && comm->broadcast))
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "the table of processes lacks a function");
+    void *chunk = !err && comm ? rb_alloc_zero(ctx, CHUNK_BYTES, 1) : NULL;
     if (err || (comm && !chunk)) return err ? err : RB_ERROR_MEMORY;
     rb_free(ctx->chunk);
     ctx->chunk = chunk;
@@ -166,6 +168,7 @@ struct verdict {
 rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
     int ranks = rb_ranks(ctx);
     if (ranks == 1 || (err && err == ctx->agreed)) return err; /* all have it already */
+    if (err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx)) err = rb_check_stop(ctx);
     struct failures failed = {err != RB_OK, err ? ranks - rb_rank(ctx) : 0};
     rb_comm_combine(ctx, &failed, 1, sizeof failed, join_failures);
     if (failed.count > 0) {
@@ -174,7 +177,8 @@ rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
         memcpy(verdict.message, ctx->message, sizeof verdict.message);
         rb_comm_broadcast(ctx, first, &verdict, sizeof verdict);
         err = rb_fail(ctx, (rb_error)verdict.error, "%s", verdict.message);
-        bool alone = failed.count < ranks && err != RB_ERROR_STOPPED && err != RB_ERROR_INTERRUPTED;
+        bool alone = failed.count < ranks && *verdict.message && err != RB_ERROR_STOPPED &&
+                     err != RB_ERROR_INTERRUPTED;
         if (alone) rb_fail_prefix(ctx, "process %d: ", first);
     }
     ctx->agreed = err;

@@ -34,6 +34,23 @@ rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block) {
     return err;
 }
 
+static void join(int64_t count, void *mine, const void *theirs) {
+    (void)count;
+    rb_below *own = mine;
+    const rb_below *other = theirs;
+    bool first = other->count > 0 && (own->count == 0 || other->sample < own->sample);
+    own->sample = first ? other->sample : own->sample;
+    own->feature = first ? other->feature : own->feature;
+    own->count += other->count;
+    own->values += other->values;
+    own->squares += other->squares;
+    own->all_squares += other->all_squares;
+}
+
+void rb_below_join(rb_context *ctx, rb_below *below) {
+    rb_comm_combine(ctx, below, 1, sizeof *below, join);
+}
+
 void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
                    const rb_source *source, const char *method, const char *others) {
     if (below->count == 0) return;

@@ -420,6 +420,7 @@ typedef struct rb_below {
 } rb_below;
 
 rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block);
+void rb_below_join(rb_context *ctx, rb_below *below); /* those of all processes */
 /* Says what was found, if anything, of data of a method that takes values not to be below 0: a
  * warning, or where they may be noise around 0 a remark. others: "rfn or linca", which take
  * them. */

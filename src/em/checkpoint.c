@@ -40,11 +40,18 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     rb_error err = read_every(ctx, options->checkpoint_every, checkpoint);
     if (!err && rb_rank(ctx) == 0)
         err = checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
+    err = rb_comm_agree(ctx, err);
     if (err) return err;
     checkpoint->path = options->checkpoint;
-    checkpoint->written = run->began;
-    checkpoint->found = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
-    return RB_OK;
+    bool here = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
+    checkpoint->found = here;
+    rb_comm_broadcast(ctx, 0, &checkpoint->found, sizeof checkpoint->found);
+    return here == checkpoint->found
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_FILE,
+                         "the checkpoint %s is there for some processes alone; put it where all "
+                         "see the same",
+                         checkpoint->path);
 }
 
 void rb_checkpoint_end(rb_run *run) {
@@ -105,6 +112,7 @@ static rb_error put_array(void *user, const rb_kept *array) {
     rb_kept whole = *array;
     bool shared = rb_is_shared(w->run, array);
     rb_error err = shared ? rb_gather(ctx, w->run, &whole) : RB_OK;
+    ctx->agreed = RB_OK; /* the first one alone goes on with it */
     if (rb_rank(ctx) == 0 && !w->err) w->err = err ? err : out->store->put_array(out->file, &whole);
     if (shared) rb_free(whole.values);
     return RB_OK; /* the others wait for the rest */
@@ -140,7 +148,7 @@ static bool is_due(rb_context *ctx, const rb_run *run) {
     const rb_checkpoint *checkpoint = &run->checkpoint;
     if (checkpoint->every_iterations > 0)
         return run->model->iterations % checkpoint->every_iterations == 0;
-    bool due = run->now - checkpoint->written >= checkpoint->every_seconds;
+    bool due = run->elapsed - checkpoint->written >= checkpoint->every_seconds;
     rb_comm_broadcast(ctx, 0, &due, sizeof due);
     return due;
 }
@@ -154,5 +162,5 @@ void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit continues",
                (long long)run->model->iterations, rb_context_error(ctx));
     }
-    checkpoint->written = rb_seconds();
+    checkpoint->written = rb_seconds() - run->began;
 }

@@ -45,7 +45,7 @@ typedef struct rb_checkpoint {
     /* Due after so many iterations, or so many seconds; the other is 0. */
     int64_t every_iterations;
     double every_seconds;
-    double written; /* rb_seconds() of the last one */
+    double written; /* of rb_run.elapsed, the last one */
     bool found;     /* the file was there when the fit began, and is yet to be gone on from */
     bool current;   /* it is of the last iteration */
     const struct rb_checkpoint_store *store;
@@ -153,7 +153,7 @@ struct rb_run {
     const void *options; /* those of the method */
     const rb_preprocess *preprocess;
     rb_problem problem;
-    rb_shape shape, whole; /* of this process, and over the samples of all */
+    rb_shape shape, whole, none; /* of this process, over the samples of all, without samples */
     rb_sums sums;
     void *state; /* of the method; NULL: not yet made */
     rb_feed *feed;
@@ -167,7 +167,8 @@ struct rb_run {
     rb_stopping stopping;
     rb_snapshot snapshot;
     double began;    /* rb_seconds() when the first restart began */
-    double now;      /* and after the last iteration: all decisions by the clock are made by it */
+    double elapsed;  /* from then to the end of the last iteration, by the clock of the first
+                      * process: all decisions by the clock are made by it */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     rb_below *below; /* values below 0, while they are counted */
     bool below_told; /* they were, where the method explains none */

@@ -66,6 +66,8 @@ static void share_out(rb_context *ctx, rb_run *run) {
     p->first_group = rb_group_of(p->groups, rank, ranks);
     p->own_groups = rb_group_of(p->groups, rank + 1, ranks) - p->first_group;
     run->whole = run->shape;
+    p->own = 0;
+    run->none = rb_shape_of(p, run->options);
     p->first = rb_group_first(p, p->first_group);
     p->own = rb_group_first(p, p->first_group + p->own_groups) - p->first;
     run->shape = rb_shape_of(p, run->options);
@@ -283,7 +285,7 @@ static double last_objective(const rb_model *model) {
 /* Fits once; *best is the model of the largest objective so far. */
 static rb_error fit_once(rb_context *ctx, rb_run *run, int64_t restart, rb_model **best,
                          bool *stopped) {
-    rb_error err = new_model(ctx, run, restart);
+    rb_error err = rb_comm_agree(ctx, new_model(ctx, run, restart));
     if (err) return err;
     run->best = *best;
     err = rb_run_loop(ctx, run);
@@ -349,6 +351,33 @@ static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
     return err;
 }
 
+/* Do all have the same data, and compute in the same way? Else what each decides by itself would
+ * not be the same. */
+static rb_error check_alike(rb_context *ctx, const rb_run *run) {
+    const char *texts[] = {rb_build_info(ctx, "kernels"), rb_build_info(ctx, "blas"),
+                           rb_build_info(ctx, "blas_core")};
+    uint32_t sum = 0;
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
+    for (int i = 0; i < 3; i++)
+        sum = rb_crc32_add(&crc, sum, texts[i], strlen(texts[i]));
+    const double own[] = {sum, run->preprocess->checksum, (double)run->problem.n_samples};
+    double most[6]; /* and the least, turned over */
+    for (int i = 0; i < 3; i++) {
+        most[i] = own[i];
+        most[3 + i] = -own[i];
+    }
+    rb_comm_max(ctx, 6, most);
+    const rb_conflict conflicts[] = {
+        {most[1] != -most[4] || most[2] != -most[5],
+         "the processes do not have the same data; give all of them the same file"},
+        {most[0] != -most[3],
+         "the processes compute with different kernels or BLAS, and would not give the same; use "
+         "machines of one kind, or choose the same by RAREBIT_KERNEL and RAREBIT_BLAS_CORE"},
+        {0}};
+    return rb_check_conflicts(ctx, conflicts);
+}
+
 /* What several processes do not do together. */
 static rb_error check_processes(rb_context *ctx, const rb_run *run) {
     const rb_problem *p = &run->problem;
@@ -361,7 +390,8 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
         {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
         {0}};
     if (rb_ranks(ctx) == 1) return RB_OK;
-    rb_error err = rb_check_conflicts(ctx, conflicts);
+    rb_error err = check_alike(ctx, run);
+    err = err ? err : rb_check_conflicts(ctx, conflicts);
     return err ? err : rb_method_check_processes(ctx, p, run->options);
 }
 
@@ -449,12 +479,14 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     }
     rb_phase_end(ctx, before);
     run.preprocess = fitted;
+    err = rb_comm_agree(ctx, err);
     err = err ? err : fit_source(ctx, &run, model);
     rb_preprocess_free(fitted);
     rb_source_free(thin);
     rb_options_free(run.chosen);
-    err = err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
-    err = rb_comm_agree(ctx, err);
+    bool stopped = err == RB_ERROR_MEMORY && rb_ranks(ctx) == 1 && rb_asked_to_stop(ctx);
+    err = rb_comm_agree(ctx, stopped ? rb_check_stop(ctx) : err);
+    ctx->agreed = RB_OK;
     if (err) {
         rb_model_free(*model);
         *model = NULL;
@@ -479,6 +511,8 @@ rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_sour
     rb_error err = choose(ctx, options, NULL, &run);
     if (!err) {
         describe(ctx, &run, source, source->n_features);
+        run.shape = rb_shape_of(&run.problem, run.options);
+        share_out(ctx, &run);
         rb_preprocess_options wanted = wanted_preprocess(&run);
         int64_t before = rb_preprocess_memory(&wanted, source->n_samples, source->n_features);
         *bytes = rb_method_memory(&run.problem, run.options);

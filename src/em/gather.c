@@ -14,14 +14,15 @@ static rb_walk find_own(const rb_run *run, const char *name) {
     return walk;
 }
 
-/* Is that size of an array the number of samples? */
+/* Is that size of an array the number of samples? The same answer in all processes. */
 static bool counts_samples(const rb_run *run, int dim) {
-    return run->shape.dims[dim] != run->whole.dims[dim];
+    return run->none.dims[dim] != run->whole.dims[dim];
 }
 
 bool rb_is_shared(const rb_run *run, const rb_kept *whole) {
     const rb_field *field = find_own(run, whole->name).field;
-    return field && (counts_samples(run, field->rows) || counts_samples(run, field->columns));
+    return rb_ranks(run->sums.ctx) > 1 && field &&
+           (counts_samples(run, field->rows) || counts_samples(run, field->columns));
 }
 
 /* Samples first .. of the whole array and as many that stand alone: from one to the other. */
@@ -50,7 +51,12 @@ rb_error rb_gather(rb_context *ctx, const rb_run *run, rb_kept *whole) {
     int64_t cells = rb_kept_count(whole), samples = run->problem.n_samples, first;
     size_t size = rb_kept_size(whole->type), a_sample = (size_t)(cells / samples) * size;
     const void *own = whole->values;
-    void *share = rb_alloc(ctx, rank == 0 ? samples : 0, a_sample);
+    int64_t most = 0;
+    for (int r = 0; r < ranks; r++) {
+        int64_t count = share_of(run, r, ranks, &first);
+        most = count > most ? count : most;
+    }
+    void *share = rb_alloc(ctx, rank == 0 ? most : 0, a_sample);
     whole->values = rb_alloc(ctx, rank == 0 ? cells : 0, size);
     rb_error err = rb_comm_agree(ctx, share && whole->values ? RB_OK : RB_ERROR_MEMORY);
     for (int r = 0; !err && r < ranks; r++) {

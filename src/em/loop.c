@@ -91,6 +91,7 @@ static rb_error survey(rb_context *ctx, rb_run *run) {
     rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, all.groups, true, true);
     err = err ? err : is_known(ctx, run, &known);
     if (!err && !known) err = add_up(ctx, run, all, survey_block);
+    if (!err && run->below) rb_below_join(ctx, run->below);
     if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
     if (!err && run->below) {
         run->below_told = true;
@@ -126,7 +127,7 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
     const rb_fit_options *fit = run->problem.fit;
     int64_t done = run->problem.restart * fit->iterations + iteration;
     int64_t all = fit->restarts * fit->iterations;
-    double elapsed = run->now - run->began;
+    double elapsed = run->elapsed;
     double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
     if (fit->max_time > 0) remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
     rb_progress progress = {
@@ -179,10 +180,11 @@ static rb_error evaluate(rb_context *ctx, rb_run *run, rb_history *entry) {
 }
 
 /* The clock of the first process counts. */
-static double now(rb_context *ctx, const rb_run *run) {
-    double elapsed = rb_seconds() - run->began;
-    rb_comm_broadcast(ctx, 0, &elapsed, sizeof elapsed);
-    return run->began + elapsed;
+static void read_clock(rb_context *ctx, rb_run *run, double began, double *seconds) {
+    double now = rb_seconds(), both[] = {now - run->began, now - began};
+    rb_comm_broadcast(ctx, 0, both, sizeof both);
+    run->elapsed = both[0];
+    *seconds = both[1];
 }
 
 static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {
@@ -192,12 +194,11 @@ static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {
     rb_accelerate_before(ctx, run);
     rb_error err = evaluate(ctx, run, entry);
     err = rb_comm_agree(ctx, rb_accelerate_after(ctx, run, err, entry));
-    run->now = now(ctx, run);
-    entry->seconds = run->now - began;
+    read_clock(ctx, run, began, &entry->seconds);
     if (err && !*rb_context_error(ctx))
         rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
     if (err) rb_fail_prefix(ctx, "iteration %lld: ", (long long)run->model->iterations + 1);
-    return err ? err : rb_model_add_history(ctx, run->model, *entry);
+    return rb_comm_agree(ctx, err ? err : rb_model_add_history(ctx, run->model, *entry));
 }
 
 static rb_error iterations(rb_context *ctx, rb_run *run) {
@@ -265,6 +266,7 @@ static rb_error last_estep(rb_context *ctx, rb_run *run) {
  * iteration that is whole remains; before the first one of a later restart the restarts before it.
  */
 static rb_error go_back(rb_context *ctx, rb_run *run) {
+    ctx->agreed = RB_OK; /* and dealt with */
     bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run);
     bool unread = run->checkpoint.found; /* what is there knows more */
     if (!unread && (whole || run->best)) rb_checkpoint_after(ctx, run, true);
@@ -280,13 +282,13 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &run->state);
     err = rb_comm_agree(ctx, err);
     if (err) return err;
-    run->now = rb_seconds();
+    run->elapsed = rb_seconds() - run->began;
     run->sums = (rb_sums){.ctx = ctx,
                           .method = method,
                           .shape = &run->shape,
                           .state = run->state,
                           .decay = run->problem.decay};
-    err = prepare(ctx, run);
+    err = rb_comm_agree(ctx, prepare(ctx, run));
     err = err ? err : iterations(ctx, run);
     err = err ? err : last_estep(ctx, run);
     if (err == RB_ERROR_STOPPED) err = go_back(ctx, run);
@@ -297,7 +299,8 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     if (!err) {
         run->settles = rb_may_stop(run);
         rb_phase before = rb_phase_begin(ctx, RB_PHASE_STORING);
-        err = rb_method_store(ctx, &run->problem, run->options, run->state, run->model);
+        err = rb_comm_agree(
+            ctx, rb_method_store(ctx, &run->problem, run->options, run->state, run->model));
         rb_phase_end(ctx, before);
     }
     rb_method_finish(method, run->state);

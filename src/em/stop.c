@@ -59,7 +59,7 @@ bool rb_stopping_asks(const rb_run *run, rb_status *status) {
              converged(fit->tolerance, history[done - 2].objective, history[done - 1].objective))
         *status = RB_STATUS_CONVERGED;
     else if (done < fit->iterations && done > 0 && run->made > 0 && fit->max_time > 0 &&
-             run->now - run->began >= fit->max_time)
+             run->elapsed >= fit->max_time)
         *status = RB_STATUS_TIME;
     return *status != RB_STATUS_ITERATIONS || done >= fit->iterations;
 }

@@ -520,6 +520,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
                                        fit->scratch.work, &fit->codes);
     }
     if (!err && fit->codes.filled) err = store_guarantee(ctx, fit, model);
+    err = rb_comm_agree(ctx, err);
     if (err) return err;
     rfn_report_adaptation(ctx, fit);
     if (fit->device) err = rfn_device_report(fit->device, model);

@@ -366,6 +366,7 @@ static int fit_a_part(processes *p, void *user, char *result) {
 static const struct fit_case kept[] = {
     {.name = "cyclic", .method = "rfn", .n = 33000, .m = 6, .options = {{"estep", "cyclic"}}},
     {.name = "newton", .method = "rfn", .n = 33000, .m = 6, .options = {{"estep", "newton"}}},
+    {.name = "one group", .method = "rfn", .n = 500, .m = 6},
     {.name = "nmf", .method = "nmf", .n = 33000, .m = 6, .options = {{"non-negative", ""}}},
     {.name = "fabia", .method = "fabia", .n = 33000, .m = 6},
 };

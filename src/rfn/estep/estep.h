@@ -114,9 +114,9 @@ void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dens
 
 /* outs <- the nearest feasible points of rows + factor steps: a unit a row, at most
  * RFN_UNITS_AT_ONCE, samples of this process. Where nothing of a unit is positive, on the
- * normalised set, the largest value of all samples is taken (dead.c). */
+ * normalised set, the largest value of all samples is taken (dead.c), unless it is dead already. */
 void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dense rows,
-                        rb_dense steps, rb_dense outs, rfn_work *work);
+                        rb_dense steps, rb_dense outs, const bool *dead, rfn_work *work);
 /* The same of one unit, on the calling thread, where there is one process. false: nothing was
  * positive. */
 bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, double factor,

@@ -194,5 +194,5 @@ void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
 void rfn_feasible_again(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     rb_dense copy = rb_dense_part(p->work.residual, 0, codes.rows, 0, codes.cols);
     rb_dense_copy(codes, copy);
-    rfn_feasible_units(ctx, p->problem.normalized, 0, copy, copy, codes, &p->work);
+    rfn_feasible_units(ctx, p->problem.normalized, 0, copy, copy, codes, NULL, &p->work);
 }

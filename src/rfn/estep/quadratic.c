@@ -217,7 +217,7 @@ static void normalize_unit(void *arg, int64_t unit, int worker) {
 }
 
 void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dense rows,
-                        rb_dense steps, rb_dense outs, rfn_work *work) {
+                        rb_dense steps, rb_dense outs, const bool *dead, rfn_work *work) {
     const rfn_slices *slices = &work->slices;
     struct feasible f = {ctx, rows, steps, outs, factor, work};
     rb_parallel(ctx, rows.rows, rectify_unit, &f);
@@ -225,7 +225,7 @@ void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dens
     rb_add_groups(ctx, rows.rows, slices->groups, work->parts, work->sums);
     for (int64_t unit = 0; unit < rows.rows; unit++) {
         rb_dense row = rb_dense_rows(rows, unit, 1);
-        if (work->sums[unit] == 0)
+        if (work->sums[unit] == 0 && !(dead && dead[unit]))
             take_largest(slices, rfn_largest(ctx, slices, factor, row, rb_dense_row(steps, unit)),
                          rb_dense_rows(outs, unit, 1));
     }
