@@ -86,7 +86,7 @@ pip() {
     use pip "python3-venv python3-numpy $1" "
         python3 -m venv --system-site-packages /src/env
         find / -xdev -name __pycache__ -newer /src/env -prune -exec rm -rf {} +
-        /src/env/bin/pip --quiet install --no-index /src/dist/python/$2" \
+        /src/env/bin/pip --quiet install --no-index --no-cache-dir /src/dist/python/$2" \
         "PYTHON=/src/env/bin/python sh $tests/python" '/src/env/bin/pip --quiet uninstall -y rarebit
         [ -z "$(find /src/env -name "*rarebit*")" ]'
 }
