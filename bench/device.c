@@ -320,18 +320,19 @@ static void with_samples(int64_t n, int64_t m, int64_t l, double peak, int threa
 
 int main(int argc, char **argv) {
     int64_t m = 784, l = 1024;
-    int option, number = -1, threads = 0;
+    int option, threads = 0;
+    const char *name = "cl";
     double limit = 20;
     char message[RB_DEVICE_MESSAGE];
     rb_device *device;
     while ((option = getopt(argc, argv, "d:m:k:a:t:")) != -1) {
-        if (option == 'd') number = atoi(optarg);
+        if (option == 'd') name = optarg;
         if (option == 'm') m = atoll(optarg);
         if (option == 'k') l = atoll(optarg);
         if (option == 'a') threads = atoi(optarg);
         if (option == 't') limit = atof(optarg);
     }
-    if (rb_cl_open(number, &device, message)) {
+    if (rb_cl_open(name, &device, message)) {
         fprintf(stderr, "%s\n", message);
         return 1;
     }

@@ -3,10 +3,6 @@
 
 #include <rarebit/cl.h>
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 const rb_cl_functions *device_library(void) {
     const rb_cl_functions *functions = table_beside("librarebit-cl", "rb_cl_table");
     return functions && functions->size == sizeof *functions ? functions : NULL;
@@ -20,24 +16,14 @@ static int without_library(void) {
 
 int device_begin(const invocation *call, rb_device **device) {
     const char *text = option_text(call, "device");
-    char message[RB_DEVICE_MESSAGE], *end = NULL;
-    long number = -1;
+    char message[RB_DEVICE_MESSAGE];
     *device = NULL;
     if (!text) return STATUS_DONE;
-    if (strncmp(text, "cl:", 3) == 0) number = strtol(text + 3, &end, 10);
-    if (strcmp(text, "cl") != 0 && (!end || end == text + 3 || *end || number < 0)) {
-        report_error("--device is '%s', but must be cl, or cl:N with a number that 'rarebit "
-                     "devices' lists",
-                     text);
-        return STATUS_USAGE;
-    }
     const rb_cl_functions *cl = device_library();
     if (!cl) return without_library();
-    if (cl->open((int)(number < INT_MAX ? number : INT_MAX), device, message)) {
-        rb_error err = rb_context_fail(call->ctx, RB_ERROR_UNSUPPORTED, message);
-        return report_failure(call->ctx, err);
-    }
-    rb_error err = rb_context_set_device(call->ctx, *device);
+    rb_error err = cl->open(text, device, message);
+    err =
+        err ? rb_context_fail(call->ctx, err, message) : rb_context_set_device(call->ctx, *device);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 

@@ -3,7 +3,7 @@
  *
  *     rb_device *device;
  *     char message[RB_DEVICE_MESSAGE];
- *     if (!rb_cl_open(0, &device, message)) rb_context_set_device(context, device);
+ *     if (!rb_cl_open("cl", &device, message)) rb_context_set_device(context, device);
  */
 #ifndef RAREBIT_CL_H
 #define RAREBIT_CL_H
@@ -28,9 +28,10 @@ RB_API int rb_cl_count(void);
  * set. */
 RB_API rb_error rb_cl_about(int index, rb_cl_info *info);
 
-/* Opens a device, from 0; below 0: the first GPU, or the first of all. The message, of
- * RB_DEVICE_MESSAGE bytes, says what is wrong: RB_ERROR_UNSUPPORTED, RB_ERROR_MEMORY. */
-RB_API rb_error rb_cl_open(int index, rb_device **device, char *message);
+/* Opens a device: "cl:0", "cl:1", ..., or "cl", the first GPU, else the first of all. The message,
+ * of RB_DEVICE_MESSAGE bytes, says what is wrong. RB_ERROR_ARGUMENT: another name;
+ * RB_ERROR_UNSUPPORTED, RB_ERROR_MEMORY. */
+RB_API rb_error rb_cl_open(const char *name, rb_device **device, char *message);
 
 /* Frees it; NULL is accepted. No fit may be using it. */
 RB_API void rb_cl_close(rb_device *device);
@@ -40,7 +41,7 @@ typedef struct rb_cl_functions {
     size_t size;
     int (*count)(void);
     rb_error (*about)(int index, rb_cl_info *info);
-    rb_error (*open)(int index, rb_device **device, char *message);
+    rb_error (*open)(const char *name, rb_device **device, char *message);
     void (*close)(rb_device *device);
 } rb_cl_functions;
 RB_API const rb_cl_functions *rb_cl_table(void);

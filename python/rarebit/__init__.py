@@ -9,6 +9,7 @@ those to compare with.
 """
 
 from ._check import Check, check
+from ._devices import devices
 from ._estimators import Estimator
 from ._library import build_info, version as library_version
 from ._methods import *  # noqa: F401,F403
@@ -27,7 +28,7 @@ from .study import Selection, consensus, merge, methods, modules, select
 __version__ = library_version()
 __all__ = ["Check", "Estimator", "Model", "NetClassifier", "NetRegressor", "Progress", "Report",
            "Selection", "Source", "Stack", "build_info", "check", "compare", "consensus", "convert",
-           "denoise", "export", "import_net", "library_version", "merge", "methods", "modules",
-           "patches", "pl", "replicate", "report", "rerun", "segments", "select", "simulate",
-           "stream", "tl",
+           "denoise", "devices", "export", "import_net", "library_version", "merge", "methods",
+           "modules", "patches", "pl", "replicate", "report", "rerun", "segments", "select",
+           "simulate", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

@@ -33,6 +33,9 @@ BY_RANK = ("pca", "ica")
 # Methods that refuse values below 0.
 NON_NEGATIVE = ("nmf",)
 
+# Methods that fit on a device, too.
+DEVICES = ("rfn",)
+
 # Parameters that are no options of the library: default, type, what they do.
 OWN = {
     "n_jobs": (None, "int", "Threads; -1 is one per processor. Results are the same bits for any "
@@ -47,6 +50,8 @@ OWN = {
     "on_interrupt": ("raise", '{"raise", "stop"}', "What Ctrl-C during a fit does, once an "
                      "iteration is complete: raise keeps the model of the last complete one and "
                      "raises KeyboardInterrupt; stop warns, and the program goes on."),
+    "device": (None, "str", "Where fit computes: None is the processor, cl the first GPU of OpenCL, "
+               "cl:0 and so on what rarebit.devices() lists."),
 }
 
 # What parameters are called elsewhere.
@@ -127,7 +132,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             model, stopped = Model.fit(
                 self._method, source, parameters, threads=_threads(self.n_jobs),
                 verbose=int(self.verbose), callback=self.callback,
-                start=None if start is None else _model_of(start))
+                start=None if start is None else _model_of(start),
+                device=getattr(self, "device", None))
         self._keep(model)
         if stopped:
             self._tell_of_stop()
@@ -387,7 +393,8 @@ class Batches(Estimator):
                                   if o.group == "Preprocessing" or o.name == "restarts")
             model, stopped = Model.fit(
                 self._method, source, parameters, threads=_threads(self.n_jobs),
-                verbose=int(self.verbose), callback=self.callback, start=before)
+                verbose=int(self.verbose), callback=self.callback, start=before,
+                device=getattr(self, "device", None))
         done = self.n_iter_ if before is not None else 0
         self._keep(model)
         self.n_iter_ += done
@@ -516,6 +523,11 @@ def _order(options: list[Option]) -> tuple[Option, ...]:
     return tuple(sorted(options, key=lambda o: (o.name != "units", o.level != 1)))
 
 
+def own_of(method: str) -> dict[str, tuple[Any, str, str]]:
+    """Of a method."""
+    return {name: row for name, row in OWN.items() if name != "device" or method in DEVICES}
+
+
 def signature_of(method: str, options: tuple[Option, ...]) -> inspect.Signature:
     """Components by position, all others by name. None is the library's default."""
     kind = inspect.Parameter
@@ -526,7 +538,7 @@ def signature_of(method: str, options: tuple[Option, ...]) -> inspect.Signature:
                                kind.POSITIONAL_OR_KEYWORD if first else kind.KEYWORD_ONLY,
                                default=option.value if first and method not in BY_RANK else None))
     parameters += [kind(name, kind.KEYWORD_ONLY, default=default)
-                   for name, (default, _, _) in OWN.items()]
+                   for name, (default, _, _) in own_of(method).items()]
     return inspect.Signature(parameters)
 
 
@@ -544,7 +556,7 @@ def entries(options: tuple[Option, ...], method: str = "") -> str:
             default += " or what the data have"
         lines.append(_entry(option.parameter, option.description + default, option.sentence))
     lines += [_entry(name, f"{described}, default {default}", sentence)
-              for name, (default, described, sentence) in OWN.items()]
+              for name, (default, described, sentence) in own_of(method).items()]
     return "\n".join(lines)
 
 

@@ -101,6 +101,13 @@ class CReport(Structure):
                 ("notes", POINTER(c_char_p))]
 
 
+class CDevice(Structure):
+    """rb_cl_info."""
+
+    _fields_ = [("size", c_size_t), ("name", c_char * 128), ("platform", c_char * 128),
+                ("driver", c_char * 128), ("memory", c_double), ("gpu", c_bool)]
+
+
 class CDenoising(Structure):
     """rb_denoising."""
 
@@ -128,6 +135,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_context_error": (S, [P]),
     "rb_context_fail": (ERROR, [P, ERROR, S]),
     "rb_context_set_threads": (ERROR, [P, c_int]),
+    "rb_context_set_device": (ERROR, [P, P]),
     "rb_context_on_progress": (None, [P, ProgressFn, P]),
     "rb_context_on_log": (None, [P, LogFn, P]),
     "rb_context_set_min_shared": (ERROR, [P, F]),
@@ -254,10 +262,18 @@ MEDIA_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_denoise": (ERROR, [P, P, S, P, S, POINTER(CDenoising)]),
 }
 
+# Of librarebit-cl.
+CL_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "rb_cl_count": (c_int, []),
+    "rb_cl_about": (ERROR, [c_int, POINTER(CDevice)]),
+    "rb_cl_open": (ERROR, [S, POINTER(P), S]),
+    "rb_cl_close": (None, [P]),
+}
 
 # The libraries beside the core: their functions, and what needs them.
 BESIDE = {"rarebit-io": (IO_FUNCTIONS, "files"), "rarebit-nets": (NETS_FUNCTIONS, "nets"),
-          "rarebit-media": (MEDIA_FUNCTIONS, "images and sounds")}
+          "rarebit-media": (MEDIA_FUNCTIONS, "images and sounds"),
+          "rarebit-cl": (CL_FUNCTIONS, "devices")}
 
 
 def _places(name: str) -> Iterator[str]:
@@ -389,6 +405,11 @@ def nets_files() -> ctypes.CDLL:
 def media() -> ctypes.CDLL:
     """librarebit-media."""
     return _needed("rarebit-media")
+
+
+def devices_library() -> ctypes.CDLL:
+    """librarebit-cl."""
+    return _needed("rarebit-cl")
 
 
 def version() -> str:

@@ -157,6 +157,7 @@ class RFN(Batches):
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
         min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
+        device: Optional[str] = None,
     ) -> None: ...
 
 

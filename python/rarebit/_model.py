@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional
 import numpy as np
 
 from ._context import Callback, Context
+from ._devices import on_device
 from ._library import FLOAT32, StateFn, core, io, text
 from ._options import Options
 from ._registry import metrics_told
@@ -39,14 +40,15 @@ class Model:
     @classmethod
     def fit(cls, method: str, source: Source, parameters: Mapping[str, Any], *, threads: int = 1,
             verbose: int = 0, callback: Optional[Callback] = None,
-            start: Optional["Model"] = None) -> tuple["Model", bool]:
+            start: Optional["Model"] = None, device: Optional[str] = None
+            ) -> tuple["Model", bool]:
         """A model, and whether Ctrl-C ended the fit."""
         pointer = c_void_p()
         model = cls(pointer)  # frees what the fit may leave when it is ended
         with Context(threads, verbose, callback) as context, \
                 Options(context, method) as options:
             options.set_all(parameters)
-            with source.lent(context) as samples:
+            with source.lent(context) as samples, on_device(context, device):
                 stopped = context.run(core.rb_fit, options.pointer, samples,
                                       start._pointer if start else None, byref(pointer),
                                       keeps=True)

@@ -39,7 +39,7 @@ def stub() -> str:
         types = {option.parameter: option.type for option in made._options}
         types["random_state"] = "Union[int, RandomState, Generator]"
         types["callback"] = "Callable[[Progress], Optional[bool]]"
-        types.update({own: OWN[own][1] for own in ("n_jobs", "verbose", "min_shared")})
+        types.update({own: OWN[own][1] for own in ("n_jobs", "verbose", "min_shared", "device")})
         types["on_interrupt"] = 'Literal["raise", "stop"]'
         arguments = ["self"]
         for parameter in list(signature_of(made._method, made._options).parameters.values())[1:]:

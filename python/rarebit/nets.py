@@ -13,6 +13,7 @@ from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from ._context import Context
+from ._devices import on_device
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
     initialiser, of_model, parameters_of, signature_of
 from ._library import CLabelled, CScores, has_nets, nets, nets_files, text
@@ -88,7 +89,8 @@ class Stack(Estimator):
             make = nets().rb_stack_options
             with Context(_threads(self.n_jobs), int(self.verbose), self.callback) as context, \
                     Options(context, self.estimator._method, make=make) as chosen, \
-                    source.lent(context) as samples:
+                    source.lent(context) as samples, \
+                    on_device(context, getattr(self.estimator, "device", None)):
                 chosen.set_all(listed)
                 stopped = context.run(nets().rb_stack_fit, chosen.pointer, samples, byref(pointer),
                                       keeps=True)

@@ -10,6 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _library, _modules, _tables
 from ._context import Callback, Context, python_names
+from ._devices import on_device
 from ._estimators import Estimator, _threads, parameters_of
 from ._library import ERROR, F, I, P, S, core, has_io, io, text
 from ._methods import samples_of
@@ -137,7 +138,8 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \
             Options(context, estimator._method, make=core.rb_select_options) as handle, \
-            source.lent(context) as samples:
+            source.lent(context) as samples, \
+            on_device(context, getattr(estimator, "device", None)):
         if has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)
@@ -206,7 +208,8 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \
             Options(context, estimator._method, core.rb_consensus_group()) as handle, \
-            source.lent(context) as samples:
+            source.lent(context) as samples, \
+            on_device(context, getattr(estimator, "device", None)):
         if has_io():
             io().rb_io_use(context._pointer)
         handle.set_all(chosen)

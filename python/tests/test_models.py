@@ -108,3 +108,30 @@ def test_checkpoints(X, tmp_path):
     options["checkpoint_every"] = 10  # a number is as good as its text
     on = rarebit.RFN(3, iterations=30, **options).fit(X)
     assert np.array_equal(on.components_, whole.components_)
+
+
+def test_a_device_computes_the_same_model(X):
+    try:
+        found = rarebit.devices()
+    except NotImplementedError as error:
+        pytest.skip(str(error))
+    if not found:
+        pytest.skip("no device of OpenCL; install pocl-opencl-icd")
+    assert found[0]["device"] == "cl:0" and found[0]["memory"] > 0
+    data = np.asarray(X, np.float32)
+    settings = {"random_state": 1, "iterations": 20}
+    here = rarebit.RFN(4, **settings).fit(data)
+    there = rarebit.RFN(4, device="cl:0", **settings).fit(data)
+    assert there.model_.attributes["device"].startswith("cl:0 ") and "device" not in here.model_.attributes
+    np.testing.assert_allclose(there.components_, here.components_, atol=1e-4)
+    for wrong, error in [("gpu", ValueError), ("cl:99", NotImplementedError)]:
+        with pytest.raises(error, match=wrong):
+            rarebit.RFN(4, device=wrong).fit(data)
+    with pytest.raises(NotImplementedError, match='noise="diagonal"'):
+        rarebit.RFN(4, device="cl", noise="full").fit(data)
+    with pytest.raises(TypeError, match="device"):
+        rarebit.PCA(2, device="cl")
+    together = rarebit.consensus(rarebit.RFN(4, device="cl", **settings), data, restarts=4)
+    assert together.model_.attributes["device"].startswith("cl:")
+    stack = rarebit.Stack(rarebit.RFN(device="cl", **settings), [4, 2]).fit(data)
+    assert stack.transform(data).shape == (len(data), 2)

@@ -103,21 +103,36 @@ static rb_error make_ready(cl_handle *h, char *message) {
                                                                         : RB_OK;
 }
 
-rb_error rb_cl_open(int index, rb_device **device, char *message) {
-    cl_device_id devices[MOST];
-    int count = list(devices);
-    *device = NULL;
-    if (count == 0 || index >= count) {
+/* The number of a device by its name, or -1 and a message. */
+static int find(const char *name, const cl_device_id *devices, int count, char *message,
+                rb_error *err) {
+    char *end = NULL;
+    long index = strncmp(name, "cl:", 3) == 0 ? strtol(name + 3, &end, 10) : -1;
+    bool first = strcmp(name, "cl") == 0;
+    *err = RB_OK;
+    if (!first && (!end || end == name + 3 || *end || index < 0)) {
+        snprintf(message, RB_DEVICE_MESSAGE, "`device` is '%s', but must be cl, or cl:0, cl:1, ...",
+                 name);
+        *err = RB_ERROR_ARGUMENT;
+    } else if (count == 0 || index >= count) {
         snprintf(message, RB_DEVICE_MESSAGE,
                  count == 0 ? "OpenCL finds no device; install the driver of one, or leave out "
                               "`device`"
-                            : "there is no device %d; `rarebit devices` lists them",
-                 index);
-        return RB_ERROR_UNSUPPORTED;
+                            : "there is no device %s; OpenCL finds %d",
+                 name, count);
+        *err = RB_ERROR_UNSUPPORTED;
     }
+    return *err ? -1 : first ? first_gpu(devices, count) : (int)index;
+}
+
+rb_error rb_cl_open(const char *name, rb_device **device, char *message) {
+    cl_device_id devices[MOST];
+    rb_error err;
+    int index = find(name, devices, list(devices), message, &err);
+    *device = NULL;
+    if (err) return err;
     cl_handle *h = calloc(1, sizeof *h);
     if (!h) return cl_tell(message, CL_OUT_OF_HOST_MEMORY, "opening the device");
-    index = index < 0 ? first_gpu(devices, count) : index;
     rb_cl_info info = {.size = sizeof info};
     (void)rb_cl_about(index, &info);
     snprintf(h->name, sizeof h->name, "cl:%d %s", index, info.name);
@@ -127,7 +142,7 @@ rb_error rb_cl_open(int index, rb_device **device, char *message) {
                     cl_linear,         cl_project, cl_sweep, cl_look,      cl_moments,    cl_sums,
                     cl_occupied,       cl_sample,  cl_clear, cl_get,       cl_set,        cl_save,
                     cl_restore,        cl_product, cl_solve, cl_wait};
-    rb_error err = make_ready(h, message);
+    err = make_ready(h, message);
     if (err)
         rb_cl_close(&h->table);
     else

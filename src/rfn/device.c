@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { PIECE = 256 }; /* samples of a sparse block that go up at once */
+
 rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
                           const rb_rfn_options *options) {
     const rb_conflict conflicts[] = {
         {problem->type != RB_FLOAT32,
          "a device computes in float32; leave out `precision=float64` or `device`"},
-        {problem->sparse, "a device takes dense samples alone; leave out `device`, or convert them "
-                          "to a dense file"},
         {problem->missing, "a device takes no missing values; leave out `device`, or fill them "
                            "with `missing=mean` or `missing=median`"},
         {rfn_in_batches(problem), "a device takes all samples at once; leave out `batch-size` or "
@@ -73,11 +73,12 @@ rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **de
     d->units = (rb_device_units){
         rb_alloc_zero(ctx, l, sizeof(float)), rb_alloc_zero(ctx, l, sizeof(float)),
         rb_alloc_zero(ctx, l, sizeof(int64_t)), rb_alloc_zero(ctx, l, sizeof(int64_t))};
-    d->values = rb_alloc_zero(ctx, m, sizeof(float));
     d->codes = rb_alloc_zero(ctx, l, sizeof(float));
-    bool there = d->units.sums && d->units.largest && d->units.place && d->units.active &&
-                 d->values && d->codes;
-    rb_error err = there ? open_work(d, setup) : RB_ERROR_MEMORY;
+    bool there = d->units.sums && d->units.largest && d->units.place && d->units.active && d->codes;
+    rb_error err =
+        there ? rb_dense_new(ctx, RB_FLOAT32, setup->problem.sparse ? PIECE : 1, m, &d->rows)
+              : RB_ERROR_MEMORY;
+    if (!err) err = open_work(d, setup);
     ctx->work = err ? NULL : d->work;
     return err;
 }
@@ -90,7 +91,7 @@ void rfn_device_free(rfn_device *d) {
     rb_free(d->units.largest);
     rb_free(d->units.place);
     rb_free(d->units.active);
-    rb_free(d->values);
+    rb_dense_free(&d->rows);
     rb_free(d->codes);
     rb_free(d);
 }
@@ -107,11 +108,21 @@ bool rfn_device_is_filled(const rfn_device *d, const rb_problem *problem) {
     return d->there == problem->own;
 }
 
+static void put_rows(rfn_device *d, rb_dense rows) {
+    if (!d->err) note(d, d->table->put(d->work, d->there, rows.rows, rows.data, rows.ld));
+    d->there += rows.rows;
+}
+
+/* Samples of a sparse block go with their zeros, some at a time: products there are dense. */
 void rfn_device_put(rfn_device *d, const rb_block *block) {
     if (d->err || block->own != d->there) return;
-    note(d,
-         d->table->put(d->work, block->own, block->n_samples, block->dense.data, block->dense.ld));
-    d->there += block->n_samples;
+    if (!block->sparse) put_rows(d, block->dense);
+    for (int64_t row = 0; block->sparse && row < block->n_samples; row += d->rows.rows) {
+        int64_t left = block->n_samples - row;
+        rb_dense rows = rb_dense_rows(d->rows, 0, left < d->rows.rows ? left : d->rows.rows);
+        rb_block_rows(block, row, rows);
+        put_rows(d, rows);
+    }
     d->data_bytes = d->work->bytes;
 }
 
@@ -133,8 +144,8 @@ static void take_candidates(rfn_device *d, rfn_sums *sums) {
         rb_block sample = {.first = d->units.place[j],
                            .n_samples = 1,
                            .n_features = m,
-                           .dense = {d->values, 1, m, m, RB_FLOAT32}};
-        note(d, d->table->sample(d->work, sample.first, d->values, d->codes));
+                           .dense = rb_dense_rows(d->rows, 0, 1)};
+        note(d, d->table->sample(d->work, sample.first, d->rows.data, d->codes));
         if (!d->err)
             d->err = rfn_take_candidate(d->ctx, sums, j, (double)d->units.largest[j], &sample, 0,
                                         d->codes);

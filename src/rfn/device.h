@@ -17,7 +17,8 @@ typedef struct rfn_device {
     double data_bytes; /* moved by the last of them */
     int64_t n_units;
     rb_device_units units;
-    float *values, *codes; /* of a sample: m and l */
+    rb_dense rows; /* samples on their way up or down */
+    float *codes;  /* of a sample: l */
 } rfn_device;
 
 /* RB_ERROR_UNSUPPORTED: what a device does not do. */

@@ -318,7 +318,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
-    fit->survey.shift = problem->shift;
+    fit->survey.shift = problem->device ? NULL : problem->shift; /* a device has samples less it */
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);

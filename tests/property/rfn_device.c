@@ -88,7 +88,7 @@ static void need_device(void) {
     char message[RB_DEVICE_MESSAGE];
     if (device) return;
     if (rb_cl_count() == 0) skip_without("no device of OpenCL", "pocl-opencl-icd");
-    if (rb_cl_open(-1, &device, message)) fail_msg("%s", message);
+    if (rb_cl_open("cl", &device, message)) fail_msg("%s", message);
 }
 
 static void device_agrees(void **state) {
@@ -112,6 +112,47 @@ static void device_agrees(void **state) {
         rb_model_free(again);
         fixture_teardown((void **)&p);
     }
+}
+
+/* Samples of sparse data go up in pieces, with their zeros. */
+static void device_takes_sparse_data(void **state) {
+    (void)state;
+    enum { N = 600, M = 12 };
+    static const struct device_case kinds[] = {
+        {.name = "sparse, newton", .units = 5, .newton = true},
+        {.name = "sparse, dead units", .units = 8, .newton = true, .prior_mean = -6},
+        {.name = "sparse, cyclic", .units = 5}};
+    double *values = fixture_values(N, M, 3, 21);
+    int64_t starts[N + 1] = {0};
+    int32_t columns[N * M];
+    int64_t entries = 0;
+    for (int64_t e = 0; e < (int64_t)N * M; e++) {
+        if (values[e] > 0.5) {
+            columns[entries] = (int32_t)(e % M);
+            values[entries++] = values[e];
+        }
+        starts[e / M + 1] = entries;
+    }
+    rb_matrix *matrix;
+    rb_source *source;
+    need_device();
+    rb_context *ctx = fixture_context();
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(ctx, rb_context_set_device(ctx, NULL));
+        rb_model *cpu = fit_case(ctx, &kinds[i], source);
+        assert_ok(ctx, rb_context_set_device(ctx, device));
+        rb_model *cl = fit_case(ctx, &kinds[i], source);
+        assert_same(&kinds[i], "loadings", cpu, cl, 1e-4);
+        assert_same(&kinds[i], "noise", cpu, cl, 1e-4);
+        rb_model_free(cpu);
+        rb_model_free(cl);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    free(values);
 }
 
 /* ---- products and solutions ---- */
@@ -235,24 +276,6 @@ static void device_refuses(void **state) {
     fixture_teardown((void **)&p);
 }
 
-static void device_refuses_sparse(void **state) {
-    (void)state;
-    const int64_t starts[] = {0, 1, 2, 3, 4};
-    const int32_t columns[] = {0, 1, 2, 0};
-    const double values[] = {1, 2, 3, 4};
-    rb_matrix *matrix;
-    rb_source *source;
-    need_device();
-    rb_context *ctx = fixture_context();
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, 4, 3, starts, columns, values, &matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_ok(ctx, rb_context_set_device(ctx, device));
-    refuses(ctx, source, "rfn", "units=2", "dense");
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    rb_context_free(ctx);
-}
-
 /* ---- faults ---- */
 
 static rb_error lose(rb_device_work *work, float *u, float *s) {
@@ -295,9 +318,14 @@ static void faults_are_sentences(void **state) {
     assert_int_equal(device->open(device, &large, &work), RB_ERROR_MEMORY);
     assert_non_null(strstr(work->message, "GB"));
     device->close(work);
-    assert_int_equal(rb_cl_open(99, &none, message), RB_ERROR_UNSUPPORTED);
+    assert_int_equal(rb_cl_open("cl:99", &none, message), RB_ERROR_UNSUPPORTED);
     assert_null(none);
-    assert_non_null(strstr(message, "there is no device 99"));
+    assert_non_null(strstr(message, "there is no device cl:99"));
+    static const char *const wrong[] = {"", "gpu", "cl:", "cl:x", "cl:1x", "cl:-1"};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(rb_cl_open(wrong[i], &none, message), RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(message, "must be cl"));
+    }
     lost = *device;
     lost.moments = lose;
     struct fixture_problem *p = fixture_problem(fixture_values(60, 8, 2, 3), 60, 8);
@@ -384,10 +412,14 @@ static void samples_go_up_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_agrees),         cmocka_unit_test(products_are_right),
-        cmocka_unit_test(solutions_are_right),   cmocka_unit_test(device_refuses),
-        cmocka_unit_test(device_refuses_sparse), cmocka_unit_test(faults_are_sentences),
-        cmocka_unit_test(a_product_may_fail),    cmocka_unit_test(checkpoints_go_on_elsewhere),
+        cmocka_unit_test(device_agrees),
+        cmocka_unit_test(products_are_right),
+        cmocka_unit_test(solutions_are_right),
+        cmocka_unit_test(device_refuses),
+        cmocka_unit_test(device_takes_sparse_data),
+        cmocka_unit_test(faults_are_sentences),
+        cmocka_unit_test(a_product_may_fail),
+        cmocka_unit_test(checkpoints_go_on_elsewhere),
         cmocka_unit_test(samples_go_up_once),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
