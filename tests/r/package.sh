@@ -3,7 +3,7 @@
 set -eu
 . "$SOURCE/tests/lib/skip.sh"
 need command R
-need r testthat Matrix SummarizedExperiment SingleCellExperiment
+need r testthat Matrix SummarizedExperiment SingleCellExperiment DelayedArray BiocParallel generics
 need_python numpy scipy sklearn
 if nm -D "$BUILD/librarebit.so" | grep -qE '__(asan|tsan)_init'; then
     skip "R cannot load a library with a sanitizer"

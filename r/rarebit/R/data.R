@@ -60,12 +60,28 @@ suppressMessages({
   setMethod("as_samples", "Matrix", function(x, samples = "rows", ...)
     as_samples(if (is(x, "sparseMatrix")) general_sparse(x) else as.matrix(x), samples = samples))
 
+  # Read block by block, whatever they stand on: a file, or steps that wait.
+  setMethod("as_samples", "DelayedMatrix", function(x, samples = "rows", ...)
+    delayed_samples(x, are_columns(samples)))
+
   # Columns are samples there.
   setMethod("as_samples", "SummarizedExperiment", function(x, samples = "columns", assay = NULL, ...) {
     values <- assay_of(x, assay)
     as_samples(values, samples = "columns")
   })
 })
+
+delayed_samples <- function(x, columns) {
+  read <- function(first, count) tryCatch({
+    chosen <- seq.int(first, length.out = count)
+    block <- DelayedArray::extract_array(x, if (columns) list(NULL, chosen) else list(chosen, NULL))
+    storage.mode(block) <- "double"
+    if (columns) block else t(block)
+  }, error = function(e) paste("x cannot be read:", conditionMessage(e)))
+  names <- if (columns) rev(dimnames(x)) else dimnames(x)
+  dim <- if (columns) rev(dim(x)) else dim(x)
+  samples_of(.Call(C_blocks, read, dim, names[[1]], names[[2]]), names[[1]], names[[2]], dim[1])
+}
 
 general_sparse <- function(x) as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 
@@ -74,7 +90,7 @@ assay_of <- function(x, assay) {
   there <- SummarizedExperiment::assayNames(x)
   if (is.null(assay)) assay <- if ("logcounts" %in% there) "logcounts" else 1L
   values <- SummarizedExperiment::assay(x, assay, withDimnames = TRUE)
-  if (is.matrix(values) || is(values, "Matrix")) return(values)
+  if (is.matrix(values) || is(values, "Matrix") || is(values, "DelayedMatrix")) return(values)
   message("the assay is a ", class(values)[1], ": it is read into memory, as a matrix")
   as.matrix(values)
 }
@@ -95,6 +111,15 @@ covariates_for <- function(x, covariates, regress) {
   names <- sub(":(groups|numbers)$", "", strsplit(regress, ",", fixed = TRUE)[[1]])
   table <- SummarizedExperiment::colData(x)
   as.list(table)[intersect(names, colnames(table))]
+}
+
+# Some of the features: those are the rows of a SummarizedExperiment.
+take_features <- function(x, samples, subset_row) {
+  if (is.null(subset_row)) return(x)
+  if (is.character(x) && is.null(dim(x)))
+    stop("subset_row is for data in memory; write a file of these features", call. = FALSE)
+  if (is(x, "SummarizedExperiment") || are_columns(samples)) x[subset_row, , drop = FALSE]
+  else x[, subset_row, drop = FALSE]
 }
 
 read_samples <- function(x, samples, assay, reading, covariates, regress = NULL) {

@@ -20,11 +20,12 @@ setMethod("rarebit", "formula", function(x, ...)
 setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples = "rows",
                                      assay = NULL, reading = list(), covariates = NULL,
                                      start = NULL, threads = default_threads(),
-                                     callback = NULL, verbose = FALSE) {
+                                     callback = NULL, verbose = FALSE, subset_row = NULL) {
   asked <- list(...)
   method <- gsub("[._]", "-", method)
   options <- make_options(method, c(units_of(k, asked), asked))
-  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  data <- read_samples(take_features(x, samples, subset_row), samples, assay, reading, covariates,
+                       asked$regress)
   watch <- new_watch(callback, verbose)
   pointer <- said(.Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
                         thread_count(threads), watch$each))
@@ -44,17 +45,21 @@ units_of <- function(k, asked) {
 # The cells are the samples; the codes become a reduced dimension, which keeps the model.
 suppressMessages(
   setMethod("rarebit", "SingleCellExperiment", function(x, k = NULL, method = "rfn", ...,
-                                                        name = NULL, threads = default_threads()) {
+                                                        name = NULL, threads = default_threads(),
+                                                        reduced = c("embedding", "matrix")) {
+    reduced <- match.arg(reduced)
     model <- callNextMethod(x, k = k, method = method, ..., threads = threads)
     if (is.null(name)) name <- code_name(model$method)
     codes <- predict(model, threads = threads)
     loadings <- coef(model)
     # the model of the object keeps no samples: they are in it
     model <- new_model(.Call(C_model_of_bytes, model$bytes), NULL, model$bytes)
-    SingleCellExperiment::reducedDim(x, name) <- SingleCellExperiment::LinearEmbeddingMatrix(
-      sampleFactors = codes, featureLoadings = loadings,
-      factorData = S4Vectors::DataFrame(row.names = colnames(codes)),
-      metadata = list(model = model))
+    SingleCellExperiment::reducedDim(x, name) <-
+      if (reduced == "matrix") structure(codes, rotation = loadings, model = model)
+      else SingleCellExperiment::LinearEmbeddingMatrix(
+        sampleFactors = codes, featureLoadings = loadings,
+        factorData = S4Vectors::DataFrame(row.names = colnames(codes)),
+        metadata = list(model = model))
     x
   })
 )
@@ -101,6 +106,7 @@ new_watch <- function(callback, verbose) {
 embedded_model <- function(x, name = "RFN") {
   embedded <- SingleCellExperiment::reducedDim(x, name)
   model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
+           else attr(embedded, "model")
   if (!inherits(model, "rarebit"))
     stop("reducedDim(x, \"", name, "\") was not made by rarebit", call. = FALSE)
   model

@@ -20,7 +20,9 @@ default_min_shared <- function() getOption("rarebit.min_shared", 0.1)
 
 is_whole <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x) && x == round(x)
 
+# A BiocParallelParam stands for its number of workers, as threads of this process.
 thread_count <- function(threads) {
+  if (is(threads, "BiocParallelParam")) threads <- BiocParallel::bpnworkers(threads)
   if (!is_whole(threads) || threads < 0 || threads > 1024)
     stop("threads is one whole number from 0 to 1024", call. = FALSE)
   as.integer(threads)

@@ -8,8 +8,7 @@ report <- function(model, newdata = NULL, ..., labels = NULL, sets = NULL, covar
   if (!is.null(table) && is.character(covariates)) covariates <- as.list(table)[covariates]
   data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
   one <- function(values) {
-    if (!is.null(table) && length(values) == 1) values <- table[[values]]
-    if (!is.null(values)) list(class = as.character(values))
+    if (!is.null(values)) list(class = as.character(column_of(newdata, values)))
   }
   asks <- list(one(labels), if (!is.null(covariates)) lapply(as.list(covariates), function(v) {
     if (is.numeric(v)) as.double(v) else as.character(v)

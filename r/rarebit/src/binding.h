@@ -28,6 +28,9 @@ typedef struct call_frame {
 void call_begin(call_frame *frame, int threads, SEXP each);
 void call_end(call_frame *frame);
 
+/* Within a call: what may jump, and what it returns is lost then: RB_ERROR_INTERRUPTED. */
+rb_error in_r(void (*jumps)(void *), void *user);
+
 /* Raises the interrupt that came during the last call, once it is the only one; then, if it failed,
  * the error. */
 void check(rb_error err);
@@ -60,6 +63,7 @@ typedef struct data_object {
     rb_matrix *matrix;
     rb_source *source;
     int64_t *starts; /* of compressed columns */
+    SEXP read;       /* the function that gives blocks, which the pointer keeps */
 } data_object;
 
 typedef struct options_object {

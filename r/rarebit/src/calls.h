@@ -11,6 +11,8 @@ SEXP binding_set_kernels(SEXP name);
 SEXP binding_set_min_shared(SEXP share);
 
 SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names);
+SEXP binding_blocks(SEXP read, SEXP dim, SEXP sample_names, SEXP feature_names);
+SEXP binding_first(SEXP data, SEXP count);
 SEXP binding_covariates(SEXP data, SEXP covariates);
 SEXP binding_data_info(SEXP data);
 SEXP binding_read(SEXP data);
@@ -34,6 +36,8 @@ SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
 SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);
 SEXP binding_sample(SEXP model, SEXP data, SEXP count, SEXP noise, SEXP seed, SEXP threads);
 SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
+SEXP binding_evidence(SEXP model, SEXP data);
+SEXP binding_view(SEXP model, SEXP data, SEXP features);
 SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP blocks, SEXP threads);
 SEXP binding_compare(SEXP data, SEXP labels, SEXP options, SEXP threads);
 SEXP binding_consensus(SEXP options, SEXP data, SEXP threads, SEXP each);

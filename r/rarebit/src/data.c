@@ -44,23 +44,82 @@ static rb_error view_sparse(SEXP list, bool columns, data_object *data) {
                               &data->source);
 }
 
+static rb_error set_names(rb_source *source, SEXP sample_names, SEXP feature_names) {
+    const char **samples = texts_of(sample_names), **features = texts_of(feature_names);
+    rb_error err = RB_OK;
+    if (samples)
+        err = rb_source_set_sample_names(context(), source, samples, XLENGTH(sample_names));
+    if (err || !features) return err;
+    return rb_source_set_feature_names(context(), source, features, XLENGTH(feature_names));
+}
+
 /* x: a matrix of doubles, or list(p, i, x, dim). columns: those of the matrix are samples. */
 SEXP binding_data(SEXP x, SEXP columns, SEXP sample_names, SEXP feature_names) {
     SEXP pointer = PROTECT(object_new(IS_DATA, x));
     data_object *data = data_of(pointer);
     bool by_column = Rf_asLogical(columns);
-    const char **samples = texts_of(sample_names), **features = texts_of(feature_names);
     rb_error err = TYPEOF(x) == VECSXP ? view_sparse(x, by_column, data)
                                        : view_dense(x, by_column, &data->matrix);
     if (!err && !data->source) err = rb_source_from_matrix(context(), data->matrix, &data->source);
-    if (!err && samples)
-        err = rb_source_set_sample_names(context(), data->source, samples, XLENGTH(sample_names));
-    if (!err && features)
-        err =
-            rb_source_set_feature_names(context(), data->source, features, XLENGTH(feature_names));
-    check(err);
+    check(err ? err : set_names(data->source, sample_names, feature_names));
     UNPROTECT(1);
     return pointer;
+}
+
+/* ---- blocks that R gives ---- */
+
+typedef struct block {
+    const data_object *data;
+    int64_t first, count;
+    double *rows;
+    rb_error err;
+} block;
+
+/* May jump. The function gives features x samples, whose columns are rows to the library, or a text
+ * that says why there are none. */
+static void fetch(void *user) {
+    block *b = user;
+    SEXP first = PROTECT(Rf_ScalarReal((double)b->first + 1));
+    SEXP count = PROTECT(Rf_ScalarReal((double)b->count));
+    SEXP call = PROTECT(Rf_lang3(b->data->read, first, count));
+    SEXP values = PROTECT(Rf_eval(call, R_GlobalEnv));
+    int64_t wanted = b->count * rb_source_features(b->data->source);
+    if (TYPEOF(values) == STRSXP)
+        b->err = rb_context_fail(context(), RB_ERROR_DATA, text_of(values));
+    else if (TYPEOF(values) == REALSXP && XLENGTH(values) == wanted)
+        memcpy(b->rows, REAL(values), (size_t)wanted * sizeof *b->rows);
+    else
+        b->err = rb_context_fail(context(), RB_ERROR_DATA, "a block of x has another size");
+    UNPROTECT(4);
+}
+
+static rb_error read_block(void *user, int64_t first, int64_t count, void *rows) {
+    block b = {user, first, count, rows, RB_OK};
+    rb_error err = in_r(fetch, &b);
+    return err ? err : b.err;
+}
+
+/* read: a function of the first sample, from 1, and how many. dim: samples, features. */
+SEXP binding_blocks(SEXP read, SEXP dim, SEXP sample_names, SEXP feature_names) {
+    SEXP pointer = PROTECT(object_new(IS_DATA, read));
+    data_object *data = data_of(pointer);
+    int64_t n = INTEGER(dim)[0], m = INTEGER(dim)[1];
+    data->read = read;
+    rb_error err =
+        rb_source_from_callback(context(), RB_FLOAT64, n, m, read_block, data, &data->source);
+    check(err ? err : set_names(data->source, sample_names, feature_names));
+    UNPROTECT(1);
+    return pointer;
+}
+
+/* The first samples of data. */
+SEXP binding_first(SEXP pointer, SEXP count) {
+    SEXP part = PROTECT(object_new(IS_DATA, pointer));
+    data_object *data = data_of(part);
+    check(rb_source_slice(context(), data_of(pointer)->source, 0, Rf_asInteger(count),
+                          &data->source));
+    UNPROTECT(1);
+    return part;
 }
 
 /* Binds covariates: a named list of numbers or texts, one a sample. */

@@ -1,6 +1,9 @@
 /* Models: fits, and what is done with them. */
 #include "binding.h"
 
+#include <rarebit/states.h>
+#include <rarebit/view.h>
+
 #include <string.h>
 
 #include "calls.h"
@@ -98,12 +101,12 @@ static SEXP feature_names(const rb_model *model) {
 
 /* feature_index: columns of the training data, from 1. */
 SEXP binding_model_info(SEXP pointer) {
-    static const char *const names[] = {"method",        "features",     "units",
-                                        "status",        "precision",    "iterations",
-                                        "feature_names", "feature_index"};
+    static const char *const names[] = {"method",        "features",      "units",
+                                        "status",        "precision",     "iterations",
+                                        "feature_names", "feature_index", "inputs"};
     const rb_model *model = model_of(pointer);
     int64_t m = rb_model_features(model);
-    SEXP list = PROTECT(named_list(names, 8));
+    SEXP list = PROTECT(named_list(names, 9));
     SET_VECTOR_ELT(list, 0, text_to(rb_model_method(model)));
     SET_VECTOR_ELT(list, 1, Rf_ScalarInteger((int)m));
     SET_VECTOR_ELT(list, 2, Rf_ScalarInteger((int)rb_model_units(model)));
@@ -115,6 +118,7 @@ SEXP binding_model_info(SEXP pointer) {
     SET_VECTOR_ELT(list, 7, index);
     for (int64_t k = 0; k < m; k++)
         INTEGER(index)[k] = (int)rb_model_feature_index(model, k) + 1;
+    SET_VECTOR_ELT(list, 8, Rf_ScalarInteger((int)rb_model_inputs(model)));
     UNPROTECT(1);
     return list;
 }
@@ -253,4 +257,48 @@ SEXP binding_evaluate(SEXP pointer, SEXP data, SEXP threads) {
 void binding_free_metrics(SEXP holder) {
     rb_metrics_free(R_ExternalPtrAddr(holder));
     R_ClearExternalPtr(holder);
+}
+
+static rb_error keep_evidence(void *user, const rb_state *state) {
+    ((double *)user)[state->sample] = state->log_evidence;
+    return RB_OK;
+}
+
+/* The log evidence of each sample, by the states that expectation truncation looks at. */
+SEXP binding_evidence(SEXP pointer, SEXP data) {
+    const rb_model *model = model_of(pointer);
+    rb_source *source = data_of(data)->source;
+    SEXP found = PROTECT(Rf_allocVector(REALSXP, rb_source_samples(source)));
+    call_frame frame;
+    call_begin(&frame, rb_context_threads(context()), R_NilValue);
+    rb_error err = rb_states(context(), model, source, keep_evidence, REAL(found));
+    call_end(&frame);
+    check(err);
+    UNPROTECT(1);
+    return found;
+}
+
+/* features: of those in use, from 1. Features x all samples, standardised. */
+SEXP binding_view(SEXP pointer, SEXP data, SEXP features) {
+    const rb_model *model = model_of(pointer);
+    rb_source *source = data_of(data)->source;
+    int64_t n = rb_source_samples(source), m = XLENGTH(features);
+    int64_t *samples = (int64_t *)R_alloc((size_t)(n + m), sizeof *samples), *chosen = samples + n;
+    float *values = (float *)R_alloc((size_t)(n * m), sizeof *values);
+    for (int64_t i = 0; i < n; i++)
+        samples[i] = i;
+    for (int64_t k = 0; k < m; k++)
+        chosen[k] = INTEGER(features)[k] - 1;
+    rb_view view = {sizeof view, samples, chosen, n, m, values};
+    call_frame frame;
+    call_begin(&frame, rb_context_threads(context()), R_NilValue);
+    rb_error err = rb_view_fill(context(), model, source, &view);
+    call_end(&frame);
+    check(err);
+    SEXP rows = PROTECT(Rf_allocMatrix(REALSXP, (int)m, (int)n));
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t i = 0; i < n; i++)
+            REAL(rows)[k + i * m] = (double)values[k * n + i];
+    UNPROTECT(1);
+    return rows;
 }

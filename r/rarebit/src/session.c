@@ -89,7 +89,7 @@ typedef struct told {
     int stop;
 } told;
 
-/* May jump: only within R_ToplevelExec. Graphical consoles have interrupts without a signal. */
+/* May jump: only by in_r. Graphical consoles have interrupts without a signal. */
 static void tell(void *user) {
     told *t = user;
     R_CheckUserInterrupt();
@@ -101,11 +101,16 @@ static void tell(void *user) {
     UNPROTECT(3);
 }
 
+rb_error in_r(void (*jumps)(void *), void *user) {
+    if (!R_ToplevelExec(jumps, user)) interrupted = 1;
+    return interrupted ? RB_ERROR_INTERRUPTED : RB_OK;
+}
+
 static rb_error on_progress(const rb_progress *progress, void *user) {
     (void)user;
     told t = {progress, 0};
-    if (!R_ToplevelExec(tell, &t)) interrupted = 1;
-    return interrupted || t.stop ? RB_ERROR_INTERRUPTED : RB_OK;
+    rb_error err = in_r(tell, &t);
+    return t.stop ? RB_ERROR_INTERRUPTED : err;
 }
 
 /* The outermost call alone sets the threads, which the others must not change under it, and the

@@ -1,11 +1,12 @@
 """What tool, Python and R each can do, as a table: docs/reference/abilities.md.
 
-    RAREBIT_LIBRARY=build PYTHONPATH=python python3 -B tests/python/lib/abilities.py build/rarebit r/rarebit/NAMESPACE
+    RAREBIT_LIBRARY=build PYTHONPATH=python python3 -B tests/python/lib/abilities.py build/rarebit r/rarebit
 
 Commands are those that the tool lists; a name of Python or R stands there if the package has it.
 """
 
 import functools
+import os
 import re
 import subprocess
 import sys
@@ -35,7 +36,7 @@ R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "
      "convert": "convert_data", "export": "export_model", "check": "check_data",
      "compare": "compare_models", "modules --labels": "report(labels)",
      "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
-     "report": "report(page)", "info": "summary", "plot history": "plot", "plot codes": "plot"}
+     "report": "report(page)", "info": "summary"}
 
 # Options that are abilities of their own.
 OPTIONS = {"modules": [("--labels", "say which class each module matches"),
@@ -79,18 +80,29 @@ def python(command):
     return f"`{name.replace('Estimator.', '.')}`"
 
 
-def r(command, namespace):
+def r_names(package):
+    """What the R package has: what it exports, its methods of models, and plots by name."""
+    def text(*path):
+        with open(os.path.join(package, *path), encoding="utf-8") as file:
+            return file.read()
+
+    namespace = text("NAMESPACE")
+    yield from re.findall(r"[\w.]+", " ".join(re.findall(r"^export\((.*)\)", namespace, re.M)))
+    yield from re.findall(r"S3method\(([\w.]+), rarebit\)", namespace)
+    plots = re.search(r"which = c\((.*?)\)", text("R", "plot.R"), re.S)
+    yield from (f"plot({plot})" for plot in re.findall(r"\w+", plots[1]))
+
+
+def r(command, there):
     """The name in R, or a dash."""
-    name = R.get(command, command.replace(" ", "_"))
-    there = set(re.findall(r"[\w.]+", " ".join(re.findall(r"^export\((.*)\)", namespace, re.M))))
-    there |= set(re.findall(r"S3method\(([\w.]+), rarebit\)", namespace))
-    return f"`{name}`" if name.partition("(")[0] in there else "-"
+    verb, _, what = command.partition(" ")
+    name = R.get(command) or (f"plot({what})" if verb == "plot" else command.replace(" ", "_"))
+    return f"`{name}`" if (name if verb == "plot" else name.partition("(")[0]) in there else "-"
 
 
-def main(tool, namespace):
+def main(tool, package):
     """Prints the page."""
-    with open(namespace, encoding="utf-8") as file:
-        names = file.read()
+    names = set(r_names(package))
     print(HEAD, end="")
     for command, does in commands(tool):
         print(f"| `{command}` | {does} | {python(command)} | {r(command, names)} |")

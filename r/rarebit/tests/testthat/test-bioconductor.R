@@ -39,6 +39,58 @@ test_that("sparse assays are views", {
   expect_identical(arrays(embedded_model(fit(sce))), arrays(fit(s, samples = "columns")))
 })
 
+test_that("a reduced dimension can be a plain matrix, as others make them", {
+  skip_if_not_installed("SingleCellExperiment")
+  x <- planted()
+  sce <- fit(SingleCellExperiment::SingleCellExperiment(list(logcounts = t(x))), reduced = "matrix")
+  codes <- SingleCellExperiment::reducedDim(sce, "RFN")
+  expect_true(is.matrix(codes))
+  expect_identical(codes[, ], predict(fit(x)))
+  expect_identical(attr(codes, "rotation"), coef(fit(x)))
+  expect_identical(predict(embedded_model(sce), sce), predict(fit(x)))
+})
+
+test_that("a fit takes some of the features", {
+  x <- planted()
+  some <- c(3, 9:12, 20)
+  expect_identical(arrays(fit(x, 2, subset_row = some)), arrays(fit(x[, some], 2)))
+  expect_identical(arrays(fit(t(x), 2, samples = "columns", subset_row = some)), arrays(fit(x[, some], 2)))
+  expect_error(rfn("x.tsv", 2, subset_row = some), "data in memory")
+  skip_if_not_installed("SingleCellExperiment")
+  sce <- SingleCellExperiment::SingleCellExperiment(list(logcounts = t(x)))
+  made <- fit(sce, 2, subset_row = colnames(x)[some])
+  expect_identical(arrays(embedded_model(made)), arrays(fit(x[, some], 2)))
+  expect_identical(nrow(made), 24L)
+  expect_identical(predict(embedded_model(made), made), predict(fit(x[, some], 2)))
+})
+
+test_that("a DelayedArray is read in blocks", {
+  skip_if_not_installed("DelayedArray")
+  x <- planted()
+  late <- DelayedArray::DelayedArray(x) * 2
+  said <- capture_messages(suppressWarnings(model <- rfn(late, 3, seed = 2, threads = 2)))
+  expect_false(any(grepl("into memory", said)))
+  expect_identical(arrays(model), arrays(fit(2 * x)))
+  expect_identical(predict(model), predict(fit(2 * x)))
+  expect_identical(arrays(fit(t(late), samples = "columns")), arrays(model))
+  expect_identical(residuals(model), residuals(fit(2 * x)))
+  ask <- function(x) quiet(select_units(x, c(2, 3), restarts = 2, folds = 2, iterations = 10, threads = 2))
+  expect_identical(ask(late), ask(2 * x))
+  here <- environment()
+  setClass("Gone", representation(dim = "integer"), where = here)
+  setMethod(DelayedArray::extract_array, "Gone", function(x, index) stop("the disk is gone"), where = here)
+  gone <- DelayedArray::DelayedArray(new("Gone", dim = c(60L, 24L)))
+  expect_error(quiet(rfn(gone, 3)), "x cannot be read: the disk is gone")
+})
+
+test_that("a BiocParallelParam says how many threads", {
+  skip_if_not_installed("BiocParallel")
+  model <- fit(threads = BiocParallel::MulticoreParam(2))
+  expect_identical(arrays(model), arrays(fit()))
+  expect_identical(rarebit:::thread_count(BiocParallel::MulticoreParam(3)), 3L)
+  expect_identical(rarebit:::thread_count(BiocParallel::SerialParam()), 1L)
+})
+
 test_that("assays of other kinds stay sparse, or say that they do not", {
   skip_if_not_installed("SummarizedExperiment")
   skip_if_not_installed("Matrix")

@@ -92,19 +92,6 @@ test_that("modules have the chances that noise makes them", {
   expect_error(quiet(modules(model, permutations = 19, significant = 0.01)), "permutations = 99 or more")
 })
 
-test_that("pictures are drawn", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  model <- fit()
-  expect_silent(plot(model))
-  expect_silent(plot(model, "loadings"))
-  expect_silent(plot(model, "codes"))
-  expect_silent(plot(model, "history", col = 2, main = "mine", xlab = "x", ylab = "y", type = "p"))
-  for (which in c("loadings", "codes"))
-    expect_silent(plot(model, which, col = grey.colors(5), main = "mine", xlab = "x", ylab = "y",
-                       zlim = c(-9, 9)))
-})
-
 test_that("arguments that nothing would use are refused", {
   model <- fit()
   for (method in list(predict, fitted, residuals, coef))
