@@ -37,7 +37,7 @@ setMethod("as_samples", "data.frame", function(x, samples = "rows", ...)
 setMethod("as_samples", "character", function(x, samples = "rows", reading = list(), ...) {
   path <- path_of(x)
   if (are_columns(samples)) reading$transpose <- TRUE
-  handle <- said(.Call(C_open, path, make_options("read", reading)))
+  handle <- said(.Call(of("io", C_open), path, make_options("read", reading)))
   info <- .Call(C_data_info, handle)
   samples_of(handle, info$sample_names, info$feature_names, info$samples)
 })
@@ -129,6 +129,6 @@ read_samples <- function(x, samples, assay, reading, covariates, regress = NULL)
 
 convert_data <- function(x, file, samples = "rows", assay = NULL, reading = list()) {
   data <- read_samples(x, samples, assay, reading, NULL)
-  said(.Call(C_write, data$handle, path_of(file)))
+  said(.Call(of("io", C_write), data$handle, path_of(file)))
   invisible(file)
 }

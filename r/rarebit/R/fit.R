@@ -26,12 +26,12 @@ setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples =
   options <- make_options(method, c(units_of(k, asked), asked))
   data <- read_samples(take_features(x, samples, subset_row), samples, assay, reading, covariates,
                        asked$regress)
-  watch <- new_watch(callback, verbose)
-  pointer <- said(.Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
-                        thread_count(threads), watch$each))
-  if (!is.null(watch$failed)) stop(watch$failed)
-  if (is.character(x)) .Call(C_set_attribute, pointer, "data_path", x)
-  new_model(pointer, data)
+  watched(data, callback, verbose, function(each) {
+    pointer <- .Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
+                     thread_count(threads), each)
+    if (is.character(x)) .Call(C_set_attribute, pointer, "data_path", x)
+    pointer
+  })
 })
 
 # k is the option units.
@@ -81,6 +81,14 @@ no_method <- function(what, ...) {
 }
 
 code_name <- function(method) gsub("-", "_", toupper(method), fixed = TRUE)
+
+# A model, from a call that is watched.
+watched <- function(data, callback, verbose, call) {
+  watch <- new_watch(callback, verbose)
+  pointer <- said(call(watch$each))
+  if (!is.null(watch$failed)) stop(watch$failed)
+  new_model(pointer, data)
+}
 
 # What is called after each iteration: R code, whose errors wait until the library has returned.
 new_watch <- function(callback, verbose) {

@@ -13,6 +13,12 @@ said <- function(value) {
   value
 }
 
+# A routine of a library that may not have been there when the package was built.
+of <- function(library, routine) {
+  .Call(C_need, library)
+  routine
+}
+
 default_threads <- function() getOption("rarebit.threads", 1L)
 
 # The share of a model's features that new data must have by name.

@@ -17,8 +17,9 @@ pointer_of <- function(model) {
 
 info_of <- function(model) .Call(C_model_info, pointer_of(model))
 
-unit_names <- function(info) {
+unit_names <- function(model, info = info_of(model)) {
   if (info$units == 0) return(character())
+  if (info$method == "net") return(as.vector(.Call(of("nets", C_outputs), pointer_of(model))))
   paste0(code_name(info$method), seq_len(info$units))
 }
 
@@ -55,11 +56,13 @@ attribute_of <- function(model, name) {
 
 predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                             reading = list(), covariates = NULL, threads = default_threads(),
-                            min_shared = default_min_shared(), ...) {
+                            min_shared = default_min_shared(), type = c("codes", "class"), ...) {
   no_more(...)
+  type <- match.arg(type)
   data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   codes <- said(.Call(C_encode, pointer_of(object), data$handle, thread_count(threads)))
-  with_names(codes, data$sample_names, unit_names(info_of(object)))
+  if (type == "class") return(most_probable(object, codes))
+  with_names(codes, data$sample_names, unit_names(object))
 }
 
 fitted.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
@@ -110,7 +113,7 @@ coef.rarebit <- function(object, ...) {
   no_more(...)
   info <- info_of(object)
   loadings <- .Call(C_model_array, pointer_of(object), "loadings")
-  with_names(loadings, info$feature_names, unit_names(info))
+  with_names(loadings, info$feature_names, unit_names(object, info))
 }
 
 model_array <- function(model, name = NULL) {
@@ -178,13 +181,9 @@ print.summary.rarebit <- function(x, ...) {
 }
 
 save_model <- function(model, file) {
-  said(.Call(C_save, pointer_of(model), path_of(file)))
+  said(.Call(of("io", C_save), pointer_of(model), path_of(file)))
   invisible(file)
 }
 
-load_model <- function(file) new_model(said(.Call(C_load, path_of(file))), NULL)
+load_model <- function(file) new_model(said(.Call(of("io", C_load), path_of(file))), NULL)
 
-export_model <- function(model, file, filter = NULL) {
-  said(.Call(C_export, pointer_of(model), filter, path_of(file)))
-  invisible(file)
-}

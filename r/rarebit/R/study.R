@@ -22,11 +22,10 @@ consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples =
   options <- make_options(paste("consensus", gsub("[._]", "-", method)),
                           c(units_of(k, asked), list(restarts = restarts), asked))
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
-  watch <- new_watch(callback, verbose)
-  pointer <- said(.Call(C_consensus, options, data$handle, thread_count(threads), watch$each))
-  if (!is.null(watch$failed)) stop(watch$failed)
-  new_model(pointer, data)
+  watched(data, callback, verbose, function(each) {
+    .Call(C_consensus, options, data$handle, thread_count(threads), each)
+  })
 }
 
 merge_results <- function(parts, file)
-  invisible(unlist(said(.Call(C_merge, path.expand(as.character(parts)), path_of(file)))))
+  invisible(unlist(said(.Call(of("io", C_merge), path.expand(as.character(parts)), path_of(file)))))

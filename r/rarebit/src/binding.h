@@ -46,11 +46,13 @@ const char **messages_of(rb_log_level level);
  * its size. */
 void spell(const char *message, char *out);
 
-/* ---- files.c ---- */
+/* ---- libraries beside the core; what calls them is registered where they are there ---- */
 
-/* An error where librarebit-io is not there. */
-void need_files(void);
-/* The page of a report; need_files comes before. */
+extern const bool has_files, has_nets, has_media;
+/* An error where librarebit-io, -nets or -media was not there when the package was built. */
+void need(const char *library);
+
+/* The page of a report; need("io") comes before. */
 rb_error write_page(const rb_document *document, const char *title, const char *path);
 /* Adds the sets of a GMT file; likewise. */
 rb_error read_sets(const char *path, rb_feature_sets *sets);

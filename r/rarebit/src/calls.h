@@ -6,6 +6,7 @@
 
 SEXP binding_messages(void);
 SEXP binding_build(void);
+SEXP binding_need(SEXP library);
 SEXP binding_methods(void);
 SEXP binding_set_kernels(SEXP name);
 SEXP binding_set_min_shared(SEXP share);
@@ -49,8 +50,20 @@ SEXP binding_compare_models(SEXP first, SEXP second, SEXP options, SEXP threads)
 SEXP binding_compare_cohorts(SEXP model, SEXP first, SEXP second, SEXP options, SEXP threads);
 SEXP binding_rerun(SEXP model, SEXP data, SEXP start, SEXP threads);
 
-SEXP binding_write(SEXP data, SEXP path);
+/* Of nets. */
+SEXP binding_stack(SEXP options, SEXP data, SEXP threads, SEXP each);
+SEXP binding_finetune(SEXP options, SEXP start, SEXP train, SEXP valid, SEXP threads, SEXP each);
+SEXP binding_outputs(SEXP model);
 SEXP binding_export(SEXP model, SEXP filter, SEXP path);
+SEXP binding_import(SEXP path, SEXP like);
+
+/* Of images and sounds. */
+SEXP binding_patches(SEXP files, SEXP options, SEXP whitening);
+SEXP binding_segments(SEXP files, SEXP options);
+SEXP binding_denoise(SEXP model, SEXP image, SEXP options, SEXP output, SEXP threads);
+
+/* Of files. */
+SEXP binding_write(SEXP data, SEXP path);
 SEXP binding_merge(SEXP parts, SEXP path);
 SEXP binding_open(SEXP path, SEXP options);
 SEXP binding_save(SEXP model, SEXP path);

@@ -4,11 +4,9 @@
 #include "calls.h"
 
 #ifdef RAREBIT_IO
-#include <rarebit/deep.h>
 #include <rarebit/io.h>
 
-void need_files(void) {
-}
+const bool has_files = true;
 
 void binding_use_files(rb_context *ctx) {
     rb_io_use(ctx);
@@ -35,22 +33,6 @@ SEXP binding_write(SEXP data, SEXP path) {
     rb_error err = rb_write(context(), source, to);
     call_end(&frame);
     check(err);
-    return R_NilValue;
-}
-
-SEXP binding_export(SEXP model, SEXP filter, SEXP path) {
-#ifdef RAREBIT_NETS
-    const rb_model *of = model_of(model);
-    const char *how = filter == R_NilValue ? NULL : text_of(filter), *to = text_of(path);
-    rb_layers *layers = NULL;
-    check(rb_layers_new(context(), of, how, &layers));
-    rb_error err = rb_layers_write(context(), of, layers, to);
-    rb_layers_free(layers);
-    check(err);
-#else
-    (void)model, (void)filter, (void)path;
-    refuse("this rarebit was built without librarebit-nets, which writes layers");
-#endif
     return R_NilValue;
 }
 
@@ -95,10 +77,7 @@ SEXP binding_load(SEXP path) {
 
 #else
 
-void need_files(void) {
-    refuse("this rarebit was built without librarebit-io: it reads and writes no files; saveRDS "
-           "keeps models");
-}
+const bool has_files = false;
 
 rb_error write_page(const rb_document *document, const char *title, const char *path) {
     (void)document, (void)title, (void)path;
@@ -108,42 +87,6 @@ rb_error write_page(const rb_document *document, const char *title, const char *
 rb_error read_sets(const char *path, rb_feature_sets *sets) {
     (void)path, (void)sets;
     return RB_ERROR_UNSUPPORTED;
-}
-
-SEXP binding_write(SEXP data, SEXP path) {
-    (void)data, (void)path;
-    need_files();
-    return R_NilValue;
-}
-
-SEXP binding_export(SEXP model, SEXP filter, SEXP path) {
-    (void)model, (void)filter, (void)path;
-    need_files();
-    return R_NilValue;
-}
-
-SEXP binding_merge(SEXP parts, SEXP path) {
-    (void)parts, (void)path;
-    need_files();
-    return R_NilValue;
-}
-
-SEXP binding_open(SEXP path, SEXP options) {
-    (void)path, (void)options;
-    need_files();
-    return R_NilValue;
-}
-
-SEXP binding_save(SEXP pointer, SEXP path) {
-    (void)pointer, (void)path;
-    need_files();
-    return R_NilValue;
-}
-
-SEXP binding_load(SEXP path) {
-    (void)path;
-    need_files();
-    return R_NilValue;
 }
 
 #endif

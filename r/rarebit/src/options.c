@@ -10,26 +10,44 @@
 #ifdef RAREBIT_IO
 #include <rarebit/io.h>
 #endif
+#ifdef RAREBIT_NETS
+#include <rarebit/deep.h>
+#include <rarebit/stack.h>
+#endif
+#ifdef RAREBIT_MEDIA
+#include <rarebit/denoise.h>
+#include <rarebit/patches.h>
+#include <rarebit/segments.h>
+#endif
 
 /* Groups by name. */
 static const rb_option_group *group_of(const char *what) {
     static const struct {
         const char *name;
         const rb_option_group *(*group)(void);
-    } groups[] = {{"modules", rb_modules_group},
-                  {"report", rb_modules_group},
-                  {"check", rb_check_group},
-                  {"replication", rb_replication_group},
-                  {"biclusters", rb_biclusters_group},
-                  {"cells", rb_cells_group},
-                  {"bars", rb_bars_group}};
+    } groups[] = {
+#ifdef RAREBIT_IO
+        {"read", rb_read_group},
+#endif
+#ifdef RAREBIT_MEDIA
+        {"patches", rb_patches_group},
+        {"segments", rb_segments_group},
+        {"denoise", rb_denoise_group},
+#endif
+        {"modules", rb_modules_group},
+        {"report", rb_modules_group},
+        {"check", rb_check_group},
+        {"replication", rb_replication_group},
+        {"biclusters", rb_biclusters_group},
+        {"cells", rb_cells_group},
+        {"bars", rb_bars_group}};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (!strcmp(what, groups[i].name)) return groups[i].group();
     return NULL;
 }
 
-/* "select rfn" and "consensus rfn" are studies of a method; "methods", "read" and groups are by
- * themselves; anything else is a method. */
+/* "select rfn", "consensus rfn" and "stack rfn" are of a method; "methods", "finetune" and groups
+ * are by themselves; anything else is a method. */
 static rb_error make(const char *what, rb_options **options) {
     const rb_option_group *group = group_of(what);
     if (!strcmp(what, "methods")) return rb_methods_options(context(), options);
@@ -38,9 +56,10 @@ static rb_error make(const char *what, rb_options **options) {
         rb_error err = rb_options_new(context(), what + 10, options);
         return err ? err : rb_options_add(context(), *options, rb_consensus_group());
     }
-    if (!strcmp(what, "read")) need_files();
-#ifdef RAREBIT_IO
-    if (!strcmp(what, "read")) group = rb_read_group();
+    if (!strcmp(what, "read")) need("io");
+#ifdef RAREBIT_NETS
+    if (!strcmp(what, "finetune")) return rb_finetune_options_new(context(), options);
+    if (!strncmp(what, "stack ", 6)) return rb_stack_options(context(), what + 6, options);
 #endif
     rb_error err = rb_options_new(context(), group ? NULL : what, options);
     if (!err && group) err = rb_options_add(context(), *options, group);

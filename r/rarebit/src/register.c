@@ -11,6 +11,7 @@ RB_API extern const R_CallMethodDef binding_calls[];
 const R_CallMethodDef binding_calls[] = {
     {"C_messages", (DL_FUNC)&binding_messages, 0},
     {"C_build", (DL_FUNC)&binding_build, 0},
+    {"C_need", (DL_FUNC)&binding_need, 1},
     {"C_methods", (DL_FUNC)&binding_methods, 0},
     {"C_set_kernels", (DL_FUNC)&binding_set_kernels, 1},
     {"C_set_min_shared", (DL_FUNC)&binding_set_min_shared, 1},
@@ -50,12 +51,27 @@ const R_CallMethodDef binding_calls[] = {
     {"C_read", (DL_FUNC)&binding_read, 1},
     {"C_keep", (DL_FUNC)&binding_keep, 2},
     {"C_kept", (DL_FUNC)&binding_kept, 1},
+#ifdef RAREBIT_NETS
+    {"C_stack", (DL_FUNC)&binding_stack, 4},
+    {"C_finetune", (DL_FUNC)&binding_finetune, 6},
+    {"C_outputs", (DL_FUNC)&binding_outputs, 1},
+#endif
+#ifdef RAREBIT_MEDIA
+    {"C_patches", (DL_FUNC)&binding_patches, 3},
+    {"C_segments", (DL_FUNC)&binding_segments, 2},
+    {"C_denoise", (DL_FUNC)&binding_denoise, 5},
+#endif
+#ifdef RAREBIT_IO
     {"C_write", (DL_FUNC)&binding_write, 2},
-    {"C_export", (DL_FUNC)&binding_export, 3},
     {"C_merge", (DL_FUNC)&binding_merge, 2},
     {"C_open", (DL_FUNC)&binding_open, 2},
     {"C_save", (DL_FUNC)&binding_save, 2},
     {"C_load", (DL_FUNC)&binding_load, 1},
+#ifdef RAREBIT_NETS
+    {"C_export", (DL_FUNC)&binding_export, 3},
+    {"C_import", (DL_FUNC)&binding_import, 2},
+#endif
+#endif
     {NULL, NULL, 0},
 };
 

@@ -40,7 +40,7 @@ static void take_sets(SEXP sets, rb_feature_sets **to) {
     if (sets == R_NilValue) return;
     const char **names = texts_of(Rf_getAttrib(sets, R_NamesSymbol));
     const char **paths = TYPEOF(sets) == STRSXP ? texts_of(sets) : NULL;
-    if (paths) need_files();
+    if (paths) need("io");
     check(rb_feature_sets_new(context(), to));
     for (R_xlen_t i = 0; i < XLENGTH(sets); i++) {
         SEXP features = paths ? R_NilValue : VECTOR_ELT(sets, i);
@@ -74,7 +74,7 @@ SEXP binding_report(SEXP model, SEXP data, SEXP options, SEXP asks, SEXP threads
     asked *a;
     SEXP holder = PROTECT(hold(sizeof *a, clear_asked, &a));
     rb_document *d = &a->document;
-    if (path) need_files();
+    if (path) need("io");
     *d = (rb_document){.size = sizeof *d, .with_metrics = true, .with_codes = path != NULL};
     take_covariates(VECTOR_ELT(asks, 0), &a->labels);
     take_covariates(VECTOR_ELT(asks, 1), &a->covariates);

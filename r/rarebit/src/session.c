@@ -172,19 +172,35 @@ SEXP binding_messages(void) {
     return texts;
 }
 
-/* What computes, as rb_build_info has it. */
+/* What there is beside the core. */
+static const struct {
+    const char *library;
+    const bool *there;
+} parts[] = {{"io", &has_files}, {"nets", &has_nets}, {"media", &has_media}};
+
+void need(const char *library) {
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(parts[i].library, library) && !*parts[i].there)
+            Rf_errorcall(R_NilValue, "this rarebit was built without librarebit-%s%s", library,
+                         i ? ": install it, and then this package again"
+                           : ": it reads and writes no files; saveRDS keeps models");
+}
+
+SEXP binding_need(SEXP library) {
+    need(text_of(library));
+    return R_NilValue;
+}
+
+/* What computes, as rb_build_info has it, and which libraries are there. */
 SEXP binding_build(void) {
-    static const char *const names[] = {"version",   "compiler",    "kernels", "blas",
-                                        "blas_core", "blas_advice", "files"};
-    SEXP list = PROTECT(named_list(names, 7));
+    static const char *const names[] = {"version",     "compiler", "kernels", "blas", "blas_core",
+                                        "blas_advice", "files",    "nets",    "media"};
+    SEXP list = PROTECT(named_list(names, 9));
     SET_VECTOR_ELT(list, 0, text_to(rb_version()));
     for (int i = 1; i < 6; i++)
         SET_VECTOR_ELT(list, i, text_to(rb_build_info(context(), names[i])));
-#ifdef RAREBIT_IO
-    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(TRUE));
-#else
-    SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(FALSE));
-#endif
+    for (int i = 0; i < 3; i++)
+        SET_VECTOR_ELT(list, 6 + i, Rf_ScalarLogical(*parts[i].there));
     UNPROTECT(1);
     return list;
 }

@@ -15,7 +15,7 @@ import rarebit
 
 HEAD = """# What can tool, Python and R do?
 
-Each command of the tool, and what does the same in the packages. A dash: not there yet. Names in Python are those of `rarebit`;
+Each command of the tool, and what does the same in the packages. Names in Python are those of `rarebit`;
 one with a dot in front is a method of every estimator, such as `RFN(10).fit`. The table is made by
 `tests/python/lib/abilities.py`, from the packages themselves.
 
@@ -33,7 +33,8 @@ PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.tra
           "report": "report(page)"}
 R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "simulate",
      "methods": "compare_methods", "select": "select_units", "merge": "merge_results",
-     "convert": "convert_data", "export": "export_model", "check": "check_data",
+     "convert": "convert_data", "export": "export_model", "import": "import_net",
+     "stack": "fit_stack", "patches": "cut_patches", "segments": "cut_segments", "check": "check_data",
      "compare": "compare_models", "modules --labels": "report(labels)",
      "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
      "report": "report(page)", "info": "summary"}
