@@ -27,6 +27,7 @@ typedef struct rb_device_shape {
     int64_t samples, features, units;
     bool persists;   /* codes are gone on from: `sweep`, `look`, `save` and `restore` are called */
     bool normalized; /* the mean square of a unit's codes is 1, or they are only at least 0 */
+    bool masks;      /* `mask` is called */
 } rb_device_shape;
 
 /* Begun work; a device's own struct begins with it. */
@@ -43,6 +44,14 @@ typedef struct rb_device_units {
     int64_t *place;  /* the first sample with the largest */
     int64_t *active; /* samples whose code is above 0 */
 } rb_device_units;
+
+/* What becomes 0 at random: value p of sample i where its random word is below `share`. The word is
+ * number (p mod 64) / 16 of the four that Philox4x32-10 (J. K. Salmon et al., SC 2011) makes, with
+ * the two halves of the key, low one first, of the counter 16 floor(p / 64) + p mod 16, i, 0, 0. */
+typedef struct rb_device_chance {
+    uint64_t key;
+    uint32_t share; /* of 2^32 */
+} rb_device_chance;
 
 /* C = alpha A B + beta C with C rows x columns, A and B perhaps transposed (across); ld values from
  * row to row. They lie here, not on the device. */
@@ -74,6 +83,10 @@ typedef struct rb_device {
      * largest. */
     rb_error (*project)(rb_device_work *work, const float *sigma, bool scaled,
                         const rb_device_units *units);
+    /* Values of the samples become 0, for the next `linear` alone. */
+    rb_error (*mask)(rb_device_work *work, rb_device_chance chance);
+    /* Codes become 0, where value p is that of unit p; squares: the sum of each unit's before. */
+    rb_error (*drop)(rb_device_work *work, rb_device_chance chance, float *squares);
     /* Exact minimisation of 1/2 tr mu P mu' - tr mu Q' over the codes of one unit after the other;
      * P, l x l, stays for `look`, and NULL is the one that is there. dead: units whose codes stay
      * 0. change: the largest change of a code; alive: was a code of the unit above 0 before the

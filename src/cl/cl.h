@@ -24,6 +24,8 @@ enum {
     CL_NEXT_UNIT,
     CL_LARGEST_OF,
     CL_PROJECT,
+    CL_MASK,
+    CL_DROP,
     CL_UNIT_SUMS,
     CL_LOOK,
     CL_OCCUPIED,
@@ -35,6 +37,7 @@ enum {
 /* What lies on the device; n x m samples, and l units of ld values. */
 enum {
     CL_SAMPLES,
+    CL_MASKED,   /* samples of which some values are 0 */
     CL_LINEAR,   /* Q', l x ld */
     CL_CODES,    /* mu', the same */
     CL_SAVED,    /* codes that are remembered */
@@ -70,6 +73,7 @@ typedef struct cl_work {
     size_t n, m, l, ld;
     size_t slices; /* of the samples, whose moments are computed at once */
     size_t group;  /* units whose residuals are */
+    bool masked;   /* the next linear is of masked samples */
     float root;    /* sqrt(n); 0: codes are not scaled */
     rb_error err;  /* of the call at hand */
 } cl_work;
@@ -128,6 +132,8 @@ rb_error cl_solve(rb_device_work *work, const float *l, int64_t size, int64_t bl
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset);
 rb_error cl_project(rb_device_work *work, const float *sigma, bool scaled,
                     const rb_device_units *units);
+rb_error cl_mask(rb_device_work *work, rb_device_chance chance);
+rb_error cl_drop(rb_device_work *work, rb_device_chance chance, float *squares);
 rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float *change,
                   bool *alive);
 rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *multipliers,

@@ -31,8 +31,40 @@ rb_error cl_linear(rb_device_work *work, const float *weights, const float *offs
         cl_run(w, CL_FILL, w->ld, w->l, a);
     }
     cl_multiply(w, w->l, w->ld, w->m, 1, (cl_matrix){CL_WEIGHTS, true, 0, w->l},
-                (cl_matrix){CL_SAMPLES, true, 0, w->m}, any ? 1 : 0,
+                (cl_matrix){w->masked ? CL_MASKED : CL_SAMPLES, true, 0, w->m}, any ? 1 : 0,
                 (cl_matrix){CL_LINEAR, false, 0, w->ld});
+    w->masked = false;
+    return w->err;
+}
+
+/* ---- what becomes 0 at random ---- */
+
+rb_error cl_mask(rb_device_work *work, rb_device_chance chance) {
+    cl_work *w = (cl_work *)work;
+    const cl_argument a[] = {num(w->m),
+                             num((uint32_t)chance.key),
+                             num(chance.key >> 32),
+                             num(chance.share),
+                             buf(CL_SAMPLES),
+                             buf(CL_MASKED),
+                             {0}};
+    cl_run(w, CL_MASK, w->m, w->n, a);
+    w->masked = true;
+    return w->err;
+}
+
+rb_error cl_drop(rb_device_work *work, rb_device_chance chance, float *squares) {
+    cl_work *w = (cl_work *)work;
+    const cl_argument a[] = {num(w->n),
+                             num(w->ld),
+                             num((uint32_t)chance.key),
+                             num(chance.key >> 32),
+                             num(chance.share),
+                             buf(CL_CODES),
+                             buf(CL_SUMS),
+                             {0}};
+    cl_run(w, CL_DROP, w->l * CL_SIZE, 1, a);
+    cl_down(w, CL_SUMS, w->l * sizeof(float), squares);
     return w->err;
 }
 

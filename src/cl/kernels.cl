@@ -171,7 +171,43 @@ kernel void project(int n, int ld, float root, global const float *means, global
         codes[row + i] = squares == 0 && i == t.place[0] ? root : factor * codes[row + i];
 }
 
-/* The same of codes as they are. */
+/* The random word of a value: rb_device_chance. */
+uint random_word(uint low, uint high, uint row, uint place) {
+    uint4 c = (uint4)(place / 64 * 16 + place % 16, row, 0, 0);
+    for (int round = 0; round < 10; round++) {
+        uint a = mul_hi(0xD2511F53U, c.x), b = mul_hi(0xCD9E8D57U, c.z);
+        c = (uint4)(b ^ c.y ^ low, 0xCD9E8D57U * c.z, a ^ c.w ^ high, 0xD2511F53U * c.x);
+        low += 0x9E3779B9U;
+        high += 0xBB67AE85U;
+    }
+    uint word = place % 64 / 16;
+    return word == 0 ? c.x : word == 1 ? c.y : word == 2 ? c.z : c.w;
+}
+
+/* Samples, n x m, of which some values become 0. */
+kernel void mask(int m, uint low, uint high, uint share, global const float *samples,
+                 global float *masked) {
+    int k = get_global_id(0), i = get_global_id(1);
+    size_t at = (size_t)i * m + k;
+    if (k < m) masked[at] = random_word(low, high, i, k) < share ? 0 : samples[at];
+}
+
+/* Some codes become 0; a group a unit. */
+kernel void drop(int n, int ld, uint low, uint high, uint share, global float *codes,
+                 global float *sums) {
+    local tree t;
+    int j = get_group_id(0), me = get_local_id(0);
+    float squares = 0;
+    for (int i = me; i < n; i += SIZE) {
+        size_t at = (size_t)j * ld + i;
+        squares += codes[at] * codes[at];
+        if (random_word(low, high, i, j) < share) codes[at] = 0;
+    }
+    squares = gather_sum(&t, squares);
+    if (me == 0) sums[j] = squares;
+}
+
+/* What project tells, of codes as they are. */
 kernel void unit_sums(int n, int ld, global const float *codes, global float *sums,
                       global float *largest, global int *places, global int *active) {
     local tree t;

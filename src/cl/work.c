@@ -80,6 +80,7 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
     size_t large = (w->m > w->l ? w->m : w->l) * unit;
     const size_t list[CL_BUFFERS] = {
         [CL_SAMPLES] = w->ld * w->m * sizeof(float),
+        [CL_MASKED] = w->shape.masks ? w->ld * w->m * sizeof(float) : 0,
         [CL_LINEAR] = codes,
         [CL_CODES] = codes,
         [CL_SAVED] = kept,
@@ -139,8 +140,8 @@ static void take_memory(cl_work *w) {
 }
 
 static void make_kernels(cl_work *w) {
-    static const char *const names[CL_KERNELS] = {"next_unit", "largest_of", "project",
-                                                  "unit_sums", "look",       "occupied",
+    static const char *const names[CL_KERNELS] = {"next_unit", "largest_of", "project", "mask",
+                                                  "drop",      "unit_sums",  "look",    "occupied",
                                                   "fill",      "add_slices"};
     int code = 0;
     for (int k = 0; !w->err && k < CL_KERNELS; k++) {

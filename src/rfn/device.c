@@ -28,9 +28,10 @@ rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
         {!rfn_activation_projects(options),
          "a device needs `activation=rectify` with `activation-threshold` 0; use them, or leave "
          "out `device`"},
-        {options->dropout > 0, "a device drops no codes; leave out `dropout` or `device`"},
-        {options->input_noise != RB_RFN_NOISE_NONE,
-         "a device adds no noise to samples; leave out `input-noise` or `device`"},
+        {options->input_noise > RB_RFN_NOISE_MASKING ||
+             (options->input_noise != RB_RFN_NOISE_NONE && problem->sparse),
+         "a device has `input-noise=masking` alone, of dense data; use that, or leave out "
+         "`device`"},
         {rfn_adapts(options),
          "a device adapts no prior mean; leave out `steer-iterations` (which `preset=sparse` sets) "
          "or `device`"},
@@ -54,7 +55,8 @@ static rb_error open_work(rfn_device *d, const rfn_setup *setup) {
                              .features = setup->problem.n_features,
                              .units = options->units,
                              .persists = options->estep != RB_RFN_ESTEP_NEWTON,
-                             .normalized = options->normalize == RB_RFN_NORMALIZE_RMS};
+                             .normalized = options->normalize == RB_RFN_NORMALIZE_RMS,
+                             .masks = options->input_noise != RB_RFN_NOISE_NONE};
     rb_error err = d->table->open(d->table, &shape, &d->work);
     if (err && !d->work) return rb_fail(d->ctx, RB_ERROR_MEMORY, "out of memory");
     note(d, err);
@@ -160,14 +162,30 @@ void rfn_device_linear(rfn_device *d, rb_dense weights, const void *offset) {
     if (!d->err) note(d, d->table->linear(d->work, weights.data, offset));
 }
 
-void rfn_device_newton(rfn_device *d, const rfn_posterior *posterior, bool finds_dead,
-                       rfn_sums *sums) {
-    bool factored = posterior->factored;
+/* Scales are those of all codes, before any is dropped. */
+static void drop(rfn_device *d, rb_device_chance chance, rfn_sums *sums) {
+    const rb_device_units units = {.sums = d->units.sums, .active = d->units.active};
+    if (d->err) return;
+    note(d, d->table->drop(d->work, chance, d->codes));
+    for (int64_t j = 0; !d->err && j < sums->s.cols; j++) {
+        sums->all_codes[j] = (double)d->units.sums[j];
+        sums->all_squares[j] = (double)d->codes[j];
+    }
+    if (!d->err) note(d, d->table->sums(d->work, &units));
+}
+
+void rfn_device_newton(rfn_device *d, const rfn_setup *setup, const rfn_posterior *posterior,
+                       const rfn_progress *progress, rfn_sums *sums) {
+    const rb_rfn_options *options = &setup->options;
+    bool factored = posterior->factored, random = !progress->last;
+    if (random && options->input_noise != RB_RFN_NOISE_NONE && !d->err)
+        note(d, d->table->mask(d->work, rfn_mask_chance(setup, progress->iteration)));
     rfn_device_linear(d, posterior->filter, factored ? posterior->linear : posterior->bias);
     if (d->err) return;
     note(d, d->table->project(d->work, factored ? posterior->sigma.data : NULL, false, &d->units));
+    if (random && options->dropout > 0) drop(d, rfn_drop_chance(setup, progress->iteration), sums);
     take_units(d, d->there, sums);
-    if (finds_dead) take_candidates(d, sums);
+    if (options->normalize == RB_RFN_NORMALIZE_RMS) take_candidates(d, sums);
     add_moments(d, sums);
 }
 

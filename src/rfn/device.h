@@ -7,6 +7,7 @@
 #include "engine.h"
 
 struct rfn_persistent;
+struct rfn_progress;
 
 typedef struct rfn_device {
     rb_context *ctx;
@@ -36,8 +37,8 @@ bool rfn_device_is_filled(const rfn_device *device, const rb_problem *problem);
 /* Q, or with the filter of a posterior that is not factored mu_p. */
 void rfn_device_linear(rfn_device *device, rb_dense weights, const void *offset);
 /* newton: codes from there, and what they add to the sums. */
-void rfn_device_newton(rfn_device *device, const rfn_posterior *posterior, bool finds_dead,
-                       rfn_sums *sums);
+void rfn_device_newton(rfn_device *device, const rfn_setup *setup, const rfn_posterior *posterior,
+                       const struct rfn_progress *progress, rfn_sums *sums);
 /* codes from Q; a step from those at hand; what they are worth; their sums. */
 void rfn_device_first(rfn_device *device, const struct rfn_persistent *persistent);
 void rfn_device_sweep(rfn_device *device, struct rfn_persistent *persistent, double *change);

@@ -162,6 +162,9 @@ bool rfn_drops(const rfn_randomness *random);
 void rfn_drop(rb_context *ctx, const rfn_randomness *random, rb_dense codes, int64_t sample,
               int64_t task, int worker, double *sum);
 void rfn_add_dropped(const rfn_randomness *random, int64_t tasks, rfn_sums *sums);
+/* The same numbers for a device. */
+rb_device_chance rfn_mask_chance(const rfn_setup *setup, int64_t iteration);
+rb_device_chance rfn_drop_chance(const rfn_setup *setup, int64_t iteration);
 
 /* ---- engine_cpu.c: the fast one ---- */
 

@@ -60,14 +60,27 @@ void rfn_randomness_clear(rfn_randomness *random) {
     rb_free(random->words);
 }
 
+static uint64_t key_of(const rfn_setup *setup, int64_t iteration, uint32_t purpose) {
+    const rb_problem *problem = &setup->problem;
+    const rb_stream stream = {.seed = (uint64_t)problem->fit->seed,
+                              .purpose = purpose,
+                              .restart = (uint32_t)problem->restart};
+    return rb_random_key(stream, (uint64_t)iteration);
+}
+
+rb_device_chance rfn_mask_chance(const rfn_setup *setup, int64_t iteration) {
+    return (rb_device_chance){key_of(setup, iteration, RB_RANDOM_INPUT_NOISE),
+                              threshold_of(setup->options.input_noise_level)};
+}
+
+rb_device_chance rfn_drop_chance(const rfn_setup *setup, int64_t iteration) {
+    return (rb_device_chance){key_of(setup, iteration, RB_RANDOM_DROPOUT),
+                              threshold_of(setup->options.dropout)};
+}
+
 void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given) {
-    const rb_problem *problem = &random->setup->problem;
-    rb_stream stream = {.seed = (uint64_t)problem->fit->seed,
-                        .purpose = RB_RANDOM_INPUT_NOISE,
-                        .restart = (uint32_t)problem->restart};
-    random->noise_key = rb_random_key(stream, (uint64_t)given->iteration);
-    stream.purpose = RB_RANDOM_DROPOUT;
-    random->dropout_key = rb_random_key(stream, (uint64_t)given->iteration);
+    random->noise_key = key_of(random->setup, given->iteration, RB_RANDOM_INPUT_NOISE);
+    random->dropout_key = key_of(random->setup, given->iteration, RB_RANDOM_DROPOUT);
     random->min = given->survey->min;
     random->max = given->survey->max;
     random->last = given->last;

@@ -79,8 +79,8 @@ static rb_error group_end(rb_context *ctx, void *state) {
 }
 
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
-    bool finds_dead = fit->setup.options.normalize == RB_RFN_NORMALIZE_RMS;
-    if (fit->device) rfn_device_newton(fit->device, &fit->posterior, finds_dead, &fit->sums);
+    if (fit->device)
+        rfn_device_newton(fit->device, &fit->setup, &fit->posterior, &fit->progress, &fit->sums);
     rb_error err = fit->device ? rfn_device_end(fit->device) : RB_OK;
     err = err ? err : rfn_normalize(ctx, fit);
     if (!err && fit->setup.problem.fit->trace) {

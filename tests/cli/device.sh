@@ -29,8 +29,8 @@ expect 1 fit rfn X.npy -k 3 --device cl:77 -o n.h5
 says "there is no device cl:77"
 expect 2 fit rfn X.npy -k 3 --device gpu -o n.h5
 says "--device is 'gpu', but must be cl, or cl:0"
-expect 1 fit rfn X.npy -k 3 --device cl --dropout 0.1 -o n.h5
-says "leave out --dropout or --device"
+expect 1 fit rfn X.npy -k 3 --device cl --noise full -o n.h5
+says "a device needs --noise diagonal"
 expect 1 fit kmeans X.npy -k 3 --device cl -o n.h5
 says "does not run on a device"
 

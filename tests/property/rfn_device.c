@@ -18,6 +18,7 @@ struct device_case {
     int normalize;
     double prior_mean, variance, sparse_loadings;
     int64_t newton_iterations;
+    double dropout, masking;
 };
 
 static const struct device_case cases[] = {
@@ -51,6 +52,15 @@ static const struct device_case cases[] = {
     {.name = "cyclic, slices", .n = 5000, .m = 7, .units = 4, .iterations = 5},
     {.name = "newton, products", .n = 300, .m = 600, .units = 530, .newton = true, .iterations = 3},
     {.name = "cyclic, solutions", .n = 300, .m = 530, .units = 560, .iterations = 3},
+    {.name = "newton, dropout", .n = 300, .m = 12, .units = 80, .newton = true, .dropout = 0.3},
+    {.name = "newton, masking", .n = 300, .m = 90, .units = 5, .newton = true, .masking = 0.3},
+    {.name = "newton, both",
+     .n = 200,
+     .m = 70,
+     .units = 66,
+     .newton = true,
+     .dropout = 0.2,
+     .masking = 0.1},
     {.name = "newton, then cyclic", .n = 200, .m = 10, .units = 4, .newton_iterations = 5},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -65,6 +75,9 @@ static rb_model *fit_case(rb_context *ctx, const struct device_case *c, rb_sourc
     options.sparse_loadings = c->sparse_loadings;
     options.estep = c->newton ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
     options.newton_iterations = c->newton_iterations;
+    options.dropout = c->dropout;
+    options.input_noise = c->masking > 0 ? RB_RFN_NOISE_MASKING : RB_RFN_NOISE_NONE;
+    options.input_noise_level = c->masking;
     rb_model *model;
     assert_ok(ctx,
               rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
@@ -258,8 +271,7 @@ static void device_refuses(void **state) {
         {"batch-size=20 estep=newton", "batch-size"},
         {"estep=gradient", "estep"},
         {"noise=full", "noise=diagonal"},
-        {"dropout=0.1 estep=newton", "dropout"},
-        {"input-noise=masking input-noise-level=0.1 estep=newton", "input-noise"},
+        {"input-noise=gaussian input-noise-level=0.1 estep=newton", "input-noise=masking"},
         {"activation=tanh estep=newton", "activation=rectify"},
         {"trace=true", "trace"},
         {"accelerate=squarem sparse-loadings=0", "accelerate"},
