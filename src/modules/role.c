@@ -4,7 +4,7 @@
  *   background   the skewness of the z_i is below 0, or below 1/2 and more than 60 % are not 0:
  *                what centring leaves in the samples that are in no module
  *   spare        it tells less than a tenth of what noise alone may:
- *                    (sum z^2 - max z^2) (sum b^2 - max b^2) < 1/10 min(1, m / 100) B,
+ *                    (sum z^2 - max z^2) (sum b^2 - max b^2) <= 1/10 min(1, m / 100) B,
  *                    B = (n_z^(1/2) + n_b^(1/2))^2 + 2 n_z log(n / n_z) + 2 n_b log(m / n_b)
  *                where n_z = (sum z^2)^2 / sum z^4 is how many samples have most of it, and n_b how
  *                many features. B is what the best block of so many samples and features of white
@@ -52,7 +52,7 @@ static bool is_spare(const rb_powers *z, double n, const rb_powers *b, double m)
     double shared = (z->square - z->largest) * (b->square - b->largest);
     double noise =
         pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, n) + 2 * choices(columns, m);
-    return shared < SPARE * fmin(1, m / FEW_FEATURES) * noise;
+    return shared <= SPARE * fmin(1, m / FEW_FEATURES) * noise;
 }
 
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,

@@ -134,6 +134,37 @@ static void codes_scale_with_samples(void **state) {
     rb_context_free(ctx);
 }
 
+/* A sample alone, and a few: the same codes as among many, of a model with a prior and centred data,
+ * also where the solver's sweeps do not settle and the active set ends them. */
+static void few_samples_are_as_among_many(void **state) {
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 12, MOST = 5, FOUND = 8 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(ROWS, COLUMNS, 3, 6);
+    rb_matrix *matrix, *some;
+    rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
+    rb_model *model = compare_fit(ctx, "rfn",
+                                  "units=8 preset=paper estep=cyclic prior-mean=-0.5 iterations=30 "
+                                  "precision=float64 estep-tolerance=1e-9 seed=1",
+                                  source);
+    double *all = fixture_codes(ctx, model, source);
+    for (int count = 1; count <= MOST; count++) {
+        rb_source *few = fixture_source(ctx, values + 3 * COLUMNS, count, COLUMNS, &some);
+        double *codes = fixture_codes(ctx, model, few);
+        for (int e = 0; e < count * FOUND; e++)
+            assert_close(codes[e], all[3 * FOUND + e], 1e-6);
+        free(codes);
+        rb_source_free(few);
+        rb_matrix_free(some);
+    }
+    free(all);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* From any start, for random problems: zeros, all units, a wrong half. */
 static void active_set_from_anywhere(void **state) {
     (void)state;
@@ -178,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_exact),
         cmocka_unit_test(codes_scale_with_samples),
+        cmocka_unit_test(few_samples_are_as_among_many),
         cmocka_unit_test(active_set_from_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,7 @@ static void spare_where_nothing_is_shared(void **state) {
     assert_int_equal(block(50, 1, 1e6), RB_UNIT_SPARE);
     assert_int_equal(block(0, 50, 1), RB_UNIT_SPARE);
     assert_int_equal(block(20, 0, 1), RB_UNIT_SPARE);
+    assert_int_equal(block(0, 0, 1), RB_UNIT_SPARE);
     assert_int_equal(block(2, 2, 1e6), RB_UNIT_MODULE);
 }
 
