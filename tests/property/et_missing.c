@@ -401,6 +401,17 @@ static void models_are_told(void **state) {
     rb_context_free(ctx);
 }
 
+/* The moments of all pairs of causes take 8 H (H - 1) / 2 D bytes: at most 2^28 of them. */
+static void moments_are_within_their_memory(void **state) {
+    (void)state;
+    for (int64_t h = 2; h <= 64; h++) {
+        int64_t pairs = h * (h - 1) / 2, most = ((int64_t)1 << 28) / (8 * pairs);
+        assert_int_equal(et_missing_pairs(h, most), pairs);
+        assert_int_equal(et_missing_pairs(h, most + 1), 0);
+    }
+    assert_int_equal(et_missing_pairs(1, 1 << 30), 1);
+}
+
 /* Memory that is refused leaves nothing behind and says so. */
 static void memory_may_be_refused(void **state) {
     (void)state;
@@ -448,6 +459,7 @@ int main(void) {
         cmocka_unit_test(bars_are_found),
         cmocka_unit_test(complete_data_are_as_ever),
         cmocka_unit_test(models_are_told),
+        cmocka_unit_test(moments_are_within_their_memory),
         cmocka_unit_test(memory_may_be_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

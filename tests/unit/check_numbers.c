@@ -56,6 +56,56 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
     rb_context_free(ctx);
 }
 
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What is told of features by its definition: the median of the excess kurtoses of those that are
+ * mostly not 0, and how far standard deviations lie apart but for the outermost twentieths. */
+static void shapes_of_features_are_as_defined(void **state) {
+    (void)state;
+    enum { MANY = 200, WIDE = 21 };
+    rb_context *ctx = fixture_context();
+    rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
+    static double values[MANY * WIDE];
+    double kurtoses[WIDE], sds[WIDE];
+    for (int k = 0; k < WIDE; k++) {
+        double sum = 0, squares = 0, fourth = 0, scale = exp(rb_draw_normal(&draws));
+        for (int i = 0; i < MANY; i++) {
+            double x = k == 0 && i % 5 ? 0 : scale * pow(rb_draw_normal(&draws), 5);
+            values[i * WIDE + k] = x;
+            sum += x;
+        }
+        for (int i = 0; i < MANY; i++) {
+            double square = pow(values[i * WIDE + k] - sum / MANY, 2);
+            squares += square;
+            fourth += square * square;
+        }
+        kurtoses[k] = MANY * fourth / (squares * squares) - 3;
+        sds[k] = sqrt(squares / MANY);
+    }
+    qsort(kurtoses + 1, WIDE - 1, sizeof *kurtoses, by_size); /* without the first, mostly 0 */
+    qsort(sds, WIDE, sizeof *sds, by_size);
+    rb_matrix *matrix;
+    rb_check *check;
+    rb_source *source = fixture_source(ctx, values, MANY, WIDE, &matrix);
+    assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+    int found = 0;
+    const rb_finding *f;
+    for (int64_t i = 0; (f = rb_check_finding(check, i)); i++) {
+        bool tails = strcmp(f->name, "tails") == 0, scales = strcmp(f->name, "scales") == 0;
+        found += tails + scales;
+        if (tails) assert_close(f->value, (kurtoses[10] + kurtoses[11]) / 2, 1e-9);
+        if (scales) assert_close(f->value, sds[WIDE - 2] / sds[1], 1e-9);
+    }
+    assert_int_equal(found, 2);
+    rb_check_free(check);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* Names are of genes where three in a hundred look like symbols. */
 static void few_symbols_are_no_genes(void **state) {
     (void)state;
@@ -179,6 +229,7 @@ int main(void) {
         cmocka_unit_test(multiples_are_nearly_whole),
         cmocka_unit_test(one_sample_has_a_total),
         cmocka_unit_test(few_symbols_are_no_genes),
+        cmocka_unit_test(shapes_of_features_are_as_defined),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
