@@ -24,7 +24,7 @@ static sparse_block make(rb_type type, int64_t n, int64_t m, bool shifted) {
     s.filled = calloc((size_t)(n * m), sizeof *s.filled);
     s.shift = calloc((size_t)m, sizeof *s.shift);
     for (int64_t k = 0; k < m; k++)
-        s.shift[k] = k % 4 ? rb_draw_normal(&draws) : 0;
+        s.shift[k] = k % 4 != 1 ? rb_draw_normal(&draws) : 0;
     for (int64_t i = 0, e = 0; i < n; i++) {
         for (int64_t k = 0; k < m; k++) {
             double value = rb_draw_uniform(&draws) < 1. / 3 ? 0 : rb_draw_normal(&draws);
