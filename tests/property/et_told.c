@@ -86,6 +86,33 @@ static void metrics_are_of_the_model(void **state) {
     }
 }
 
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A fit begins at 0.52 c^2 / sigma^2, c the 99th percentile of |y| within 1 %, but never below the
+ * end; from a model it begins cold. */
+static void begins_at_its_temperature(void **state) {
+    const struct fixture_problem *p = *state;
+    double sizes[N * D];
+    for (int e = 0; e < N * D; e++)
+        sizes[e] = fabs(p->values[e]);
+    qsort(sizes, N * D, sizeof *sizes, by_size);
+    double c = sizes[N * D * 99 / 100];
+    for (int sigma = 1; sigma <= 100; sigma *= 10) {
+        char text[96];
+        snprintf(text, sizeof text, "units=4 iterations=3 seed=1 sigma=%d", sigma);
+        rb_model *model = fit(p, "linca", text, NULL);
+        double start = fmax(1, 0.52 * pow(c / sigma, 2));
+        assert_close(metric(model, 0, "temperature"), start, 0.03);
+        rb_model *next = fit(p, "linca", text, model);
+        assert_close(metric(next, 0, "temperature"), 1, 1e-12);
+        rb_model_free(next);
+        rb_model_free(model);
+    }
+}
+
 /* Five iterations and one more are six, also where the shares of values are not alike. */
 static void goes_on_from_a_model(void **state) {
     const struct fixture_problem *p = *state;
@@ -154,7 +181,8 @@ static void starts_have_the_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metrics_are_of_the_model), cmocka_unit_test(starts_have_the_values),
-        cmocka_unit_test(shares_are_above_zero), cmocka_unit_test(goes_on_from_a_model)};
+        cmocka_unit_test(metrics_are_of_the_model), cmocka_unit_test(begins_at_its_temperature),
+        cmocka_unit_test(starts_have_the_values), cmocka_unit_test(shares_are_above_zero),
+        cmocka_unit_test(goes_on_from_a_model)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

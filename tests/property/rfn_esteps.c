@@ -272,11 +272,12 @@ static void gradient_steps_are_as_defined(void **state) {
 enum { WIDE = 24, MOST = 40 };
 
 /* Does a cascade factorise for samples of which each has so many free units? apart: each lacks
- * others; else all have the same. The others are at 0 and pushed down, and P is twice the identity. */
+ * others; else all have the same. Other units are at 0 and pushed down; P is twice the identity. */
 static bool factorises(rb_context *ctx, int samples, int free, bool apart) {
     double hessian[WIDE * WIDE] = {0}, sigma[WIDE * WIDE] = {0}, arrays[5][WIDE * MOST] = {{0}};
     rb_dense all[5];
-    rfn_quadratic problem = {view(hessian, WIDE, WIDE), view(arrays[4], WIDE, samples), false, NULL};
+    rfn_quadratic problem = {view(hessian, WIDE, WIDE), view(arrays[4], WIDE, samples), false,
+                             NULL};
     rfn_work work;
     for (int a = 0; a < 5; a++)
         all[a] = view(arrays[a], WIDE, samples);

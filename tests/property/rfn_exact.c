@@ -134,8 +134,8 @@ static void codes_scale_with_samples(void **state) {
     rb_context_free(ctx);
 }
 
-/* A sample alone, and a few: the same codes as among many, of a model with a prior and centred data,
- * also where the solver's sweeps do not settle and the active set ends them. */
+/* A sample alone, and a few, have the codes that they have among many, of a model with a prior and
+ * centred data. */
 static void few_samples_are_as_among_many(void **state) {
     (void)state;
     enum { ROWS = 40, COLUMNS = 12, MOST = 5, FOUND = 8 };

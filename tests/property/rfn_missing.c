@@ -539,7 +539,8 @@ static double certificate_of(rb_context *ctx, const rb_model *model, const doubl
     for (int j = 0; j < UNITS * UNITS; j++) {
         p[j] = j / UNITS == j % UNITS ? 1 + tau[j / UNITS] : 0;
         for (int64_t k = 0; k < rb_model_features(model); k++)
-            if (!isnan(row[k])) p[j] += w[k * UNITS + j / UNITS] * w[k * UNITS + j % UNITS] / psi[k];
+            if (!isnan(row[k]))
+                p[j] += w[k * UNITS + j / UNITS] * w[k * UNITS + j % UNITS] / psi[k];
     }
     rb_dense sum = {p, UNITS, UNITS, UNITS, RB_FLOAT64};
     assert_ok(ctx, rb_smallest_eigenvalue(ctx, sum, &smallest));

@@ -113,6 +113,33 @@ static void many_are_normal(void **state) {
     }
 }
 
+/* 12 / (n (n + 1)) sum n_g (mean rank_g - (n + 1) / 2)^2 less ties, with groups of one and of none;
+ * chi-square with one degree of freedom less than there are groups. */
+static void groups_are_compared_by_the_formula(void **state) {
+    (void)state;
+    enum { N = 11, GROUPS = 4 };
+    static const double values[N] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+    static const int group[N] = {0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 3}; /* none of 1, one of 3 */
+    double sums[GROUPS] = {0}, counts[GROUPS] = {0}, between = 0, log_p;
+    rb_ranking r;
+    assert_ok(ctx, rb_ranking_begin(ctx, &r, N));
+    rb_ranking_set(&r, values, N);
+    for (int i = 0; i < N; i++) {
+        double rank = 0.5;
+        for (int j = 0; j < N; j++)
+            rank += values[j] < values[i] ? 1 : values[j] == values[i] ? 0.5 : 0;
+        sums[group[i]] += rank;
+        counts[group[i]]++;
+    }
+    for (int g = 0; g < GROUPS; g++)
+        between += counts[g] > 0 ? pow(sums[g] - counts[g] * (N + 1) / 2, 2) / counts[g] : 0;
+    double ties = 2 * (8 - 2) + (27 - 3); /* of 1, 3 and 5 */
+    double h = 12.0 / (N * (N + 1)) * between / (1 - ties / (N * N * N - N));
+    assert_close(rb_ranking_groups(&r, GROUPS, sums, counts, &log_p), h, 1e-12);
+    assert_close(log_p, -h / 2, 1e-12);
+    rb_ranking_clear(&r);
+}
+
 static void nothing_to_compare(void **state) {
     (void)state;
     const double equal[] = {2, 2, 2}, values[] = {1, 2, 3};
@@ -158,9 +185,13 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_without_ties), cmocka_unit_test(lists_of_other_lengths),
-        cmocka_unit_test(one_value_is_most),  cmocka_unit_test(nothing_to_compare),
-        cmocka_unit_test(many_are_normal),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(exact_without_ties),
+        cmocka_unit_test(lists_of_other_lengths),
+        cmocka_unit_test(one_value_is_most),
+        cmocka_unit_test(nothing_to_compare),
+        cmocka_unit_test(groups_are_compared_by_the_formula),
+        cmocka_unit_test(many_are_normal),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
