@@ -20,12 +20,17 @@ setMethod("rarebit", "formula", function(x, ...)
 setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples = "rows",
                                      assay = NULL, reading = list(), covariates = NULL,
                                      start = NULL, threads = default_threads(),
-                                     callback = NULL, verbose = FALSE, subset_row = NULL) {
+                                     callback = NULL, verbose = FALSE, subset_row = NULL,
+                                     device = NULL) {
   asked <- list(...)
   method <- gsub("[._]", "-", method)
   options <- make_options(method, c(units_of(k, asked), asked))
   data <- read_samples(take_features(x, samples, subset_row), samples, assay, reading, covariates,
                        asked$regress)
+  if (!is.null(device)) {
+    on.exit(.Call(C_device, NULL))
+    .Call(C_device, device)
+  }
   watched(data, callback, verbose, function(each) {
     pointer <- .Call(C_fit, options, data$handle, if (!is.null(start)) pointer_of(start),
                      thread_count(threads), each)

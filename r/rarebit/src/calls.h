@@ -21,6 +21,7 @@ SEXP binding_read(SEXP data);
 SEXP binding_options(SEXP what, SEXP names, SEXP values);
 SEXP binding_option_table(SEXP what);
 
+SEXP binding_device(SEXP name);
 SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each);
 SEXP binding_model_bytes(SEXP model);
 SEXP binding_model_of_bytes(SEXP raw);

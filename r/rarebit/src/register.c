@@ -22,6 +22,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_data_info", (DL_FUNC)&binding_data_info, 1},
     {"C_options", (DL_FUNC)&binding_options, 3},
     {"C_option_table", (DL_FUNC)&binding_option_table, 1},
+    {"C_device", (DL_FUNC)&binding_device, 1},
     {"C_fit", (DL_FUNC)&binding_fit, 5},
     {"C_model_bytes", (DL_FUNC)&binding_model_bytes, 1},
     {"C_model_of_bytes", (DL_FUNC)&binding_model_of_bytes, 1},

@@ -160,3 +160,13 @@ test_that("the fit tells how it goes, and ends when the callback says so", {
   expect_match(child("m <- rfn(matrix(sin(1:400), 40), 2, iterations = 3, verbose = TRUE)"),
                "iteration 3 of 3, objective", all = FALSE)
 })
+
+test_that("a device computes the same model", {
+  x <- planted()
+  there <- tryCatch(fit(x, device = "cl"), error = function(e) skip(conditionMessage(e)))
+  expect_match(rarebit:::attribute_of(there, "device"), "^cl:")
+  expect_equal(coef(there), coef(fit(x)), tolerance = 1e-4)
+  expect_null(rarebit:::attribute_of(fit(x), "device"))
+  expect_error(fit(x, device = "gpu"), "must be cl")
+  expect_error(fit(x, device = "cl", noise = "full"), "noise = \"diagonal\"", fixed = TRUE)
+})
