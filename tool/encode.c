@@ -39,9 +39,9 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
     if (!values) return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
     rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
     err = err ? err : rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
-    err = err ? err
-              : rb_model_annotate_as(call->ctx, model, codes, option_text(call, "key"),
-                                     call->arguments[1], target);
+    if (!err && processes_lead())
+        err = rb_model_annotate_as(call->ctx, model, codes, option_text(call, "key"),
+                                   call->arguments[1], target);
     rb_matrix_free(codes);
     free(values);
     return err;
@@ -122,8 +122,8 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
 
 static int encode(invocation *call, rb_model *model, rb_source *source) {
     output states = {0};
-    int status =
-        option_text(call, "map") ? write_states(call, model, source, &states) : STATUS_DONE;
+    bool maps = option_text(call, "map") && processes_lead();
+    int status = maps ? write_states(call, model, source, &states) : STATUS_DONE;
     if (status) return status;
     row_maker codes = {rb_encode, rb_model_units(model), name_of_unit};
     return is_annotated(call) ? write_annotated(call, model, source, &states)
@@ -170,4 +170,5 @@ const command encode_command = {
     .adds_to = ".h5ad",
     .reads = "covariates",
     .run = run,
+    .together = true,
 };

@@ -314,10 +314,7 @@ static int run(invocation *call) {
     status = fit(call, &w, &out, &model);
     device_end(call, device);
     int logged = fit_log_end(&w.log);
-    if (processes_lead())
-        status = output_end(&out, status);
-    else
-        output_end(&out, STATUS_FAILED); /* nothing is written */
+    status = output_end(&out, status);
     if (!status && processes_lead()) {
         remove_checkpoint(option_text(call, "checkpoint"), model);
         int told = report_profile(call);
@@ -360,4 +357,5 @@ const command fit_command = {
     .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",
     .run = run,
+    .together = true,
 };

@@ -160,6 +160,7 @@ static int deliver(invocation *call, const findings *f) {
 /* The tables of answers wait until the modules are written. */
 static int deliver_all(invocation *call, const findings *f) {
     output files[ANSWER_FILES] = {0};
+    if (!processes_lead()) return STATUS_DONE;
     int status = answers_begin(call, &f->answers, files);
     return status ? status : answers_end(files, deliver(call, f));
 }
@@ -225,4 +226,5 @@ const command modules_command = {
     .reads = "truth labels gmt covariates blocks",
     .writes = "output gmt-output labels-output covariates-output checkpoint",
     .run = run,
+    .together = true,
 };

@@ -145,7 +145,7 @@ static int commit(output *out) {
 }
 
 int output_end(output *out, int status) {
-    if (!status) {
+    if (!status && processes_lead()) {
         status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
         interrupt_wrote();
     }

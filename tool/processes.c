@@ -1,5 +1,5 @@
-/* Several processes: a tool that mpirun or srun has started many times fits with the others, by the
- * librarebit-mpi of that MPI. The first process talks and writes; the others are silent. */
+/* Several processes: a tool that mpirun or srun has started many times works with the others, by
+ * the librarebit-mpi of that MPI. The first process talks and writes; the others are silent. */
 #include "tool.h"
 
 #include <rarebit/mpi.h>
@@ -100,11 +100,9 @@ int64_t processes_seed(void) {
 }
 
 int processes_check(const invocation *call) {
-    const char *words = call->command->words;
-    bool fits = call->command->method && strncmp(words, "fit ", 4) == 0;
-    if (!mpi || (fits && !option_flag(call, "consensus"))) return STATUS_DONE;
-    report_error("'%s%s' works in one process; start it without %s", words,
-                 fits ? " --consensus" : "", number_of("SLURM_STEP_NUM_TASKS") ? "srun" : "mpirun");
+    if (!mpi || call->command->together) return STATUS_DONE;
+    report_error("'%s' works in one process; start it without %s", call->command->words,
+                 number_of("SLURM_STEP_NUM_TASKS") ? "srun" : "mpirun");
     return STATUS_USAGE;
 }
 

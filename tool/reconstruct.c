@@ -65,4 +65,5 @@ const command reconstruct_command = {
     .check_output = rb_writer_check,
     .reads = "covariates",
     .run = run,
+    .together = true,
 };

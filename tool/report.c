@@ -77,7 +77,8 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
     rb_context_on_log(call->ctx, keep_message, &h);
     rb_error err = answers_find(call, model, source, &a);
     int status = err ? report_failure(call->ctx, err) : output_begin(&out, target, "html");
-    if (!status) status = finish_output(call, &out, write_page(call, &a.document, &h, out.path));
+    if (!status && processes_lead()) err = write_page(call, &a.document, &h, out.path);
+    if (!status) status = finish_output(call, &out, err);
     rb_context_on_log(call->ctx, report_log, NULL);
     if (!status && strcmp(target, "-") != 0) report("page in %s; open it in a browser", target);
     status = status ? status : answers_status(call, &a);
@@ -117,4 +118,5 @@ const command report_command = {
     .writes = "output checkpoint",
     .fixed = {"output", "a report is written as HTML", ".html"},
     .run = run,
+    .together = true,
 };

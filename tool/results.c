@@ -29,6 +29,7 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct row_writer *w = user;
     rb_error err = RB_OK;
     (void)first;
+    if (!processes_lead()) return RB_OK;
     if (!w->writer) {
         w->header.type = rb_matrix_type(rows);
         err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);

@@ -167,7 +167,7 @@ static int run(invocation *call) {
     int status = STATUS_DONE;
     if (err)
         status = report_failure(call->ctx, err);
-    else if (a.selection)
+    else if (a.selection && processes_lead())
         status = deliver(call, &a);
     else
         report("part done; results in %s", checkpoint);
@@ -200,6 +200,7 @@ const command select_command = {
                   "merge part1 part2 part3 -o all; rarebit select METHOD X.npy --checkpoint all"}},
     .writes = "output plot checkpoint",
     .run = run,
+    .together = true,
 };
 
 /* ---- merge ---- */

@@ -77,6 +77,7 @@ typedef struct command {
     rb_error (*plot_data)(rb_context *ctx, const rb_model *model, rb_source *source,
                           const rb_options *options, const char *path);
     int (*run)(invocation *call); /* the status to exit with */
+    bool together;                /* several processes run it together; else they are refused */
     const rb_method *method;      /* fit: filled by commands_new */
     rb_option *rows;              /* its options, by command_fill; the last has no name */
     /* tool/without: a library that is not built, and the words of its commands and methods. */
@@ -166,7 +167,7 @@ const void *table_beside(const char *library, const char *function);
 int processes_begin(rb_context *ctx);
 /* Is this the process that talks and writes? */
 bool processes_lead(void);
-/* Refuses commands that work in one process. STATUS_DONE, or a status after a message. */
+/* Refuses commands that processes do not run together. STATUS_DONE, or a status after a message. */
 int processes_check(const invocation *call);
 int processes_threads(void);  /* of each, where nothing is said; 0: one per processor */
 int64_t processes_seed(void); /* one for all */

@@ -1,10 +1,11 @@
-/* Several processes that fit one model together, each on its share of the samples.
+/* Several processes that work together, each on its share of the samples or of many fits.
  *
  * Whoever starts the processes hands each of its contexts the means to reach the others;
  * librarebit-mpi does so by MPI. All processes then make the same calls with the same options and
- * the same data, and get the same model. rb_fit shares the samples out; other calls do the whole
- * work in every process. With 2, 4, 8 ... processes results are the same bits as with one, with
- * other numbers the same but for rounding.
+ * the same data, and get the same results. rb_fit, rb_encode, rb_reconstruct, rb_impute and what
+ * stands on them share the samples out; rb_select, rb_fit_consensus and permutations share the fits
+ * out. Other calls do the whole work in every process. With 2, 4, 8 ... processes a fit gives the
+ * same bits as with one, with other numbers the same but for rounding; all else is the same bits.
  *
  * Not thread-safe: the functions are called by the thread that made the call of the library. */
 #ifndef RAREBIT_COMM_H

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 20, BROADCAST_BYTES = 1 << 30 };
 
 rb_error rb_context_set_comm(rb_context *ctx, const rb_comm *comm) {
     rb_error err =
@@ -97,8 +97,10 @@ void rb_comm_bring(rb_context *ctx, int from, void *data, size_t bytes) {
 
 void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes) {
     const rb_comm *comm = &ctx->comm;
-    if (rb_ranks(ctx) > 1 && !ctx->lost)
-        ctx->lost = !comm->broadcast(comm->user, root, bytes, data);
+    for (size_t at = 0; rb_ranks(ctx) > 1 && !ctx->lost && at < bytes; at += BROADCAST_BYTES) {
+        size_t some = bytes - at < BROADCAST_BYTES ? bytes - at : BROADCAST_BYTES;
+        ctx->lost = !comm->broadcast(comm->user, root, some, (char *)data + at);
+    }
 }
 
 static void add_all(int64_t count, void *mine, const void *theirs) {
@@ -144,6 +146,20 @@ bool rb_stops(rb_context *ctx) {
 
 bool rb_stops_alone(const rb_context *ctx) {
     return rb_ranks(ctx) == 1 && rb_asked_to_stop(ctx);
+}
+
+rb_error rb_comm_same(rb_context *ctx, int count, const double *values, const char *message) {
+    double most[8]; /* and the least, turned over */
+    message = message ? message
+                      : "the processes do not have the same data; give all of them the same file";
+    for (int i = 0; i < count; i++) {
+        most[i] = values[i];
+        most[count + i] = -values[i];
+    }
+    rb_comm_max(ctx, 2 * count, most);
+    for (int i = 0; i < count; i++)
+        if (most[i] != -most[count + i]) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", message);
+    return RB_OK;
 }
 
 /* How many failed, and the first of them counted from the last. */

@@ -361,21 +361,15 @@ static rb_error check_alike(rb_context *ctx, const rb_run *run) {
     rb_crc32_prepare(&crc);
     for (int i = 0; i < 3; i++)
         sum = rb_crc32_add(&crc, sum, texts[i], strlen(texts[i]));
-    const double own[] = {sum, run->preprocess->checksum, (double)run->problem.n_samples};
-    double most[6]; /* and the least, turned over */
-    for (int i = 0; i < 3; i++) {
-        most[i] = own[i];
-        most[3 + i] = -own[i];
-    }
-    rb_comm_max(ctx, 6, most);
-    const rb_conflict conflicts[] = {
-        {most[1] != -most[4] || most[2] != -most[5],
-         "the processes do not have the same data; give all of them the same file"},
-        {most[0] != -most[3],
-         "the processes compute with different kernels or BLAS, and would not give the same; use "
-         "machines of one kind, or choose the same by RAREBIT_KERNEL and RAREBIT_BLAS_CORE"},
-        {0}};
-    return rb_check_conflicts(ctx, conflicts);
+    const double data[] = {run->preprocess->checksum, (double)run->problem.n_samples};
+    const double machine = sum;
+    rb_error err = rb_comm_same(ctx, 2, data, NULL);
+    return err ? err
+               : rb_comm_same(
+                     ctx, 1, &machine,
+                     "the processes compute with different kernels or BLAS, and would not give the "
+                     "same; use machines of one kind, or choose the same by RAREBIT_KERNEL and "
+                     "RAREBIT_BLAS_CORE");
 }
 
 /* What several processes do not do together. */

@@ -50,8 +50,13 @@ static rb_error walk_samples(rb_context *ctx, struct keeping *w) {
     }
     bool tells = !k->walked && k->most > 0;
     if (tells) w->coder.below = &below;
-    if (k->walked && k->codes.data) w->coder.given = &k->codes;
-    err = err ? err : rb_coder_run(ctx, &w->coder, 0, rb_source_samples(k->source), hand_on, w);
+    int64_t n = rb_source_samples(k->source);
+    if (k->walked && k->codes.data) {
+        w->coder.given = &k->codes;
+        err = err ? err : rb_coder_run(ctx, &w->coder, 0, n, hand_on, w);
+    } else {
+        err = rb_coder_walk(ctx, &w->coder, err, n, blocks, hand_on, w);
+    }
     if (!err && tells)
         rb_method_tell_below(ctx, k->model->method, &below, k->model->preprocess, k->source);
     rb_coder_clear(&w->coder);

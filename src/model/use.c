@@ -190,7 +190,7 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
                                 : start_walk(ctx, &coder, model, source, true);
     coder.keeps = use == IMPUTED;
     coder.below = &below;
-    err = err ? err : rb_coder_run(ctx, &coder, 0, source->n_samples, fn, user);
+    err = rb_coder_walk(ctx, &coder, err, source->n_samples, false, fn, user);
     if (!err) rb_method_tell_below(ctx, model->method, &below, model->preprocess, source);
     rb_coder_clear(&coder);
     return err;
@@ -314,7 +314,7 @@ static rb_error encode_many(rb_context *ctx, const rb_model *model, const rb_mat
                             rb_target *to) {
     rb_source source;
     rb_source_of_matrix(rows, &source);
-    return walk(ctx, model, &source, rb_copy_rows, to, CODES);
+    return rb_encode_runs(ctx, model, &source, 1, rows->n_samples, rb_copy_rows, to);
 }
 
 rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows, rb_type type,

@@ -33,6 +33,10 @@ rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model 
 /* Samples first .. end - 1, block by block, to the program. */
 rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
                       void *user);
+/* The same of all n samples, shared out among the processes, all of which get all rows (share.c).
+ * err: of what came before, in this process. blocks: the samples of the rows are in the coder. */
+rb_error rb_coder_walk(rb_context *ctx, rb_coder *coder, rb_error err, int64_t n, bool blocks,
+                       rb_rows_fn fn, void *user);
 void rb_coder_clear(rb_coder *coder);
 /* Codes of samples of the source, block_samples at most: valid until the next call. */
 rb_error rb_coder_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,

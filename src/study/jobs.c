@@ -1,7 +1,8 @@
 /* Many independent jobs side by side: one per thread, each with a context of its own.
  *
  * Results are handed over in the order of the jobs, or group by group, so that nothing depends on
- * which thread did what. With a journal each result is on disk once it is made.
+ * which thread did what. With a journal each result is on disk once it is made. Each of several
+ * processes does its share, with a journal of its own, and gets the results of all.
  */
 #include "study.h"
 
@@ -53,6 +54,11 @@ static bool is_whole(const board *b, int64_t job) {
     return size > 0 && i == first + size;
 }
 
+/* Results of others come last. */
+static bool is_whole_here(const board *b, int64_t job) {
+    return rb_ranks(b->ctx) == 1 && is_whole(b, job);
+}
+
 /* No other thread looks at the results of a group that is whole. */
 static rb_error take_group(board *b, rb_context *ctx, int64_t job) {
     int64_t size = b->jobs->group, first = job / size * size;
@@ -86,8 +92,8 @@ static rb_error parse_part(rb_context *ctx, const rb_jobs *jobs, int64_t *part, 
             ctx, RB_ERROR_ARGUMENT,
             "`part` does nothing without `checkpoint`, which names the file for its results");
     }
-    *part = k - 1;
-    *parts = n;
+    *part = k - 1 + n * rb_rank(ctx);
+    *parts = n * rb_ranks(ctx);
     return RB_OK;
 }
 
@@ -120,7 +126,7 @@ static rb_error keep_result(rb_context *ctx, int64_t job, rb_bytes bytes, void *
         return RB_OK;
     }
     b->results[job] = bytes;
-    return is_whole(b, job) ? take_group(b, ctx, job) : RB_OK;
+    return is_whole_here(b, job) ? take_group(b, ctx, job) : RB_OK;
 }
 
 static rb_error open_journal(board *b) {
@@ -130,9 +136,75 @@ static rb_error open_journal(board *b) {
                        "checkpoint needs librarebit-io; call rb_io_use");
     }
     b->store = b->ctx->checkpoints->journals;
-    return b->store->open(b->ctx, b->jobs->journal,
-                          &(rb_journal_head){b->jobs->key, b->jobs->count, keep_result, b},
-                          &b->journal);
+    const rb_journal_head head = {b->jobs->key, b->jobs->count, keep_result, b};
+    int rank = rb_rank(b->ctx);
+    int64_t size = (int64_t)strlen(b->jobs->journal) + 16;
+    char *path = rb_alloc(b->ctx, size, 1);
+    if (!path) return RB_ERROR_MEMORY;
+    snprintf(path, (size_t)size, rank > 0 ? "%s-%d" : "%s", b->jobs->journal, rank);
+    rb_error err = b->store->open(b->ctx, path, &head, &b->journal);
+    rb_free(path);
+    return err;
+}
+
+/* ---- several processes ---- */
+
+/* What processes know of a job, as the most that any of them knows. */
+typedef struct known {
+    double process; /* that has its result, from 1 */
+    double lacking; /* 1: there is one that has not */
+    double size;    /* of the result */
+} known;
+
+/* The result of a job comes to all. err: of this process so far; that of all. */
+static rb_error share_result(board *b, int64_t job, known of, rb_error err) {
+    rb_bytes *result = &b->results[job];
+    if (!err && !result->data) *result = (rb_bytes){rb_alloc(b->ctx, of.size, 1), of.size};
+    err = rb_comm_agree(b->ctx, err || result->data ? err : RB_ERROR_MEMORY);
+    if (!err) rb_comm_broadcast(b->ctx, (int)of.process - 1, result->data, (size_t)result->size);
+    return err;
+}
+
+/* The key tells of the data, too. */
+static rb_error check_alike(const board *b) {
+    const char *key = b->jobs->key ? b->jobs->key : "";
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
+    const double own[] = {(double)b->jobs->count, rb_crc32_add(&crc, 0, key, strlen(key))};
+    return rb_comm_same(b->ctx, 2, own, NULL);
+}
+
+static rb_error share_all(board *b, known *all) {
+    rb_context *ctx = b->ctx;
+    int64_t count = b->jobs->count;
+    rb_error err = RB_OK;
+    for (int64_t i = 0; i < count; i++) {
+        bool done = is_done(b, i);
+        all[i] = (known){done ? rb_rank(ctx) + 1 : 0, !done, (double)b->results[i].size};
+    }
+    rb_comm_max(ctx, 3 * count, (double *)all);
+    for (int64_t i = 0; i < count && !ctx->agreed; i++) {
+        if (all[i].process > 0 && all[i].lacking > 0) err = share_result(b, i, all[i], err);
+        bool last = b->jobs->group > 0 && (i + 1) % b->jobs->group == 0;
+        if (!err && last && is_whole(b, i)) err = take_group(b, ctx, i);
+    }
+    return rb_comm_agree(ctx, err);
+}
+
+/* All get the results that any of them has. err: of this process so far; that of all. */
+static rb_error share_results(board *b, rb_error err) {
+    if (rb_ranks(b->ctx) == 1) return err;
+    known *all = rb_alloc(b->ctx, b->jobs->count, sizeof *all);
+    b->ctx->agreed = RB_OK; /* of what came before */
+    err = rb_comm_agree(b->ctx, err || all ? err : RB_ERROR_MEMORY);
+    err = err ? err : check_alike(b);
+    rb_error shared = RB_OK;
+    if (!err || err == RB_ERROR_STOPPED) {
+        b->ctx->agreed = RB_OK; /* what was done before the stop counts */
+        shared = share_all(b, all);
+    }
+    rb_free(all);
+    return shared ? shared : err;
 }
 
 /* ---- a job ---- */
@@ -162,7 +234,7 @@ static void settle(board *b, rb_context *own, piece at, rb_error err, rb_bytes r
         b->results[job] = result;
         b->done++;
         b->cost_done += at.cost;
-        whole = is_whole(b, job);
+        whole = is_whole_here(b, job);
     } else {
         rb_free(result.data);
         fail_at(b, own, job, err);
@@ -262,9 +334,10 @@ rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete) {
     pthread_mutex_init(&b.taking, NULL);
     if (!scratch.err) scratch.err = make_contexts(&b);
     if (!scratch.err) scratch.err = open_journal(&b);
+    scratch.err = share_results(&b, scratch.err);
     if (!scratch.err) {
         choose(&b, part, parts);
-        scratch.err = settle_all(&b, work(&b), complete);
+        scratch.err = settle_all(&b, share_results(&b, work(&b)), complete);
     }
     if (b.journal) b.store->close(b.journal);
     for (int64_t i = 0; b.results && i < jobs->count; i++)

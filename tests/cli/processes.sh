@@ -38,7 +38,29 @@ started() {
 
 expect 0 fit rfn X.npy -k 3 --iterations 8 --seed 1 -o one.h5
 expect 0 encode one.h5 X.npy -o one.npy
+# Of three blocks of samples.
+expect 0 simulate biclusters --samples 3000 --features 1500 --seed 2 -o W.npy -q
+expect 0 fit rfn W.npy -k 3 --iterations 4 --seed 1 --estep newton -o wide.h5
+# used_by FOLDER COMMAND: what a model and many fits give, in files and on stdout.
+used_by() {
+    mkdir use
+    for words in "encode wide.h5 W.npy -o use/codes.npy" "encode wide.h5 W.npy -o -" \
+        "reconstruct wide.h5 W.npy -o use/rebuilt.npy" "modules wide.h5 W.npy -o use/modules.json" \
+        "modules one.h5 X.npy --permutations 4 --seed 1 --json" "report wide.h5 W.npy -o use/report.html" \
+        "select pca X.npy --units 1:3 --restarts 3 --seed 1 --json" \
+        "fit rfn X.npy -k 3 --iterations 8 --seed 1 --consensus --restarts 3 -o use/consensus.h5" \
+        "encode use/consensus.h5 X.npy -o use/common.npy"; do
+        # shellcheck disable=SC2086 # words
+        $2 $words >>use/said 2>err || fail "$words: $(cat err)"
+    done
+    rm use/consensus.h5 # with the seconds of its fits
+    mv use "$1"
+}
+used_by one "$RAREBIT"
+
 for mpi in openmpi mpich; do
+    used_by $mpi "mpirun.$mpi -n 2 $RAREBIT"
+    diff -r one $mpi || fail "$mpi: other results than one process has"
     started $mpi fit rfn X.npy -k 3 --iterations 8 --seed 1 --log-json log.jsonl -o $mpi.h5 || fail "$mpi: $(cat out)"
     [ "$(grep -c 'model in' out)" = 1 ] || fail "$mpi: said not once: $(cat out)"
     [ "$(grep -c '"iteration"' log.jsonl)" = 8 ] || fail "$mpi: log of other lines"
@@ -51,8 +73,8 @@ for mpi in openmpi mpich; do
     [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi fit kmeans X.npy -k 3 -o n.h5 && fail "$mpi: fitted kmeans"
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
-    started $mpi encode one.h5 X.npy -o n.npy && fail "$mpi: encoded"
-    [ "$(grep -c "'encode' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi evaluate one.h5 X.npy && fail "$mpi: evaluated"
+    [ "$(grep -c "'evaluate' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
 
     # One that is killed ends all, and nothing is left.
     mkdir killed
