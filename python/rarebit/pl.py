@@ -54,11 +54,11 @@ def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = No
 # -- codes and units
 
 
-def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", ax: Any = None) -> Any:
+def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", order: str = "unit",
+          ax: Any = None) -> Any:
     """Codes as a heat map, samples x units.
 
-    With labels samples stand by class, the most frequent class first, within a class by their
-    strongest unit. Codes above the 99.5th percentile of those that are not 0 share a colour.
+    With labels samples stand by class, the most frequent class first. Codes above the 99.5th percentile of those that are not 0 share a colour.
 
     Parameters
     ----------
@@ -66,6 +66,7 @@ def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", ax: 
     X : samples x features, of an estimator
     labels : classes of samples: one a sample, or the name of a column of obs
     key : of the results in an AnnData
+    order : "unit": samples, within a class, by their strongest unit; "data": as the data have them
 
     Examples
     --------
@@ -74,11 +75,14 @@ def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", ax: 
     model, source, threads = samples_of(fitted, X, key)
     classes = classes_of(fitted, labels, source.shape[0])
     values = model.encode(source, threads=threads)
-    order = np.arange(len(values))
+    if order not in ("unit", "data"):
+        raise ValueError(f'order is {order!r}, but must be "unit" or "data"')
+    size, rows = np.abs(values), np.arange(len(values))
+    if order == "unit":
+        rows = np.lexsort((-size.max(axis=1), size.argmax(axis=1), size.max(axis=1) == 0))
     if classes is not None:
-        size = np.abs(values)
-        order = _by_class(np.lexsort((-size.max(axis=1), size.argmax(axis=1))), classes)
-    shown, there = values[order], np.abs(values[values != 0])
+        rows = _by_class(rows, classes)
+    shown, there = values[rows], np.abs(values[values != 0])
     high = float(np.percentile(there, 99.5)) if there.size else 1.0
     signed = bool((values < 0).any())
     ax = new_axes(ax, (6, 6))
@@ -89,7 +93,7 @@ def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", ax: 
     ax.set_yticks([])
     ax.figure.colorbar(image, ax=ax, shrink=0.4, label="code")
     if classes is not None:
-        class_rows(ax, classes[order])
+        class_rows(ax, classes[rows])
     return ax
 
 

@@ -77,9 +77,15 @@ def bars():
 def test_codes_stand_by_class(adata, axes):
     fitted = rarebit.RFN(3, iterations=30, random_state=1).fit(adata)
     codes = fitted.transform(adata)
-    plain = pl.codes(fitted, adata, ax=axes)
+    plain = pl.codes(fitted, adata, order="data", ax=axes)
     assert plain is axes
     np.testing.assert_array_equal(plain.images[0].get_array(), codes)
+    by_unit = pl.codes(fitted, adata).images[0].get_array()
+    np.testing.assert_array_equal(np.sort(by_unit, axis=0), np.sort(codes, axis=0))
+    active = by_unit[by_unit.max(axis=1) > 0]
+    assert (np.diff(active.argmax(axis=1)) >= 0).all()
+    with pytest.raises(ValueError, match="order"):
+        pl.codes(fitted, adata, order="class")
     ordered = pl.codes(fitted, adata, labels=adata.obs["kind"])
     shown = ordered.images[0].get_array()
     assert shown.sum() == pytest.approx(codes.sum()) and not (shown == codes).all()

@@ -17,7 +17,10 @@ typedef struct rb_plot_options {
     const char *title; /* NULL: a title that says what is shown */
     const char *labels; /* classes of samples, as rb_classes_read takes them: samples are grouped by
                            class; NULL: none */
+    int order;          /* codes: rb_plot_order */
 } rb_plot_options;
+
+typedef enum rb_plot_order { RB_ORDER_UNIT, RB_ORDER_DATA } rb_plot_order;
 
 enum { RB_PAGE_WIDTH = 900, RB_TITLE_SIZE = 160 };
 #define RB_NO_LABEL "(no label)" /* stands for a class */

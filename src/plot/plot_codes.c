@@ -1,8 +1,7 @@
 /* Codes as a heat map, with classes at the left and a colour bar at the right.
  *
- * Rows are ordered by class, and averaged where they are many. The codes are asked for block by
- * block and never kept: once to find each sample's strongest unit, when samples are ordered by
- * class, and once to fill the rows.
+ * Rows are ordered by class and strongest unit, and averaged where they are many. The codes are
+ * asked for block by block and never kept: once for the order, and once to fill the rows.
  */
 #include "plot.h"
 
@@ -157,7 +156,8 @@ typedef struct gathering {
     rb_scratch scratch; /* has all arrays */
     rb_codes_plot plot; /* its values are sums at first */
     rb_classes labels;
-    rb_key *keys;    /* when there are labels */
+    bool by_unit;    /* else samples stay in their order, within a class */
+    rb_key *keys;    /* where samples are ordered */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
     int64_t *in_row; /* samples that a row averages */
 } gathering;
@@ -167,16 +167,16 @@ static int64_t row_of(const gathering *g, int64_t place) {
     return (int64_t)((double)place * (double)g->plot.rows / (double)g->plot.n_samples);
 }
 
-static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes) {
+static rb_error find_keys(void *user, int64_t first, const rb_matrix *codes) {
     gathering *g = user;
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         double *key = g->keys[first + i];
-        int64_t class_index = g->labels.class_of[first + i];
+        int64_t class_index = g->labels.class_of ? g->labels.class_of[first + i] : 0;
         key[CLASS] = class_index < 0 ? INFINITY : (double)class_index;
         key[STRONGEST] = (double)g->plot.units;
         key[MINUS_STRENGTH] = 0;
         key[SAMPLE] = (double)(first + i);
-        for (int64_t u = 0; u < g->plot.units; u++) {
+        for (int64_t u = 0; g->by_unit && u < g->plot.units; u++) {
             double code = fabs(rb_matrix_at(codes, i, u));
             if (code > -key[MINUS_STRENGTH]) {
                 key[MINUS_STRENGTH] = -code;
@@ -192,8 +192,8 @@ static void find_groups(gathering *g) {
     int64_t n = g->plot.n_samples;
     for (int64_t start = 0, end; start < n; start = end) {
         double class_index = g->keys[start][CLASS];
-        for (end = start; end < n && g->keys[end][CLASS] == class_index; end++)
-            g->place[(int64_t)g->keys[end][SAMPLE]] = end;
+        for (end = start; end < n && g->keys[end][CLASS] == class_index;)
+            end++;
         const char *name =
             isfinite(class_index) ? g->labels.names[(int64_t)class_index] : RB_NO_LABEL;
         int64_t place =
@@ -204,21 +204,25 @@ static void find_groups(gathering *g) {
     }
 }
 
-static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *source,
-                               const char *path) {
-    rb_context *ctx = g->scratch.ctx;
-    rb_error err = rb_classes_read(ctx, path, source, &g->labels);
+static rb_error read_classes(gathering *g, rb_source *source, const char *path) {
+    rb_error err = rb_classes_read(g->scratch.ctx, path, source, &g->labels);
     if (err) return err;
-    g->keys = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->keys);
-    g->place = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->place);
     g->plot.groups = rb_take(&g->scratch, g->labels.n_classes + 1, sizeof *g->plot.groups);
-    err = g->scratch.err;
-    err = err ? err : rb_encode(ctx, model, source, find_strongest, g);
-    if (!err) {
-        rb_sort_keys(g->keys, g->plot.n_samples);
-        find_groups(g);
-    }
-    return err;
+    return g->scratch.err;
+}
+
+static rb_error order_samples(gathering *g, const rb_model *model, rb_source *source) {
+    int64_t n = g->plot.n_samples;
+    g->keys = rb_take(&g->scratch, n, sizeof *g->keys);
+    g->place = rb_take(&g->scratch, n, sizeof *g->place);
+    rb_error err = g->scratch.err;
+    err = err ? err : rb_encode(g->scratch.ctx, model, source, find_keys, g);
+    if (err) return err;
+    rb_sort_keys(g->keys, n);
+    for (int64_t place = 0; place < n; place++)
+        g->place[(int64_t)g->keys[place][SAMPLE]] = place;
+    if (g->plot.groups) find_groups(g);
+    return RB_OK;
 }
 
 static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
@@ -248,7 +252,8 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     p->values = rb_take(&g->scratch, p->rows * p->units, sizeof *p->values);
     g->in_row = rb_take(&g->scratch, p->rows, sizeof *g->in_row);
     rb_error err = g->scratch.err;
-    err = err || !labels ? err : order_by_class(g, model, source, labels);
+    err = err || !labels ? err : read_classes(g, source, labels);
+    err = err || !(labels || g->by_unit) ? err : order_samples(g, model, source);
     err = err ? err : find_names(g, source);
     err = err ? err : rb_encode(ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
@@ -270,6 +275,7 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     gathering g = {
         .scratch.ctx = ctx,
         .labels.size = sizeof g.labels,
+        .by_unit = options.order == RB_ORDER_UNIT,
         .plot = {
             .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);

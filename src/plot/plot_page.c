@@ -22,6 +22,11 @@ static const rb_option table[] = {
      "codes, unit and modules: show classes; a TSV with a header, of sample name and class or of "
      "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file",
      RB_OPTION_COMMON},
+    {"order", 0, RB_OPTION_CHOICE, offsetof(rb_plot_options, order), "unit", 0, 0, "unit|data",
+     "HOW",
+     "codes: samples, within a class where there are --labels, by their strongest unit, or as the "
+     "data have them",
+     RB_OPTION_COMMON},
     {0},
 };
 

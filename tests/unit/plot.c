@@ -167,6 +167,38 @@ static void test_codes_stand_by_class(void **state) {
     assert_int_equal(unlink(picture), 0);
 }
 
+/* How often the darkest unit of a row differs from that of the row before. */
+static int changes_of_strongest(rb_plot_order order) {
+    rb_plot_options o = options;
+    rb_matrix *image;
+    int changes = 0, before = -1;
+    o.order = (int)order;
+    assert_int_equal(plot_codes(&o), RB_OK);
+    assert_int_equal(rb_format_image.read(ctx, picture, NULL, &image), RB_OK);
+    for (int row = 0; row < SAMPLES; row++) {
+        double darkest = 240;
+        int strongest = -1;
+        for (int unit = 0; unit < 3; unit++) {
+            double rgb[3], right = 800, left = 56;
+            pixel(image, 1200, left + (right - left) * (unit + 0.5) / 3, 62 + 12 * (row + 0.5),
+                  rgb);
+            strongest = rgb[0] < darkest ? unit : strongest;
+            darkest = fmin(darkest, rgb[0]);
+        }
+        changes += row > 0 && strongest != before;
+        before = strongest;
+    }
+    rb_matrix_free(image);
+    assert_int_equal(unlink(picture), 0);
+    return changes;
+}
+
+static void test_codes_stand_by_unit(void **state) {
+    (void)state;
+    int by_unit = changes_of_strongest(RB_ORDER_UNIT);
+    assert_true(by_unit >= 1 && 4 * by_unit < changes_of_strongest(RB_ORDER_DATA));
+}
+
 static void assert_refused(plot_fn plot, const rb_plot_options *o, rb_error error,
                            const char *part) {
     assert_int_equal(plot(o), error);
@@ -369,6 +401,7 @@ int main(void) {
         cmocka_unit_test(test_every_picture_is_a_png_of_its_width),
         cmocka_unit_test(test_the_best_filters_are_drawn),
         cmocka_unit_test(test_codes_stand_by_class),
+        cmocka_unit_test(test_codes_stand_by_unit),
         cmocka_unit_test(test_what_is_wrong_is_said),
         cmocka_unit_test(test_modules_of_other_data_are_refused),
         cmocka_unit_test(test_no_module_is_left_out_in_silence),
