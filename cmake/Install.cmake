@@ -48,7 +48,7 @@ foreach(library ${RAREBIT_LIBRARIES})
   configure_package_config_file(cmake/rarebitConfig.cmake.in ${PROJECT_BINARY_DIR}/${name}Config.cmake
     INSTALL_DESTINATION ${folder} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/${name}ConfigVersion.cmake
-    COMPATIBILITY SameMinorVersion)
+    COMPATIBILITY ${RAREBIT_COMPATIBILITY})
   install(FILES ${PROJECT_BINARY_DIR}/${name}Config.cmake
     ${PROJECT_BINARY_DIR}/${name}ConfigVersion.cmake cmake/Dependencies.cmake
     DESTINATION ${folder} ${development})

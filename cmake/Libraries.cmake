@@ -2,7 +2,7 @@
 # librarebit-media, side by side. Each is compiled once, for the static library, the shared one, and the tests
 # that look inside.
 #
-# A shared library exports the functions of its public headers under the version RAREBIT_x.y, and what
+# A shared library exports the functions of its public headers under the version RAREBIT_x.y, from 1.0 on RAREBIT_x, and what
 # the libraries above it use of its inside under RAREBIT_PRIVATE_x.y.z: these belong together.
 #
 # Static and shared ones are built, and the tool links the static ones; BUILD_SHARED_LIBS leaves out static libraries
@@ -10,7 +10,12 @@
 #
 # Libraries and tool have in the build tree the RUNPATH that they are installed with: CMake would end another one
 # with an empty element, for which the loader takes the working directory.
-set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR})
+set(RAREBIT_COMPATIBILITY SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(RAREBIT_VERSION_NODE 0.${PROJECT_VERSION_MINOR})
+  set(RAREBIT_COMPATIBILITY SameMinorVersion)
+endif()
 set(RAREBIT_core_NAME rarebit)
 set(RAREBIT_core_SUMMARY "${PROJECT_DESCRIPTION}")
 set(RAREBIT_io_NAME rarebit-io)

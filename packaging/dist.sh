@@ -72,7 +72,7 @@ fill() {
     homepage=$(identity homepage)
     abi=$(readelf -d "$build/librarebit.so" | sed -n 's/.*SONAME.*librarebit\.so\.\([0-9.]*\).*/\1/p')
     sed -i -e "s|@MAINTAINER@|$maintainer|; s|@VERSION@|$version|; s|@ABI@|$abi|g" \
-        -e "s|@SOURCE@|${homepage:-the repository of the project}|; s|^@HOMEPAGE@|${homepage:+Homepage: $homepage}|" \
+        -e "s|^Source: .*repository of the project|Source: ${homepage:-the repository of the project}|; s|^@HOMEPAGE@|${homepage:+Homepage: $homepage}|" \
         -e "s|@DATE@|$(date -u -R -d "@$SOURCE_DATE_EPOCH")|" "$@"
 }
 
@@ -89,9 +89,10 @@ deb() {
     cd "$work/deb/$name"
     cp -R packaging/debian debian
     {
+        cat .reuse/dep5
         sed -n '/^Redistribution/,$p' LICENSE | licence BSD-3-Clause
         licence CC-BY-4.0 <LICENSES/CC-BY-4.0.txt
-    } >>debian/copyright
+    } >debian/copyright
     fill debian/control debian/rules debian/changelog debian/copyright
     DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-nocheck noautodbgsym parallel=${JOBS:-$(getconf _NPROCESSORS_ONLN)}}" \
         dpkg-buildpackage -us -uc
