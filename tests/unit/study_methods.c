@@ -150,16 +150,52 @@ static void says_what_is_left_out(void **state) {
     rb_method_comparison_free(c);
 }
 
+/* Of the methods in the table, how many are among the best in all of three figures: as near to the
+ * best as spreads allow, two standard errors or one standard deviation. The name of the first. */
+static int64_t best_in_all(const rb_method_comparison *c, const char **name) {
+    static const struct {
+        const char *value, *spread;
+        double sign, times;
+    } figures[] = {
+        {"entry_error", "entry_se", -1, 2}, {"match", "match_sd", 1, 1}, {"auc", "auc_se", 1, 1}};
+    static const char *const methods[] = {"kmeans", "pca", "ica"};
+    int64_t count = 0;
+    for (int m = 2; m >= 0; m--) {
+        bool good = true;
+        for (int f = 0; f < 3; f++) {
+            int best = 0;
+            double value[3], spread[3];
+            for (int other = 0; other < 3; other++) {
+                value[other] = figures[f].sign * cell(c, methods[other], figures[f].value);
+                spread[other] = cell(c, methods[other], figures[f].spread);
+                best = value[other] > value[best] ? other : best;
+            }
+            good = good && (m == best || value[best] - value[m] <=
+                                             figures[f].times * fmax(spread[best], spread[m]));
+        }
+        count += good;
+        *name = good ? methods[m] : *name;
+    }
+    return count;
+}
+
 static void sums_up_what_differences_mean(void **state) {
     struct world *w = *state;
     assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "methods=kmeans,pca,ica"));
     rb_method_comparison *c = compare(w);
-    const char *text = rb_method_comparison_summary(c);
+    const char *text = rb_method_comparison_summary(c), *name = "";
+    const char *all = strstr(text, "Among the best in all of these: ");
+    int64_t count = best_in_all(c, &name);
     assert_non_null(strstr(text, "To predict values that are left out take "));
     assert_non_null(strstr(text, "For units that recur take "));
     assert_non_null(strstr(text, "To mark the classes take "));
     /* Both keep the same directions. */
     assert_non_null(strstr(text, "as good within the spread: "));
+    assert_true(!all == !count);
+    assert_true(!all == (strstr(text, "No method is among the best in all") != NULL));
+    for (int64_t n = 1; n < count; n++)
+        assert_non_null(all = strchr(all, ','));
+    if (count == 1) assert_non_null(strstr(all, name));
     rb_method_comparison_free(c);
 }
 
