@@ -308,6 +308,32 @@ static void singletons_can_be_chosen_as_printed(void **state) {
     rb_context_free(ctx);
 }
 
+/* With room for more active causes than max-active there are two more candidates for each, as far as
+ * candidates-limit and units allow, and never more active causes than candidates. */
+static void samples_are_widened_within_the_limits(void **state) {
+    (void)state;
+    enum { UNITS = 12, CANDIDATES = 5, ACTIVE = 3 };
+    rb_problem problem = {.method = &rb_method_mca, .n_features = 9, .type = RB_FLOAT64};
+    for (int limit = 0; limit <= UNITS; limit += 4) {
+        for (int most = 0; most <= UNITS; most++) {
+            rb_et_options options;
+            rb_et_options_default(&options);
+            options.units = UNITS;
+            options.candidates = CANDIDATES;
+            options.max_active = ACTIVE;
+            options.max_active_limit = most;
+            options.candidates_limit = limit;
+            et_setup setup = et_setup_of(&problem, &options);
+            int candidates = CANDIDATES, active = ACTIVE;
+            for (; active < most; active++)
+                for (int two = 0; two < 2; two++)
+                    candidates += candidates < (limit ? limit : UNITS);
+            assert_int_equal(setup.max_candidates, candidates);
+            assert_int_equal(setup.widest_active, active < candidates ? active : candidates);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priors_per_cause_are_frequencies),
@@ -318,6 +344,7 @@ int main(void) {
         cmocka_unit_test(warm_starts_are_cold),
         cmocka_unit_test(negative_fields_are_clamped_or_reflected),
         cmocka_unit_test(singletons_can_be_chosen_as_printed),
+        cmocka_unit_test(samples_are_widened_within_the_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Sparseness by the prior mean: the target is met, F never falls while the prior stays, no unit
  * dies for it, and errors are lower than those of the newton E-step at the same sparseness. */
-#include "fixture.h"
+#include "rfn_pass.h"
 
 #include <stdio.h>
 
@@ -265,6 +265,26 @@ static void memory_may_end_anywhere(void **state) {
     end(&s);
 }
 
+/* The certificate is looked at in every fifth iteration in which rho is adapted. Below 0.02 rho is
+ * to stay at 0.95 of what it is; above, the bound rises by 2 % a time. */
+static void certificates_bound_it(void **state) {
+    (void)state;
+    rfn_setup setup = {.options = fixture_rfn(4, RB_RFN_NORMALIZE_RMS)};
+    setup.options.newton_iterations = 3;
+    setup.options.steer_iterations = 12;
+    for (int64_t t = 0; t < 20; t++) {
+        rfn_progress progress = {.iteration = t};
+        assert_int_equal(rfn_looks_at_certificate(&setup, &progress), t == 8 || t == 13);
+    }
+    rfn_adaptation a = {.rho = 2, .ceiling = INFINITY};
+    rfn_bound_adaptation(0.021, &a);
+    assert_true(a.ceiling == INFINITY);
+    rfn_bound_adaptation(0.019, &a);
+    assert_close(a.ceiling, 0.95 * 2, 1e-12);
+    rfn_bound_adaptation(0.021, &a);
+    assert_close(a.ceiling, 1.02 * 0.95 * 2, 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(meets_the_target),
@@ -275,6 +295,7 @@ int main(void) {
         cmocka_unit_test(target_out_of_reach),
         cmocka_unit_test(begins_with_newton),
         cmocka_unit_test(does_not_stop_early),
+        cmocka_unit_test(certificates_bound_it),
         cmocka_unit_test(refused),
         cmocka_unit_test(memory_may_end_anywhere),
     };
