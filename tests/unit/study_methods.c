@@ -126,6 +126,7 @@ static void does_without_folds(void **state) {
     rb_table table = rb_method_comparison_table(c);
     assert_null(rb_table_find(&table, "held_out_error"));
     assert_null(rb_table_find(&table, "entry_error"));
+    assert_null(rb_table_find(&table, "no column"));
     assert_null(strstr(rb_method_comparison_summary(c), "left out"));
     rb_method_comparison_free(c);
 }
