@@ -183,6 +183,25 @@ static void names(void **state) {
     rb_model_free(first);
 }
 
+/* Chances of noise, which every permutation decides: the same for any number of threads. */
+static void threads_do_not_matter(void **state) {
+    enum { FEATURES = 12, MANY = 10 };
+    rb_context *ctx = *state;
+    double a[FEATURES * MANY], b[FEATURES * MANY];
+    draw(21, FEATURES * MANY, a);
+    draw(22, FEATURES * MANY, b);
+    rb_model *first = model_of(ctx, FEATURES, MANY, a, NULL),
+             *second = model_of(ctx, FEATURES, MANY, b, NULL);
+    rb_replication one = compare(ctx, first, second, 1999);
+    assert_ok(ctx, rb_context_set_threads(ctx, 4));
+    rb_replication four = compare(ctx, first, second, 1999);
+    assert_memory_equal(one.units, four.units, MANY * sizeof *one.units);
+    rb_replication_clear(&one);
+    rb_replication_clear(&four);
+    rb_model_free(first);
+    rb_model_free(second);
+}
+
 /* 95 % of the trials of a rate lie within that. */
 static bool plausible(int64_t hits, int64_t trials, double rate) {
     double low, high;
@@ -508,6 +527,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(chances, begin, end),
         cmocka_unit_test_setup_teardown(planted, begin, end),
         cmocka_unit_test_setup_teardown(dead_units, begin, end),
+        cmocka_unit_test_setup_teardown(threads_do_not_matter, begin, end),
         cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
         cmocka_unit_test_setup_teardown(names, begin, end),
         cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
