@@ -10,9 +10,9 @@ same code of. A sample follows from its seed and the lines alone: where other li
 
 The nearest tests of src/ROOM/FILE.c, C programs of tests/ in this order, those of the same rank by
 their time (those that tests/CMakeLists.txt calls long last): those whose name is ROOM_FILE or
-begins it, and those that it begins; those that call a function of the file; the others of the
-room. No more are begun after BUDGET seconds of processor. They are built once, and linked with the
-changed file in place of that of the library.
+begins it, and those that it begins; those that call a function of the file, or whose name ends with
+FILE; the others of the room. No more are begun after BUDGET seconds of processor. They are built
+once, and linked with the changed file in place of that of the library.
 
 tests/mutants.txt has the survivors that need no test, each with the reason; they are not counted.
 With the LOG of an earlier run what it says is killed counts as killed, and is not judged again.
@@ -266,7 +266,7 @@ class Tests:
             of_room = short.startswith(room + "_") or room == "et" and short in ("ssc_", "values_")
             if short != room + "_" and (name.startswith(short) or short.startswith(name)):
                 ranks[0].append(target)
-            elif calls.search(source):
+            elif calls.search(source) or short.endswith(f"_{stem}_"):
                 ranks[1].append(target)
             elif of_room:
                 ranks[2].append(target)
