@@ -259,15 +259,19 @@ static void selection_is_in_order(void **state) {
  * Scores are coarse, so that many are equal. */
 static void many_causes_are_selected_alike(void **state) {
     (void)state;
-    enum { MAX = 400, COUNT = 16 };
+    enum { MAX = 400, COUNT = 40 };
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
         double scores[MAX], best[MAX];
         int32_t list[COUNT], few[MAX + ET_LANES];
-        int64_t units = rb_draw_integer(&draws, 20, MAX), count = rb_draw_integer(&draws, 1, COUNT);
+        bool all = trial % 5 == 0; /* or nearly all, of few more than there are strides */
+        int64_t units = rb_draw_integer(&draws, all ? 33 : 20, all ? COUNT : MAX);
+        int64_t most = rb_smaller(units, trial % 2 ? 16 : COUNT);
+        int64_t count = rb_draw_integer(&draws, all ? 33 : 1, all ? units : most);
         for (int64_t h = 0; h < units; h++) {
-            scores[h] =
-                trial % 3 == 0 && h % 32 > 9 ? -HUGE_VAL : floor(20 * rb_draw_normal(&draws));
+            scores[h] = trial % 3 == 0 && h % 32 > 9 ? -HUGE_VAL
+                        : all && h >= 32             ? -1e3
+                                                     : floor(20 * rb_draw_normal(&draws));
         }
         et_select(et_kernels_of(NULL), scores, units, count, best, few, list);
         for (int64_t k = 0; k < count; k++) {
