@@ -308,8 +308,8 @@ static void singletons_can_be_chosen_as_printed(void **state) {
     rb_context_free(ctx);
 }
 
-/* With room for more active causes than max-active there are two more candidates for each, as far as
- * candidates-limit and units allow, and never more active causes than candidates. */
+/* With room for more active causes than max-active there are two more candidates for each, as far
+ * as candidates-limit and units allow, and never more active causes than candidates. */
 static void samples_are_widened_within_the_limits(void **state) {
     (void)state;
     enum { UNITS = 12, CANDIDATES = 5, ACTIVE = 3 };
