@@ -21,23 +21,27 @@ static survey survey_of(rb_scratch *scratch, int64_t n) {
                     rb_take(scratch, n, sizeof(bool)), rb_take(scratch, n, sizeof(int64_t))};
 }
 
-static void look_at(survey *s, const rb_matrix *view, int64_t i, int64_t sample) {
-    int64_t e = view->sparse ? view->starts[i] - view->starts[0] : 0;
-    int64_t end = view->sparse ? view->starts[i + 1] - view->starts[0] : view->n_features;
-    bool zeros = end - e < view->n_features;
+/* At most so many values of a sample tell whether it may equal another one. */
+enum { ALL = INT32_MAX, SOME = 64 };
+
+static void look_at(survey *s, const rb_matrix *view, int64_t i, int64_t sample, int64_t most) {
+    int64_t first = view->sparse ? view->starts[i] - view->starts[0] : i * view->row_stride;
+    int64_t count = view->sparse ? view->starts[i + 1] - view->starts[i] : view->n_features;
+    int64_t stride = view->sparse ? 1 : view->column_stride, step = count / most + 1;
+    bool zeros = count < view->n_features;
     double low = zeros ? 0 : INFINITY, high = zeros ? 0 : -INFINITY;
-    for (; e < end; e++) {
-        int64_t at = view->sparse ? e : i * view->row_stride + e * view->column_stride;
-        double value = rb_get(view->type, view->values, at);
-        low = fmin(low, value);
-        high = fmax(high, value);
-        if (value != 0)
-            s->hashes[sample] += rb_hash_value(view->sparse ? view->columns[e] : e, value);
+    uint64_t hash = 0;
+    for (int64_t e = 0; e < count; e += step) {
+        double value = rb_get(view->type, view->values, first + e * stride);
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+        if (value != 0) hash += rb_hash_value(view->sparse ? view->columns[first + e] : e, value);
     }
-    s->constant[sample] = !(low < high);
+    s->hashes[sample] = hash;
+    s->constant[sample] = step == 1 && !(low < high);
 }
 
-static rb_error look(survey *s, rb_source *source) {
+static rb_error look(survey *s, rb_source *source, int64_t most) {
     enum { VALUES_AT_ONCE = 1 << 20 };
     int64_t wide = source->n_features > 0 ? source->n_features : 1, n = source->n_samples;
     int64_t size = wide < VALUES_AT_ONCE ? VALUES_AT_ONCE / wide : 1;
@@ -46,9 +50,9 @@ static rb_error look(survey *s, rb_source *source) {
         rb_matrix view;
         err = rb_source_read(s->ctx, source, first, rb_smaller(n - first, size), &view);
         for (int64_t i = 0; !err && i < view.n_samples; i++)
-            look_at(s, &view, i, first + i);
+            look_at(s, &view, i, first + i, most);
     }
-    return err;
+    return err ? err : rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
 }
 
 /* So many different values another sample hardly has by chance. */
@@ -66,16 +70,23 @@ static bool tells_apart(const rb_matrix *view) {
     return count == DIFFERENT;
 }
 
-static rb_error tell_same(survey *s, rb_source *source) {
-    int64_t n = source->n_samples, count = 0, last = 0;
-    rb_matrix view;
-    rb_error err = look(s, source);
-    err = err ? err : rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
-    for (int64_t i = 0; !err && i < n; i++) {
+/* How many samples have the hash of an earlier one, and the last of them. */
+static int64_t count_same(const survey *s, int64_t n, int64_t *last) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
         count += s->first[i] >= 0;
-        last = s->first[i] >= 0 ? i : last;
+        *last = s->first[i] >= 0 ? i : *last;
     }
-    if (err || count == 0) return err;
+    return count;
+}
+
+static rb_error tell_same(survey *s, rb_source *source) {
+    int64_t n = source->n_samples, last = 0;
+    rb_error err = look(s, source, SOME);
+    if (!err && count_same(s, n, &last) > 0) err = look(s, source, ALL);
+    int64_t count = err ? 0 : count_same(s, n, &last);
+    if (count == 0) return err;
+    rb_matrix view;
     err = rb_source_read(s->ctx, source, last, 1, &view);
     if (!err && tells_apart(&view)) {
         rb_log(s->ctx, RB_LOG_WARNING,
@@ -101,21 +112,20 @@ rb_error rb_source_tell_same(rb_context *ctx, rb_source *source) {
 static rb_error choose(survey *s, const char *which, int64_t n, int64_t *kept, int64_t *count) {
     bool constant = strstr(which, "constant"), equal = strstr(which, "duplicates");
     int64_t dropped[2] = {0};
-    rb_error err = rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
-    for (int64_t i = 0; !err && i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         bool empty = constant && s->constant[i], again = equal && s->first[i] >= 0;
         dropped[again] += empty || again;
         if (!empty && !again) kept[(*count)++] = i;
     }
-    if (!err && *count == 0)
+    if (*count == 0)
         return rb_fail(s->ctx, RB_ERROR_DATA, "`drop-samples=%s` leaves none of the %lld samples",
                        which, (long long)n);
-    if (!err && *count < n)
+    if (*count < n)
         rb_log(s->ctx, RB_LOG_INFO,
                "the fit leaves out %lld of %lld samples: %lld constant, %lld with the values of an "
                "earlier one",
                (long long)(n - *count), (long long)n, (long long)dropped[0], (long long)dropped[1]);
-    return err;
+    return RB_OK;
 }
 
 /* ---- the source ---- */
@@ -231,7 +241,7 @@ rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, 
     survey s = survey_of(&scratch, n);
     int64_t *kept = rb_alloc(ctx, n, sizeof *kept);
     rb_error err = scratch.err ? scratch.err : kept ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : look(&s, from);
+    err = err ? err : look(&s, from, ALL);
     err = err ? err : choose(&s, which, n, kept, &count);
     if (!err && count < n) {
         err = make(ctx, from, kept, count, owned);
