@@ -24,10 +24,25 @@ bool rb_value_fits(const rb_preprocess_options *options, double value) {
 }
 
 /* What cannot be used stays infinite, so that it is found afterwards and never filled. */
-static double transformed(const rb_preprocess_options *options, double value, double factor) {
+static double transform(const rb_preprocess_options *options, double value, double factor) {
     if (value == 0) return value; /* as of most counts */
     if (isinf(value) || !rb_value_fits(options, value)) return -INFINITY;
     return options->log1p ? log1p(value * factor) : value * factor;
+}
+
+/* Of a row of counts most are a few small numbers, and logarithms take long. */
+static void transform_all(const rb_preprocess_options *options, double factor, rb_row *row) {
+    enum { SEEN = 64 };
+    double seen[SEEN] = {0}, became[SEEN] = {0};
+    for (int64_t e = 0; e < row->count; e++) {
+        double value = row->values[e];
+        int at = value > 0 && value < SEEN ? (int)value : 0;
+        if (value != seen[at]) {
+            seen[at] = value;
+            became[at] = transform(options, value, factor);
+        }
+        row->values[e] = became[at];
+    }
 }
 
 /* A number of 64 bits in the order of the values, and back. */
@@ -84,8 +99,7 @@ rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row)
             lost.total += isfinite(row->values[e]) ? row->values[e] : 0;
         factor = lost.total == 0 ? 1 : options->totals / lost.total;
     }
-    for (int64_t e = 0; (options->totals > 0 || options->log1p) && e < row->count; e++)
-        row->values[e] = transformed(options, row->values[e], factor);
+    if (options->totals > 0 || options->log1p) transform_all(options, factor, row);
     if (options->centre_samples != RB_CENTRE_SAMPLES_NONE) {
         lost.level = level_of(row, options->centre_samples);
         for (int64_t e = 0; e < row->count; e++)
