@@ -65,7 +65,7 @@ static rb_error eigen_of_root(rb_context *ctx, const factors *fa, int64_t count,
         for (int64_t k = 0; k < m; k++)
             rb_dense_set(b, r, k, rb_dense_get(fa->root, r, k) / sqrt(fa->noise[k]));
     if (!scratch.err) {
-        rb_gemm_parallel(ctx, 1, b, RB_PLAIN, b, RB_TRANSPOSED, 0, gram);
+        rb_gemm_lower(ctx, 1, b, RB_PLAIN, b, RB_TRANSPOSED, 0, gram);
         scratch.err = rb_largest_eigenvectors(ctx, gram, count, values, u);
     }
     for (int64_t j = 0; j < count && !scratch.err; j++)
@@ -76,7 +76,7 @@ static rb_error eigen_of_root(rb_context *ctx, const factors *fa, int64_t count,
 }
 
 /* Where no noise variance changes by more than this share of itself, the point is reached. */
-static const double SETTLED = 1e-6;
+static const double SETTLED = 1e-5;
 
 static void set_parameters(factors *fa, int64_t count, const double *values, rb_dense vectors) {
     rb_dense w = fa->loadings;
