@@ -83,7 +83,7 @@ deb() {
 
 # pip PACKAGES FILE
 pip() {
-    use pip "python3-venv python3-numpy $1" "
+    use pip "python3-venv python3-numpy${1:+ $1}" "
         python3 -m venv --system-site-packages /src/env
         find / -xdev -name __pycache__ -newer /src/env -prune -exec rm -rf {} +
         /src/env/bin/pip --quiet install --no-index --no-cache-dir /src/dist/python/$2" \
@@ -91,7 +91,7 @@ pip() {
         [ -z "$(find /src/env -name "*rarebit*")" ]'
 }
 
-wheel() { pip libopenblas0 'rarebit-*.whl'; }
+wheel() { pip '' 'rarebit-*.whl'; }
 
 sdist() { pip 'cmake make gcc libc6-dev pkg-config libopenblas-dev' 'rarebit-*.tar.gz'; }
 

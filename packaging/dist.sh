@@ -52,14 +52,20 @@ source() {
 
 # Has files of its own beside it: the source distribution is called as the source tarball is.
 backend() {
-    mkdir -p "$work/out/python"
     cd "$work/$name/python"
-    python3 -B -c "import backend; backend.$1('$work/out/python')"
+    python3 -B -c "import backend; backend.$1('$2')"
 }
 
-sdist() { backend build_sdist; }
+sdist() {
+    mkdir -p "$work/out/python"
+    backend build_sdist "$work/out/python"
+}
 
-wheel() { backend build_wheel; }
+wheel() {
+    mkdir -p "$work/wheel" "$work/out/python"
+    backend build_wheel "$work/wheel"
+    python3 -B "$work/$name/packaging/wheel.py" "$work"/wheel/*.whl "$work/out/python"
+}
 
 r() {
     RAREBIT_LIBRARY=$build RAREBIT_INCLUDE=$here/include sh "$work/$name/r/build.sh" "$work/out/r"

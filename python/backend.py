@@ -1,7 +1,8 @@
 """Builds wheel and source distribution (PEP 517), with the standard library and CMake alone.
 
-A wheel is one for a platform: the package, and in it the core library, linked to a BLAS. CMAKE_ARGS
-is handed to CMake: CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack" pip install .
+A wheel is one for a platform: the package, and in it the libraries, linked to those of this machine: core
+and nets, and where HDF5, zlib and jansson are there, files and media. CMAKE_ARGS is handed to CMake:
+CMAKE_ARGS="-DRAREBIT_BLAS=blis;lapack -DRAREBIT_IO=OFF" pip install . packaging/wheel.py makes it whole.
 """
 
 import ast
@@ -21,7 +22,7 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBRARIES = ("librarebit", "librarebit-nets")
+LIBRARIES = {"librarebit": "core", "librarebit-nets": "nets", "librarebit-io": "io", "librarebit-media": "media"}
 SUFFIXES = (".so", ".dylib")
 # What is needed to build it again.
 SOURCES = ("pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "rarebit.pc.in", "cmake",
@@ -81,20 +82,28 @@ def is_library(name):
     return name in [library + suffix for library in LIBRARIES for suffix in SUFFIXES]
 
 
+def with_files(arguments):
+    """Are the libraries for files asked for, and what they need there?"""
+    return "-DRAREBIT_IO=OFF" not in arguments and shutil.which("pkg-config") is not None and \
+        subprocess.run(["pkg-config", "--exists", "hdf5", "zlib", "jansson"], check=False).returncode == 0
+
+
 def build_libraries(folder):
-    """Core and nets, without symbols of the debugger; returns their paths."""
+    """Without symbols of the debugger; returns their paths."""
     if shutil.which("cmake") is None:
         raise RuntimeError("building rarebit needs CMake and a C compiler: install cmake")
-    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=OFF",
-                 "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SHARED_LINKER_FLAGS=-s",
-                 *shlex.split(os.environ.get("CMAKE_ARGS", ""))]
+    arguments = shlex.split(os.environ.get("CMAKE_ARGS", ""))
+    rooms = list(LIBRARIES.values())[:None if with_files(arguments) else 2]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DRAREBIT_IO=" + ("ON" if "io" in rooms else "OFF"),
+                 "-DRAREBIT_TOOL=OFF", "-DRAREBIT_PLOT=OFF", "-DCMAKE_BUILD_TYPE=Release",
+                 "-DCMAKE_SHARED_LINKER_FLAGS=-s", *arguments]
     jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     subprocess.run(configure, check=True)
-    subprocess.run(["cmake", "--build", str(folder), "--target", "rarebit_core_shared",
-                    "rarebit_nets_shared", "--parallel", jobs], check=True)
+    subprocess.run(["cmake", "--build", str(folder), "--target", *(f"rarebit_{room}_shared" for room in rooms),
+                    "--parallel", jobs], check=True)
     built = [path for path in sorted(folder.iterdir()) if is_library(path.name)]
-    if len(built) != len(LIBRARIES):
-        raise RuntimeError(f"CMake has not built {' and '.join(LIBRARIES)}")
+    if len(built) != len(rooms):
+        raise RuntimeError(f"CMake has not built librarebit's {', '.join(rooms)}")
     return built
 
 
@@ -129,17 +138,20 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with tempfile.TemporaryDirectory(prefix="rarebit-wheel-") as folder:
+        return pack_wheel(wheel_directory, build_libraries(pathlib.Path(folder)))
+
+
+def pack_wheel(wheel_directory, libraries):
+    """A wheel of libraries that are there."""
     platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
     name, tag = f"rarebit-{version()}", f"py3-none-{platform}"
-    with tempfile.TemporaryDirectory(prefix="rarebit-wheel-") as folder:
-        libraries = build_libraries(pathlib.Path(folder))
-        wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"),
-                      f"{name}.dist-info/RECORD")
-        for path in files(ROOT / "python" / "rarebit"):
-            if not is_library(path.name):
-                wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
-        for library in libraries:
-            wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
+    wheel = Wheel(os.path.join(wheel_directory, f"{name}-{tag}.whl"), f"{name}.dist-info/RECORD")
+    for path in files(ROOT / "python" / "rarebit"):
+        if not is_library(path.name):
+            wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
+    for library in libraries:
+        wheel.add(f"rarebit/{library.name}", library.read_bytes(), 0o755)
     wheel.add(f"{name}.dist-info/METADATA", metadata().encode())
     wheel.add(f"{name}.dist-info/LICENSE", (ROOT / "LICENSE").read_bytes())
     about = f"Wheel-Version: 1.0\nGenerator: rarebit\nRoot-Is-Purelib: false\nTag: {tag}\n"

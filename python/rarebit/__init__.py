@@ -8,27 +8,24 @@ those to compare with.
     codes = rfn.transform(X)
 """
 
-from ._check import Check, check
-from ._devices import devices
-from ._estimators import Estimator
-from ._library import build_info, version as library_version
-from ._methods import *  # noqa: F401,F403
-from ._methods import __all__ as _methods
-from ._model import Model
-from ._progress import Progress
-from ._replication import compare, replicate
-from ._report import Report, report
-from ._rerun import rerun
-from ._sources import Source, convert, open as open, stream  # open: not by *, it is Python's, too
-from . import pl, simulate, tl
-from .media import denoise, patches, segments
-from .nets import NetClassifier, NetRegressor, Stack, export, import_net
-from .study import Selection, consensus, merge, methods, modules, select
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = library_version()
-__all__ = ["Check", "Estimator", "Model", "NetClassifier", "NetRegressor", "Progress", "Report",
-           "Selection", "Source", "Stack", "build_info", "check", "compare", "consensus", "convert",
-           "denoise", "devices", "export", "import_net", "library_version", "merge", "methods",
-           "modules", "patches", "pl", "replicate", "report", "rerun", "segments", "select",
-           "simulate", "stream", "tl",
-           *(name for name in _methods if name != "CLASSES")]
+from ._library import version
+
+__version__ = version()
+
+if TYPE_CHECKING:
+    from ._all import *  # noqa: F401,F403
+    from ._methods import *  # noqa: F401,F403
+    from ._sources import open as open  # noqa: F401
+else:
+    def __getattr__(name: str) -> Any:
+        """scikit-learn takes a second to be imported: it waits until something is asked for."""
+        found = vars(import_module("._all", __name__)) if name != "__path__" else {}
+        if name not in found:
+            raise AttributeError(f"module 'rarebit' has no attribute {name!r}")
+        return globals().setdefault(name, found[name])
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -129,6 +129,8 @@ def test_without_scikit_learn():
 
 def test_imports_are_quick_and_few():
     code = ("import sys, rarebit\n"
+            "assert not {'numpy', 'scipy', 'sklearn'} & set(sys.modules)\n"
+            "assert 'RFN' in dir(rarebit) and rarebit.RFN and rarebit.pl.codes\n"
             "assert not {'pandas', 'anndata', 'matplotlib', 'h5py'} & set(sys.modules)")
     status, said = run(code)
     assert status == 0, said
