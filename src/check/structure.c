@@ -107,7 +107,7 @@ static void find_near(rb_look *look, rb_dense gram) {
 }
 
 /* By the Gram matrix. */
-static double cosine(int64_t a, int64_t b, const void *user) {
+static double cosine(int64_t a, int64_t b, void *user) {
     const rb_dense *gram = user;
     double norms = sqrt(rb_dense_get(*gram, a, a) * rb_dense_get(*gram, b, b));
     return norms > 0 ? rb_dense_get(*gram, a, b) / norms : 0;

@@ -398,15 +398,17 @@ void rb_feed_keep(const rb_feed *feed, rb_dense rows);
 /* ---- samples that depend on each other (neighbours.c) ---- */
 
 /* Mean cosines of samples with the next one of the file, and of others: are these more alike than
- * chance has it? */
+ * chance has it? serial: and is the next one nearly always nearer than the next but one? So it is
+ * where each depends on the one before, and not where samples are sorted by class. */
 typedef struct rb_neighbours {
     double next, others;
-    bool alike;
+    bool alike, serial;
 } rb_neighbours;
-typedef double (*rb_cosine_fn)(int64_t a, int64_t b, const void *user);
-/* Of n_pairs samples, every step-th one, the next one is that behind it. */
+typedef double (*rb_cosine_fn)(int64_t a, int64_t b, void *user);
+/* Of n_pairs samples, every step-th one, the next one is that behind it; serial is told where step
+ * is 1. */
 rb_neighbours rb_neighbours_of(int64_t n_pairs, int64_t n_samples, int64_t step,
-                               rb_cosine_fn cosine, const void *user);
+                               rb_cosine_fn cosine, void *user);
 /* What those who would permute samples must know of them. */
 void rb_neighbours_say(const rb_neighbours *found, char *text, size_t size);
 

@@ -2,7 +2,6 @@
  * samples. A block is a row: its samples one behind the other. */
 #include "study.h"
 
-#include <math.h>
 #include <string.h>
 
 static rb_error put_in_order(rb_context *ctx, const rb_classes *of, rb_blocks *b) {
@@ -79,39 +78,4 @@ rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *b, rb_matrix **matri
     rb_matrix_free(folded);
     if (err) *matrix = NULL;
     return err;
-}
-
-/* ---- where there are none ---- */
-
-struct samples {
-    const rb_preprocess *preprocess;
-    const rb_matrix *matrix;
-};
-
-/* The cosine of two samples, as the fit has them. */
-static double cosine(int64_t a, int64_t b, const void *user) {
-    const struct samples *s = user;
-    const rb_preprocess *p = s->preprocess;
-    const rb_matrix *x = s->matrix;
-    double product = 0, first = 0, second = 0;
-    for (int64_t k = 0; k < p->n_features; k++) {
-        double u = rb_get(x->type, x->values, a * p->n_features + k) - p->centre[k];
-        double v = rb_get(x->type, x->values, b * p->n_features + k) - p->centre[k];
-        double scale = 1 / (p->scale[k] * p->scale[k]);
-        product += u * v * scale;
-        first += u * u * scale;
-        second += v * v * scale;
-    }
-    return first > 0 && second > 0 ? product / sqrt(first * second) : 0;
-}
-
-void rb_blocks_warn(rb_context *ctx, const rb_preprocess *p, const rb_matrix *matrix) {
-    char text[512];
-    int64_t n = matrix->n_samples;
-    struct samples samples = {p, matrix};
-    if (rb_rotation_flaw(matrix)) return;
-    rb_neighbours found = rb_neighbours_of(n - 1, n, 1, cosine, &samples);
-    if (!found.alike) return;
-    rb_neighbours_say(&found, text, sizeof text);
-    rb_log(ctx, RB_LOG_WARNING, "%s", text);
 }

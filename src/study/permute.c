@@ -546,12 +546,12 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     s->kinds = flaw ? 1 : KINDS;
     s->tested =
         s->folded ? (flaw ? one_of_blocks : both_of_blocks) : (flaw ? one_kind : both_kinds);
-    if (!s->folded) rb_blocks_warn(ctx, s->model->preprocess, s->matrix);
+    rb_error err = s->folded ? RB_OK : rb_neighbours_warn(ctx, s->model->preprocess, s->matrix);
+    if (err) return err;
     rb_log(ctx, flaw ? RB_LOG_WARNING : RB_LOG_INFO, "%s%s%s", flaw ? flaw : "",
            flaw ? ", so that samples are not rotated: " : "", s->tested);
     if (flaw) return RB_OK;
-    rb_error err =
-        rb_unit_shapes(ctx, s->model, s->matrix, &s->blocks, values + ROTATED * s->units);
+    err = rb_unit_shapes(ctx, s->model, s->matrix, &s->blocks, values + ROTATED * s->units);
     return err ? err : rb_rotation_new(ctx, exchanged(s), &s->rotation);
 }
 

@@ -106,6 +106,33 @@ static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, 
 
 /* ---- the plan ---- */
 
+/* Where each sample resembles the next one a fold drawn at random has hardly a sample that the fit
+ * does not know by its neighbours. */
+static rb_error look_at_order(rb_context *ctx, select_plan *plan) {
+    rb_preprocess *p = NULL;
+    rb_source source;
+    rb_neighbours found = {0};
+    rb_source_of_matrix(plan->matrix, &source);
+    rb_error err =
+        rb_preprocess_fit(ctx, rb_options_fields(plan->options, &rb_preprocess_group), &source, &p);
+    err = err ? err : rb_neighbours_look(ctx, p, &source, &found);
+    rb_preprocess_free(p);
+    plan->serial = found.serial;
+    return err;
+}
+
+/* The order in which samples are dealt to folds: any, or that of the data from a sample on. */
+static void draw_order(const select_plan *plan, int64_t partition, int64_t *order) {
+    int64_t n = plan->matrix->n_samples;
+    rb_draws draws = {.stream = {(uint64_t)plan->seed, RB_RANDOM_FOLDS, (uint32_t)partition}};
+    int64_t first = plan->serial ? rb_draw_integer(&draws, 0, n - 1) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = plan->serial ? i : rb_draw_integer(&draws, 0, i);
+        order[i] = order[j];
+        order[j] = (first + i) % n;
+    }
+}
+
 /* Each sample gets a fold in each partition; all folds have as many, but for one. */
 static rb_error draw_folds(rb_context *ctx, select_plan *plan) {
     int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
@@ -115,14 +142,9 @@ static rb_error draw_folds(rb_context *ctx, select_plan *plan) {
     plan->fold_of = rb_alloc(ctx, partitions * n, sizeof *plan->fold_of);
     if (!plan->fold_of) scratch.err = RB_ERROR_MEMORY;
     for (int64_t p = 0; !scratch.err && p < partitions; p++) {
-        rb_draws draws = {.stream = {(uint64_t)plan->seed, RB_RANDOM_FOLDS, (uint32_t)p}};
-        for (int64_t i = 0; i < n; i++) {
-            int64_t j = rb_draw_integer(&draws, 0, i);
-            order[i] = order[j];
-            order[j] = i;
-        }
+        draw_order(plan, p, order);
         for (int64_t i = 0; i < n; i++)
-            plan->fold_of[p * n + order[i]] = i % folds;
+            plan->fold_of[p * n + order[i]] = plan->serial ? i * folds / n : i % folds;
     }
     return rb_scratch_end(&scratch);
 }
@@ -199,7 +221,8 @@ rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *s
     }
     rb_options_get(plan->options, "seed", seed, sizeof seed);
     plan->seed = strtoll(seed, NULL, 10);
-    return draw_folds(ctx, plan);
+    err = folds > 0 ? look_at_order(ctx, plan) : RB_OK;
+    return err ? err : draw_folds(ctx, plan);
 }
 
 void rb_select_plan_clear(select_plan *plan) {

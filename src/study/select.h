@@ -22,6 +22,7 @@ typedef struct select_plan {
     const rb_matrix *matrix;
     rb_matrix *own;
     int64_t *fold_of; /* samples of each partition into folds; the fits go through folds in turn */
+    bool serial;      /* samples depend on the one before: a fold is a run of them */
     rb_selection *selection;
     rb_source *thin; /* the samples that fits see; NULL: all */
 } select_plan;
@@ -88,6 +89,7 @@ enum select_column {
 
 struct rb_selection {
     int64_t n_rows, folds, fits, permutations;
+    bool serial;   /* folds are runs of samples */
     double *cells; /* n_rows x SELECT_COLUMNS */
     int64_t n_samples;
     double *held_out; /* n_rows x n_samples: log-likelihoods, or the mean of the sample's fold */
@@ -97,6 +99,7 @@ struct rb_selection {
     rb_bytes *models;              /* fits: outcomes of the row at hand */
     double *largest;               /* permutations: of the row at hand */
     double match_sd;               /* over pairs of fits: likewise */
+    double most_stable;            /* of all rows: of a unit that could count */
     int64_t units, low, high, row; /* row: whose fits have as many; -1: none is picked */
     char reason[512];
 };

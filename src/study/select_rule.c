@@ -134,7 +134,11 @@ static void say_number(rb_selection *s) {
         say(s, "1 unit is stable: it recurs from other starts");
     else
         say(s, "%lld units are stable: they recur from other starts", units);
-    if (s->folds > 0) say(s, " and without one of %lld parts of the samples", (long long)s->folds);
+    if (s->folds > 0)
+        say(s, " and without one of %lld %s", (long long)s->folds,
+            s->serial ? "runs of samples (each resembles the next one)" : "parts of the samples");
+    if (units == 0 && s->most_stable > 0)
+        say(s, "; the largest stability is %.2f, and 0.85 counts", s->most_stable);
     if (s->low < s->high) {
         say(s, "; %lld to %lld by the number of units offered", (long long)s->low,
             (long long)s->high);

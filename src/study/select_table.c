@@ -33,6 +33,7 @@ rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection
     if (!s) return RB_ERROR_MEMORY;
     s->n_rows = plan->n_rows;
     s->folds = plan->chosen.folds;
+    s->serial = plan->serial;
     s->fits = plan->fits;
     s->permutations = plan->chosen.permutations;
     s->cells = rb_alloc_zero(ctx, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
@@ -159,8 +160,9 @@ static rb_error count_stable(rb_context *ctx, const select_plan *plan, double *r
     }
     for (int64_t c = 0; !scratch.err && c < clusters.count; c++) {
         const rb_cluster *one = &clusters.list[c];
-        row[SELECT_STABLE] +=
-            one->stability >= STABLE - 1e-9 && is_module(plan, clusters.members[one->first]);
+        if (!is_module(plan, clusters.members[one->first])) continue;
+        row[SELECT_STABLE] += one->stability >= STABLE - 1e-9;
+        plan->selection->most_stable = fmax(plan->selection->most_stable, one->stability);
     }
     rb_clusters_clear(&clusters);
     return rb_scratch_end(&scratch);

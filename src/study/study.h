@@ -127,8 +127,12 @@ rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **
 rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
                         const rb_blocks *blocks, double *shapes);
 
-/* Warns where samples without blocks are like the next ones; of a matrix that can be rotated. */
-void rb_blocks_warn(rb_context *ctx, const rb_preprocess *p, const rb_matrix *matrix);
+/* ---- samples next to each other, as a fit has them (order.c) ---- */
+
+rb_error rb_neighbours_look(rb_context *ctx, const rb_preprocess *p, rb_source *source,
+                            rb_neighbours *found);
+/* Warns where they are alike; of a matrix that can be rotated. */
+rb_error rb_neighbours_warn(rb_context *ctx, const rb_preprocess *p, const rb_matrix *matrix);
 
 /* ---- which study it is (key.c) ---- */
 

@@ -156,6 +156,49 @@ static void more_units_explain_unseen_noise_worse(void **state) {
     rb_selection_free(s);
 }
 
+/* Where each sample depends on the one before, its neighbours are held out with it. */
+static void neighbours_are_held_out_together(void **state) {
+    struct world *w = *state;
+    rb_draws draws = {{9, RB_RANDOM_SIMULATE, 0}, 0};
+    select_plan plan = {0};
+    int64_t units, low, high, ends = 0;
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = (e < M ? 0 : 0.9 * w->values[e - M]) + 0.44 * rb_draw_normal(&draws);
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "units=10 restarts=6"));
+    assert_ok(w->ctx, rb_select_plan(w->ctx, w->options, w->source, &plan));
+    for (int64_t i = 0; i < N; i++)
+        ends += plan.fold_of[i] != plan.fold_of[(i + 1) % N];
+    assert_int_equal(ends, 3);
+    assert_memory_not_equal(plan.fold_of, plan.fold_of + N, N * sizeof *plan.fold_of);
+    rb_select_plan_clear(&plan);
+    rb_selection *s = select_units(w);
+    assert_non_null(strstr(rb_selection_choice(s, &units, &low, &high), "3 runs of samples"));
+    assert_int_equal(units, 0); /* several where folds are drawn at random */
+    rb_selection_free(s);
+}
+
+/* Samples sorted by class do not, and each class is in each fold. */
+static void classes_are_held_out_in_part(void **state) {
+    struct world *w = *state;
+    rb_draws draws = {{9, RB_RANDOM_SIMULATE, 0}, 0};
+    select_plan plan = {0};
+    double means[4 * M];
+    for (int64_t e = 0; e < 4 * M; e++)
+        means[e] = rb_draw_normal(&draws);
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = means[e / (N / 4 * M) * M + e % M] + rb_draw_normal(&draws);
+    assert_ok(w->ctx, rb_select_plan(w->ctx, w->options, w->source, &plan));
+    assert_false(plan.serial);
+    for (int64_t first = 0; first < N; first += N / 4)
+        for (int64_t fold = 0; fold < 3; fold++) {
+            int64_t count = 0;
+            for (int64_t i = first; i < first + N / 4; i++)
+                count += plan.fold_of[i] == fold;
+            assert_true(count > 1);
+        }
+    rb_select_plan_clear(&plan);
+}
+
 /* Each sample's is that of the sample alone, also where values are missing. */
 static void check_likelihoods(struct world *w, const char *method, const char *options) {
     enum { COMPARED = 20 };
@@ -626,6 +669,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_scale_of_codes_does_not_matter, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_codes_match_wholly, setup, teardown),
         cmocka_unit_test_setup_teardown(signed_codes_have_no_role, setup, teardown),
+        cmocka_unit_test_setup_teardown(neighbours_are_held_out_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(classes_are_held_out_in_part, setup, teardown),
         cmocka_unit_test_setup_teardown(more_units_explain_unseen_noise_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(does_without_folds_or_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
