@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes what is published of the last commit: sh packaging/dist.sh BUILD FOLDER [STEP...], steps: source sdist wheel r deb.
+# Makes what is published of the last commit: sh packaging/dist.sh BUILD FOLDER [STEP...], steps: source recipes sdist wheel r deb.
 # BUILD is a folder that this commit is built in. The same commit gives the same bytes, in whatever folders: times are those
 # of the commit, and no step needs a network. FOLDER is empty or not there yet.
 set -eu
@@ -11,7 +11,7 @@ build=$(cd "$1" && pwd)
 mkdir -p "$2"
 to=$(cd "$2" && pwd)
 shift 2
-all='source sdist wheel r deb'
+all='source recipes sdist wheel r deb'
 [ $# -gt 0 ] || set -- $all
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here"
@@ -48,6 +48,18 @@ tree() {
 
 source() {
     pack "$work/$name" "$work/out/$name.tar.gz"
+}
+
+# For other packagers, with the checksum of the source tarball.
+recipes() {
+    [ -f "$work/out/$name.tar.gz" ] || die "recipes name the source tarball: dist FOLDER source recipes"
+    cp -R "$work/$name/packaging/recipes" "$work/out/recipes"
+    rm "$work/out/recipes/README.md"
+    sum=$(sha256sum "$work/out/$name.tar.gz" | cut -d ' ' -f 1)
+    home=$(identity homepage)
+    home=${home:-https://example.org}
+    sed -i "s|@SHA256@|$sum|; s|@URL@|$home/$name.tar.gz|; s|@HOMEPAGE@|$home|" "$work"/out/recipes/*
+    fill "$work"/out/recipes/*
 }
 
 # Has files of its own beside it: the source distribution is called as the source tarball is.
