@@ -74,6 +74,11 @@ long() {
     ./run build && BUILD=$PWD/build RAREBIT=$PWD/build/rarebit SOURCE=$PWD sh tests/long/limits.sh
 }
 
+# Other machines: arm64 under qemu, and musl.
+cross() {
+    SOURCE=$PWD JOBS=$jobs sh tests/long/cross.sh
+}
+
 # Packages of the commit: made twice, in other folders, they have the same bytes; an empty Debian takes each.
 packages() {
     folder=$(mktemp -d)
@@ -84,7 +89,7 @@ packages() {
     return $status
 }
 
-all='lint clang sanitize threads r_check mutants fuzz long packages'
+all='lint clang sanitize threads r_check mutants fuzz long cross packages'
 [ $# -gt 0 ] || set -- $all
 for step; do
     case " $all " in

@@ -13,13 +13,18 @@ extern const et_kernels et_kernels_ref;
 extern const et_kernels et_kernels_avx2, et_kernels_avx512;
 #endif
 
+static const et_kernels *const known[] = {
+#if defined(__x86_64__)
+    &et_kernels_avx512, &et_kernels_avx2,
+#endif
+    &et_kernels_ref};
+
 const et_kernels *et_kernels_of(const rb_context *ctx) {
     const char *name = rb_build_info(ctx, "kernels");
-#if defined(__x86_64__)
-    if (strcmp(name, et_kernels_avx512.name) == 0) return &et_kernels_avx512;
-    if (strcmp(name, et_kernels_avx2.name) == 0) return &et_kernels_avx2;
-#endif
-    return &et_kernels_ref;
+    int i = 0;
+    while (known[i] != &et_kernels_ref && strcmp(name, known[i]->name) != 0)
+        i++;
+    return known[i];
 }
 
 /* ---- memory ---- */

@@ -36,8 +36,9 @@ setMethod("as_samples", "data.frame", function(x, samples = "rows", ...)
 
 setMethod("as_samples", "character", function(x, samples = "rows", reading = list(), ...) {
   path <- path_of(x)
+  need("io")
   if (are_columns(samples)) reading$transpose <- TRUE
-  handle <- said(.Call(of("io", C_open), path, make_options("read", reading)))
+  handle <- said(.Call(C_open, path, make_options("read", reading)))
   info <- .Call(C_data_info, handle)
   samples_of(handle, info$sample_names, info$feature_names, info$samples)
 })
@@ -128,7 +129,8 @@ read_samples <- function(x, samples, assay, reading, covariates, regress = NULL)
 }
 
 convert_data <- function(x, file, samples = "rows", assay = NULL, reading = list()) {
+  need("io")
   data <- read_samples(x, samples, assay, reading, NULL)
-  said(.Call(of("io", C_write), data$handle, path_of(file)))
+  said(.Call(C_write, data$handle, path_of(file)))
   invisible(file)
 }

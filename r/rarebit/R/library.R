@@ -13,11 +13,8 @@ said <- function(value) {
   value
 }
 
-# A routine of a library that may not have been there when the package was built.
-of <- function(library, routine) {
-  .Call(C_need, library)
-  routine
-}
+# An error where a library was not there when the package was built: "io", "nets" or "media".
+need <- function(library) .Call(C_need, library)
 
 default_threads <- function() getOption("rarebit.threads", 1L)
 

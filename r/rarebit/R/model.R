@@ -19,7 +19,7 @@ info_of <- function(model) .Call(C_model_info, pointer_of(model))
 
 unit_names <- function(model, info = info_of(model)) {
   if (info$units == 0) return(character())
-  if (info$method == "net") return(as.vector(.Call(of("nets", C_outputs), pointer_of(model))))
+  if (info$method == "net") return(as.vector(.Call(C_outputs, pointer_of(model))))
   paste0(code_name(info$method), seq_len(info$units))
 }
 
@@ -181,9 +181,15 @@ print.summary.rarebit <- function(x, ...) {
 }
 
 save_model <- function(model, file) {
-  said(.Call(of("io", C_save), pointer_of(model), path_of(file)))
+  path <- path_of(file)
+  need("io")
+  said(.Call(C_save, pointer_of(model), path))
   invisible(file)
 }
 
-load_model <- function(file) new_model(said(.Call(of("io", C_load), path_of(file))), NULL)
+load_model <- function(file) {
+  path <- path_of(file)
+  need("io")
+  new_model(said(.Call(C_load, path)), NULL)
+}
 

@@ -3,6 +3,7 @@
 fit_stack <- function(x, k = c(32, 16), method = "rfn", ..., samples = "rows", assay = NULL,
                       reading = list(), covariates = NULL, threads = default_threads(),
                       callback = NULL, verbose = FALSE) {
+  need("nets")
   asked <- lapply(list(units = k, ...), function(v) {
     if (is.logical(v)) v <- tolower(v)
     if (length(v) > 1) paste(v, collapse = ",") else v
@@ -10,7 +11,7 @@ fit_stack <- function(x, k = c(32, 16), method = "rfn", ..., samples = "rows", a
   options <- make_options(paste("stack", gsub("[._]", "-", method)), asked)
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
   watched(data, callback, verbose, function(each) {
-    .Call(of("nets", C_stack), options, data$handle, thread_count(threads), each)
+    .Call(C_stack, options, data$handle, thread_count(threads), each)
   })
 }
 
@@ -31,6 +32,7 @@ labelled <- function(data, y, outputs) {
 finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", assay = NULL,
                      reading = list(), covariates = NULL, threads = default_threads(),
                      callback = NULL, verbose = FALSE) {
+  need("nets")
   asked <- list(...)
   if (is.null(asked$outputs)) asked$outputs <- if (is.numeric(y) || is.data.frame(y)) "linear" else "softmax"
   options <- make_options("finetune", asked)
@@ -40,7 +42,7 @@ finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", as
     labelled(read_samples(valid[[1]], samples, assay, reading, NULL), column_of(valid[[1]], valid[[2]]),
              train[[3]])
   watched(data, callback, verbose, function(each) {
-    .Call(of("nets", C_finetune), options, if (!is.null(start)) pointer_of(start), train, unseen,
+    .Call(C_finetune, options, if (!is.null(start)) pointer_of(start), train, unseen,
           thread_count(threads), each)
   })
 }
@@ -55,12 +57,12 @@ most_probable <- function(net, chances) {
 }
 
 export_model <- function(model, file, filter = NULL) {
-  .Call(C_need, "nets")
-  said(.Call(of("io", C_export), pointer_of(model), filter, path_of(file)))
+  lapply(c("nets", "io"), need)
+  said(.Call(C_export, pointer_of(model), filter, path_of(file)))
   invisible(file)
 }
 
 import_net <- function(file, like) {
-  .Call(C_need, "nets")
-  new_model(said(.Call(of("io", C_import), path_of(file), pointer_of(like))), NULL)
+  lapply(c("nets", "io"), need)
+  new_model(said(.Call(C_import, path_of(file), pointer_of(like))), NULL)
 }

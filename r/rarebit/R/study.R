@@ -27,5 +27,7 @@ consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples =
   })
 }
 
-merge_results <- function(parts, file)
-  invisible(unlist(said(.Call(of("io", C_merge), path.expand(as.character(parts)), path_of(file)))))
+merge_results <- function(parts, file) {
+  need("io")
+  invisible(unlist(said(.Call(C_merge, path.expand(as.character(parts)), path_of(file)))))
+}

@@ -51,6 +51,8 @@ SEXP binding_compare_models(SEXP first, SEXP second, SEXP options, SEXP threads)
 SEXP binding_compare_cohorts(SEXP model, SEXP first, SEXP second, SEXP options, SEXP threads);
 SEXP binding_rerun(SEXP model, SEXP data, SEXP start, SEXP threads);
 
+SEXP binding_absent(void); /* in the place of what is not there */
+
 /* Of nets. */
 SEXP binding_stack(SEXP options, SEXP data, SEXP threads, SEXP each);
 SEXP binding_finetune(SEXP options, SEXP start, SEXP train, SEXP valid, SEXP threads, SEXP each);

@@ -8,6 +8,12 @@
 
 RB_API extern const R_CallMethodDef binding_calls[];
 
+/* In the place of what a library that is not there would do: R asks binding_need before. */
+SEXP binding_absent(void) {
+    refuse("this rarebit was built without what is asked for");
+    return R_NilValue;
+}
+
 const R_CallMethodDef binding_calls[] = {
     {"C_messages", (DL_FUNC)&binding_messages, 0},
     {"C_build", (DL_FUNC)&binding_build, 0},
@@ -56,11 +62,19 @@ const R_CallMethodDef binding_calls[] = {
     {"C_stack", (DL_FUNC)&binding_stack, 4},
     {"C_finetune", (DL_FUNC)&binding_finetune, 6},
     {"C_outputs", (DL_FUNC)&binding_outputs, 1},
+#else
+    {"C_stack", (DL_FUNC)&binding_absent, 4},
+    {"C_finetune", (DL_FUNC)&binding_absent, 6},
+    {"C_outputs", (DL_FUNC)&binding_absent, 1},
 #endif
 #ifdef RAREBIT_MEDIA
     {"C_patches", (DL_FUNC)&binding_patches, 3},
     {"C_segments", (DL_FUNC)&binding_segments, 2},
     {"C_denoise", (DL_FUNC)&binding_denoise, 5},
+#else
+    {"C_patches", (DL_FUNC)&binding_absent, 3},
+    {"C_segments", (DL_FUNC)&binding_absent, 2},
+    {"C_denoise", (DL_FUNC)&binding_absent, 5},
 #endif
 #ifdef RAREBIT_IO
     {"C_write", (DL_FUNC)&binding_write, 2},
@@ -68,10 +82,19 @@ const R_CallMethodDef binding_calls[] = {
     {"C_open", (DL_FUNC)&binding_open, 2},
     {"C_save", (DL_FUNC)&binding_save, 2},
     {"C_load", (DL_FUNC)&binding_load, 1},
-#ifdef RAREBIT_NETS
+#else
+    {"C_write", (DL_FUNC)&binding_absent, 2},
+    {"C_merge", (DL_FUNC)&binding_absent, 2},
+    {"C_open", (DL_FUNC)&binding_absent, 2},
+    {"C_save", (DL_FUNC)&binding_absent, 2},
+    {"C_load", (DL_FUNC)&binding_absent, 1},
+#endif
+#if defined(RAREBIT_IO) && defined(RAREBIT_NETS)
     {"C_export", (DL_FUNC)&binding_export, 3},
     {"C_import", (DL_FUNC)&binding_import, 2},
-#endif
+#else
+    {"C_export", (DL_FUNC)&binding_absent, 3},
+    {"C_import", (DL_FUNC)&binding_absent, 2},
 #endif
     {NULL, NULL, 0},
 };
