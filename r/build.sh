@@ -41,13 +41,14 @@ mkdir -p "$source/inst/extdata" "$source/src/core/include/rarebit"
 cp "$here/examples/data/pbmc700/expr.tsv.gz" "$source/inst/extdata/cells.tsv.gz"
 cp "$here/examples/data/pbmc700/labels.tsv" "$source/inst/extdata/labels.tsv"
 
-# ---- the core and nets: without the rooms of other libraries, which CMake lists, and their headers ----
+# ---- the core and nets: without the rooms of other libraries, which CMake lists, and their headers; but that of
+# librarebit-cl, which is loaded where it is found ----
 
 core=$source/src/core
 cp "$here"/include/rarebit/*.h "$core/include/rarebit"
 lists=$here/cmake/Libraries.cmake
 rooms=$(sed -n 's/^list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src.(\[a-z\]+.isa|\(.*\)).")$/\1/p' "$lists" | tr '|' '\n' | grep -vx nets)
-for room in $rooms; do
+for room in $(echo "$rooms" | grep -vx cl); do
     for header in $(sed -n "s/^set(RAREBIT_${room}_HEADERS \(.*\))/\1/p" "$lists"); do
         rm "$core/include/rarebit/$header.h"
     done

@@ -41,7 +41,7 @@ holds here/rarebit .git
 tar -tzf here/rarebit_9.8.7.tar.gz >content
 grep -q '^rarebit/src/core/src/rfn/rfn.c$' content || fail "the tarball lacks the core"
 grep -q '^rarebit/src/core/include/rarebit/stack.h$' content || fail "the tarball lacks the headers of nets"
-if grep -E '^rarebit/src/core/(src/(io|plot|media|cl|nets/files)/|include/rarebit/(io|plot|denoise|cl)\.h)' content; then
+if grep -E '^rarebit/src/core/(src/(io|plot|media|cl|nets/files)/|include/rarebit/(io|plot|denoise)\.h)' content; then
     fail "the tarball has what the core does without"
 fi
 if grep -E '/(check|chm)/' content; then

@@ -13,6 +13,10 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/rarebit-test-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 unset R_LIBS R_LIBS_USER OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS
 sh "$SOURCE/r/build.sh" --folder "$work"
+# The binding needs no other header than those that the tarball has, where the core in it is compiled.
+(cd "$work/rarebit/src" && for file in *.c; do
+    "$CC" -fsyntax-only -DRAREBIT_NETS -I"$(R RHOME)/include" -I/usr/share/R/include -Icore/include "$file" || exit 1
+done)
 mkdir "$work/library"
 export RAREBIT_LIBRARY="$BUILD" RAREBIT_INCLUDE="$SOURCE/include"
 (cd "$work" && R --vanilla CMD INSTALL --no-docs --no-test-load --library=library rarebit) \
