@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Protocol, Union
 
 import numpy as np
 
@@ -24,8 +24,29 @@ from ._sources import ArraySource, FunctionSource, Source, TYPES
 __all__ = ["add", "modules"]
 
 if TYPE_CHECKING:
-    def __getattr__(name: str) -> Callable[..., Any]:
+    class Fit(Protocol):
         """A function a method, made below."""
+
+        def __call__(self, adata: Any, n_comps: int = 10, layer: Optional[str] = None,
+                     use_highly_variable: Optional[bool] = None, key_added: str = ...,
+                     copy: bool = False, **options: Any) -> Any: ...
+
+    rfn: Fit
+    linca: Fit
+    nmf_et: Fit
+    mca: Fit
+    ssc: Fit
+    pca: Fit
+    ica: Fit
+    fa: Fit
+    sfa: Fit
+    fa_laplace: Fit
+    fa_jeffreys: Fit
+    fabia: Fit
+    nmf: Fit
+    kmeans: Fit
+    dae: Fit
+    rbm: Fit
 
 
 def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = None,

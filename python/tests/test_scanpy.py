@@ -1,8 +1,10 @@
 """rarebit.tl and rarebit.pl: they write what the program writes, and other tools take it."""
 
 import os
+import re
 import subprocess
 import warnings
+from pathlib import Path
 
 import anndata
 import h5py
@@ -215,6 +217,8 @@ def test_every_method_has_a_function():
     for name, made in CLASSES.items():
         function = getattr(tl, made._method.replace("-", "_"))
         assert name in function.__doc__ and function.__name__ in tl.__all__
+    typed = re.findall(r"^    (\w+): Fit$", Path(tl.__file__).read_text(), re.M)
+    assert typed == tl.__all__[2:]
 
 
 def test_results_are_written_and_read(tmp_path, adata):

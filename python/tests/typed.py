@@ -16,5 +16,8 @@ def fit(X: "np.ndarray[Any, np.dtype[np.float32]]") -> "np.ndarray[Any, np.dtype
     model: Model = rfn.model_
     wrong = RFN(etta=3)  # type: ignore[call-arg]
     also_wrong = RFN(preset="none such")  # type: ignore[arg-type]
+    rarebit.tl.nmf(X, 3, layer="counts")
+    rarebit.tl.rnf(X)  # type: ignore[attr-defined]
+    rarebit.tl.rfn(X, n_comps="3")  # type: ignore[arg-type]
     codes = rarebit.PCA(2).fit(X).transform(X)
     return codes if model.status == wrong.status_ == also_wrong.status_ else codes
