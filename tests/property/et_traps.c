@@ -257,8 +257,7 @@ static void selection_is_in_order(void **state) {
 
 /* Among many causes only those that may be among the best are compared: the choice is the same.
  * Scores are coarse, so that many are equal. */
-static void many_causes_are_selected_alike(void **state) {
-    (void)state;
+static void check_selection(const et_kernels *kernels) {
     enum { MAX = 400, COUNT = 40 };
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
@@ -273,7 +272,7 @@ static void many_causes_are_selected_alike(void **state) {
                         : all && h >= 32             ? -1e3
                                                      : floor(20 * rb_draw_normal(&draws));
         }
-        et_select(et_kernels_of(NULL), scores, units, count, best, few, list);
+        et_select(kernels, scores, units, count, best, few, list);
         for (int64_t k = 0; k < count; k++) {
             int64_t before = 0; /* how many come first: larger, or equal and lower */
             for (int64_t h = 0; h < units; h++) {
@@ -283,6 +282,17 @@ static void many_causes_are_selected_alike(void **state) {
             assert_true(before < count);
             assert_true(k == 0 || list[k] > list[k - 1]);
         }
+    }
+}
+
+/* By the kernels for every processor that this one can do. */
+static void many_causes_are_selected_alike(void **state) {
+    static const char *const names[] = {"ref", "avx2", "avx512"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        rb_context *ctx = fixture_context();
+        if (rb_context_set_kernels(ctx, names[k]) == RB_OK) check_selection(et_kernels_of(ctx));
+        rb_context_free(ctx);
     }
 }
 

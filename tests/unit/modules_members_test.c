@@ -348,6 +348,24 @@ static void as_defined(void **state) {
     }
 }
 
+/* Where noise is so large that a feature may seem to have either sign, both tails count. */
+static void both_tails_count(void **state) {
+    (void)state;
+    static example e;
+    double b[M * PLANTED], variances[M * PLANTED], p[M * PLANTED];
+    bool sure[M * PLANTED];
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        rb_draws draws = {.stream = {.seed = 100 + seed}};
+        make_example(&e, seed);
+        for (int64_t c = 0; c < N * M; c++)
+            e.values[c] += 12 * rb_draw_normal(&draws);
+        test_features(&e, 0.7 * root_of(&e), b, variances, p);
+        first_test(&e, 0.49, (rb_membership){sure, NULL});
+        for (int64_t at = 0; at < M * PLANTED; at++)
+            assert_int_equal(sure[at], found(p, at / PLANTED, at % PLANTED, 0.49));
+    }
+}
+
 /* A unit that every
  * sample has, but no feature for sure, comes last, however much it tells of samples. */
 static void every_sample_is_no_module(void **state) {
@@ -689,12 +707,19 @@ static void one_of_alike_stays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_defined),       cmocka_unit_test(levels_are_nested),
-        cmocka_unit_test(codes_anew),       cmocka_unit_test(poor_codes),
-        cmocka_unit_test(doubled_unit),     cmocka_unit_test(what_cannot_be_tested),
-        cmocka_unit_test(all_dead),         cmocka_unit_test(many_equal_units),
-        cmocka_unit_test(out_of_memory),    cmocka_unit_test(every_sample_is_no_module),
-        cmocka_unit_test(units_of_measure), cmocka_unit_test(one_of_alike_stays),
+        cmocka_unit_test(as_defined),
+        cmocka_unit_test(both_tails_count),
+        cmocka_unit_test(levels_are_nested),
+        cmocka_unit_test(codes_anew),
+        cmocka_unit_test(poor_codes),
+        cmocka_unit_test(doubled_unit),
+        cmocka_unit_test(what_cannot_be_tested),
+        cmocka_unit_test(all_dead),
+        cmocka_unit_test(many_equal_units),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(every_sample_is_no_module),
+        cmocka_unit_test(units_of_measure),
+        cmocka_unit_test(one_of_alike_stays),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -444,7 +444,7 @@ static void layers_give_the_codes_of_a_stack(void **state) {
     assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options,
                                       "units=5,3 iterations=20 preset=paper "
-                                      "precision=float64 scale=sd"));
+                                      "prior-mean=-0.4 precision=float64 scale=sd"));
     assert_ok(ctx, rb_stack_fit(ctx, options, source, &stack));
     assert_ok(ctx, rb_encode_into(ctx, stack, source, RB_FLOAT64, codes, 3, 1));
     assert_ok(ctx, deep_layers_of_model(ctx, stack, DEEP_POSTERIOR, &layers));
