@@ -550,16 +550,44 @@ static void catch_codes(double *codes, const rb_refit *refit) {
             codes[i * PLANTED + j] = rb_dense_get(refit->codes, i, j);
 }
 
-/* Codes that are found anew are the best ones, whether they may be below 0 or not. */
+/* Of a unit with its features, and of its samples, each in the other's noise: the smaller one. */
+static double information_anew(const double *b, const double *psi, const double *z, const bool *own,
+                               int j, bool *of_samples) {
+    double features = 0, samples = 0, precision = 0, squares = 0;
+    for (int64_t k = 0; k < M; k++)
+        precision += b[k * PLANTED + j] * b[k * PLANTED + j] / psi[k];
+    for (int64_t i = 0; i < N; i++) {
+        double square = z[i * PLANTED + j] * z[i * PLANTED + j];
+        squares += square;
+        samples += 0.5 * log(1 + square * precision);
+    }
+    for (int64_t k = 0; k < M; k++)
+        if (own[k * PLANTED + j])
+            features += 0.5 * log(1 + b[k * PLANTED + j] * b[k * PLANTED + j] * squares / psi[k]);
+    *of_samples |= samples < features;
+    return fmin(features, samples);
+}
+
+/* Codes that are found anew are the best ones, whether they may be below 0 or not; and what they
+ * tell. */
 static void codes_anew(void **state) {
     (void)state;
     static example e;
+    bool of_samples = false;
     for (int trial = 0; trial < 4; trial++) {
         bool nonnegative = trial % 2, own[M * PLANTED];
         double b[M * PLANTED] = {0}, psi[M], constant[M], rms[PLANTED], z[N * PLANTED];
         int64_t index[PLANTED] = {0, 1, 2};
         make_example(&e, (uint64_t)trial + 40);
         e.sparse = trial / 2;
+        for (int64_t i = 3; i < N; i++) { /* unit 2 has few samples, which decide */
+            for (int64_t c = e.starts[i]; c < e.starts[i + 1]; c++) {
+                int64_t k = e.columns[c];
+                e.entries[c] -= e.codes[i * L + 2] * e.loadings[k * L + 2];
+                e.values[i * M + k] = e.entries[c];
+            }
+            e.codes[i * L + 2] = 0;
+        }
         for (int64_t k = 0; k < M * PLANTED; k++)
             own[k] = k / PLANTED / 10 == k % PLANTED || k % 17 == 0;
         for (int j = 0; j < PLANTED; j++)
@@ -589,10 +617,15 @@ static void codes_anew(void **state) {
                     assert_true(cost(b, psi, v, moved) > best);
                 }
         }
+        for (int j = 0; j < PLANTED; j++) {
+            double told = information_anew(b, psi, z, own, j, &of_samples);
+            assert_true(fabs(rb_recoded_information(second, &units, j, own) / told - 1) < 1e-4);
+        }
         rb_refit_free(first);
         rb_refit_free(second);
         rb_matrix_free(codes);
     }
+    assert_true(of_samples);
 }
 
 /* Codes that are far from the truth: features are lost by them, and found by codes that are found
