@@ -113,6 +113,55 @@ static void begins_at_its_temperature(void **state) {
     }
 }
 
+/* Loadings after three iterations with options as text. */
+static const double *after_three(const struct fixture_problem *p, const char *method,
+                                 const char *text, rb_model **model) {
+    char all[512];
+    snprintf(all, sizeof all, "units=8 seed=2 iterations=3 precision=float64 %s", text);
+    *model = fit(p, method, all, NULL);
+    return fixture_array(*model, "loadings");
+}
+
+/* What options leave open follows from the mean and the standard deviation of the data and from the
+ * mean size of an active cause, and is the same when it is given. */
+static void defaults_follow_from_the_data(void **state) {
+    const struct fixture_problem *p = *state;
+    static const struct {
+        const char *method, *more;
+        double sigma, size; /* in standard deviations; of an active cause */
+    } cases[] = {{"linca", "learn-sigma=true temperature=3:1", 0.5, 1},
+                 {"linca", "learn-sigma=true temperature=3:1 values=0,1,2", 0.5, 1.5},
+                 {"nmf-et", "learn-sigma=true temperature=3:1 values=0,1,2", 0.5, 1.5},
+                 {"mca", "learn-sigma=true temperature=3:1 values=0,1,2", 1, 1.5},
+                 {"ssc", "", 0.5, 1}};
+    double mean = 0, square = 0;
+    for (int e = 0; e < N * D; e++)
+        p->values[e] = fabs(p->values[e]);
+    for (int e = 0; e < N * D; e++) {
+        mean += p->values[e] / (N * D);
+        square += p->values[e] * p->values[e] / (N * D);
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        bool ssc = strcmp(cases[c].method, "ssc") == 0, by_mean = c == 2 || c == 3;
+        double sd = sqrt(ssc ? square : square - mean * mean), size = cases[c].size;
+        double middle = by_mean ? mean / size : 0, noise = (by_mean ? mean / 80 : sd / 120) / size;
+        char text[400], start[160] = "temperature=18.72:1"; /* 0.52 (3 sd / sigma)^2 */
+        if (!ssc) {
+            snprintf(start, sizeof start, "%s init-mean=%.17g init-sd=%.17g", cases[c].more, middle,
+                     (by_mean ? middle : sd / size) / 3);
+        }
+        snprintf(text, sizeof text, "%s prior=0.25 sigma=%.17g weight-noise=%.17g", start,
+                 cases[c].sigma * sd, noise);
+        rb_model *open, *given;
+        const double *x = after_three(p, cases[c].method, cases[c].more, &open);
+        const double *y = after_three(p, cases[c].method, text, &given);
+        for (int e = 0; e < D * 8; e++)
+            assert_close(x[e], y[e], 1e-7);
+        rb_model_free(open);
+        rb_model_free(given);
+    }
+}
+
 /* Five iterations and one more are six, also where the shares of values are not alike. */
 static void goes_on_from_a_model(void **state) {
     const struct fixture_problem *p = *state;
@@ -180,9 +229,11 @@ static void starts_have_the_values(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metrics_are_of_the_model), cmocka_unit_test(begins_at_its_temperature),
-        cmocka_unit_test(starts_have_the_values), cmocka_unit_test(shares_are_above_zero),
-        cmocka_unit_test(goes_on_from_a_model)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(metrics_are_of_the_model),
+                                       cmocka_unit_test(begins_at_its_temperature),
+                                       cmocka_unit_test(starts_have_the_values),
+                                       cmocka_unit_test(shares_are_above_zero),
+                                       cmocka_unit_test(goes_on_from_a_model),
+                                       cmocka_unit_test(defaults_follow_from_the_data)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
