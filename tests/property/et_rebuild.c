@@ -364,10 +364,40 @@ static void a_model_without_size_is_refused(void **state) {
     rb_context_free(ctx);
 }
 
+/* A model of one's own gets a sigma of 1 unless one is given, and keeps what it is given. */
+static void sigma_of_other_noise_is_one(void **state) {
+    (void)state;
+    double y[N * D];
+    rb_context *ctx = fixture_context();
+    rb_method own = {.size = sizeof own};
+    rb_matrix *matrix;
+    draw_data(NOISY_OR, N, 0, y);
+    assert_int_equal(rb_et_method(&noisy_or, &own), RB_OK);
+    assert_ok(ctx, rb_context_add_method(ctx, &own));
+    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    for (int given = 0; given < 2; given++) {
+        rb_et_options options;
+        rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
+        rb_model *model;
+        rb_et_options_default(&options);
+        options.units = 2;
+        options.sigma = given ? 0.7 : 0;
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "noisy-or", &options, &fit, NULL), source,
+                              NULL, &model));
+        assert_true(*rb_model_array(model, "sigma", NULL, NULL) == (given ? 0.7 : 1));
+        rb_model_free(model);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_without_size_is_refused),
-        cmocka_unit_test(rows_are_mean_superpositions), cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(samples_do_not_meet), cmocka_unit_test(memory_may_be_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_model_without_size_is_refused),
+                                       cmocka_unit_test(sigma_of_other_noise_is_one),
+                                       cmocka_unit_test(rows_are_mean_superpositions),
+                                       cmocka_unit_test(threads_change_no_bit),
+                                       cmocka_unit_test(samples_do_not_meet),
+                                       cmocka_unit_test(memory_may_be_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
