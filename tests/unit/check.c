@@ -483,24 +483,19 @@ static void test_blocks(void **state) {
     values = fixture_values(N, M, 3, 13);
     for (int64_t e = 0; e < N * M; e++)
         values[e] += e / M % 2 == 0 && e % M % 3 == 0 ? 4 : 0;
-    for (int form = 0; form < 5; form++) { /* the last one has 21 groups, which are too many */
+    for (int form = 0; form < 3; form++) {
         rb_matrix *matrix;
         char **names = make_names(N, "cell%d_b");
         for (int i = 0; i < N; i++) {
             if (form == 0) snprintf(names[i], 64, "cell%d_b%d", i, i % 2);
             if (form == 1) snprintf(names[i], 64, "b%d-%d", i % 2, i);
             if (form == 2) snprintf(names[i], 64, "%c%d", 'A' + i % 2, i);
-            if (form > 2)
-                snprintf(names[i], 64, "cell%d_b%d", i, form == 4 && i > 117 ? 20 : i % 20);
         }
         assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
         assert_ok(ctx, rb_matrix_set_sample_names(ctx, matrix, (const char *const *)names, N));
         free_names(names, N);
         s = look_at(matrix, NULL);
-        if (form < 4)
-            assert_found(&s, "name-groups", RB_SEVERITY_NOTE, NAN);
-        else
-            assert_null(find(&s, "name-groups"));
+        assert_found(&s, "name-groups", RB_SEVERITY_NOTE, NAN);
         assert_found(&s, "blocks", RB_SEVERITY_FINE, 0);
         end(&s);
     }

@@ -106,6 +106,41 @@ static void shapes_of_features_are_as_defined(void **state) {
     rb_context_free(ctx);
 }
 
+/* Names that end with up to 20 groups are looked at, with more they are not. */
+static void twenty_groups_are_the_most(void **state) {
+    (void)state;
+    enum { MANY = 120, WIDE = 60 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(MANY, WIDE, 3, 13);
+    for (int e = 0; e < MANY * WIDE; e++)
+        values[e] += e / WIDE % 2 == 0 && e % 3 == 0 ? 4 : 0;
+    for (int groups = 20; groups <= 21; groups++) {
+        static char text[MANY][16];
+        const char *names[MANY];
+        for (int i = 0; i < MANY; i++) {
+            snprintf(text[i], sizeof *text, "c%d_b%d", i, i > 117 ? groups - 1 : i % 20);
+            names[i] = text[i];
+        }
+        rb_matrix *matrix;
+        rb_check *check;
+        rb_source *source;
+        assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, MANY, WIDE, values, WIDE, 1, &matrix));
+        assert_ok(ctx, rb_matrix_set_sample_names(ctx, matrix, names, MANY));
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+        bool found = false;
+        const rb_finding *f;
+        for (int64_t i = 0; (f = rb_check_finding(check, i)); i++)
+            found |= strcmp(f->name, "name-groups") == 0;
+        assert_int_equal(found, groups == 20);
+        rb_check_free(check);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* Names are of genes where three in a hundred look like symbols. */
 static void few_symbols_are_no_genes(void **state) {
     (void)state;
@@ -230,6 +265,7 @@ int main(void) {
         cmocka_unit_test(one_sample_has_a_total),
         cmocka_unit_test(few_symbols_are_no_genes),
         cmocka_unit_test(shapes_of_features_are_as_defined),
+        cmocka_unit_test(twenty_groups_are_the_most),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

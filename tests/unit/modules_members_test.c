@@ -1,180 +1,6 @@
 /* Members by a test: against least squares by elimination, with a few loops for every definition;
  * dense and sparse samples; what the test cannot do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../options.h"
-#include "modules/members.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17 };
-
-/* Samples of PLANTED causes, each in two of five samples and on ten features, whose loadings
- * decrease where they are graded; unit 3 is dead. */
-typedef struct example {
-    double values[N * M], codes[N * L], loadings[M * L], noise[M];
-    int64_t starts[N + 1];
-    int32_t columns[N * M];
-    double entries[N * M];
-    int64_t n_samples;
-    bool sparse, sparse_codes;
-} example;
-
-static rb_context *ctx;
-
-static void make_graded(example *e, uint64_t seed, double graded) {
-    rb_draws draws = {.stream = {.seed = seed}};
-    memset(e, 0, sizeof *e);
-    e->n_samples = N;
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < PLANTED; j++)
-            e->codes[i * L + j] = rb_draw_uniform(&draws) < 0.4
-                                      ? 1 + rb_draw_uniform(&draws)
-                                      : fmax(0, 0.3 * rb_draw_normal(&draws));
-    for (int64_t k = 0; k < M; k++) {
-        e->noise[k] = 0.5 + rb_draw_uniform(&draws);
-        for (int64_t j = 0; j < PLANTED; j++)
-            e->loadings[k * L + j] = k / 10 == j
-                                         ? (k % 2 ? 2 : -2) * (1 - graded * (double)(k % 10))
-                                         : 0.05 * (double)(1 + k % 3);
-    }
-    for (int64_t i = 0; i < N; i++) {
-        e->starts[i + 1] = e->starts[i];
-        for (int64_t k = 0; k < M; k++) {
-            double v = 0.5 + sqrt(e->noise[k]) * rb_draw_normal(&draws);
-            for (int64_t j = 0; j < PLANTED; j++)
-                v += e->codes[i * L + j] * e->loadings[k * L + j];
-            v = (k + i) % 7 ? v : 0;
-            e->values[i * M + k] = v;
-            if (v == 0) continue;
-            e->columns[e->starts[i + 1]] = (int32_t)k;
-            e->entries[e->starts[i + 1]++] = v;
-        }
-    }
-}
-
-static void make_example(example *e, uint64_t seed) {
-    make_graded(e, seed, 0);
-}
-
-static rb_block block_of(example *e, int64_t first, int64_t count) {
-    rb_block block = {.first = first, .n_samples = count, .n_features = M, .sparse = e->sparse};
-    if (e->sparse) {
-        int64_t at = e->starts[first];
-        block.csr =
-            (rb_csr){count, M, e->starts + first, e->columns + at, e->entries + at, RB_FLOAT64};
-    } else {
-        block.dense = (rb_dense){e->values + first * M, count, M, M, RB_FLOAT64};
-    }
-    return block;
-}
-
-static rb_error walk_blocks(void *state, rb_context *c, rb_block_fn fn, void *user) {
-    example *e = state;
-    rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < e->n_samples; first += BLOCK) {
-        int64_t left = e->n_samples - first, count = left < BLOCK ? left : BLOCK;
-        rb_block block = block_of(e, first, count);
-        rb_matrix *codes;
-        err = rb_matrix_dense(c, RB_FLOAT64, count, L, e->codes + first * L, L, 1, &codes);
-        if (err) return err;
-        err = fn(user, &block, codes);
-        rb_matrix_free(codes);
-    }
-    return err;
-}
-
-struct plain {
-    rb_rows_fn fn;
-    void *user;
-};
-
-static rb_error codes_only(void *user, const rb_block *block, const rb_matrix *codes) {
-    const struct plain *p = user;
-    return p->fn(p->user, block->first, codes);
-}
-
-static rb_error walk(void *state, rb_context *c, rb_rows_fn fn, void *user) {
-    struct plain p = {fn, user};
-    return walk_blocks(state, c, codes_only, &p);
-}
-
-static rb_modules_input input_of(example *e) {
-    return (rb_modules_input){.n_features = M,
-                              .n_units = L,
-                              .loadings = e->loadings,
-                              .noise = e->noise,
-                              .sparse_codes = e->sparse_codes,
-                              .walk = walk,
-                              .walk_blocks = walk_blocks,
-                              .state = e};
-}
-
-static rb_error extract(example *e, double level, rb_modules **modules) {
-    rb_modules_options options = *fixture_rule();
-    rb_modules_input input = input_of(e);
-    options.rule = "test";
-    options.level = level;
-    return rb_modules_extract(ctx, &input, &options, modules);
-}
-
-static rb_modules *modules_of(example *e, double level) {
-    rb_modules *modules;
-    if (extract(e, level, &modules)) fail_msg("%s", rb_context_error(ctx));
-    return modules;
-}
-
-/* ---- by definition ---- */
-
-/* Inverse of a (n x n), by elimination with the identity beside it. */
-static void invert(int n, double *a, double *inverse) {
-    for (int i = 0; i < n * n; i++)
-        inverse[i] = i % (n + 1) == 0;
-    for (int p = 0; p < n; p++) {
-        double pivot = a[p * n + p];
-        for (int c = 0; c < n; c++) {
-            a[p * n + c] /= pivot;
-            inverse[p * n + c] /= pivot;
-        }
-        for (int r = 0; r < n; r++) {
-            double factor = r == p ? 0 : a[r * n + p];
-            for (int c = 0; c < n; c++) {
-                a[r * n + c] -= factor * a[p * n + c];
-                inverse[r * n + c] -= factor * inverse[p * n + c];
-            }
-        }
-    }
-}
-
-static double rms_of(const example *e, int64_t unit) {
-    double sum = 0;
-    for (int64_t i = 0; i < N; i++)
-        sum += e->codes[i * L + unit] * e->codes[i * L + unit];
-    return sqrt(sum / N);
-}
-
-/* sum z^2 / sum |z|: the size of the codes of those that have the unit. */
-static double size_of(const example *e, int64_t unit) {
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < N; i++) {
-        double z = e->codes[i * L + unit] / rms_of(e, unit);
-        sum += fabs(z);
-        squares += z * z;
-    }
-    return squares / sum;
-}
-
-/* A design of the living units' z and a constant. */
-static double design(const example *e, int64_t i, int column) {
-    return column < PLANTED ? e->codes[i * L + column] / rms_of(e, column) : 1;
-}
+#include "members_test.h"
 
 static double one_tail(double t) {
     double both = exp(rb_log_student_tail(t, N - PLANTED - 1));
@@ -213,15 +39,6 @@ static void test_features(const example *e, double effect, double *loadings, dou
                                  one_tail((fabs(b[j]) + effect) / deviation);
         }
     }
-}
-
-/* The size of a typical entry of a living unit's part. */
-static double root_of(const example *e) {
-    double sum = 0;
-    for (int64_t j = 0; j < PLANTED; j++)
-        for (int64_t k = 0; k < M; k++)
-            sum += pow(e->loadings[k * L + j] * rms_of(e, j), 2) * N;
-    return sqrt(sum / ((double)N * M * PLANTED));
 }
 
 /* Is p among the k smallest of its unit, where the k-th is at most k level / M, for any k? */
@@ -289,24 +106,6 @@ static bool has(const rb_member *members, int64_t count, int64_t index) {
     for (int64_t d = 0; d < count; d++)
         is = is || members[d].index == index;
     return is;
-}
-
-/* The first test, with the codes of the model. */
-static void first_test(example *e, double level, rb_membership out) {
-    int64_t index[PLANTED] = {0, 1, 2};
-    double rms[PLANTED];
-    rb_refit *refit;
-    for (int j = 0; j < PLANTED; j++)
-        rms[j] = rms_of(e, j);
-    rb_tested_units units = {PLANTED, index, rms, root_of(e)};
-    rb_block block = block_of(e, 0, N);
-    rb_matrix *codes;
-    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e->codes, L, 1, &codes), RB_OK);
-    assert_int_equal(rb_refit_new(ctx, M, L, &refit), RB_OK);
-    assert_int_equal(rb_refit_add(ctx, refit, &block, codes), RB_OK);
-    assert_int_equal(rb_refit_features(ctx, refit, &units, level, &out), RB_OK);
-    rb_refit_free(refit);
-    rb_matrix_free(codes);
 }
 
 static void as_defined(void **state) {
@@ -498,164 +297,6 @@ static void doubled_unit(void **state) {
     rb_modules_free(modules);
 }
 
-/* ---- codes found anew ---- */
-
-/* What the codes of a sample minimise. */
-static double cost(const double *b, const double *psi, const double *v, const double *z) {
-    double sum = 0;
-    for (int64_t k = 0; k < M; k++) {
-        double rest = v[k];
-        for (int j = 0; j < PLANTED; j++)
-            rest -= b[k * PLANTED + j] * z[j];
-        sum += rest * rest / psi[k] / 2;
-    }
-    for (int j = 0; j < PLANTED; j++)
-        sum += z[j] * z[j] / 2;
-    return sum;
-}
-
-/* Each feature by its own units, with a constant: their loadings, noise, and the sample left. */
-static void fit_own(const example *e, const bool *own, double *b, double *psi, double *constant) {
-    enum { Q = PLANTED + 1 };
-    for (int64_t k = 0; k < M; k++) {
-        int column[Q], q = 0;
-        double gram[Q * Q] = {0}, inverse[Q * Q], right[Q] = {0}, beta[Q] = {0};
-        for (int j = 0; j < Q; j++)
-            if (j == PLANTED || own[k * PLANTED + j]) column[q++] = j;
-        for (int64_t i = 0; i < N; i++)
-            for (int a = 0; a < q; a++) {
-                right[a] += design(e, i, column[a]) * e->values[i * M + k];
-                for (int c = 0; c < q; c++)
-                    gram[a * q + c] += design(e, i, column[a]) * design(e, i, column[c]);
-            }
-        invert(q, gram, inverse);
-        psi[k] = 0;
-        for (int a = 0; a < q; a++)
-            for (int c = 0; c < q; c++)
-                beta[a] += inverse[a * q + c] * right[c];
-        for (int64_t i = 0; i < N; i++) {
-            double rest = e->values[i * M + k];
-            for (int a = 0; a < q; a++)
-                rest -= beta[a] * design(e, i, column[a]);
-            psi[k] += rest * rest / (N - q);
-        }
-        for (int a = 0; a < q; a++)
-            (column[a] == PLANTED ? &constant[k] : &b[k * PLANTED + column[a]])[0] = beta[a];
-    }
-}
-
-static void catch_codes(double *codes, const rb_refit *refit) {
-    for (int64_t i = 0; i < N; i++)
-        for (int j = 0; j < PLANTED; j++)
-            codes[i * PLANTED + j] = rb_dense_get(refit->codes, i, j);
-}
-
-/* Of a unit with its features, and of its samples, each in the other's noise: the smaller one. */
-static double information_anew(const double *b, const double *psi, const double *z, const bool *own,
-                               int j, bool *of_samples) {
-    double features = 0, samples = 0, precision = 0, squares = 0;
-    for (int64_t k = 0; k < M; k++)
-        precision += b[k * PLANTED + j] * b[k * PLANTED + j] / psi[k];
-    for (int64_t i = 0; i < N; i++) {
-        double square = z[i * PLANTED + j] * z[i * PLANTED + j];
-        squares += square;
-        samples += 0.5 * log(1 + square * precision);
-    }
-    for (int64_t k = 0; k < M; k++)
-        if (own[k * PLANTED + j])
-            features += 0.5 * log(1 + b[k * PLANTED + j] * b[k * PLANTED + j] * squares / psi[k]);
-    *of_samples |= samples < features;
-    return fmin(features, samples);
-}
-
-/* Codes that are found anew are the best ones, whether they may be below 0 or not; and what they
- * tell. */
-static void codes_anew(void **state) {
-    (void)state;
-    static example e;
-    bool of_samples = false;
-    for (int trial = 0; trial < 4; trial++) {
-        bool nonnegative = trial % 2, own[M * PLANTED];
-        double b[M * PLANTED] = {0}, psi[M], constant[M], rms[PLANTED], z[N * PLANTED];
-        int64_t index[PLANTED] = {0, 1, 2};
-        make_example(&e, (uint64_t)trial + 40);
-        e.sparse = trial / 2;
-        for (int64_t i = 3; i < N; i++) { /* unit 2 has few samples, which decide */
-            for (int64_t c = e.starts[i]; c < e.starts[i + 1]; c++) {
-                int64_t k = e.columns[c];
-                e.entries[c] -= e.codes[i * L + 2] * e.loadings[k * L + 2];
-                e.values[i * M + k] = e.entries[c];
-            }
-            e.codes[i * L + 2] = 0;
-        }
-        for (int64_t k = 0; k < M * PLANTED; k++)
-            own[k] = k / PLANTED / 10 == k % PLANTED || k % 17 == 0;
-        for (int j = 0; j < PLANTED; j++)
-            rms[j] = rms_of(&e, j);
-        rb_refit *first, *second;
-        rb_block block = block_of(&e, 0, N);
-        rb_matrix *codes;
-        rb_tested_units units = {PLANTED, index, rms, 1};
-        assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e.codes, L, 1, &codes), RB_OK);
-        assert_int_equal(rb_refit_new(ctx, M, L, &first), RB_OK);
-        assert_int_equal(rb_refit_add(ctx, first, &block, codes), RB_OK);
-        assert_int_equal(rb_refit_recode(ctx, first, &units, own, nonnegative, &second), RB_OK);
-        assert_int_equal(rb_refit_add(ctx, second, &block, codes), RB_OK);
-        catch_codes(z, second);
-        fit_own(&e, own, b, psi, constant);
-        for (int64_t i = 0; i < N; i++) {
-            double v[M];
-            for (int64_t k = 0; k < M; k++)
-                v[k] = e.values[i * M + k] - constant[k];
-            double best = cost(b, psi, v, z + i * PLANTED);
-            for (int j = 0; j < PLANTED; j++)
-                for (int side = -1; side <= 1; side += 2) {
-                    double moved[PLANTED];
-                    memcpy(moved, z + i * PLANTED, sizeof moved);
-                    moved[j] += 1e-3 * side;
-                    if (nonnegative && moved[j] < 0) continue;
-                    assert_true(cost(b, psi, v, moved) > best);
-                }
-        }
-        for (int j = 0; j < PLANTED; j++) {
-            double told = information_anew(b, psi, z, own, j, &of_samples);
-            assert_true(fabs(rb_recoded_information(second, &units, j, own) / told - 1) < 1e-4);
-        }
-        rb_refit_free(first);
-        rb_refit_free(second);
-        rb_matrix_free(codes);
-    }
-    assert_true(of_samples);
-}
-
-/* Codes that are far from the truth: features are lost by them, and found by codes that are found
- * anew. */
-static void poor_codes(void **state) {
-    (void)state;
-    static example e;
-    bool sure[M * PLANTED];
-    int64_t before = 0, after = 0;
-    make_example(&e, 21);
-    rb_draws draws = {.stream = {.seed = 210}};
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t j = 0; j < PLANTED; j++)
-            e.codes[i * L + j] *= 0.2 + 1.6 * rb_draw_uniform(&draws);
-    first_test(&e, 0.1, (rb_membership){.sure = sure});
-    for (int64_t k = 0; k < M * PLANTED; k++)
-        before += sure[k] && k / PLANTED / 10 == k % PLANTED;
-    rb_modules *modules = modules_of(&e, 0.1);
-    for (int64_t r = 0; r < PLANTED; r++) {
-        const rb_module *m = rb_modules_get(modules, r);
-        for (int64_t d = 0; d < m->n_features; d++) {
-            assert_int_equal(m->features[d].index / 10, m->unit);
-            after++;
-        }
-    }
-    assert_true(before < 25);
-    assert_true(after >= 29); /* of thirty */
-    rb_modules_free(modules);
-}
-
 static void what_cannot_be_tested(void **state) {
     (void)state;
     static example e;
@@ -702,17 +343,6 @@ static void out_of_memory(void **state) {
     rb_modules_free(modules);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_new(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
-
 /* Two units that tell no more than noise, in samples that are so many apart: how many count? */
 static int64_t modules_of_two(int64_t apart) {
     example e;
@@ -743,8 +373,6 @@ int main(void) {
         cmocka_unit_test(as_defined),
         cmocka_unit_test(both_tails_count),
         cmocka_unit_test(levels_are_nested),
-        cmocka_unit_test(codes_anew),
-        cmocka_unit_test(poor_codes),
         cmocka_unit_test(doubled_unit),
         cmocka_unit_test(what_cannot_be_tested),
         cmocka_unit_test(all_dead),
