@@ -214,6 +214,8 @@ static void lengths_are_searched_for(void **state) {
         double next[L * N], row[N], lambda = 1;
         struct problem p;
         make(ctx, &p, seed, seed & 1, 0.5);
+        for (uint64_t t = 0; t < seed / 4; t++) /* near the minimum, too */
+            step(ctx, &p, CYCLIC);
         const double *codes = codes_of(&p);
         for (bool good = false; !good; lambda *= beta) {
             double squares = 0;
