@@ -1,6 +1,7 @@
 /* Layers as numbers: what they compute by hand is what the model says, written and read back they
  * are the same, and numbers that do not fit are refused. */
 #include "fixture.h"
+#include "nets/files/layers_file.h"
 #include <rarebit/deep.h>
 
 #include <math.h>
@@ -159,6 +160,43 @@ static void preparation_is_compared(void **state) {
     rb_model_free(net);
 }
 
+/* The last one of a field of a message, as bytes or a number. */
+static rb_field_walk last_of(rb_span bytes, int field) {
+    rb_field_walk walk = {.left = bytes}, last = {.damaged = true};
+    while (rb_field_next(&walk))
+        last = walk.field == field ? walk : last;
+    assert_false(last.damaged);
+    return last;
+}
+
+/* Input and output of a graph have as many columns as there are features, and outputs: the last
+ * dimension of value.type.tensor_type.shape, as a number. */
+static void graphs_tell_their_shapes(void **state) {
+    (void)state;
+    static const int path_to[] = {2, 1, 2, 1}, ends[] = {11, 12}; /* input, output */
+    static char bytes[1 << 16];
+    rb_model *net = make_net();
+    rb_layers *layers;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/rarebit-layers-%ld.onnx", (long)getpid());
+    assert_ok(ctx, rb_layers_new(ctx, net, NULL, &layers));
+    assert_ok(ctx, rb_layers_write(ctx, net, layers, path));
+    FILE *file = fopen(path, "rb");
+    rb_span model = {(const void *)bytes, (int64_t)fread(bytes, 1, sizeof bytes, file)};
+    assert_int_equal(fclose(file), 0);
+    for (int end = 0; end < 2; end++) {
+        rb_span at = last_of(last_of(model, 7).bytes, ends[end]).bytes;
+        for (int i = 0; i < 4; i++)
+            at = last_of(at, path_to[i]).bytes;
+        rb_field_walk columns = last_of(at, 1);
+        assert_int_equal(columns.wire, 0);
+        assert_int_equal(columns.integer, end ? OUT : M);
+    }
+    unlink(path);
+    rb_layers_free(layers);
+    rb_model_free(net);
+}
+
 /* Other programs store inputs x outputs: "transB" of the first layer becomes 0 in the file. */
 static void weights_may_be_turned_around(void **state) {
     (void)state;
@@ -288,6 +326,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(they_are_the_model, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(maxima_are_largest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(graphs_tell_their_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(weights_may_be_turned_around, set_up, tear_down),
         cmocka_unit_test_setup_teardown(preparation_is_compared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_are_refused, set_up, tear_down),
