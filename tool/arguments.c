@@ -143,9 +143,23 @@ static const argument *next_argument(const invocation *call) {
     return row;
 }
 
+/* Several files of data are one, and stand with commas between. False: the last argument is none.
+ */
+static bool join_data(invocation *call, const char *text) {
+    int last = call->n_arguments - 1;
+    char *joined = NULL;
+    if (last < 0 || strcmp(call->command->arguments[last].name, "DATA") != 0 ||
+        asprintf(&joined, "%s,%s", call->arguments[last], text) < 0)
+        return false;
+    free(call->joined);
+    call->arguments[last] = call->joined = joined;
+    return true;
+}
+
 static int read_argument(struct reader *r, const char *text) {
     invocation *call = r->call;
     if (!next_argument(call)->name) {
+        if (join_data(call, text)) return STATUS_DONE;
         report_error("'%s' takes no argument '%s'; 'rarebit help %s' shows its usage",
                      call->command->words, text, call->command->words);
         return STATUS_USAGE;
@@ -215,6 +229,7 @@ int invocation_read(invocation *call, int argc, char **argv) {
 void invocation_clear(invocation *call) {
     rb_options_free(call->options);
     free(call->arguments);
+    free(call->joined);
     if (call->tables) sample_tables_free(*call->tables);
     free(call->tables);
 }

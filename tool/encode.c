@@ -64,8 +64,9 @@ static int write_annotated(invocation *call, const rb_model *model, rb_source *s
     return status;
 }
 
+/* Several files as one are not added to. */
 static bool is_annotated(const invocation *call) {
-    return has_suffix(call->arguments[1], ".h5ad") &&
+    return has_suffix(call->arguments[1], ".h5ad") && !call->joined &&
            has_suffix(option_text(call, "output"), ".h5ad");
 }
 

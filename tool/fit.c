@@ -336,7 +336,7 @@ const command fit_command = {
         "made, and the units that recur become the model.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV, TSV, HDF5, AnnData .h5ad, 10x, Matrix Market, "
-                   "IDX, PGM or PNG; most also gzipped",
+                   "IDX, PGM or PNG; most also gzipped; several files are joined",
                    false}},
     .output = "MODEL",
     .own = {sizeof(rb_option), "Output", model_options},

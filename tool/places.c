@@ -84,19 +84,28 @@ static int places_of(const invocation *call, const char *words, place *places) {
 /* Does the command keep what is in this argument, and add to it? */
 static bool added_to(const invocation *call, int index) {
     const char *suffix = call->command->adds_to;
-    return suffix && index == call->n_arguments - 1 && has_suffix(call->arguments[index], suffix);
+    return suffix && !call->joined && index == call->n_arguments - 1 &&
+           has_suffix(call->arguments[index], suffix);
 }
 
-/* "cells.h5ad:louvain" is a column of a file, "a.gmt,b.gmt" may be two. */
-static bool reads_file(const char *input, const char *target) {
-    int64_t length = rb_annotations_file(input);
-    char *path = strndup(input, (size_t)length);
-    bool same = path && length > 0 && changes(target, path);
-    for (char *one = path, *comma; one && !same; one = comma ? comma + 1 : NULL) {
+/* The input may be several files with commas between. */
+static bool changes_any(const char *target, const char *inputs) {
+    char *list = strdup(inputs);
+    bool same = changes(target, inputs);
+    for (char *one = list, *comma; one && !same; one = comma ? comma + 1 : NULL) {
         comma = strchr(one, ',');
         if (comma) *comma = '\0';
         same = *one && changes(target, one);
     }
+    free(list);
+    return same;
+}
+
+/* "cells.h5ad:louvain" is a column of a file. */
+static bool reads_file(const char *input, const char *target) {
+    int64_t length = rb_annotations_file(input);
+    char *path = strndup(input, (size_t)length);
+    bool same = path && length > 0 && changes_any(target, path);
     free(path);
     return same;
 }
@@ -108,7 +117,7 @@ static int check_inputs(const invocation *call, const place *target, const place
         taken = reads_file(inputs[i].path, target->path) ? inputs[i].path : NULL;
     for (int i = 0; i < call->n_arguments && !taken; i++) {
         const char *path = call->arguments[i];
-        taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
+        taken = changes_any(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) return STATUS_DONE;
     report_error("%s would overwrite '%s', which the command reads; give another file",

@@ -130,6 +130,7 @@ struct invocation {
     char **argv;
     const char **arguments; /* n_arguments, then NULL for those not given */
     int n_arguments;
+    char *joined; /* one of them, of several files; or NULL */
     rb_options *options;
     struct sample_table **tables; /* the list of those read so far (sample_tables.c) */
     bool wants_help;

@@ -26,7 +26,9 @@ RB_API rb_error rb_read(rb_context *context, const char *path, const rb_options 
                         rb_matrix **matrix);
 
 /* Opens a file as a source: HDF5 data and large .npy are read block by block, others are read
- * whole. A block of a file that has become shorter meanwhile is RB_ERROR_FILE. */
+ * whole. A block of a file that has become shorter meanwhile is RB_ERROR_FILE. "a.h5ad,b.h5ad",
+ * where no file is called so, is several files as one: samples in the order of the files.
+ * RB_ERROR_DATA: their features differ, or the types of their values. */
 RB_API rb_error rb_open(rb_context *context, const char *path, const rb_options *options,
                         rb_source **source);
 

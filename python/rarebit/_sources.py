@@ -259,7 +259,8 @@ class FileSource(Source):
     """A file, which librarebit-io reads."""
 
     def __init__(self, path: Any, **reading: Any) -> None:
-        self.path, self._reading = os.fspath(path), reading
+        paths = path if isinstance(path, (list, tuple)) else [path]
+        self.path, self._reading = ",".join(os.fspath(one) for one in paths), reading
         with Context() as context, self._opened(context) as source:
             dtype = np.float32 if core.rb_source_type(source) == FLOAT32 else np.float64
             super().__init__(core.rb_source_samples(source), core.rb_source_features(source), dtype)
@@ -363,6 +364,7 @@ class FunctionSource(Source):
 def open(path: Any, **reading: Any) -> Source:
     """Samples of a file, for fit and transform: read block by block where its format allows.
 
+    A list of files with the same features is one, their samples in the order of the files.
     Options of reading: dataset, transpose, header, row_names, patches, missing_words.
 
     Examples

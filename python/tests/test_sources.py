@@ -96,6 +96,10 @@ def test_files(X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     same(fit(tmp_path / "x.npy"), fit(X), X)
     same(fit(str(tmp_path / "x.npy")), fit(X))
+    parts = [tmp_path / "a.npy", str(tmp_path / "b.npy")]
+    for part, rows in zip(parts, (X[:50], X[50:])):
+        np.save(part, rows)
+    same(fit(rarebit.open(parts)), fit(X), X)
     np.savetxt(tmp_path / "x.tsv", X.T, delimiter="\t", comments="",
                header="\t".join(f"sample{i}" for i in range(120)))
     turned = rarebit.open(tmp_path / "x.tsv", transpose=True)

@@ -37,7 +37,7 @@ static void read_next(rb_ahead *ahead, int64_t first, int64_t count) {
     bool begins = first == 0, goes_on = first == ahead->walk_end && first > 0;
     bool again = ahead->walked, ends = next == n;
     ahead->walk_end = next;
-    ahead->walk_count = begins ? count : ahead->walk_count;
+    ahead->walk_count = begins || ahead->walk_count == 0 ? count : ahead->walk_count;
     if (!begins && (!goes_on || (count < ahead->walk_count && !ends))) return;
     ahead->walked = again || ends;
     if (!ends || (again && !begins)) {

@@ -178,6 +178,22 @@ rb_error rb_source_tell_same(rb_context *ctx, rb_source *source);
 rb_error rb_source_take_covariates(rb_context *ctx, const rb_source *from, const int64_t *samples,
                                    rb_source *to);
 
+/* Several sources as one, in their order, which takes over the list and what is in it, also where
+ * it fails (join.c). RB_ERROR_DATA: features or types of values differ. */
+rb_error rb_source_join(rb_context *ctx, rb_source **parts, int64_t count, rb_source **out);
+/* The file of a sample, and its number in that; NULL: there is none. */
+const char *rb_source_place(const rb_source *source, int64_t *sample);
+
+/* Rows of matrices one behind the other (append.c). Zero-initialise. */
+typedef struct rb_appended {
+    rb_buffer values, starts, columns;
+    rb_matrix rows; /* what was appended so far; valid until the next call */
+} rb_appended;
+/* Of samples of a source, at most `count`; what was there is forgotten. */
+rb_error rb_append_begin(rb_context *ctx, rb_appended *a, const rb_source *like, int64_t count);
+rb_error rb_append(rb_context *ctx, rb_appended *a, const rb_matrix *view);
+void rb_appended_free(rb_appended *a);
+
 /* Reads one block ahead of who walks over a source that has reads_ahead, where the context has more
  * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
 typedef struct rb_ahead {

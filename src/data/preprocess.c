@@ -60,10 +60,11 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                              "precision=float64"
                        : options->totals > 0 ? "is below 0, which `totals` does not allow"
                                              : "is at most -1, which `log1p` does not allow";
+    const char *path = rb_source_place(source, &sample);
     return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
-                   source->path ? source->path : "", source->path ? ": " : "",
-                   (long long)rb_nth(ctx, sample), name ? " (" : "", name ? name : "",
-                   name ? ")" : "", (long long)rb_nth(ctx, feature), feature_name ? " (" : "",
+                   path ? path : "", path ? ": " : "", (long long)rb_nth(ctx, sample),
+                   name ? " (" : "", name ? name : "", name ? ")" : "",
+                   (long long)rb_nth(ctx, feature), feature_name ? " (" : "",
                    feature_name ? feature_name : "", feature_name ? ")" : "",
                    rb_counted(ctx, name && feature_name), what);
 }

@@ -97,10 +97,10 @@ static void list_levels(const rb_names *levels, char *buffer, size_t size) {
 static rb_error refuse_sample(rb_context *ctx, const rb_source *source, int64_t sample,
                               const char *what) {
     const char *name = rb_source_sample_name(source, sample);
-    return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s%s %s",
-                   source->path ? source->path : "", source->path ? ": " : "",
-                   (long long)rb_nth(ctx, sample), name ? " (" : "", name ? name : "",
-                   name ? ")" : "", rb_counted(ctx, name), what);
+    const char *path = rb_source_place(source, &sample);
+    return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s%s %s", path ? path : "",
+                   path ? ": " : "", (long long)rb_nth(ctx, sample), name ? " (" : "",
+                   name ? name : "", name ? ")" : "", rb_counted(ctx, name), what);
 }
 
 static rb_error check_known(rb_context *ctx, const rb_source *source,

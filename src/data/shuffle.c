@@ -18,15 +18,15 @@ struct shuffle {
     rb_source *from;
     int64_t pool_samples, pools;
     bool shuffled;
-    rb_draws draws;                    /* of the order at hand */
-    int64_t *pool_order;               /* pools */
-    int64_t at;                        /* which of them is the one at hand; -1: none */
-    int64_t begins;                    /* position of its first sample */
-    int64_t size;                      /* its samples */
-    int64_t *order;                    /* of its samples */
-    rb_matrix pool;                    /* its samples, unless they are read one by one */
-    rb_buffer values, starts, columns; /* what is given out */
-    rb_buffer given;                   /* and which samples these are */
+    rb_draws draws;      /* of the order at hand */
+    int64_t *pool_order; /* pools */
+    int64_t at;          /* which of them is the one at hand; -1: none */
+    int64_t begins;      /* position of its first sample */
+    int64_t size;        /* its samples */
+    int64_t *order;      /* of its samples */
+    rb_matrix pool;      /* its samples, unless they are read one by one */
+    rb_appended rows;    /* what is given out */
+    rb_buffer given;     /* and which samples these are */
 };
 
 static int64_t pool_samples(const rb_source *from) {
@@ -61,24 +61,6 @@ static void rewind_order(struct shuffle *s) {
     s->begins = s->size = 0;
 }
 
-/* Appends sparse row `at` of the rows that are given out. */
-static rb_error append_entries(rb_context *ctx, struct shuffle *s, const rb_matrix *row,
-                               int64_t at) {
-    size_t size = rb_type_size(row->type);
-    int64_t *starts = s->starts.data, stored = rb_matrix_stored(row), needed = starts[at] + stored;
-    int64_t capacity = needed > s->values.capacity ? 2 * needed : needed;
-    rb_error err = rb_buffer_hold(ctx, &s->values, capacity, size);
-    err = err ? err : rb_buffer_hold(ctx, &s->columns, capacity, sizeof *row->columns);
-    if (!err) {
-        memcpy((int32_t *)s->columns.data + starts[at], row->columns,
-               (size_t)stored * sizeof *row->columns);
-        memcpy((char *)s->values.data + starts[at] * (int64_t)size, row->values,
-               (size_t)stored * size);
-        starts[at + 1] = needed;
-    }
-    return err;
-}
-
 /* Sample `sample` of the pool at hand becomes row `at`. */
 static rb_error append(rb_context *ctx, struct shuffle *s, int64_t sample, int64_t at) {
     rb_source *from = s->from;
@@ -89,34 +71,16 @@ static rb_error append(rb_context *ctx, struct shuffle *s, int64_t sample, int64
         err = from->read(from, ctx, first_of_pool(s) + sample, 1, &row);
     else
         row = rb_matrix_part(&s->pool, sample, 1);
-    if (!err && from->sparse)
-        err = append_entries(ctx, s, &row, at);
-    else if (!err)
-        rb_matrix_copy(&row, at, &(rb_target){from->type, s->values.data, from->n_features, 1});
-    return err;
-}
-
-/* Memory for dense rows, or for the starts of sparse ones, whose entries need what they need. */
-static rb_error hold_rows(rb_context *ctx, struct shuffle *s, int64_t count) {
-    size_t size = rb_type_size(s->from->type);
-    rb_error err = rb_buffer_hold(ctx, &s->given, count, sizeof(int64_t));
-    if (!err && !s->from->sparse)
-        err = rb_buffer_hold(ctx, &s->values, count, (size_t)s->from->n_features * size);
-    if (err || !s->from->sparse) return err;
-    err = rb_buffer_hold(ctx, &s->starts, count + 1, sizeof(int64_t));
-    err = err ? err : rb_buffer_hold(ctx, &s->columns, 1, sizeof(int32_t));
-    err = err ? err : rb_buffer_hold(ctx, &s->values, 1, size);
-    if (!err) *(int64_t *)s->starts.data = 0;
-    return err;
+    return err ? err : rb_append(ctx, &s->rows, &row);
 }
 
 static rb_error read_shuffled(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                               rb_matrix *view) {
     struct shuffle *s = source->state;
-    int64_t m = source->n_features;
     source->order = NULL;
     if (!s->shuffled) return s->from->read(s->from, ctx, first, count, view);
-    rb_error err = hold_rows(ctx, s, count);
+    rb_error err = rb_buffer_hold(ctx, &s->given, count, sizeof(int64_t));
+    err = err ? err : rb_append_begin(ctx, &s->rows, source, count);
     source->order = s->given.data;
     if (first < s->begins) rewind_order(s);
     for (int64_t at = 0; !err && at < count;) {
@@ -127,15 +91,7 @@ static rb_error read_shuffled(rb_source *source, rb_context *ctx, int64_t first,
             at++;
         }
     }
-    *view = (rb_matrix){.n_samples = count,
-                        .n_features = m,
-                        .type = source->type,
-                        .sparse = source->sparse,
-                        .values = s->values.data,
-                        .row_stride = m,
-                        .column_stride = 1,
-                        .starts = s->starts.data,
-                        .columns = s->columns.data};
+    *view = s->rows.rows;
     return err;
 }
 
@@ -143,9 +99,7 @@ static void close_shuffled(rb_source *source) {
     struct shuffle *s = source->state;
     rb_free(s->pool_order);
     rb_free(s->order);
-    rb_free(s->values.data);
-    rb_free(s->starts.data);
-    rb_free(s->columns.data);
+    rb_appended_free(&s->rows);
     rb_free(s->given.data);
     rb_free(s);
 }

@@ -189,6 +189,7 @@ struct slice {
 static rb_error read_slice(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                            rb_matrix *view) {
     const struct slice *slice = source->state;
+    slice->source->ahead = source->ahead;
     return slice->source->read(slice->source, ctx, slice->first + first, count, view);
 }
 

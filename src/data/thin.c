@@ -134,28 +134,8 @@ struct thin {
     rb_source *source;
     int64_t *kept;  /* its samples, ascending */
     rb_names names; /* within those of the source */
-    rb_buffer values, columns, starts;
+    rb_appended rows;
 };
-
-/* Appends rows of a view to what was read so far. */
-static rb_error append(rb_context *ctx, struct thin *t, const rb_matrix *view, int64_t at) {
-    size_t size = rb_type_size(view->type);
-    int64_t m = view->n_features, n = view->n_samples;
-    if (!view->sparse) {
-        const rb_target to = {view->type, t->values.data, m, 1};
-        rb_matrix_copy(view, at, &to);
-        return RB_OK;
-    }
-    int64_t *starts = t->starts.data, used = starts[at], more = view->starts[n] - view->starts[0];
-    if (rb_buffer_hold(ctx, &t->columns, used + more, sizeof(int32_t)) ||
-        rb_buffer_hold(ctx, &t->values, used + more, size))
-        return RB_ERROR_MEMORY;
-    memcpy((int32_t *)t->columns.data + used, view->columns, (size_t)more * sizeof(int32_t));
-    memcpy((char *)t->values.data + (size_t)used * size, view->values, (size_t)more * size);
-    for (int64_t i = 0; i < n; i++)
-        starts[at + i + 1] = used + view->starts[i + 1] - view->starts[0];
-    return RB_OK;
-}
 
 /* Samples that lie side by side in the source are read at once. */
 static rb_error read_runs(rb_context *ctx, struct thin *t, int64_t first, int64_t count) {
@@ -166,7 +146,7 @@ static rb_error read_runs(rb_context *ctx, struct thin *t, int64_t first, int64_
         for (run = 1; i + run < count && kept[run] == kept[0] + run;)
             run++;
         err = t->source->read(t->source, ctx, kept[0], run, &view);
-        err = err ? err : append(ctx, t, &view, i);
+        err = err ? err : rb_append(ctx, &t->rows, &view);
     }
     return err;
 }
@@ -174,30 +154,18 @@ static rb_error read_runs(rb_context *ctx, struct thin *t, int64_t first, int64_
 static rb_error read_thin(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                           rb_matrix *view) {
     struct thin *t = source->state;
-    int64_t m = source->n_features, whole = source->sparse ? count + 1 : 0;
     if (count > 0 && t->kept[first + count - 1] - t->kept[first] == count - 1)
         return t->source->read(t->source, ctx, t->kept[first], count, view);
-    if (rb_buffer_hold(ctx, &t->starts, whole, sizeof(int64_t)) ||
-        rb_buffer_hold(ctx, &t->values, source->sparse ? 0 : count,
-                       (size_t)m * rb_type_size(source->type)))
-        return RB_ERROR_MEMORY;
-    if (whole) memset(t->starts.data, 0, (size_t)whole * sizeof(int64_t));
-    rb_error err = read_runs(ctx, t, first, count);
-    *view = (rb_matrix){count, m, source->type, source->sparse, t->values.data, m, 1};
-    if (source->sparse) {
-        view->row_stride = 0;
-        view->starts = t->starts.data;
-        view->columns = t->columns.data;
-    }
+    rb_error err = rb_append_begin(ctx, &t->rows, source, count);
+    err = err ? err : read_runs(ctx, t, first, count);
+    *view = t->rows.rows;
     return err;
 }
 
 static void clear(struct thin *t) {
     rb_free(t->kept);
     rb_free(t->names.text);
-    rb_free(t->values.data);
-    rb_free(t->columns.data);
-    rb_free(t->starts.data);
+    rb_appended_free(&t->rows);
 }
 
 static void close_thin(rb_source *source) {

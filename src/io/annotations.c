@@ -202,8 +202,8 @@ static rb_error open_anndata(rb_context *ctx, rb_annotations *t) {
 static rb_error find_own(rb_context *ctx, const rb_source *source, rb_annotations *t) {
     if (!source || !source->path) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "no table of samples is given, and the data are in no file; name a table, "
-                       "as FILE:COLUMN");
+                       "no table of samples is given, and the data are in no file, or in "
+                       "several; name a table, as FILE:COLUMN");
     }
     if (!source->format || strcmp(source->format, "hdf5") != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static const rb_option table[] = {
@@ -176,7 +177,8 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
     return err;
 }
 
-rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
+static rb_error open_file(rb_context *ctx, const char *path, const rb_options *given,
+                          rb_source **source) {
     rb_reading reading;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
     rb_reading_begin(ctx, &reading, path);
@@ -192,4 +194,42 @@ rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_
     rb_reading_end(ctx);
     rb_phase_end(ctx, before);
     return err;
+}
+
+/* ---- several files as one ---- */
+
+/* Opens each; what there is of them is to be freed. */
+static rb_error open_each(rb_context *ctx, const char *paths, const rb_options *given,
+                          rb_source **parts, int64_t *count) {
+    rb_error err = RB_OK;
+    for (const char *path = paths; path && !err;) {
+        const char *end = strchr(path, ',');
+        char *one = rb_copy_text(ctx, path);
+        if (one && end) one[end - path] = '\0';
+        err = one ? open_file(ctx, one, given, &parts[*count]) : RB_ERROR_MEMORY;
+        *count += !err;
+        rb_free(one);
+        path = end ? end + 1 : NULL;
+    }
+    return err;
+}
+
+static rb_error open_several(rb_context *ctx, const char *paths, const rb_options *given,
+                             rb_source **source) {
+    int64_t count = 1, opened = 0;
+    for (const char *c = paths; *c; c++)
+        count += *c == ',';
+    rb_source **parts = rb_alloc(ctx, count, sizeof(rb_source *));
+    rb_error err = parts ? open_each(ctx, paths, given, parts, &opened) : RB_ERROR_MEMORY;
+    if (!err) return rb_source_join(ctx, parts, count, source);
+    for (int64_t p = 0; p < opened; p++)
+        rb_source_free(parts[p]);
+    rb_free(parts);
+    *source = NULL;
+    return err;
+}
+
+rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
+    bool several = strchr(path, ',') && access(path, F_OK) != 0;
+    return several ? open_several(ctx, path, given, source) : open_file(ctx, path, given, source);
 }

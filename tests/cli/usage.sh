@@ -23,7 +23,7 @@ refuses "'fit rfn' has no option --method" fit rfn X.npy --method rfn -o m.h5
 
 refuses "DATA is missing; usage: rarebit fit rfn DATA -o MODEL [OPTIONS]" fit rfn
 refuses "-o MODEL is missing" fit rfn X.npy
-refuses "takes no argument 'Y.npy'" fit rfn X.npy Y.npy -o m.h5
+refuses "takes no argument 'Y.npy'" info X.npy Y.npy
 refuses "did you mean --iterations?" fit rfn X.npy --iter 5 -o m.h5
 refuses "did you mean --normalize?" fit rfn X.npy --normalise rms -o m.h5
 refuses "has no option --xyzzy; 'rarebit help fit rfn' lists them" fit rfn X.npy --xyzzy -o m.h5

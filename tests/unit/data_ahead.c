@@ -9,7 +9,8 @@
 
 enum { N = 1000, M = 5, BLOCK = 96, FAILS_AT = 480 };
 
-/* Two buffers, each wiped before it is read into: a view that is used too long shows. */
+/* Two buffers where blocks are read ahead, each wiped before it is read into: a view that is used
+ * too long shows. */
 struct asked {
     float buffers[2][BLOCK * M];
     atomic_int inside;
@@ -22,7 +23,8 @@ static rb_error give(rb_source *source, rb_context *ctx, int64_t first, int64_t 
                      rb_matrix *view) {
     struct asked *a = source->state;
     assert_int_equal(atomic_fetch_add(&a->inside, 1), 0);
-    float *rows = a->buffers[a->reads++ % 2];
+    float *rows = a->buffers[source->ahead ? a->reads % 2 : 0];
+    a->reads++;
     a->elsewhere += !pthread_equal(pthread_self(), a->caller);
     for (int64_t i = 0; i < BLOCK * M; i++)
         rows[i] = i < count * M ? (float)sin((double)(first * M + i)) : NAN;
@@ -117,6 +119,27 @@ static void blocks_are_those_asked_for(void **state) {
     }
 }
 
+/* A source within another one keeps two blocks, too. */
+static void parts_are_read_ahead(void **state) {
+    struct feeding *f = *state;
+    rb_source *slice, *joined, **parts = rb_alloc(f->ctx, 2, sizeof *parts);
+    rb_block block;
+    assert_ok(f->ctx, rb_context_set_threads(f->ctx, 2));
+    assert_ok(f->ctx, rb_source_slice(f->ctx, &f->source, 0, 3 * BLOCK, &slice));
+    assert_ok(f->ctx, rb_source_slice(f->ctx, &f->source, 3 * BLOCK, BLOCK, &parts[1]));
+    parts[0] = slice;
+    assert_ok(f->ctx, rb_source_join(f->ctx, parts, 2, &joined));
+    rb_source *sources[] = {slice, joined};
+    for (int i = 0; i < 2; i++) {
+        f->source.ahead = false;
+        assert_ok(f->ctx, rb_feed_new(f->ctx, f->p, sources[i], RB_FLOAT32, &f->feed));
+        assert_ok(f->ctx, rb_feed_read(f->ctx, f->feed, 0, BLOCK, &block));
+        rb_feed_free(f->feed);
+        assert_true(f->source.ahead);
+    }
+    rb_source_free(joined);
+}
+
 /* The message comes with the block that it is about, and the blocks before it are there. */
 static void errors_are_handed_over(void **state) {
     struct feeding *f = *state;
@@ -151,6 +174,7 @@ static void a_stop_ends_the_walk(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(blocks_are_those_asked_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_are_read_ahead, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_are_handed_over, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stop_ends_the_walk, setup, teardown),
     };

@@ -159,6 +159,43 @@ static void a_slice_is_a_part(void **state) {
     rb_matrix_free(dense);
 }
 
+/* ---- several as one ---- */
+
+static void joined_are_the_whole(void **state) {
+    rb_context *ctx = *state;
+    static const char *const names[N] = {"a", "b", "c", "d", "e", "f", "g"};
+    static const int64_t bounds[] = {0, 2, 2, 5, N};
+    rb_matrix *matrix = sparse_matrix(ctx), *dense;
+    double expected[N * M];
+    expand(expected);
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, expected, M, 1, &dense));
+    assert_ok(ctx, rb_matrix_set_sample_names(ctx, dense, names, N));
+    rb_source *sources[2] = {source_of(ctx, matrix), source_of(ctx, dense)}, *joined;
+    for (int s = 0; s < 2; s++) {
+        rb_source **parts = rb_alloc(ctx, 4, sizeof *parts);
+        for (int p = 0; p < 4; p++)
+            assert_ok(ctx, rb_source_slice(ctx, sources[s], bounds[p], bounds[p + 1] - bounds[p],
+                                           &parts[p]));
+        assert_ok(ctx, rb_source_join(ctx, parts, 4, &joined));
+        assert_int_equal(rb_source_samples(joined), N);
+        assert_int_equal(rb_source_sample_name(joined, 0) != NULL, s);
+        for (int64_t first = 0; first <= N; first++)
+            for (int64_t count = 0; first + count <= N; count++)
+                assert_slice(ctx, joined, expected, first, count);
+        rb_source_free(joined);
+    }
+    rb_source **parts = rb_alloc(ctx, 2, sizeof *parts);
+    parts[0] = sources[0];
+    parts[1] = sources[1];
+    sources[0]->path = rb_copy_text(ctx, "a.npy");
+    sources[1]->path = rb_copy_text(ctx, "b.npy");
+    assert_int_equal(rb_source_join(ctx, parts, 2, &joined), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "is 'float32' in a.npy, but 'float64' in b.npy"));
+    assert_null(joined);
+    rb_matrix_free(matrix);
+    rb_matrix_free(dense);
+}
+
 static void a_slice_of_a_slice(void **state) {
     rb_context *ctx = *state;
     rb_matrix *matrix = sparse_matrix(ctx);
@@ -390,6 +427,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_source_is_read_into_any_strides, setup, teardown),
         cmocka_unit_test_setup_teardown(starts_of_32_bits_are_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(a_slice_is_a_part, setup, teardown),
+        cmocka_unit_test_setup_teardown(joined_are_the_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(a_slice_of_a_slice, setup, teardown),
         cmocka_unit_test_setup_teardown(sparse_rows_from_a_callback, setup, teardown),
         cmocka_unit_test_setup_teardown(a_fit_of_sparse_callbacks, setup, teardown),
