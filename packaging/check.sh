@@ -101,7 +101,7 @@ r() {
 
 # With the packages that `./run` would install for users.
 source() {
-    packages=$(awk '$1 == "command" || $1 == "library" { print $3 } / cmocka / { exit }' run)
+    packages=$(awk '$1 == "command" || $1 == "library" { print $3 } / cmocka / { exit }' run | sort -u | xargs)
     use source "$packages" './run demo; cmake --install build' "sh $tests/demo" 'xargs rm <build/install_manifest.txt'
 }
 
