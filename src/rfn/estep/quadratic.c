@@ -88,6 +88,16 @@ void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dens
     }
 }
 
+struct copying {
+    rb_dense from, to;
+};
+
+static void copy_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct copying *c = arg;
+    rb_dense_copy(rb_dense_rows(c->from, unit, 1), rb_dense_rows(c->to, unit, 1));
+}
+
 struct own_residuals {
     const rfn_quadratic *problem;
     rb_dense codes, residual;
@@ -121,7 +131,8 @@ void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
         rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &own);
         return;
     }
-    rb_dense_copy(rb_dense_rows(problem->linear, first, count), residual);
+    rb_parallel(ctx, count, copy_unit,
+                &(struct copying){rb_dense_rows(problem->linear, first, count), residual});
     rfn_product_over_samples(ctx, &work->slices, rb_dense_rows(problem->hessian, first, count),
                              codes, -1, residual);
 }
