@@ -529,48 +529,6 @@ static void codes_of_the_fit(void **state) {
     rb_context_free(ctx);
 }
 
-/* The smallest eigenvalue of P + diag tau where only so many features are left, of a model. */
-static double certificate_of(rb_context *ctx, const rb_model *model, const double *row) {
-    enum { UNITS = 4 };
-    const double *w = rb_model_array(model, "loadings", NULL, NULL);
-    const double *psi = rb_model_array(model, "noise", NULL, NULL);
-    const double *tau = rb_model_array(model, "multipliers", NULL, NULL);
-    double p[UNITS * UNITS] = {0}, smallest;
-    for (int j = 0; j < UNITS * UNITS; j++) {
-        p[j] = j / UNITS == j % UNITS ? 1 + tau[j / UNITS] : 0;
-        for (int64_t k = 0; k < rb_model_features(model); k++)
-            if (!isnan(row[k]))
-                p[j] += w[k * UNITS + j / UNITS] * w[k * UNITS + j % UNITS] / psi[k];
-    }
-    rb_dense sum = {p, UNITS, UNITS, UNITS, RB_FLOAT64};
-    assert_ok(ctx, rb_smallest_eigenvalue(ctx, sum, &smallest));
-    return smallest;
-}
-
-/* The certificate of a fit is the least of all samples, also where but one pattern has it. */
-static void certificate_is_the_least(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    for (int64_t lacks = 0; lacks < 6; lacks++) {
-        struct data d;
-        make_data(ctx, 90, 14, 0, &d);
-        for (int64_t i = 0; i < 40; i++)
-            d.values[i * d.m + lacks] = NAN;
-        rb_rfn_options options = fixture_rfn(4, RB_RFN_NORMALIZE_RMS);
-        options.estep = RB_RFN_ESTEP_CYCLIC;
-        options.estep_tolerance = 1e-9;
-        rb_fit_options run = fixture_fit(100, RB_FLOAT64);
-        rb_model *model = fit(ctx, d.source, &options, &run, RB_MISSING_MODEL);
-        double least = INFINITY;
-        for (int64_t i = 0; i < d.n; i++)
-            least = fmin(least, certificate_of(ctx, model, d.values + i * d.m));
-        assert_close(*rb_model_array(model, "certificate", NULL, NULL), least, 1e-6 * least);
-        rb_model_free(model);
-        free_data(&d);
-    }
-    rb_context_free(ctx);
-}
-
 /* What does not go with missing values says so. */
 static void refusals(void **state) {
     (void)state;
@@ -637,7 +595,6 @@ int main(void) {
         cmocka_unit_test(nothing_missing),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(codes_of_the_fit),
-        cmocka_unit_test(certificate_is_the_least),
         cmocka_unit_test(refusals),
         cmocka_unit_test(needs_all),
     };
