@@ -79,6 +79,11 @@ cross() {
     SOURCE=$PWD JOBS=$jobs sh tests/long/cross.sh
 }
 
+# Thirty kills, and Slurm.
+processes() {
+    ./run build && BUILD=$PWD/build RAREBIT=$PWD/build/rarebit SOURCE=$PWD sh tests/long/processes.sh
+}
+
 # Packages of the commit: made twice, in other folders, they have the same bytes; an empty Debian takes each.
 packages() {
     folder=$(mktemp -d)

@@ -1,5 +1,6 @@
 # Several processes, by each MPI that is there: the model of one process, said and written once.
 . "$SOURCE/tests/cli/lib/lib.sh"
+. "$SOURCE/tests/cli/lib/killed.sh"
 
 expect 0 simulate biclusters --samples 17000 --features 12 --seed 1 -o X.npy -q
 
@@ -75,21 +76,12 @@ for mpi in openmpi mpich; do
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi evaluate one.h5 X.npy && fail "$mpi: evaluated"
     [ "$(grep -c "'evaluate' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
-
-    # One that is killed ends all, and nothing is left.
-    mkdir killed
-    "mpirun.$mpi" -n 2 "$RAREBIT" fit rfn X.npy -k 3 --iterations 1000000 --parameter-tolerance 0 --seed 1 \
-        --log-json killed.jsonl -o killed/m.h5 >out 2>&1 &
-    launcher=$!
-    until [ -s killed.jsonl ]; do
-        kill -0 $launcher 2>/dev/null || break
-        sleep 0.1
-    done
-    pkill -KILL -f "^$RAREBIT fit rfn X.npy.*killed/m.h5" || fail "no process to kill"
-    wait $launcher && fail "$mpi: a killed fit went well"
-    [ -z "$(ls killed)" ] || fail "$mpi: left $(ls killed)"
-    rmdir killed
-    rm -f killed.jsonl
 done
+
+# One that is killed ends all, and what there is goes on.
+kill_one openmpi 0 0
+kill_one mpich 1 0
+kill_one openmpi 1 0.3
+[ -s k.ck ] || fail "no checkpoint is left"
 ls n.h5 n.npy 2>/dev/null && fail "wrote what it refused"
 finish
