@@ -82,6 +82,20 @@ PLANTED = {
     "in runs of 10": lambda rng: planted_in(rng, *runs(rng, 10, True)),
 }
 
+def two_sides(rng):
+    """Features that are up in some samples and down in others, and neither in the rest: two modules."""
+    x, rows, columns = sets.normal(rng, N, M), rng.choice(N, 16, False), rng.choice(M, 15, False)
+    ups, downs, size = rows[:8], rows[8:], 2.5 * rng.choice([-1, 1], 15)
+    x[np.ix_(ups, columns)] += size
+    x[np.ix_(downs, columns)] -= size
+    return sets.Set(x, [(ups, columns), (downs, columns)])
+
+
+HARD = {
+    "of five samples": lambda rng: sets.plant(rng, sets.normal(rng, N, M), np.full(3, 4.0), (0.08, 0.08), (0.08, 0.2)),
+    "up here and down there": two_sides,
+}
+
 WIDE_PLANTED = {
     "weak": three_wide(1.5),
     "medium": three_wide(2.5),
@@ -132,7 +146,7 @@ def judge(tool, confirm, seeds, each):
         for name, answers in rows(some, times):
             print(f"{what + name:30} {wilson(sum(a[0] > 0 for a in answers), len(answers))}", flush=True)
     print(f"\n{'planted':30} {'found':32} calls that are none of them")
-    for some, what in (PLANTED, ""), (WIDE_PLANTED, "wide, "):
+    for some, what in (PLANTED, ""), (HARD, ""), (WIDE_PLANTED, "wide, "):
         for name, answers in rows(some, TIMES // 4):
             found, false, there = (sum(a[i] for a in answers) for i in (1, 2, 3))
             print(f"{what + name:30} {wilson(found, there):32} {false} in {len(answers)} sets", flush=True)
