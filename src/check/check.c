@@ -89,6 +89,7 @@ static rb_error look_closely(rb_look *look) {
     rb_error err = look->scratch.err;
     err = err ? err : rb_look_orient(look);
     err = err ? err : rb_look_find_same(look);
+    err = err ? err : rb_find_widest(look);
     err = err ? err : rb_look_structure(look);
     return err ? err : rb_look_find_groups(look);
 }

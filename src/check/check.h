@@ -92,8 +92,11 @@ typedef struct rb_look {
     int64_t *part_samples, *part_features; /* part_samples: places among those looked at */
     double *part;                          /* part_n x part_m */
     double quantiles[5];                   /* of the values: 0.01, 0.25, 0.5, 0.75, 0.99 */
-    double kurtosis;  /* median over features that are mostly not 0, in excess */
-    double sd_spread; /* of features: 0.95 quantile over 0.05 quantile */
+    double kurtosis;   /* median over features that are mostly not 0, in excess */
+    double sd_spread;  /* of features: 0.95 quantile over 0.05 quantile */
+    int64_t widest;    /* the feature of the largest standard deviation, of values as they are */
+    double widest_sds; /* in those of the median feature */
+    bool one_value;    /* nearly all of it is that of one value */
     double components[RB_CHECK_COMPONENTS]; /* shares of the variance */
     int64_t n_components, above_chance;
     double level_correlation,
@@ -136,6 +139,7 @@ void rb_outliers_add(rb_outliers *found, int64_t place, double z);
 /* |value - median| in units of 1.4826 MAD: values beyond `limit`, by place. */
 rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *places, int64_t count,
                           double limit, rb_outliers *found);
+rb_error rb_find_widest(rb_look *look);
 
 struct rb_check {
     rb_finding *findings;

@@ -36,3 +36,27 @@ rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *pl
     rb_free(sorted);
     return RB_OK;
 }
+
+/* ---- a feature on another scale ---- */
+
+rb_error rb_find_widest(rb_look *look) {
+    double *sds = rb_alloc(look->ctx, look->m, sizeof *sds);
+    int64_t count = 0;
+    if (!sds) return RB_ERROR_MEMORY;
+    for (int64_t k = 0; k < look->m; k++) {
+        double sd = rb_tally_sd(&look->features[k]);
+        if (!(sd > 0)) continue;
+        sds[count++] = sd;
+        if (sd > rb_tally_sd(&look->features[look->widest])) look->widest = k;
+    }
+    double median = count ? rb_quantile_in(sds, count, 0.5) : 0;
+    if (count) {
+        const rb_tally *t = &look->features[look->widest];
+        double sd = rb_tally_sd(t), mean = rb_tally_mean(t);
+        double far = fmax(t->high - mean, mean - t->low);
+        look->widest_sds = sd / median;
+        look->one_value = far * far > 0.9 * sd * sd * (double)t->present;
+    }
+    rb_free(sds);
+    return RB_OK;
+}

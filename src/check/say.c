@@ -388,11 +388,24 @@ static rb_error say_outliers(const speaker *s) {
 
 /* ---- scales ---- */
 
+/* Where all others are alike. */
+static rb_error say_widest(const speaker *s) {
+    const rb_look *look = s->look;
+    char who[WHO];
+    if (look->log1p || look->sd_spread > wide_scale || !(look->widest_sds > wide_scale))
+        return RB_OK;
+    return rb_check_find(s->ctx, s->check, "wide-feature", RB_SEVERITY_NOTE, look->widest_sds,
+                         "the standard deviation of %s is %.3g times the median one%s",
+                         feature(look, look->widest, who), look->widest_sds,
+                         look->one_value ? ", by one value: a wrong one?"
+                                         : ": another unit of measurement?");
+}
+
 static rb_error say_scales(const speaker *s) {
     const rb_look *look = s->look;
-    rb_error err = RB_OK;
+    rb_error err = say_widest(s);
     bool counted = look->kind == RB_KIND_COUNTS && look->total > 0;
-    if (counted) {
+    if (!err && counted) {
         err = rb_check_find(
             s->ctx, s->check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
             look->total_spread,

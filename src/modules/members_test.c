@@ -2,7 +2,7 @@
  *
  * Symbols: V (n x m) preprocessed samples, mu (n x l) codes of the units that are active anywhere,
  * W (m x l) loadings, psi (m) noise variances; rms_j that of a unit's codes, z = mu / rms, root the
- * size of a typical entry of one unit's part of the data (modules_extract.c).
+ * size of a typical entry of one unit's part of the data (modules_extract.c: find_root).
  *
  * Features. Each feature is fitted anew to the codes of all units, with a constant, by least
  * squares:
@@ -157,6 +157,11 @@ int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
 double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit) {
     return rb_dense_get(r->products, k, unit) -
            r->sums[k] * r->code_sums[unit] / (double)r->n_samples;
+}
+
+double rb_refit_variance(const rb_refit *r, int64_t k) {
+    double n = (double)r->n_samples, mean = r->sums[k] / n;
+    return fmax(r->squares[k] / n - mean * mean, 0);
 }
 
 /* G, over units of codes of mean square 1. */

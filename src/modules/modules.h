@@ -168,6 +168,8 @@ bool rb_refit_complete(const rb_refit *refit);
 double rb_refit_correlation(const rb_refit *refit, int64_t a, int64_t b);
 /* Have two units nearly the same codes? Then neither's part of a feature can be told. */
 bool rb_refit_has_twins(const rb_refit *refit);
+/* The variance of a feature. */
+double rb_refit_variance(const rb_refit *refit, int64_t feature);
 /* Degrees of freedom that so many units leave. */
 int64_t rb_refit_freedom(const rb_refit *refit, int64_t n_units);
 

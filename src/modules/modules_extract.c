@@ -178,13 +178,38 @@ static void rank_units(extraction *e) {
     }
     bool by_threshold = e->rule.kind != RB_RULE_TOP && e->rule.kind != RB_RULE_MASS;
     e->living = count;
-    e->root = count ? sqrt(sum / (cells / (double)n * (double)count)) : 0;
     e->above = by_threshold ? sqrt(sum / cells) / e->options->feature_threshold : 0;
     if (count < n) {
         rb_log(e->ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
                (long long)(n - count), (long long)n);
     }
     qsort(e->units, (size_t)n, sizeof *e->units, by_worth);
+}
+
+/* Of the test rule, once units are ranked. Few features on another scale must not decide for all,
+ * nor one wrong value: a feature counts for at most MOST times the variance of the median one. */
+static rb_error find_root(extraction *e) {
+    enum { MOST = 25 };
+    const rb_modules_input *input = e->input;
+    int64_t m = input->n_features;
+    double n = (double)e->n_samples, sum = 0;
+    double *variances = rb_alloc(e->ctx, m, sizeof *variances);
+    if (!variances) return RB_ERROR_MEMORY;
+    for (int64_t k = 0; k < m; k++)
+        variances[k] = rb_refit_variance(e->refit, k);
+    double median = rb_quantile_in(variances, m, 0.5);
+    double most = median > 0 ? MOST * median * n : INFINITY;
+    for (int64_t k = 0; k < m; k++) {
+        double part = 0;
+        for (int64_t j = 0; j < e->living; j++) {
+            double w = input->loadings[k * input->n_units + e->units[j].index];
+            part += w * w * e->units[j].code;
+        }
+        sum += fmin(part, most);
+    }
+    e->root = sqrt(sum / (n * (double)m * (double)e->living));
+    rb_free(variances);
+    return RB_OK;
 }
 
 /* Does a side of a unit stand by itself? */
@@ -555,6 +580,7 @@ static rb_error extract(extraction *e) {
     if (!err) rank_units(e);
     if (!err && e->rule.kind == RB_RULE_TEST && e->living > 0) {
         err = check_freedom(e);
+        err = err ? err : find_root(e);
         err = err ? err : test_units(e);
     }
     err = err ? err : rank_modules(e);

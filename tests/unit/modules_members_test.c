@@ -219,6 +219,31 @@ static void units_of_measure(void **state) {
     }
 }
 
+/* A feature of no module on a scale of its own: the members are those without it. */
+static void one_feature_does_not_decide(void **state) {
+    (void)state;
+    example e;
+    for (double scale = 1; scale < 1e7; scale *= 1e3) {
+        enum { WIDE = PLANTED * 10 };
+        make_example(&e, 5);
+        for (int64_t i = 0; i < N; i++)
+            e.values[i * M + WIDE] *= scale;
+        for (int64_t j = 0; j < PLANTED; j++)
+            e.loadings[WIDE * L + j] *= scale;
+        e.noise[WIDE] *= scale * scale;
+        rb_modules *modules = modules_of(&e, 0.1);
+        assert_int_equal(rb_modules_count(modules), PLANTED);
+        for (int64_t r = 0; r < PLANTED; r++) {
+            const rb_module *m = rb_modules_get(modules, r);
+            int64_t own = 0;
+            for (int64_t f = 0; f < m->n_features; f++)
+                own += m->features[f].index / 10 == m->unit;
+            assert_true(own >= 8);
+        }
+        rb_modules_free(modules);
+    }
+}
+
 /* A larger level admits more. */
 static void levels_are_nested(void **state) {
     (void)state;
@@ -380,6 +405,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(every_sample_is_no_module),
         cmocka_unit_test(units_of_measure),
+        cmocka_unit_test(one_feature_does_not_decide),
         cmocka_unit_test(one_of_alike_stays),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
