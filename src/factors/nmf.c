@@ -257,7 +257,8 @@ rb_error nmf_check_values(rb_context *ctx, const rb_block *block) {
             if (value < 0) {
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "sample %lld, feature %lld (counted from %d, of those in use) is "
-                               "%g, but nmf needs non-negative data; use `centre=none`, or fit rfn",
+                               "%g, but nmf takes no values below 0; use `centre=none` if only "
+                               "centring makes them, else fit rfn",
                                (long long)rb_nth(ctx, block->first + i), (long long)rb_nth(ctx, k),
                                ctx->first, value);
             }

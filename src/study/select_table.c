@@ -65,19 +65,45 @@ void rb_selection_free(rb_selection *s) {
 
 /* ---- match over fits ---- */
 
+/* How many numbers of a vector of length 1 are not small: 1 / sum of fourth powers. */
+static double spread_of(const float *x, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += pow((double)x[i], 4);
+    return count == 0 ? INFINITY : sum > 0 ? 1 / sum : 0;
+}
+
+/* Of a model: which living units are neither spare nor background. */
+static int64_t find_counted(const select_plan *plan, const select_outcome *o, bool *counted) {
+    select_arrays a = rb_select_arrays_of(plan, o);
+    int64_t n = rb_units_samples(plan->matrix->n_samples), count = 0;
+    for (int64_t j = 0; j < o->units; j++) {
+        counted[j] = a.role[j] < RB_UNIT_SPARE && spread_of(a.codes + j * n, n) > 0;
+        count += counted[j];
+    }
+    return count;
+}
+
 /* Adds what the units of two models have in common: codes have mean 0 and length 1; their signs
  * may say nothing. */
 static rb_error compare(rb_context *ctx, const select_plan *plan, rb_bytes one, rb_bytes other,
                         double sums[3]) {
     const select_outcome *a = one.data, *b = other.data;
     const float *x = rb_select_arrays_of(plan, a).codes, *y = rb_select_arrays_of(plan, b).codes;
-    int64_t max = a->living > b->living ? a->living : b->living,
-            n = rb_units_samples(plan->matrix->n_samples);
+    int64_t max = 0, n = rb_units_samples(plan->matrix->n_samples);
     rb_scratch scratch = {.ctx = ctx};
     double *gain = rb_take(&scratch, a->units * b->units, sizeof *gain);
     int64_t *partner = rb_take(&scratch, a->units, sizeof *partner);
+    bool *in_a = rb_take(&scratch, a->units, sizeof *in_a);
+    bool *in_b = rb_take(&scratch, b->units, sizeof *in_b);
     double match = 0;
+    if (!scratch.err) {
+        int64_t of_b = find_counted(plan, b, in_b);
+        max = find_counted(plan, a, in_a);
+        max = max > of_b ? max : of_b;
+    }
     for (int64_t e = 0; !scratch.err && e < a->units * b->units; e++) {
+        if (!in_a[e / b->units] || !in_b[e % b->units]) continue;
         gain[e] = rb_dot(ctx, RB_FLOAT32, n, x + e / b->units * n, y + e % b->units * n);
         gain[e] = plan->signs ? fabs(gain[e]) : gain[e];
     }
@@ -110,14 +136,6 @@ static rb_error match_fits(rb_context *ctx, const select_plan *plan, double *row
 static void widen(const float *from, rb_dense to) {
     for (int64_t i = 0; i < to.cols; i++)
         rb_dense_set(to, 0, i, (double)from[i]);
-}
-
-/* How many numbers of a vector of length 1 are not small: 1 / sum of fourth powers. */
-static double spread_of(const float *x, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += pow((double)x[i], 4);
-    return count == 0 ? INFINITY : sum > 0 ? 1 / sum : 0;
 }
 
 /* The living units of all fits of a row; by their codes alone where the method has no loadings. */
