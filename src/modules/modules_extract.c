@@ -189,7 +189,7 @@ static void rank_units(extraction *e) {
 /* Of the test rule, once units are ranked. Few features on another scale must not decide for all,
  * nor one wrong value: a feature counts for at most MOST times the variance of the median one. */
 static rb_error find_root(extraction *e) {
-    enum { MOST = 25 };
+    enum { MOST = 10 };
     const rb_modules_input *input = e->input;
     int64_t m = input->n_features;
     double n = (double)e->n_samples, sum = 0;

@@ -465,7 +465,7 @@ static void summarise(rb_context *ctx, rb_method_comparison *c, bool all) {
                "does: there may be nothing to find. ");
     else
         told = tell(c, &figures[0]) || tell(c, &figures[1]); /* where data are sparse */
-    if (told) told += tell(c, &figures[2]); /* noise has units that recur, too */
+    if (told) told += tell(c, &figures[2]);                  /* noise has units that recur, too */
     told += tell(c, &figures[3]);
     tell_of_all(c, told);
     for (int64_t i = c->n_rows; i < c->count; i++)

@@ -214,30 +214,6 @@ static void test_kinds_of_numbers(void **state) {
     free(values);
 }
 
-/* One feature on another scale, and one wrong value, among others that are alike. */
-static void test_a_feature_on_another_scale(void **state) {
-    (void)state;
-    double *values = fixture_values(N, M, 3, 3);
-    seen s = look(values, N, M);
-    assert_null(find(&s, "wide-feature"));
-    end(&s);
-    for (int64_t i = 0; i < N; i++)
-        values[i * M + 7] *= 1000;
-    s = look(values, N, M);
-    assert_found(&s, "wide-feature", RB_SEVERITY_NOTE, NAN);
-    assert_non_null(strstr(find(&s, "wide-feature")->sentence, "feature 7 (from 0)"));
-    assert_non_null(strstr(find(&s, "wide-feature")->sentence, "unit of measurement"));
-    end(&s);
-    for (int64_t i = 0; i < N; i++)
-        values[i * M + 7] /= 1000;
-    values[5 * M + 9] = 1e4;
-    s = look(values, N, M);
-    assert_non_null(strstr(find(&s, "wide-feature")->sentence, "feature 9 (from 0)"));
-    assert_non_null(strstr(find(&s, "wide-feature")->sentence, "by one value: a wrong one?"));
-    end(&s);
-    free(values);
-}
-
 /* Measurements in units of their own: their scales are told, and evened out. */
 static void test_scales(void **state) {
     (void)state;
@@ -701,7 +677,6 @@ int main(void) {
         cmocka_unit_test(test_kinds_of_counts),
         cmocka_unit_test(test_kinds_of_numbers),
         cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_a_feature_on_another_scale),
         cmocka_unit_test(test_counts_want_totals_and_logarithms),
         cmocka_unit_test(test_orientation_by_names),
         cmocka_unit_test(test_orientation_by_levels),

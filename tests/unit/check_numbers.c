@@ -257,6 +257,41 @@ static void multiples_are_nearly_whole(void **state) {
     rb_context_free(ctx);
 }
 
+/* One feature on another scale, and one wrong value, among others that are alike. */
+enum { N = 60, M = 30 };
+
+static void says_wide(double *values, const char *feature, const char *why) {
+    rb_matrix *matrix;
+    rb_check *check;
+    rb_context *ctx = fixture_context();
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    const rb_finding *f, *found = NULL;
+    assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
+    for (int64_t i = 0; (f = rb_check_finding(check, i)); i++)
+        if (strcmp(f->name, "wide-feature") == 0) found = f;
+    assert_int_equal(found != NULL, feature != NULL);
+    if (found && !(strstr(found->sentence, feature) && strstr(found->sentence, why)))
+        fail_msg("%s", found->sentence);
+    rb_check_free(check);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void a_feature_on_another_scale(void **state) {
+    (void)state;
+    double *values = fixture_values(N, M, 3, 3);
+    says_wide(values, NULL, NULL);
+    for (int64_t i = 0; i < N; i++)
+        values[i * M + 7] *= 1000;
+    says_wide(values, "feature 7 (from 0)", "unit of measurement");
+    for (int64_t i = 0; i < N; i++)
+        values[i * M + 7] /= 1000;
+    values[5 * M + 9] = 1e5;
+    says_wide(values, "feature 9 (from 0)", "by one value: a wrong one?");
+    free(values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_in_standard_deviations),
@@ -265,6 +300,7 @@ int main(void) {
         cmocka_unit_test(one_sample_has_a_total),
         cmocka_unit_test(few_symbols_are_no_genes),
         cmocka_unit_test(shapes_of_features_are_as_defined),
+        cmocka_unit_test(a_feature_on_another_scale),
         cmocka_unit_test(twenty_groups_are_the_most),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);

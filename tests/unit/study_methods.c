@@ -139,7 +139,7 @@ static void says_what_is_left_out(void **state) {
     assert_int_equal(rb_method_comparison_table(c).n_rows, 2);
     assert_true(cell(c, "pca", "match") > 0 && cell(c, "rfn", "match") > 0);
     assert_non_null(strstr(text, "Left out: nmf: "));
-    assert_non_null(strstr(text, "needs non-negative data"));
+    assert_non_null(strstr(text, "takes no values below 0"));
     assert_non_null(strstr(text, "Left out: mca: explains no values below 0."));
     rb_method_comparison_free(c);
     for (int64_t e = 0; e < N * M; e++)
