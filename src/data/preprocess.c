@@ -210,7 +210,7 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     rb_error err = g.columns ? RB_OK : RB_ERROR_MEMORY;
     for (; !err && g.first < m; g.first += g.width) {
         g.width = rb_smaller(m - g.first, width);
-        memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
+        if (f->source->sparse) memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
         err = rb_pass_run(ctx, &pass);
         /* Medians of all samples take their time. */
         err = err ? err : rb_parallel_or_stop(ctx, g.width, take_quantiles, &g);
