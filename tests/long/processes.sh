@@ -81,5 +81,9 @@ expect 0 $select --checkpoint all
 cp out parts
 expect 0 $select
 cmp out parts || fail "an array chose otherwise"
-kill "$(cat slurm/d.pid)" "$(cat slurm/ctld.pid)"
+for daemon in d ctld; do # which write until they are gone
+    pid=$(cat slurm/$daemon.pid)
+    kill "$pid"
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+done
 finish
