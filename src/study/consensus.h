@@ -19,6 +19,17 @@ typedef struct rb_consensus_options {
 /* Its value where the program asked to stop, and the restarts that were done were not the first. */
 #define RB_CONSENSUS_OF_SOME "some"
 
+static inline bool rb_is_consensus(const rb_model *model) {
+    return rb_model_attribute(model, "consensus_models") != NULL;
+}
+
+/* The options that fit a model again to null data (again.c). RB_ERROR_ARGUMENT, _UNSUPPORTED: these
+ * are not its data, or options alone do not make it. And a warning where these are the data that it
+ * was fitted to, but null data are only encoded. */
+rb_error rb_again_options(rb_context *ctx, const rb_model *model, rb_source *source,
+                          rb_options **options);
+void rb_again_warn(rb_context *ctx, const rb_model *model, rb_source *source);
+
 enum { RB_COMPARED_UNITS = 16384 }; /* of all models together: no more can be compared */
 
 /* A unit of one of the models. */

@@ -1,6 +1,7 @@
 /* Modules against data in which nothing is sparse, of two kinds (nulls.c), each of which lets
  * through what the other one keeps:
- *     features permuted   nothing goes with anything; the statistic is the information of a unit
+ *     features permuted   nothing goes with anything; the statistic is what modules are ranked by:
+ *                         where the rule `test` suits the model their score, else the information
  *     samples rotated     features keep their correlations; the statistic is how far from normal
  *                         samples are along the loadings of a unit (shapes.c)
  *
@@ -103,6 +104,7 @@ typedef struct study {
     rb_matrix *folded;     /* blocks in place of samples; NULL: there are none */
     rb_rotation *rotation; /* NULL: features are permuted alone */
     int64_t kinds;
+    bool scored;        /* by the score of the rule test; else by the information of units */
     const char *tested; /* with what is not */
     int64_t units;      /* that a permutation may have, and the model */
     int64_t done;       /* permutations; fewer than asked for: the program asked to stop */
@@ -114,16 +116,32 @@ typedef struct study {
 
 static const double DEAD = -INFINITY;
 
-static rb_error find_information(rb_context *ctx, const rb_model *model, rb_source *source,
-                                 double *values) {
-    rb_error err = rb_unit_information(ctx, model, source, values);
-    for (int64_t u = 0; u < rb_model_units(model); u++)
-        if (values[u] <= 0) values[u] = DEAD;
+/* The largest score of the sides of each unit; `rule`: NULL where the model decides, and test says
+ * whether that was the rule test. */
+static rb_error find_scores(rb_context *ctx, const rb_model *model, rb_source *source,
+                            const char *rule, double *values, bool *test) {
+    rb_options *options = NULL;
+    rb_modules *modules = NULL;
+    rb_error err = rb_options_new(ctx, NULL, &options);
+    err = err ? err : rb_options_add(ctx, options, rb_modules_group());
+    if (!err && rule) err = rb_options_set(ctx, options, "rule", rule);
+    err = err ? err : rb_modules_find(ctx, model, source, options, &modules);
+    for (int64_t u = 0; !err && u < rb_model_units(model); u++)
+        values[u] = DEAD;
+    for (int64_t r = 0; !err && r < modules->count; r++) {
+        double *value = &values[modules->list[r].unit];
+        *value = fmax(*value, modules->notes[r].score);
+    }
+    *test = !err && strcmp(modules->rule, "test") == 0;
+    rb_modules_free(modules);
+    rb_options_free(options);
     return err;
 }
 
-static bool is_consensus(const rb_model *model) {
-    return rb_model_attribute(model, "consensus_models");
+/* Units without information are dead. */
+static void mark_dead(double *values, int64_t units) {
+    for (int64_t u = 0; u < units; u++)
+        if (values[u] <= 0) values[u] = DEAD;
 }
 
 /* Of a consensus one of its fits is made again: its units are means of theirs. */
@@ -133,12 +151,18 @@ static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matr
     rb_source *source = NULL;
     rb_error err = rb_source_from_matrix(ctx, data, &source);
     if (!err && s->fit)
-        err = is_consensus(s->model) ? rb_fit_restart(ctx, s->fit, source, 0, &refitted)
-                                     : rb_fit(ctx, s->fit, source, NULL, &refitted);
+        err = rb_is_consensus(s->model) ? rb_fit_restart(ctx, s->fit, source, 0, &refitted)
+                                        : rb_fit(ctx, s->fit, source, NULL, &refitted);
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     const rb_model *model = refitted ? refitted : s->model;
-    if (!err && kind == PERMUTED) err = find_information(ctx, model, source, values);
+    bool test;
+    if (!err && kind == PERMUTED && s->scored) {
+        err = find_scores(ctx, model, source, "test", values, &test);
+    } else if (!err && kind == PERMUTED) {
+        err = rb_unit_information(ctx, model, source, values);
+        mark_dead(values, rb_model_units(model));
+    }
     if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, &s->blocks, values);
     rb_model_free(refitted);
     rb_source_free(source);
@@ -245,75 +269,6 @@ static rb_error load(rb_context *ctx, study *s, const rb_preprocess *p, rb_sourc
     return err;
 }
 
-/* ---- the fit again ---- */
-
-static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *source) {
-    rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
-    rb_error err = p ? rb_preprocess_renew(ctx, p, source) : RB_ERROR_MEMORY;
-    const char *effects = rb_model_attribute(model, "regress_checksum");
-    char now[16] = "";
-    if (!err && effects) snprintf(now, sizeof now, "%08x", rb_regress_checksum(p->regress, source));
-    bool other = effects && strcmp(effects, now) != 0;
-    if (!err && (other || p->checksum != model->preprocess->checksum)) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "the model was not fitted to these data, as permutations with `null=refit` "
-                      "need; give `null=encode`");
-    }
-    rb_preprocess_free(p);
-    return err;
-}
-
-/* Codes of data that a model was fitted to carry more than those of data that it was not. */
-static void warn_of_encode(rb_context *ctx, const rb_model *model, rb_source *source) {
-    rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
-    if (p && !rb_preprocess_renew(ctx, p, source) && p->checksum == model->preprocess->checksum) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "the p-values are too small, also of noise: the model was fitted to these data, and "
-               "with `null=encode` the permuted ones are not fitted");
-    }
-    rb_preprocess_free(p);
-}
-
-/* What options alone do not make again. */
-static rb_error check_model(rb_context *ctx, const rb_model *model) {
-    char name[64];
-    if (rb_model_attribute(model, "start_checksum") && !is_consensus(model)) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "the model was fitted from another model, so that it cannot be fitted again "
-                       "from its options; fit it in one go");
-    }
-    for (const rb_option *row = model->method->options; row->name; row++) {
-        snprintf(name, sizeof name, "%s_checksum", row->name);
-        if (rb_model_attribute(model, name)) {
-            return rb_fail(
-                ctx, RB_ERROR_UNSUPPORTED,
-                "the model was fitted with `%s` from a file, so that it cannot be fitted "
-                "again from its options; give `null=encode`",
-                row->name);
-        }
-    }
-    return !is_consensus(model) || rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS)
-               ? RB_OK
-               : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                         "the model is a consensus of models that were there before, which cannot "
-                         "be fitted again from its options: the stability of its units says which "
-                         "are more than chance; or let a fit with consensus make them, or take "
-                         "data that it was not fitted to with `null=encode`");
-}
-
-/* What permuted data need no more, or cannot have twice. */
-static const char *value_again(const rb_model *model, const rb_option *row) {
-    const char *name = row->name;
-    if (strcmp(name, "regress") == 0) return NULL;
-    static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
-    return rb_among(done, name)         ? "0"
-           : strcmp(name, "log1p") == 0 ? "false"
-           : strcmp(name, "centre-samples") == 0 || strcmp(name, "drop") == 0 ||
-                   strcmp(name, "drop-samples") == 0
-               ? "none"
-               : rb_model_attribute(model, name);
-}
-
 /* ---- p-values ---- */
 
 static int descending(const void *a, const void *b) {
@@ -388,7 +343,7 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_mo
         if (!scratch.err) sort_null(s, kind);
     }
     for (int64_t u = 0; !scratch.err && u < s->units; u++)
-        log_p[u] = values[u] > 0 ? log(judge(s, values, u).p) : NAN;
+        log_p[u] = values[u] > DEAD ? log(judge(s, values, u).p) : NAN;
     if (!scratch.err) scratch.err = rb_false_discovery(ctx, log_p, true, s->units, 0, log_fdr);
     rb_significance *list = scratch.err ? NULL : rb_alloc(ctx, modules->tested, sizeof *list);
     for (int64_t r = 0; list && r < modules->tested; r++) {
@@ -555,6 +510,27 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
     return err ? err : rb_rotation_new(ctx, exchanged(s), &s->rotation);
 }
 
+/* In place of the information of the units of the data, their scores; not where null data may have
+ * too many units for the test. */
+static rb_error take_scores(rb_context *ctx, study *s, double *values) {
+    rb_context *quiet = NULL;
+    rb_source *source = NULL;
+    double *scores = rb_alloc(ctx, s->units, sizeof *scores);
+    rb_error err = scores ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : rb_context_child(ctx, &quiet);
+    err = err ? err : rb_source_from_matrix(ctx, s->matrix, &source);
+    if (!err) {
+        err = find_scores(quiet, s->model, source, NULL, scores, &s->scored);
+        if (err) rb_fail(ctx, err, "%s", rb_context_error(quiet));
+    }
+    for (int64_t u = 0; !err && s->scored && u < rb_model_units(s->model); u++)
+        values[u] = scores[u];
+    rb_source_free(source);
+    rb_context_free(quiet);
+    rb_free(scores);
+    return err;
+}
+
 /* The permutations that were done when the program asked to stop are fewer, but as good. */
 static void tell_of_stop(rb_context *ctx, const study *s) {
     rb_context_clear_stop(ctx);
@@ -573,6 +549,8 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
     if (s->given) scratch.err = rb_blocks_of(ctx, s->given, s->matrix->n_samples, &s->blocks);
     if (!scratch.err && s->given)
         scratch.err = rb_blocks_fold(ctx, &s->blocks, s->matrix, &s->folded);
+    if (!scratch.err && s->matrix->n_samples >= s->units + 2)
+        scratch.err = take_scores(ctx, s, values);
     if (!scratch.err) scratch.err = choose_nulls(ctx, s, values);
     if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->units, &count))
         scratch.err = rb_fail(ctx, RB_ERROR_MEMORY, "there are too many permutations to be kept");
@@ -602,6 +580,7 @@ static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *m
     double *values = second ? rb_alloc_zero(ctx, KINDS * s->units, sizeof *values) : NULL;
     rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : rb_encoded_information(ctx, kept, values);
+    if (!err) mark_dead(values, s->units);
     err = err ? err : load(ctx, s, first, kept->source);
     rb_model permuted = *model; /* of the same arrays */
     permuted.preprocess = second;
@@ -635,14 +614,12 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
     if (err || s.options.permutations == 0) return err;
     err = check_options(ctx, &s.options);
     if (!err && s.options.null == NULL_REFIT) {
-        err = check_model(ctx, model);
-        err = err ? err : take_fitted(ctx, model, blocks, &source, &thin);
-        err = err ? err : check_data(ctx, model, source);
-        err = err ? err : rb_options_recall(ctx, model, value_again, &s.fit);
+        err = take_fitted(ctx, model, blocks, &source, &thin);
+        err = err ? err : rb_again_options(ctx, model, source, &s.fit);
         int64_t asked = rb_recorded_whole(model, "units", 0); /* a consensus may have fewer */
         s.units = asked > s.units ? asked : s.units;
     }
-    if (!err && s.options.null == NULL_ENCODE) warn_of_encode(ctx, model, source);
+    if (!err && s.options.null == NULL_ENCODE) rb_again_warn(ctx, model, source);
     if (!err && s.options.permutations < FEWEST) {
         rb_log(ctx, RB_LOG_WARNING,
                "the smallest p-value of %lld permutations is %.2g, which says little; take "

@@ -11,13 +11,9 @@
 
 /* ---- the options that a model records ---- */
 
-static bool is_consensus(const rb_model *model) {
-    return rb_model_attribute(model, "consensus_models") != NULL;
-}
-
 /* A consensus may be fitted again from itself, which is part of making it. */
 static bool is_warm(const rb_model *model) {
-    return rb_model_attribute(model, "start_checksum") != NULL && !is_consensus(model);
+    return rb_model_attribute(model, "start_checksum") != NULL && !rb_is_consensus(model);
 }
 
 /* What is set again: a fit that starts from a model takes its preprocessing, and refuses what would
@@ -70,7 +66,7 @@ rb_error rb_options_recall(rb_context *ctx, const rb_model *model, rb_value_agai
             if (there && value && *value) err = rb_options_set(ctx, *options, row->name, value);
         }
     }
-    if (!err && is_consensus(model)) err = recall_consensus(ctx, model, *options);
+    if (!err && rb_is_consensus(model)) err = recall_consensus(ctx, model, *options);
     if (!err) rb_options_unset_idle(*options);
     return err;
 }
@@ -78,7 +74,7 @@ rb_error rb_options_recall(rb_context *ctx, const rb_model *model, rb_value_agai
 rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **options) {
     rb_error err = rb_options_recall(ctx, model, value_again, options);
     /* Restarts after the best one were not whole, or not better. */
-    if (!err && was_cut(model) && !is_consensus(model))
+    if (!err && was_cut(model) && !rb_is_consensus(model))
         err = rb_options_set_integer(ctx, *options, "restarts", best_restart(model) + 1);
     if (!err) return RB_OK;
     rb_fail_prefix(ctx, "the options of the model cannot be set: ");
@@ -195,7 +191,7 @@ static rb_error fit_again(rb_context *ctx, const rb_model *model, const rb_optio
 /* What other models were merged into has no fit of its own. */
 static rb_error check_consensus(rb_context *ctx, const rb_model *model) {
     const char *of = rb_model_attribute(model, RB_CONSENSUS_OF_RESTARTS);
-    if (!is_consensus(model) || (of && strcmp(of, RB_CONSENSUS_OF_SOME) != 0)) return RB_OK;
+    if (!rb_is_consensus(model) || (of && strcmp(of, RB_CONSENSUS_OF_SOME) != 0)) return RB_OK;
     if (of) {
         return rb_fail(
             ctx, RB_ERROR_UNSUPPORTED,
@@ -225,8 +221,8 @@ rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *opti
     err = err ? err : rb_fit_thin(ctx, used, &source, &thin);
     err = err ? err : check_data(ctx, model, source);
     if (!err) {
-        err = is_consensus(model) ? rb_fit_consensus(ctx, used, source, again)
-                                  : fit_again(ctx, model, used, source, start, again);
+        err = rb_is_consensus(model) ? rb_fit_consensus(ctx, used, source, again)
+                                     : fit_again(ctx, model, used, source, start, again);
     }
     rb_source_free(thin);
     rb_options_free(own);
