@@ -511,7 +511,8 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
 }
 
 /* In place of the information of the units of the data, their scores; not where null data may have
- * too many units for the test. */
+ * too many units for the test, and not of blocks, each of which makes a small module in null data,
+ * too, of few features that agree well. */
 static rb_error take_scores(rb_context *ctx, study *s, double *values) {
     rb_context *quiet = NULL;
     rb_source *source = NULL;
@@ -549,7 +550,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
     if (s->given) scratch.err = rb_blocks_of(ctx, s->given, s->matrix->n_samples, &s->blocks);
     if (!scratch.err && s->given)
         scratch.err = rb_blocks_fold(ctx, &s->blocks, s->matrix, &s->folded);
-    if (!scratch.err && s->matrix->n_samples >= s->units + 2)
+    if (!scratch.err && !s->given && s->matrix->n_samples >= s->units + 2)
         scratch.err = take_scores(ctx, s, values);
     if (!scratch.err) scratch.err = choose_nulls(ctx, s, values);
     if (!scratch.err && !rb_multiply(s->options.permutations, s->kinds * s->units, &count))
