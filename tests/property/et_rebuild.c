@@ -275,12 +275,12 @@ static void rows_are_mean_superpositions(void **state) {
 
 enum { MANY = 150, CAUSES = 14 };
 
-/* So many states that their memory is enough for 128 samples at a time. */
-static void begin_many(struct fitted *f, enum kind kind, double *y, int precision) {
+/* CAUSES: so many states that their memory is enough for 128 samples at a time. */
+static void begin_many(struct fitted *f, enum kind kind, double *y, int precision, int causes) {
     rb_et_options options;
     rb_et_options_default(&options);
-    options.units = options.candidates = CAUSES;
-    options.max_active = 7;
+    options.units = options.candidates = causes;
+    options.max_active = causes / 2;
     draw_data(kind, MANY, 0.1, y);
     begin(f, kind, &options, MANY, y, precision);
 }
@@ -290,7 +290,7 @@ static void threads_change_no_bit(void **state) {
     static double y[MANY * D], one[MANY * D], more[MANY * D];
     for (int precision = RB_FLOAT32; precision <= RB_FLOAT64; precision++) {
         struct fitted f;
-        begin_many(&f, MCA, y, precision);
+        begin_many(&f, MCA, y, precision, CAUSES);
         for (int threads = 1; threads <= 3; threads++) {
             assert_ok(f.ctx, rb_context_set_threads(f.ctx, threads));
             rebuild(&f, threads == 1 ? one : more);
@@ -300,25 +300,27 @@ static void threads_change_no_bit(void **state) {
     }
 }
 
-/* Samples that are rebuilt together are as they are alone. */
+/* Samples that are rebuilt together, all of them or 128 at a time, are as they are alone. */
 static void samples_do_not_meet(void **state) {
     (void)state;
     static double y[MANY * D], rows[MANY * D];
-    struct fitted f;
-    begin_many(&f, MCA, y, RB_FLOAT64);
-    rebuild(&f, rows);
-    for (int i = 0; i < MANY; i += 23) {
-        double alone[D];
-        struct fixture_rows to = {alone, D};
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(f.ctx, y + i * D, 1, D, &matrix);
-        assert_ok(f.ctx, rb_reconstruct(f.ctx, f.model, source, fixture_take, &to));
-        for (int d = 0; d < D; d++)
-            assert_close(rows[i * D + d], alone[d], 1e-10);
-        rb_source_free(source);
-        rb_matrix_free(matrix);
+    for (int causes = 4; causes <= CAUSES; causes += CAUSES - 4) {
+        struct fitted f;
+        begin_many(&f, MCA, y, RB_FLOAT64, causes);
+        rebuild(&f, rows);
+        for (int i = 0; i < MANY; i += 23) {
+            double alone[D];
+            struct fixture_rows to = {alone, D};
+            rb_matrix *matrix;
+            rb_source *source = fixture_source(f.ctx, y + i * D, 1, D, &matrix);
+            assert_ok(f.ctx, rb_reconstruct(f.ctx, f.model, source, fixture_take, &to));
+            for (int d = 0; d < D; d++)
+                assert_close(rows[i * D + d], alone[d], 1e-10);
+            rb_source_free(source);
+            rb_matrix_free(matrix);
+        }
+        end(&f);
     }
-    end(&f);
 }
 
 /* Memory that is refused says so, and no row was given. */

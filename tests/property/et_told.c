@@ -69,6 +69,8 @@ static void metrics_are_of_the_model(void **state) {
             assert_int_equal(columns, 3);
             for (int e = 0; e < 90; e++)
                 assert_close(trace[e], metric(model, e / 3, names[e % 3]), 1e-12);
+            for (int t = 0; t < 30; t++) /* a share */
+                assert_true(trace[3 * t + 2] > 0 && trace[3 * t + 2] <= 1);
         }
         if (i == 1) {
             int64_t kept, one, traced;

@@ -76,6 +76,7 @@ static rb_model *fit_case(rb_context *ctx, const struct device_case *c, rb_sourc
     options.estep = c->newton ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
     options.newton_iterations = c->newton_iterations;
     options.dropout = c->dropout;
+    if (c->masking > 0 && c->dropout > 0) options.dropout_place = RB_RFN_DROPOUT_AFTER;
     options.input_noise = c->masking > 0 ? RB_RFN_NOISE_MASKING : RB_RFN_NOISE_NONE;
     options.input_noise_level = c->masking;
     rb_model *model;
