@@ -460,12 +460,13 @@ static void summarise(rb_context *ctx, rb_method_comparison *c, bool all) {
         {"To mark the classes", offsetof(candidate, auc), offsetof(candidate, auc_se), 1, 1}};
     char slow[256];
     int told = 0;
-    if (none_predicts(c))
+    bool nothing = none_predicts(c); /* whose units recur, too */
+    if (nothing)
         say(c, "No method predicts values that are left out better than the mean of their feature "
                "does: there may be nothing to find. ");
     else
         told = tell(c, &figures[0]) || tell(c, &figures[1]); /* where data are sparse */
-    if (told) told += tell(c, &figures[2]);                  /* noise has units that recur, too */
+    if (!nothing) told += tell(c, &figures[2]);
     told += tell(c, &figures[3]);
     tell_of_all(c, told);
     for (int64_t i = c->n_rows; i < c->count; i++)
