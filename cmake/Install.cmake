@@ -70,3 +70,9 @@ if(TARGET rarebit)
   install(FILES ${RAREBIT_MANUAL_FOLDER}/completion/_rarebit
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tool OPTIONAL)
 endif()
+
+if(RAREBIT_TOP)
+  set(shared "${CMAKE_INSTALL_BINDIR}|${CMAKE_INSTALL_LIBDIR}|${CMAKE_INSTALL_INCLUDEDIR}|${CMAKE_INSTALL_DATADIR}|${CMAKE_INSTALL_MANDIR}")
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt "-DSHARED=${shared}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake VERBATIM)
+endif()

@@ -1,8 +1,7 @@
 #!/bin/sh
 # Installs each of what `./run dist` made in an empty Debian, fits with it, removes it and says what is left there:
 # sh packaging/check.sh FOLDER [PIECE...], pieces: deb wheel sdist r source. Needs root, for chroot, and the network that
-# apt has. A file that is left over is a failure; folders are only named. RAREBIT_BASE is a folder where the empty Debian
-# is kept for the next time.
+# apt has. What is left over is a failure. RAREBIT_BASE is a folder where the empty Debian is kept for the next time.
 set -eu
 die() {
     echo "dist-check: $*" >&2
@@ -47,10 +46,11 @@ inside() {
         chroot "$root" sh -euc "cd /src/tree; $1" </dev/null
 }
 
-# What is there, but for what apt and logs keep.
+# What is there, but for logs and the caches of apt, loader and fonts.
 listing() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./src \
-        -o -path ./var/log -o -path ./var/cache/apt -o -path ./var/lib/apt -o -path ./var/cache/ldconfig \) -prune \
+        -o -path ./var/log -o -path ./var/cache/apt -o -path ./var/lib/apt -o -path ./var/cache/ldconfig \
+        -o -path ./var/cache/fontconfig \) -prune \
         -o ! -name '*-old' -printf '%y %P\n' | sort)
 }
 
@@ -102,7 +102,7 @@ r() {
 # With the packages that `./run` would install for users.
 source() {
     packages=$(awk '$1 == "command" || $1 == "library" { print $3 } / cmocka / { exit }' run | sort -u | xargs)
-    use source "$packages" './run demo; cmake --install build' "sh $tests/demo" 'xargs rm <build/install_manifest.txt'
+    use source "$packages" './run demo; cmake --install build' "sh $tests/demo" 'cmake --build build --target uninstall'
 }
 
 [ -d "$base/src/tree" ] || make_base >"$work/log" 2>&1 || { cat "$work/log" >&2; die "no empty Debian could be made"; }
@@ -125,6 +125,6 @@ for piece; do
     fi
     echo "$piece: installed, used, removed; left over: $(grep -c . "$work/left") paths"
     sed 's/^/    /' "$work/left"
-    ! grep -qv '^d ' "$work/left" || failed="$failed $piece"
+    [ ! -s "$work/left" ] || failed="$failed $piece"
 done
-[ -z "$failed" ] || die "files are left over by$failed"
+[ -z "$failed" ] || die "something is left over by$failed"

@@ -98,3 +98,10 @@ check "find_package(rarebit-io) without shared libraries" only/outside static
 if [ -n "${RAREBIT:-}" ]; then
     "$prefix/bin/rarebit" version | grep -qF "$version"
 fi
+
+# What was installed is removed, with its folders; what else is there stays, as do the folders of everybody.
+find "$prefix" ! -type d >manifest
+: >"$prefix/lib/other.a"
+"$CMAKE" -DMANIFEST=manifest "-DSHARED=bin|lib|include|share|share/man" -P "$SOURCE/cmake/Uninstall.cmake"
+left=$(cd "$prefix" && find . | sort | xargs)
+[ "$left" = ". ./bin ./include ./lib ./lib/other.a ./share ./share/man" ] || { echo "uninstalling left $left" >&2; exit 1; }

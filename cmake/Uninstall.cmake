@@ -1,0 +1,17 @@
+# cmake -DMANIFEST=FILE -DSHARED=NAMES -P Uninstall.cmake: removes the files that FILE lists, then their folders as far as they
+# are empty. SHARED are the folders of everybody, as a|b: they stay.
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "There is no ${MANIFEST}: nothing was installed from this build folder.")
+endif()
+file(STRINGS "${MANIFEST}" files)
+foreach(file IN LISTS files)
+  file(REMOVE "$ENV{DESTDIR}${file}")
+  get_filename_component(folder "$ENV{DESTDIR}${file}" DIRECTORY)
+  while(NOT folder MATCHES "/(${SHARED})$")
+    execute_process(COMMAND rmdir "${folder}" RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed)
+      break()
+    endif()
+    get_filename_component(folder "${folder}" DIRECTORY)
+  endwhile()
+endforeach()
