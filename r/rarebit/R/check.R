@@ -1,9 +1,9 @@
 # A look at data before a fit.
 
 check_data <- function(x, k = NULL, ..., samples = "rows", assay = NULL, reading = list(),
-                       threads = default_threads()) {
+                       threads = default_threads(), subset_row = NULL) {
   asked <- list(...)
-  data <- read_samples(x, samples, assay, reading, NULL)
+  data <- read_samples(x, samples, assay, reading, NULL, NULL, subset_row)
   found <- said(.Call(C_check, data$handle, make_options("check", c(units_of(k, asked), asked)),
                       thread_count(threads)))
   advice <- data.frame(found$advice)

@@ -123,8 +123,9 @@ take_features <- function(x, samples, subset_row) {
   else x[, subset_row, drop = FALSE]
 }
 
-read_samples <- function(x, samples, assay, reading, covariates, regress = NULL) {
-  data <- as_samples(x, samples = samples, assay = assay, reading = reading)
+read_samples <- function(x, samples, assay, reading, covariates, regress = NULL, subset_row = NULL) {
+  taken <- take_features(x, samples, subset_row)
+  data <- as_samples(taken, samples = samples, assay = assay, reading = reading)
   bind_covariates(data, covariates_for(x, covariates, regress))
 }
 

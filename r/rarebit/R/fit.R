@@ -25,8 +25,7 @@ setMethod("rarebit", "ANY", function(x, k = NULL, method = "rfn", ..., samples =
   asked <- list(...)
   method <- gsub("[._]", "-", method)
   options <- make_options(method, c(units_of(k, asked), asked))
-  data <- read_samples(take_features(x, samples, subset_row), samples, assay, reading, covariates,
-                       asked$regress)
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   if (!is.null(device)) {
     on.exit(.Call(C_device, NULL))
     .Call(C_device, device)

@@ -56,10 +56,14 @@ attribute_of <- function(model, name) {
 
 predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                             reading = list(), covariates = NULL, threads = default_threads(),
-                            min_shared = default_min_shared(), type = c("codes", "class"), ...) {
+                            min_shared = default_min_shared(), type = c("codes", "class", "states"),
+                            ...) {
   no_more(...)
   type <- match.arg(type)
   data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
+  if (type == "states")
+    return(with_names(said(.Call(C_states, pointer_of(object), data$handle, TRUE,
+                                 thread_count(threads))), data$sample_names, unit_names(object)))
   codes <- said(.Call(C_encode, pointer_of(object), data$handle, thread_count(threads)))
   if (type == "class") return(most_probable(object, codes))
   with_names(codes, data$sample_names, unit_names(object))
@@ -134,8 +138,9 @@ fit_history <- function(model) {
 
 evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, reading = list(),
                      covariates = NULL, threads = default_threads(),
-                     min_shared = default_min_shared()) {
+                     min_shared = default_min_shared(), labels = NULL) {
   data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
+  if (!is.null(labels)) return(scores_of(model, data, column_of(newdata, labels), thread_count(threads)))
   said(.Call(C_evaluate, pointer_of(model), data$handle, thread_count(threads)))
 }
 

@@ -56,7 +56,7 @@ plot_quality <- function(model, ...) {
 
 # Sorted; a line where the fit cut its data. labels: how many causes were active, say.
 plot_evidence <- function(model, newdata, data, labels, ...) {
-  values <- said(.Call(C_evidence, pointer_of(model), data$handle))
+  values <- said(.Call(C_states, pointer_of(model), data$handle, FALSE, thread_count(default_threads())))
   order <- order(-values)
   groups <- factor(of_each(column_of(newdata, labels), length(values)))
   draw(plot, list(x = seq_along(order), y = values[order], pch = 20, cex = 0.6, xlab = "sample",

@@ -2,11 +2,11 @@
 
 select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "rows", assay = NULL,
                          reading = list(), covariates = NULL, threads = default_threads(),
-                         callback = NULL, verbose = FALSE) {
+                         callback = NULL, verbose = FALSE, subset_row = NULL) {
   asked <- list(...)
   if (is.numeric(units)) units <- paste(units, collapse = ",")
   options <- make_options(paste("select", gsub("[._]", "-", method)), c(list(units = units), asked))
-  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   watch <- new_watch(callback, verbose)
   found <- said(.Call(C_select, options, data$handle, thread_count(threads), watch$each))
   if (!is.null(watch$failed)) stop(watch$failed)
@@ -17,11 +17,12 @@ select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "r
 
 consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples = "rows",
                       assay = NULL, reading = list(), covariates = NULL,
-                      threads = default_threads(), callback = NULL, verbose = FALSE) {
+                      threads = default_threads(), callback = NULL, verbose = FALSE,
+                      subset_row = NULL) {
   asked <- list(...)
   options <- make_options(paste("consensus", gsub("[._]", "-", method)),
                           c(units_of(k, asked), list(restarts = restarts), asked))
-  data <- read_samples(x, samples, assay, reading, covariates, asked$regress)
+  data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   watched(data, callback, verbose, function(each) {
     .Call(C_consensus, options, data$handle, thread_count(threads), each)
   })

@@ -101,6 +101,18 @@ SEXP hold(size_t size, void (*clear)(void *), void *to);
 /* Frees it now. */
 void let_go(SEXP holder);
 
+/* What a fit is asked for; what is not is NULL. */
+typedef struct fit_call {
+    const rb_options *options;
+    rb_source *source;
+    const rb_model *start;
+    const void *train, *valid; /* of nets */
+} fit_call;
+
+/* The model that a call of the library makes; it is watched. */
+SEXP model_by(rb_error (*make)(const fit_call *, rb_model **), const fit_call *call, SEXP threads,
+              SEXP each);
+
 /* ---- values of R ---- */
 
 /* Texts in UTF-8, which live until the call of R returns; NULL for R's NULL. */

@@ -38,7 +38,7 @@ SEXP binding_encode(SEXP model, SEXP data, SEXP threads);
 SEXP binding_reconstruct(SEXP model, SEXP data, SEXP threads);
 SEXP binding_sample(SEXP model, SEXP data, SEXP count, SEXP noise, SEXP seed, SEXP threads);
 SEXP binding_evaluate(SEXP model, SEXP data, SEXP threads);
-SEXP binding_evidence(SEXP model, SEXP data);
+SEXP binding_states(SEXP model, SEXP data, SEXP values, SEXP threads);
 SEXP binding_view(SEXP model, SEXP data, SEXP features);
 SEXP binding_modules(SEXP model, SEXP data, SEXP options, SEXP blocks, SEXP threads);
 SEXP binding_compare(SEXP data, SEXP labels, SEXP options, SEXP threads);
@@ -56,6 +56,8 @@ SEXP binding_absent(void); /* in the place of what is not there */
 /* Of nets. */
 SEXP binding_stack(SEXP options, SEXP data, SEXP threads, SEXP each);
 SEXP binding_finetune(SEXP options, SEXP start, SEXP train, SEXP valid, SEXP threads, SEXP each);
+SEXP binding_grid(SEXP options, SEXP values, SEXP start, SEXP train, SEXP valid, SEXP threads);
+SEXP binding_score(SEXP model, SEXP samples, SEXP threads);
 SEXP binding_outputs(SEXP model);
 SEXP binding_export(SEXP model, SEXP filter, SEXP path);
 SEXP binding_import(SEXP path, SEXP like);
@@ -63,6 +65,7 @@ SEXP binding_import(SEXP path, SEXP like);
 /* Of images and sounds. */
 SEXP binding_patches(SEXP files, SEXP options, SEXP whitening);
 SEXP binding_segments(SEXP files, SEXP options);
+SEXP binding_kernels(SEXP model, SEXP filter, SEXP size, SEXP whitening, SEXP path);
 SEXP binding_denoise(SEXP model, SEXP image, SEXP options, SEXP output, SEXP threads);
 
 /* Of files. */

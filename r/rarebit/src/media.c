@@ -7,6 +7,11 @@
 #include <rarebit/denoise.h>
 #include <rarebit/patches.h>
 #include <rarebit/segments.h>
+#ifdef RAREBIT_NETS
+#include <rarebit/deep.h>
+#endif
+
+#include <string.h>
 
 const bool has_media = true;
 
@@ -49,6 +54,28 @@ SEXP binding_denoise(SEXP model, SEXP image, SEXP options, SEXP output, SEXP thr
     check(err);
     return R_NilValue;
 }
+
+#ifdef RAREBIT_NETS
+/* A rectified layer as kernels of a convolution. whitening: NULL, or a file of cut_patches. */
+SEXP binding_kernels(SEXP model, SEXP filter, SEXP size, SEXP whitening, SEXP path) {
+    const rb_model *of = model_of(model);
+    const char *how = filter == R_NilValue ? NULL : text_of(filter), *shape = text_of(size);
+    const char *from = whitening == R_NilValue ? NULL : text_of(whitening), *to = text_of(path);
+    rb_layers *layers = NULL;
+    rb_whitening *done = NULL;
+    check(rb_layers_new(context(), of, how, &layers));
+    bool one = rb_layers_count(layers) == 1 && !strcmp(rb_layers_activation(layers, 0), "rectify");
+    rb_unit_weights layer = {.bias = rb_layers_bias(layers, 0)};
+    layer.weights = rb_layers_weights(layers, 0, &layer.units, NULL);
+    rb_error err = from ? rb_whitening_read(context(), from, &done) : RB_OK;
+    if (!err && one) err = rb_kernels_write(context(), of, &layer, shape, done, to);
+    rb_whitening_free(done);
+    rb_layers_free(layers);
+    check(err);
+    if (!one) refuse("kernels are made of a model of one rectified layer");
+    return R_NilValue;
+}
+#endif
 #else
 const bool has_media = false;
 #endif

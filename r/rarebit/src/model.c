@@ -8,34 +8,37 @@
 
 #include "calls.h"
 
-SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each) {
+SEXP model_by(rb_error (*make)(const fit_call *, rb_model **), const fit_call *call, SEXP threads,
+              SEXP each) {
     SEXP pointer = PROTECT(object_new(IS_MODEL, R_NilValue));
     model_object *made = object_of(IS_MODEL, pointer);
-    const rb_options *wanted = options_of(options)->options;
-    rb_source *source = data_of(data)->source;
-    const rb_model *from = start == R_NilValue ? NULL : model_of(start);
     call_frame frame;
     call_begin(&frame, Rf_asInteger(threads), each);
-    rb_error err = rb_fit(context(), wanted, source, from, &made->model);
+    rb_error err = make(call, &made->model);
     call_end(&frame);
     check(err);
     UNPROTECT(1);
     return pointer;
 }
 
+static rb_error fit(const fit_call *call, rb_model **model) {
+    return rb_fit(context(), call->options, call->source, call->start, model);
+}
+
+SEXP binding_fit(SEXP options, SEXP data, SEXP start, SEXP threads, SEXP each) {
+    fit_call call = {options_of(options)->options, data_of(data)->source,
+                     start == R_NilValue ? NULL : model_of(start), NULL, NULL};
+    return model_by(fit, &call, threads, each);
+}
+
+static rb_error fit_consensus(const fit_call *call, rb_model **model) {
+    return rb_fit_consensus(context(), call->options, call->source, model);
+}
+
 /* The consensus of many fits. */
 SEXP binding_consensus(SEXP options, SEXP data, SEXP threads, SEXP each) {
-    SEXP pointer = PROTECT(object_new(IS_MODEL, R_NilValue));
-    model_object *made = object_of(IS_MODEL, pointer);
-    const rb_options *wanted = options_of(options)->options;
-    rb_source *source = data_of(data)->source;
-    call_frame frame;
-    call_begin(&frame, Rf_asInteger(threads), each);
-    rb_error err = rb_fit_consensus(context(), wanted, source, &made->model);
-    call_end(&frame);
-    check(err);
-    UNPROTECT(1);
-    return pointer;
+    fit_call call = {options_of(options)->options, data_of(data)->source, NULL, NULL, NULL};
+    return model_by(fit_consensus, &call, threads, each);
 }
 
 /* ---- models as bytes ---- */
@@ -259,23 +262,41 @@ void binding_free_metrics(SEXP holder) {
     R_ClearExternalPtr(holder);
 }
 
-static rb_error keep_evidence(void *user, const rb_state *state) {
-    ((double *)user)[state->sample] = state->log_evidence;
+typedef struct states {
+    int64_t n;
+    double *evidence, *values; /* samples; samples x causes, or NULL */
+} states;
+
+static rb_error keep_state(void *user, const rb_state *state) {
+    const states *s = user;
+    s->evidence[state->sample] = state->log_evidence;
+    for (int64_t k = 0; s->values && k < state->count; k++)
+        s->values[state->sample + state->causes[k] * s->n] = state->values[k];
     return RB_OK;
 }
 
-/* The log evidence of each sample, by the states that expectation truncation looks at. */
-SEXP binding_evidence(SEXP pointer, SEXP data) {
+/* Of each sample the log evidence, by the states that expectation truncation looks at; or the most
+ * probable of these, samples x causes, with the evidence as an attribute. */
+SEXP binding_states(SEXP pointer, SEXP data, SEXP values, SEXP threads) {
     const rb_model *model = model_of(pointer);
     rb_source *source = data_of(data)->source;
-    SEXP found = PROTECT(Rf_allocVector(REALSXP, rb_source_samples(source)));
+    int64_t n = rb_source_samples(source);
+    SEXP evidence = PROTECT(Rf_allocVector(REALSXP, n)), found = R_NilValue;
+    states s = {n, REAL(evidence), NULL};
+    if (Rf_asLogical(values)) {
+        found = Rf_allocMatrix(REALSXP, (int)n, (int)rb_model_units(model));
+        s.values = REAL(found);
+        memset(s.values, 0, (size_t)XLENGTH(found) * sizeof *s.values);
+    }
+    PROTECT(found);
     call_frame frame;
-    call_begin(&frame, rb_context_threads(context()), R_NilValue);
-    rb_error err = rb_states(context(), model, source, keep_evidence, REAL(found));
+    call_begin(&frame, Rf_asInteger(threads), R_NilValue);
+    rb_error err = rb_states(context(), model, source, keep_state, &s);
     call_end(&frame);
     check(err);
-    UNPROTECT(1);
-    return found;
+    if (s.values) Rf_setAttrib(found, Rf_install("log_evidence"), evidence);
+    UNPROTECT(2);
+    return s.values ? found : evidence;
 }
 
 /* features: of those in use, from 1. Features x all samples, standardised. */

@@ -43,7 +43,7 @@ const R_CallMethodDef binding_calls[] = {
     {"C_reconstruct", (DL_FUNC)&binding_reconstruct, 3},
     {"C_sample", (DL_FUNC)&binding_sample, 6},
     {"C_evaluate", (DL_FUNC)&binding_evaluate, 3},
-    {"C_evidence", (DL_FUNC)&binding_evidence, 2},
+    {"C_states", (DL_FUNC)&binding_states, 4},
     {"C_view", (DL_FUNC)&binding_view, 3},
     {"C_modules", (DL_FUNC)&binding_modules, 5},
     {"C_compare", (DL_FUNC)&binding_compare, 4},
@@ -61,10 +61,14 @@ const R_CallMethodDef binding_calls[] = {
 #ifdef RAREBIT_NETS
     {"C_stack", (DL_FUNC)&binding_stack, 4},
     {"C_finetune", (DL_FUNC)&binding_finetune, 6},
+    {"C_grid", (DL_FUNC)&binding_grid, 6},
+    {"C_score", (DL_FUNC)&binding_score, 3},
     {"C_outputs", (DL_FUNC)&binding_outputs, 1},
 #else
     {"C_stack", (DL_FUNC)&binding_absent, 4},
     {"C_finetune", (DL_FUNC)&binding_absent, 6},
+    {"C_grid", (DL_FUNC)&binding_absent, 6},
+    {"C_score", (DL_FUNC)&binding_absent, 3},
     {"C_outputs", (DL_FUNC)&binding_absent, 1},
 #endif
 #ifdef RAREBIT_MEDIA
@@ -95,6 +99,11 @@ const R_CallMethodDef binding_calls[] = {
 #else
     {"C_export", (DL_FUNC)&binding_absent, 3},
     {"C_import", (DL_FUNC)&binding_absent, 2},
+#endif
+#if defined(RAREBIT_MEDIA) && defined(RAREBIT_NETS)
+    {"C_kernels", (DL_FUNC)&binding_kernels, 5},
+#else
+    {"C_kernels", (DL_FUNC)&binding_absent, 5},
 #endif
     {NULL, NULL, 0},
 };

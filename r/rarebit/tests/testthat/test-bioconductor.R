@@ -56,6 +56,11 @@ test_that("a fit takes some of the features", {
   expect_identical(arrays(fit(x, 2, subset_row = some)), arrays(fit(x[, some], 2)))
   expect_identical(arrays(fit(t(x), 2, samples = "columns", subset_row = some)), arrays(fit(x[, some], 2)))
   expect_error(rfn("x.tsv", 2, subset_row = some), "data in memory")
+  for (ask in list(function(...) select_units(..., units = 2:3, restarts = 2, folds = 2, iterations = 5),
+                   function(...) compare_methods(..., k = 2, methods = c("pca", "kmeans"), folds = 2)[1:2],
+                   function(...) check_data(..., k = 2),
+                   function(...) predict(consensus(..., k = 2, restarts = 2, iterations = 5))))
+    expect_identical(quiet(ask(x, subset_row = some)), quiet(ask(x[, some])))
   skip_if_not_installed("SingleCellExperiment")
   sce <- SingleCellExperiment::SingleCellExperiment(list(logcounts = t(x)))
   made <- fit(sce, 2, subset_row = colnames(x)[some])

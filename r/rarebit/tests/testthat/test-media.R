@@ -28,6 +28,19 @@ test_that("noise goes, by a model of patches", {
   expect_error(denoise(model, noisy, "6x7"), "6")
 })
 
+test_that("a layer is the kernels of a convolution", {
+  skip_if_not(rarebit_info()$nets)
+  files <- tempfile(c("whitening", "kernels"), fileext = ".npz")
+  on.exit(unlink(files))
+  model <- fit(cut_patches(noisy, "5x5", 400, whiten = "zca", whitening = files[1]), 4, iterations = 10, estep = "newton")
+  export_model(model, files[2], kernels = "5x5x1", whitening = files[1])
+  inside <- utils::unzip(files[2], list = TRUE)$Name
+  expect_setequal(inside, c("kernels.npy", "bias.npy"))
+  expect_error(export_model(model, files[2], kernels = "4x5x1"), "4")
+  stack <- quiet(fit_stack(cut_patches(noisy, "5x5", 200), c(4, 2), iterations = 2))
+  expect_error(quiet(export_model(stack, files[2], kernels = "5x5x1")), "one rectified layer")
+})
+
 test_that("segments are pieces of a sound", {
   values <- as.integer(round(3000 * sin(0:799 / 5)))
   file <- tempfile(fileext = ".wav")

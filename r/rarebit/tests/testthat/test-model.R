@@ -172,3 +172,14 @@ test_that("a model is not applied to data that have few of its features", {
   expect_error(predict(model, few), "only 2 of")
   expect_error(predict(model, few, min_shared = 2), "but must be 0 to 1")
 })
+
+test_that("the most probable states are given", {
+  x <- simulate_bars(200, size = 4, noise = 0.2, seed = 1)$x
+  model <- quiet(et(x, 8, seed = 1))
+  states <- predict(model, type = "states")
+  expect_identical(dim(states), c(200L, 8L))
+  expect_true(all(states %in% 0:1))
+  expect_gt(cor(as.vector(states), as.vector(predict(model))), 0.9)
+  expect_true(all(is.finite(attr(states, "log_evidence"))))
+  expect_error(predict(fit(), type = "states"), "state")
+})

@@ -40,6 +40,42 @@ test_that("a net is trained on numbers, and on classes that do not exclude each 
   expect_gt(mean(predict(both, type = "class") == (x[, c(1, 9)] > 1)), 0.9)
 })
 
+test_that("the settings with the fewest errors are chosen", {
+  x <- planted()
+  some <- seq(1, 60, 2)
+  ask <- function(...) quiet(finetune(x[some, ], groups[some], layers = 6, epochs = 8, seed = 1,
+                                      valid = list(x[-some, ], groups[-some]), ...))
+  net <- ask(grid = list(rate = c(1e-5, 0.01), masking = c(0, 0.25)), threads = 2)
+  tried <- attr(net, "grid")
+  expect_identical(tried$point, paste0("rate=", rep(c("1e-05", "0.01"), each = 2), " masking=", c("0", "0.25")))
+  expect_identical(sum(tried$chosen), 1L)
+  expect_identical(min(tried$valid_error), tried$valid_error[tried$chosen])
+  best <- c(1e-5, 0.01)[ceiling(which(tried$chosen) / 2)]
+  expect_identical(predict(net), predict(ask(rate = best, masking = c(0.25, 0)[1 + which(tried$chosen) %% 2])))
+  expect_identical(arrays(ask(grid = "rate=0.01")), arrays(ask(rate = 0.01)))
+  expect_error(ask(grid = c(0.1, 0.2)), "list of values by name")
+  expect_error(ask(grid = list(rate = 1), verbose = TRUE), "side by side")
+  expect_error(finetune(x, groups, grid = list(rate = 1)), "valid")
+})
+
+test_that("a net is measured on labels", {
+  x <- planted()
+  net <- quiet(finetune(x, groups, layers = 5, epochs = 20, seed = 1))
+  wrong <- replace(groups, 1:6, "two")
+  scores <- evaluate(net, labels = wrong)
+  said <- predict(net, type = "class")
+  expect_equal(scores[["error_rate"]], mean(said != wrong))
+  expect_true(scores[["low"]] < scores[["error_rate"]] && scores[["error_rate"]] < scores[["high"]])
+  expect_equal(attr(scores, "confusion")[levels(groups), levels(groups)], unclass(table(wrong, said)), ignore_attr = TRUE)
+  chances <- predict(net)
+  expect_equal(scores[["log_loss"]], -mean(log(chances[cbind(1:60, match(wrong, colnames(chances)))])), tolerance = 1e-6)
+  values <- quiet(finetune(x, x[, 1:2], layers = 4, epochs = 5, seed = 1))
+  expect_equal(evaluate(values, labels = x[, 1:2])[["mean_squared_error"]], mean((predict(values) - x[, 1:2])^2),
+               tolerance = 1e-6)
+  expect_error(evaluate(fit(), labels = groups), "predicts no labels")
+  expect_error(evaluate(net, labels = groups[1:3]), "there are 3 labels")
+})
+
 test_that("a net goes to a file and comes back", {
   skip_if_not(has_files())
   x <- planted()
@@ -49,6 +85,7 @@ test_that("a net goes to a file and comes back", {
   export_model(net, file)
   expect_equal(predict(import_net(file, net), x), predict(net), tolerance = 1e-6)
   other <- quiet(finetune(x, groups, layers = 6, epochs = 1, seed = 1))
+  expect_error(export_model(net, file, whitening = "zca.npz"), "give both")
   expect_error(import_net(file, other), "shape|6|layer")
 })
 

@@ -61,9 +61,6 @@ test_that("modules stand in blocks, each member once", {
 test_that("what expectation truncation did is drawn, of a fit that kept it", {
   x <- counts()
   model <- quiet(et(x, 3, model = "mca", iterations = 12, trace = TRUE, centre = "none"))
-  values <- .Call(rarebit:::C_evidence, rarebit:::pointer_of(model),
-                  .Call(rarebit:::C_data, x, FALSE, NULL, NULL))
-  expect_true(length(values) == 60 && all(is.finite(values)))
   plain <- drawn(quiet(plot(model, "evidence")))
   expect_identical(sum(plain == "C_plotXY"), 1L)
   expect_true("C_text" %in% drawn(quiet(plot(model, "evidence", labels = rep(0:1, 30)))))
