@@ -243,6 +243,14 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = self._source(X, covariates, reset=False)
         return self.model_.evaluate(source, _threads(self.n_jobs))
 
+    def states(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None
+               ) -> tuple[Array, Array]:
+        """Of expectation truncation the most probable causes of each sample, samples x components
+        (0: not active), and the log evidence of each sample."""
+        check_is_fitted(self)
+        source = self._source(X, covariates, reset=False)
+        return self.model_.states(source, _threads(self.n_jobs))
+
     def score(self, X: Any, y: Any = None, *, covariates: Optional[Mapping[str, Any]] = None
               ) -> float:
         """The mean log likelihood of a sample (of variational methods its bound); of methods that

@@ -92,6 +92,12 @@ class CScores(Structure):
                 ("mean_squared_error", c_double), ("confusion", POINTER(c_int64))]
 
 
+class CUnitWeights(Structure):
+    """rb_unit_weights."""
+
+    _fields_ = [("units", c_int64), ("weights", c_void_p), ("bias", c_void_p)]
+
+
 class CReport(Structure):
     """rb_report."""
 
@@ -234,12 +240,23 @@ NETS_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_stack_layer": (ERROR, [P, P, I, POINTER(P)]),
     "rb_finetune_options_new": (ERROR, [P, POINTER(P)]),
     "rb_finetune": (ERROR, [P, P, P, POINTER(CLabelled), POINTER(CLabelled), POINTER(P)]),
+    "rb_finetune_grid": (ERROR, [P, P, S, P, POINTER(CLabelled), POINTER(CLabelled), POINTER(P)]),
+    "rb_grid_points": (I, [P]),
+    "rb_grid_point": (S, [P, I]),
+    "rb_grid_get": (F, [P, I, S]),
+    "rb_grid_best": (I, [P]),
+    "rb_grid_take": (P, [P]),
+    "rb_grid_free": (None, [P]),
     "rb_net_output_name": (I, [P, I, S, N]),
     "rb_net_outputs": (S, [P]),
     "rb_net_score": (ERROR, [P, P, POINTER(CLabelled), POINTER(CScores)]),
     "rb_net_scores_clear": (None, [POINTER(CScores)]),
     "rb_layers_new": (ERROR, [P, P, S, POINTER(P)]),
     "rb_layers_free": (None, [P]),
+    "rb_layers_count": (I, [P]),
+    "rb_layers_weights": (P, [P, I, POINTER(I), P]),
+    "rb_layers_bias": (P, [P, I]),
+    "rb_layers_activation": (S, [P, I]),
 }
 
 
@@ -256,6 +273,8 @@ MEDIA_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_patches_whitened": (ERROR, [P, POINTER(S), I, P, POINTER(P), POINTER(P)]),
     "rb_whitening_write": (ERROR, [P, P, S]),
     "rb_whitening_free": (None, [P]),
+    "rb_whitening_read": (ERROR, [P, S, POINTER(P)]),
+    "rb_kernels_write": (ERROR, [P, P, POINTER(CUnitWeights), S, P, S]),
     "rb_segments_group": (P, []),
     "rb_segments": (ERROR, [P, POINTER(S), I, P, POINTER(P)]),
     "rb_denoise_group": (P, []),

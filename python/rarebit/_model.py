@@ -226,17 +226,21 @@ class Model:
                         TYPES[values.dtype], values.ctypes.data, self.n_features, 1)
         return values
 
-    def log_evidence(self, source: Source, threads: int = 1) -> Array:
-        """Of each sample, by the states that expectation truncation looks at."""
-        found = np.full(source.shape[0], np.nan)
+    def states(self, source: Source, threads: int = 1) -> tuple[Array, Array]:
+        """Of each sample the most probable state that expectation truncation looks at, samples x
+        causes (0: not active), and its log evidence."""
+        states = np.zeros((source.shape[0], self.n_components))
+        evidence = np.full(source.shape[0], np.nan)
 
-        def keep(_: Any, state: Any) -> int:
-            found[state.contents.sample] = state.contents.log_evidence
+        def keep(_: Any, pointer: Any) -> int:
+            state = pointer.contents
+            evidence[state.sample] = state.log_evidence
+            states[state.sample, state.causes[:state.count]] = state.values[:state.count]
             return 0
 
         with Context(threads) as context, source.lent(context) as samples:
             context.run(core.rb_states, self._pointer, samples, StateFn(keep), None)
-        return found
+        return states, evidence
 
     def evaluate(self, source: Source, threads: int = 1) -> dict[str, float]:
         """What can be measured of the model on samples, by name."""

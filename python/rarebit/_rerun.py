@@ -10,6 +10,7 @@ from ._context import Context
 from ._estimators import Estimator, _model_of, _threads
 from ._library import B, ERROR, I, P, core, text
 from ._model import Model
+from ._sources import ArraySource, Source
 
 
 class CDifference(Structure):
@@ -30,7 +31,7 @@ def rerun(estimator: Estimator, X: Any, *, covariates: Optional[Mapping[str, Any
     """Fits again what a model says, and compares: a data frame of its arrays and its history.
 
     Columns: of ("arrays" or "history"), same (the same bits), difference (relative to the largest
-    value).
+    value). Of a Stack each layer is fitted again to the codes below, which are in memory.
 
     Parameters
     ----------
@@ -42,14 +43,22 @@ def rerun(estimator: Estimator, X: Any, *, covariates: Optional[Mapping[str, Any
     --------
     >>> assert rarebit.rerun(rarebit.RFN(5, random_state=1).fit(X), X)["same"].all()
     """
-    model, pointer = _model_of(estimator), c_void_p()
-    source = estimator._source(X, covariates, reset=False)
-    again = Model(pointer)  # frees what there may be
-    with Context(_threads(estimator.n_jobs), int(estimator.verbose),
-                 estimator.callback) as context, source.lent(context) as samples:
-        context.run(core.rb_rerun, model._pointer, None, samples,
-                    start and _model_of(start)._pointer, byref(pointer))
-    return differences(model, again)
+    import pandas
+
+    source: Source = estimator._source(X, covariates, reset=False)
+    layers, found = getattr(estimator, "layers_", [_model_of(estimator)]), []
+    for layer in layers:
+        pointer = c_void_p()
+        again = Model(pointer)  # frees what there may be
+        with Context(_threads(estimator.n_jobs), int(estimator.verbose),
+                     estimator.callback) as context, source.lent(context) as samples:
+            context.run(core.rb_rerun, layer._pointer, None, samples,
+                        start and _model_of(start)._pointer, byref(pointer))
+        found.append(differences(layer, again))
+        if len(layers) > 1:
+            found[-1] = found[-1].rename(index=f"layer{len(found)}.{{}}".format)
+            source = ArraySource(layer.encode(source, threads=_threads(estimator.n_jobs)))
+    return pandas.concat(found)
 
 
 def differences(one: Model, other: Model) -> Any:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
-from ctypes import byref, c_char_p, c_void_p, create_string_buffer, sizeof
+from ctypes import byref, c_char_p, c_int64, c_void_p, create_string_buffer, sizeof
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._context import Context
+from ._context import Context, option_name
 from ._devices import on_device
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
     initialiser, of_model, parameters_of, signature_of
-from ._library import CLabelled, CScores, has_nets, nets, nets_files, text
+from ._library import CLabelled, CScores, CUnitWeights, has_nets, media, nets, nets_files, text
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._options import Option, Options
@@ -26,6 +26,7 @@ from ._sources import groups_of
 __all__ = ["NetClassifier", "NetRegressor", "Stack", "export", "import_net"]
 
 Fitted = Union[Estimator, Model]
+Grid = Optional[Mapping[str, Sequence[Any]]]
 SCORES = ("samples", "error_rate", "low", "high", "log_loss", "calibration_error",
           "mean_squared_error")
 
@@ -80,7 +81,7 @@ class Stack(Estimator):
             raise ValueError("a stack begins anew: leave start out")
         parameters = {**parameters_of(self.estimator), "n_components": self.n_components,
                       "codes_memory": self.codes_memory}
-        listed = {name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+        listed = {name: _listed(value) if isinstance(value, (list, tuple)) else value
                   for name, value in parameters.items()}
         pointer = c_void_p()
         model = Model(pointer)
@@ -129,8 +130,10 @@ class Net(Estimator):
 
     _method = "net"
 
+    grid_: Any
+
     def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], valid: Any,
-               outputs: str) -> None:
+               outputs: str, grid: Grid) -> None:
         pointer = c_void_p()
         model = Model(pointer)
         with self._kept_on_failure(), ExitStack() as stack:
@@ -143,9 +146,17 @@ class Net(Estimator):
             if valid is not None:
                 unseen = self._labelled(context, valid[0], valid[1], None, reset=False)
                 beside = byref(enter(unseen))
-            stopped = context.run(nets().rb_finetune, chosen.pointer,
-                                  None if start is None else _model_of(start)._pointer,
-                                  byref(train), beside, byref(pointer), keeps=True)
+            begun = None if start is None else _model_of(start)._pointer
+            if grid is None:
+                stopped = context.run(nets().rb_finetune, chosen.pointer, begun, byref(train),
+                                      beside, byref(pointer), keeps=True)
+            else:
+                tried = c_void_p()
+                stopped = context.run(nets().rb_finetune_grid, chosen.pointer, _values(grid), begun,
+                                      byref(train), beside, byref(tried))
+                stack.callback(nets().rb_grid_free, tried)
+                self.grid_ = _points(tried)
+                pointer.value = nets().rb_grid_take(tried)
         self._keep(model)
         if stopped:
             self._tell_of_stop()
@@ -194,7 +205,8 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
-            valid: Optional[tuple[Any, Any]] = None, **others: Any) -> "NetClassifier":
+            valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
+            **others: Any) -> "NetClassifier":
         """Trains the net.
 
         Parameters
@@ -208,6 +220,10 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         others : refused; so is sample_weight: class_weights weighs classes
         valid : (X, y), optional
             Samples that say when to stop: the net of the epoch with the fewest errors is kept.
+        grid : dict of lists, optional
+            Values to try, such as {"rate": [0.1, 0.01], "masking": [0, 0.25]}: a net is trained for
+            each combination, n_jobs side by side, and the one with the fewest errors on `valid` is
+            kept. `grid_` is then a data frame of what each gave.
         """
         _refuse_others(self, others)
         y = _given(self, y)
@@ -217,7 +233,7 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
             raise ValueError(f"y has the value {known[known != np.round(known)][0]}, which is no "
                              "class; NetRegressor predicts values")
         self.classes_ = np.arange(y.shape[1]) if several else np.unique(known)
-        self._train(X, y, covariates, start, valid, "logistic" if several else "softmax")
+        self._train(X, y, covariates, start, valid, "logistic" if several else "softmax", grid)
         return self
 
     def _targets(self, labelled: CLabelled, y: Any) -> Any:
@@ -262,13 +278,14 @@ class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
-            valid: Optional[tuple[Any, Any]] = None, **others: Any) -> "NetRegressor":
+            valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
+            **others: Any) -> "NetRegressor":
         """Trains the net. y: values, samples x targets, or one a sample; parameters are else those
         of NetClassifier.fit."""
         _refuse_others(self, others)
         y = _given(self, y)
         self._one = y.ndim == 1
-        self._train(X, y, covariates, start, valid, "linear")
+        self._train(X, y, covariates, start, valid, "linear", grid)
         return self
 
     def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
@@ -281,6 +298,28 @@ class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
         """R squared: 1 - the mean squared error over the variance of y."""
         error = self.scores(X, y, covariates=covariates)["mean_squared_error"]
         return float(1 - error / np.var(np.asarray(y, dtype=np.float64), axis=0).mean())
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ",".join(str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+
+
+def _values(grid: Mapping[str, Sequence[Any]]) -> bytes:
+    """{"rate": [0.1, 0.01]} as the library reads it."""
+    return " ".join(f"{option_name(name)}={_listed(values)}"
+                    for name, values in grid.items()).encode()
+
+
+def _points(grid: Any) -> Any:
+    """What each point of a grid gave."""
+    import pandas
+
+    count, get = nets().rb_grid_points(grid), nets().rb_grid_get
+    found: dict[str, list[Any]] = {"point": [text(nets().rb_grid_point(grid, i)) for i in range(count)]}
+    for name in ("epochs", "best_epoch", "valid_error", "valid_loss"):
+        found[name] = [get(grid, i, name.encode()) for i in range(count)]
+    found["chosen"] = [i == nets().rb_grid_best(grid) for i in range(count)]
+    return pandas.DataFrame(found)
 
 
 def _given(net: Net, y: Any) -> Array:
@@ -349,7 +388,8 @@ def _output(net: Model, output: int) -> str:
     return buffer.value.decode("utf-8", "replace")
 
 
-def export(fitted: Fitted, path: Any, *, filter: Optional[str] = None) -> None:
+def export(fitted: Fitted, path: Any, *, filter: Optional[str] = None,
+           kernels: Optional[str] = None, whitening: Optional[Any] = None) -> None:
     """Writes the layers of a net, an RFN or a stack of RFN for other programs, by the suffix.
 
     Parameters
@@ -358,19 +398,42 @@ def export(fitted: Fitted, path: Any, *, filter: Optional[str] = None) -> None:
     path : .onnx takes raw samples, all preprocessing is in it; .npz has weights1, bias1, ... and
         centre and scale, for numpy and PyTorch: docs/howto/export.md
     filter : of an RFN "posterior" (its codes) or "plain" (the directions of its loadings)
+    kernels : of a model of patches their size, "5x5x1": to .npz kernels of a convolution, units x
+        channels x height x width
+    whitening : what `patches` wrote, to be folded into kernels
 
     Examples
     --------
     >>> rarebit.export(net, "net.onnx")
     """
+    if whitening is not None and kernels is None:
+        raise ValueError("whitening is folded into kernels: give both")
     model, layers, write = _model_of(fitted), c_void_p(), nets_files().rb_layers_write
     with Context() as context:
         context.call(nets().rb_layers_new, model._pointer, filter and filter.encode(),
                      byref(layers))
         try:
-            context.run(write, model._pointer, layers, os.fsencode(path))
+            if kernels is None:
+                context.run(write, model._pointer, layers, os.fsencode(path))
+            else:
+                _write_kernels(context, model, layers, kernels, whitening, os.fsencode(path))
         finally:
             nets().rb_layers_free(layers)
+
+
+def _write_kernels(context: Context, model: Model, layers: c_void_p, size: str, whitening: Any,
+                   path: bytes) -> None:
+    if nets().rb_layers_count(layers) != 1 or text(nets().rb_layers_activation(layers, 0)) != "rectify":
+        raise ValueError("kernels are made of a model of one rectified layer")
+    units, done = c_int64(), c_void_p()
+    weights = nets().rb_layers_weights(layers, 0, byref(units), None)
+    layer = CUnitWeights(units, weights, nets().rb_layers_bias(layers, 0))
+    try:
+        if whitening is not None:
+            context.call(media().rb_whitening_read, os.fsencode(whitening), byref(done))
+        context.run(media().rb_kernels_write, model._pointer, byref(layer), size.encode(), done, path)
+    finally:
+        media().rb_whitening_free(done)
 
 
 def import_net(path: Any, like: Fitted) -> Net:

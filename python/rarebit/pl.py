@@ -200,7 +200,7 @@ def evidence(fitted: Any, X: Any = None, states: Any = None, key: str = "rfn",
     >>> rarebit.pl.evidence(rarebit.MCA(10, random_state=1).fit(X), X, states)
     """
     model, source, threads = samples_of(fitted, X, key)
-    values = model.log_evidence(source, threads)
+    values = model.states(source, threads)[1]
     order = np.argsort(-values, kind="stable")
     ax = plain(new_axes(ax, (6, 3.5)))
     active = None if states is None else (np.asarray(states) != 0).sum(axis=1)

@@ -40,6 +40,8 @@ def test_a_stack_is_that_of_the_program(digits, program, tmp_path):
     assert (above.encode(lent(below.encode(lent(X)))) == codes).all()
     assert stack.reconstruct(X).shape == X.shape
     assert len(stack.history_["objective"]) == stack.n_iter_ == 8
+    again = rarebit.rerun(stack, X)
+    assert again["same"].all() and {"layer1.loadings", "layer2.noise"} <= set(again.index)
 
 
 def test_a_stack_is_an_estimator(digits):
@@ -141,6 +143,36 @@ def test_layers_go_out_and_come_back(digits, tmp_path):
     assert (tmp_path / "net.onnx").stat().st_size > 1000
     with pytest.raises(ValueError, match="onnx"):
         rarebit.export(fitted, tmp_path / "net.txt")
+    with pytest.raises(ValueError, match="one rectified layer"):
+        rarebit.export(fitted, tmp_path / "net.npz", kernels="8x8x1")
+    with pytest.raises(ValueError, match="give both"):
+        rarebit.export(fitted, tmp_path / "net.npz", whitening="zca.npz")
+
+
+def test_kernels_are_those_of_the_program(digits, program, tmp_path):
+    rfn = rarebit.RFN(20, iterations=15, random_state=1, estep="newton").fit(digits[0])
+    rfn.save(tmp_path / "rfn.h5")
+    program("export", tmp_path / "rfn.h5", "--conv", "8x8x1", "-o", tmp_path / "theirs.npz", "-q")
+    rarebit.export(rfn, tmp_path / "ours.npz", kernels="8x8x1")
+    assert (tmp_path / "ours.npz").read_bytes() == (tmp_path / "theirs.npz").read_bytes()
+
+
+def test_settings_with_the_fewest_errors_are_chosen(digits):
+    X, y = digits
+    valid = X[400:], y[400:]
+    grid = {"rate": [1e-5, 0.01], "batch_size": [20, 50]}
+    fitted = net(n_jobs=2).fit(X[:400], y[:400], valid=valid, grid=grid)
+    tried = fitted.grid_
+    assert list(tried.point[:2]) == ["rate=1e-05 batch-size=20", "rate=1e-05 batch-size=50"]
+    best = tried[tried.chosen].iloc[0]
+    assert len(tried) == 4 and tried.chosen.sum() == 1 and best.valid_error == tried.valid_error.min()
+    rate, size = (part.split("=")[1] for part in best.point.split())
+    alone = net(rate=float(rate), batch_size=int(size)).fit(X[:400], y[:400], valid=valid)
+    assert (alone.predict_proba(X) == fitted.predict_proba(X)).all()
+    with pytest.raises(ValueError, match="validation|valid"):
+        net().fit(X, y, grid={"rate": [0.1]})
+    with pytest.raises(ValueError, match="layers"):
+        net().fit(X, y, valid=valid, grid={"layers": [3, 4]})
 
 
 def test_what_nets_refuse(digits):

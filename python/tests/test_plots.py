@@ -158,6 +158,10 @@ def test_evidence_is_that_of_the_program(bars, axes, program, tmp_path):
     ax = pl.evidence(fitted, X, states, ax=axes)
     heights = np.concatenate([dots.get_offsets()[:, 1] for dots in ax.collections])
     assert sorted(heights) == pytest.approx(sorted(told))
+    probable, evidence = fitted.states(X)
+    assert evidence == pytest.approx(told)
+    assert [list(np.flatnonzero(row)) for row in probable] == \
+        [[int(cause) for cause in line.split("\t")[1:]] for line in lines]
     assert [t.get_text() for t in ax.get_legend().get_texts()] == \
         [str(k) for k in np.unique(states.sum(axis=1).astype(int))]
     with pytest.raises(ValueError, match="3 states, but 120 samples"):
