@@ -50,7 +50,7 @@ static int evaluate_net(invocation *call, const rb_model *net, rb_source *source
     rb_net_scores scores = {.size = sizeof scores};
     rb_error err = labelled_read(call, source, labels, targets, &data);
     err = err ? err : rb_net_score(call->ctx, net, &data.data, &scores);
-    err = err ? err : scores_print(call, net, source, &scores);
+    if (!err && processes_lead()) err = scores_print(call, net, source, &scores);
     rb_net_scores_clear(&scores);
     labelled_clear(&data);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
@@ -120,10 +120,9 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     if (rb_net_outputs(model)) return evaluate_net(call, model, source);
     rb_error err = rb_document_make(call->ctx, &d);
     err = err ? err : match_truth(call, model, &match);
-    if (!err && option_flag(call, "json"))
-        err = print_json(call->ctx, d.metrics, &match, model, source);
-    else if (!err)
-        print_table(call->ctx, d.metrics, &match, option_flag(call, "details"));
+    bool json = option_flag(call, "json"), says = !err && processes_lead();
+    if (says && json) err = print_json(call->ctx, d.metrics, &match, model, source);
+    if (says && !json) print_table(call->ctx, d.metrics, &match, option_flag(call, "details"));
     rb_document_clear(&d);
     rb_field_match_clear(&match);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
@@ -151,5 +150,6 @@ const command evaluate_command = {
                  {"Bars with known fields", "evaluate bars.h5 Y.npy --truth fields.npy"},
                  {"Error rate of a net", "evaluate net.h5 test.npy --labels y.npy"}},
     .reads = "truth labels targets covariates",
+    .together = true,
     .run = run,
 };

@@ -2,10 +2,11 @@
  *
  * Whoever starts the processes hands each of its contexts the means to reach the others;
  * librarebit-mpi does so by MPI. All processes then make the same calls with the same options and
- * the same data, and get the same results. rb_fit, rb_encode, rb_reconstruct, rb_impute and what
- * stands on them share the samples out; rb_select, rb_fit_consensus and permutations share the fits
- * out. Other calls do the whole work in every process. With 2, 4, 8 ... processes a fit gives the
- * same bits as with one, with other numbers the same but for rounding; all else is the same bits.
+ * the same data, and get the same results. rb_fit, rb_encode, rb_reconstruct, rb_impute,
+ * rb_evaluate and what stands on them share the samples out; rb_select, rb_fit_consensus and
+ * permutations share the fits out. Other calls do the whole work in every process. With 2, 4, 8 ...
+ * processes a fit and its metrics have the same bits as with one, with other numbers the same but
+ * for rounding; all else is the same bits.
  *
  * Not thread-safe: the functions are called by the thread that made the call of the library. */
 #ifndef RAREBIT_COMM_H

@@ -449,6 +449,9 @@ typedef struct rb_tree {
     int rank[RB_TREE_DEPTH_MAX + 1], waiting;
 } rb_tree;
 
+/* Groups of whole blocks for so many samples, 2^d: of at least `fewest` samples, at most 8 where
+ * the stack of that many values would be large. */
+int64_t rb_tree_groups(int64_t samples, int64_t block_samples, int64_t fewest, int64_t values);
 /* Before the groups of a pass; memory is kept from one to the next of the same count. */
 void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count);
 /* Where the sums of the next group go, NULL: out of memory; and once they are there. */

@@ -14,9 +14,6 @@
  * 3 % of them; a sample of sparse data costs less. */
 enum { GROUP_SAMPLES = 4096, GROUP_SAMPLES_SPARSE = 1 << 14 };
 
-/* Eight groups are always possible; more where the stack of the tree stays below a block. */
-enum { DEPTH_ALWAYS = 3, BLOCK_BYTES = 1 << 25 };
-
 /* ---- walks over fields ---- */
 
 static bool next_of(const rb_shape *shape, void *state, rb_part_kind kind, rb_walk *walk) {
@@ -158,19 +155,11 @@ static void decay(const rb_sums *sums) {
 }
 
 int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t samples) {
-    int64_t min = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
-    int64_t blocks = (samples + problem->block_samples - 1) / problem->block_samples;
+    int64_t fewest = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
     int64_t survey = values_of(problem->method, shape, RB_PART_SURVEY);
     int64_t sums = values_of(problem->method, shape, RB_PART_SUMS);
-    double bytes = 8.0 * (double)(survey > sums ? survey : sums);
-    int64_t groups = 1;
     if (problem->device) return 1; /* it adds up all samples itself */
-    for (int depth = 1; depth <= RB_TREE_DEPTH_MAX; depth++) {
-        bool small = (depth + 1) * bytes <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
-        if (!small || 2 * groups > blocks || samples / (2 * groups) < min) break;
-        groups *= 2;
-    }
-    return groups;
+    return rb_tree_groups(samples, problem->block_samples, fewest, survey > sums ? survey : sums);
 }
 
 /* ---- a pass ---- */

@@ -11,7 +11,8 @@ struct metrics {
     rb_dense given;        /* likewise: the samples */
     int64_t zeros, values; /* values that are there */
     double evidence, squares;
-    bool *in_map; /* H */
+    bool *in_map;  /* H */
+    int64_t first; /* of the block at hand */
     double *likelihoods;
 
     /* Against all states; every `step`-th sample of a block, 0: none. */
@@ -64,13 +65,37 @@ static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_b
     for (int64_t i = 0; i < block->n_samples; i++) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
-        if (f->likelihoods) f->likelihoods[first + i] = r->evidence[i];
+        if (f->likelihoods) f->likelihoods[f->first + first + i] = r->evidence[i];
         for (int64_t h = 0; h < r->mean.cols; h++)
             f->zeros += rb_get(r->mean.type, mean, h) == 0;
         f->values += r->there[i];
         f->squares += squared_error(given, rebuilt, i);
     }
     return RB_OK;
+}
+
+static rb_error code_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct metrics *f = user;
+    f->first = block->first;
+    return et_code(ctx, f->coder, NULL, block, add_block, f);
+}
+
+static rb_error add_all(rb_context *ctx, struct metrics *f, rb_feed *feed, rb_metrics *metrics) {
+    rb_adding all = {.feed = feed,
+                     .block_samples = f->coder->results.capacity,
+                     .fn = code_block,
+                     .user = f,
+                     .totals = {{f->in_map, f->coder->engine->setup.units, RB_KEPT_FLAG},
+                                {&f->zeros, 1, RB_KEPT_INTEGER},
+                                {&f->values, 1, RB_KEPT_INTEGER},
+                                {&f->exact_samples, 1, RB_KEPT_INTEGER},
+                                {&f->evidence, 1, RB_KEPT_FLOAT64},
+                                {&f->squares, 1, RB_KEPT_FLOAT64},
+                                {&f->sum.quality, 1, RB_KEPT_FLOAT64},
+                                {&f->sum.truncation, 1, RB_KEPT_FLOAT64},
+                                {&f->sum.hits, 1, RB_KEPT_FLOAT64},
+                                {&f->sum.all, 1, RB_KEPT_FLOAT64}}};
+    return rb_metrics_add(ctx, metrics, &all, false);
 }
 
 int64_t et_samples_used(const rb_model *model) {
@@ -135,7 +160,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
         f.in_map = rb_take(&memory, f.coder->engine->setup.units, sizeof *f.in_map);
         f.index = rb_take(&memory, size, sizeof *f.index);
         f.compared = rb_take(&memory, size, sizeof *f.compared);
-        err = memory.err ? memory.err : et_code(ctx, coder, feed, NULL, add_block, &f);
+        err = memory.err ? memory.err : add_all(ctx, &f, feed, metrics);
     }
     if (!err) fill(&f, model, n, metrics);
     et_coder_free(coder);

@@ -106,26 +106,35 @@ static rb_error draw(rb_context *ctx, void *coder, const rb_sampling *sampling, 
 
 /* ---- metrics ---- */
 
+struct evidence {
+    ssc_coder *coder;
+    double sum, *of_samples; /* or NULL */
+};
+
+static rb_error add_evidence(rb_context *ctx, void *user, const rb_block *block) {
+    struct evidence *e = user;
+    ssc_results *results = &e->coder->results;
+    rb_error err = ssc_posteriors(ctx, e->coder->engine, block, results);
+    for (int64_t i = 0; !err && i < block->n_samples; i++) {
+        e->sum += results->evidence[i];
+        if (e->of_samples) e->of_samples[block->first + i] = results->evidence[i];
+    }
+    return err;
+}
+
 static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                          rb_metrics *metrics) {
     enum { SAMPLES = 32 * ET_TASK_SAMPLES };
     void *made = NULL;
     int64_t n = rb_feed_samples(feed);
-    double sum = 0;
     rb_error err = coder_new(ctx, model, rb_smaller(n, SAMPLES), &made);
-    ssc_coder *c = made;
-    rb_block block = {0};
-    int64_t size = err ? 1 : c->results.capacity;
-    while (rb_feed_next(ctx, feed, size, &block, &err)) {
-        err = ssc_posteriors(ctx, c->engine, &block, &c->results);
-        for (int64_t i = 0; !err && i < block.n_samples; i++) {
-            sum += c->results.evidence[i];
-            if (metrics->likelihoods)
-                metrics->likelihoods[block.first + i] = c->results.evidence[i];
-        }
-    }
-    if (!err) rb_metrics_set(metrics, "log_likelihood", sum / (double)n);
-    coder_free(c);
+    if (err) return err;
+    struct evidence e = {made, 0, metrics->likelihoods};
+    rb_adding all = {
+        feed, e.coder->results.capacity, add_evidence, &e, {{&e.sum, 1, RB_KEPT_FLOAT64}}};
+    err = rb_metrics_add(ctx, metrics, &all, false);
+    if (!err) rb_metrics_set(metrics, "log_likelihood", e.sum / (double)n);
+    coder_free(made);
     return err;
 }
 

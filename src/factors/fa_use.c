@@ -215,8 +215,8 @@ static void find_likelihoods(struct metrics *f, const rb_block *block, rb_dense 
     }
 }
 
-static rb_error add_block(struct metrics *f, const rb_block *block) {
-    rb_context *ctx = f->ctx;
+static rb_error add_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct metrics *f = user;
     rb_dense codes = rb_dense_rows(f->codes, 0, block->n_samples);
     rb_dense rows = rb_dense_rows(f->rows, 0, block->n_samples);
     rb_error err = infer(ctx, f->coder, block, codes);
@@ -264,12 +264,19 @@ static double covariance_error(struct metrics *f) {
     return sqrt(sum);
 }
 
-static rb_error measure(struct metrics *f, rb_feed *feed) {
-    rb_block block = {0};
-    rb_error err = RB_OK;
-    while (rb_feed_next(f->ctx, feed, f->block_samples, &block, &err))
-        err = add_block(f, &block);
-    return err;
+static rb_error measure(struct metrics *f, rb_feed *feed, rb_metrics *metrics) {
+    rb_adding all = {.feed = feed,
+                     .block_samples = f->block_samples,
+                     .fn = add_block,
+                     .user = f,
+                     .totals = {rb_total_of(f->raw),
+                                {f->second, f->rows.cols, RB_KEPT_FLOAT64},
+                                {&f->zeros, 1, RB_KEPT_FLOAT64},
+                                {&f->small, 1, RB_KEPT_FLOAT64},
+                                {&f->errors, 1, RB_KEPT_FLOAT64},
+                                {&f->coder->value, 1, RB_KEPT_FLOAT64},
+                                rb_total_of(f->products)}};
+    return rb_metrics_add(f->ctx, metrics, &all, false);
 }
 
 static void report(struct metrics *f, rb_metrics *metrics) {
@@ -298,7 +305,7 @@ rb_error fa_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     if (m <= MAX_FEATURES) rb_dense_take(&scratch, model->type, m, m, &f.products);
     if (!scratch.err && f.coder->posterior.prior == FACTORS_NORMAL)
         f.likelihoods = metrics->likelihoods;
-    scratch.err = scratch.err ? scratch.err : measure(&f, feed);
+    scratch.err = scratch.err ? scratch.err : measure(&f, feed, metrics);
     if (!scratch.err) report(&f, metrics);
     fa_coder_free(made);
     rb_turned_clear(&f.columns);

@@ -197,50 +197,56 @@ static double log_likelihood(const linear *c, const struct sums *sums) {
     return -(value + sums->distance / sums->n) / 2;
 }
 
-/* rows: of values of the block; likelihoods: of its samples, or NULL for neither. */
-static void add_block(const linear *c, const rb_block *block, rb_dense codes, rb_dense rows,
-                      double *likelihoods, struct sums *sums) {
+struct measuring {
+    const linear *coder;
+    rb_metrics *metrics;
+    rb_dense codes, row; /* of a block; of a sample */
+    struct sums sums;
+};
+
+static rb_error add_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct measuring *to = user;
+    const linear *c = to->coder;
+    struct sums *sums = &to->sums;
     int64_t values = 0;
+    double *likelihoods = to->metrics->likelihoods;
+    rb_error err = rb_metrics_encode(ctx, to->metrics, (void *)c, block, to->codes.data);
     sums->squares += rb_block_squares(block, &values);
     sums->values += (double)values;
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        struct sums one = sums_of(c, codes, i);
+    for (int64_t i = 0; !err && i < block->n_samples; i++) {
+        struct sums one = sums_of(c, to->codes, i);
         sums->within += one.within;
         sums->distance += one.distance;
         sums->zeros += one.zeros;
         sums->n++;
         if (!likelihoods) continue;
-        rb_block_rows(block, i, rows);
-        for (int64_t k = 0; k < rows.cols; k++)
-            one.squares += rb_dense_get(rows, 0, k) * rb_dense_get(rows, 0, k);
-        likelihoods[i] = log_likelihood(c, &one);
+        rb_block_rows(block, i, to->row);
+        for (int64_t k = 0; k < to->row.cols; k++)
+            one.squares += rb_dense_get(to->row, 0, k) * rb_dense_get(to->row, 0, k);
+        likelihoods[block->first + i] = log_likelihood(c, &one);
     }
+    return err;
 }
 
 rb_error factors_linear_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                  rb_metrics *metrics) {
     enum { CELLS = 1 << 21 };
     int64_t size = rb_block_size(CELLS, rb_model_features(model) + 1, rb_feed_samples(feed));
-    struct sums sums = {0};
-    rb_dense codes = {0}, row = {0};
     void *coder = NULL;
     rb_error err = factors_linear_new(ctx, model, size, &coder);
     if (err) return err;
+    struct measuring to = {.coder = coder, .metrics = metrics};
     rb_scratch *own = &((linear *)coder)->own;
-    rb_dense_take(own, model->type, size, rb_model_units(model), &codes);
-    rb_dense_take(own, model->type, 1, rb_model_features(model), &row);
-    err = own->err;
-    rb_block block = {0};
-    while (rb_feed_next(ctx, feed, size, &block, &err)) {
-        double *likelihoods = metrics->likelihoods ? metrics->likelihoods + block.first : NULL;
-        err = rb_metrics_encode(ctx, metrics, coder, &block, codes.data);
-        if (!err) add_block(coder, &block, codes, row, likelihoods, &sums);
-    }
+    rb_dense_take(own, model->type, size, rb_model_units(model), &to.codes);
+    rb_dense_take(own, model->type, 1, rb_model_features(model), &to.row);
+    enum { SUMS = sizeof to.sums / sizeof(double) };
+    rb_adding all = {feed, size, add_block, &to, {{&to.sums, SUMS, RB_KEPT_FLOAT64}}};
+    err = own->err ? own->err : rb_metrics_add(ctx, metrics, &all, true);
     if (!err) {
-        double errors = fmax(sums.squares - sums.within, 0);
-        rb_metrics_set(metrics, "log_likelihood", log_likelihood(coder, &sums));
-        rb_metrics_rebuilt(metrics, sums.zeros / (sums.n * (double)codes.cols), errors,
-                           sums.values);
+        double errors = fmax(to.sums.squares - to.sums.within, 0);
+        rb_metrics_set(metrics, "log_likelihood", log_likelihood(coder, &to.sums));
+        rb_metrics_rebuilt(metrics, to.sums.zeros / (to.sums.n * (double)to.codes.cols), errors,
+                           to.sums.values);
     }
     factors_coder_free(coder);
     return err;

@@ -34,27 +34,23 @@ static void count_sample(rb_code_tally *t, rb_dense codes, int64_t i) {
 }
 
 /* Codes of samples that are all looked at. */
-static rb_error add_codes(rb_code_tally *t, rb_dense codes) {
-    if (codes.rows == 0) return RB_OK;
-    if (!t->products.data) rb_dense_take(&t->scratch, codes.type, t->units, t->units, &t->products);
-    if (t->scratch.err) return t->scratch.err;
+static void add_codes(rb_code_tally *t, rb_dense codes) {
+    if (codes.rows == 0) return;
     rb_gemm_lower(t->scratch.ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, t->products);
     for (int64_t i = 0; i < codes.rows; i++)
         count_sample(t, codes, i);
-    return RB_OK;
 }
 
 rb_error rb_tally_add(void *user, int64_t first, const rb_matrix *rows) {
     rb_code_tally *t = user;
     int64_t n = rows->n_samples, begin = 0;
     rb_dense codes = {(void *)rows->values, n, rows->n_features, rows->row_stride, rows->type};
-    rb_error err = RB_OK;
-    for (int64_t i = 0; t->looks && !err && i <= n; i++) {
+    for (int64_t i = 0; t->looks && i <= n; i++) {
         if (i < n && is_looked_at(t->n, first + i)) continue;
-        err = add_codes(t, rb_dense_rows(codes, begin, i - begin));
+        add_codes(t, rb_dense_rows(codes, begin, i - begin));
         begin = i + 1;
     }
-    return err;
+    return RB_OK;
 }
 
 /* Are two vectors nearly the same, by the sums of their squares and products? */
@@ -107,7 +103,8 @@ rb_error rb_tally_begin(rb_context *ctx, const rb_model *model, int64_t n, rb_co
                          .living = l - rb_model_dead(model),
                          .check = check,
                          .looks = model->method->sparser && n > 0 && !is_never_0(model)};
-    return RB_OK;
+    if (t->looks) rb_dense_take(&t->scratch, model->type, l, l, &t->products);
+    return t->scratch.err;
 }
 
 rb_error rb_tally_end(rb_code_tally *t, const rb_model *model, rb_error err) {

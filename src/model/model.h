@@ -120,6 +120,29 @@ void rb_model_no_checksum(rb_context *ctx, const char *from);
 /* The checksum that the bytes of a model must have, at least 24 of them (memory.c). */
 int64_t rb_model_bytes_sum(const void *bytes, size_t size);
 
+/* ---- sums over samples (totals.c) ---- */
+
+/* So many values, which are added up over samples; a flag is true where it is anywhere. */
+typedef struct rb_total {
+    void *values;
+    int64_t count;
+    rb_kept_type type;
+} rb_total;
+static inline rb_total rb_total_of(rb_dense sums) {
+    return (rb_total){sums.data, sums.rows * sums.cols, (rb_kept_type)sums.type};
+}
+/* What adds to totals, the blocks of a feed one after the other. */
+typedef struct rb_adding {
+    rb_feed *feed;
+    int64_t block_samples; /* at most */
+    rb_error (*fn)(rb_context *ctx, void *user, const rb_block *block);
+    void *user;
+    rb_total totals[16]; /* without gaps; after the last one none has values */
+} rb_adding;
+/* The totals of all samples, the same bits for 1, 2, 4 ... processes, in each of them. alone: this
+ * process looks at all samples. */
+rb_error rb_feed_add(rb_context *ctx, const rb_adding *adding, bool alone);
+
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
 /* The codes of samples as a source, which model and samples must outlive: the same bits as
@@ -138,7 +161,8 @@ typedef struct rb_encoded {
     rb_block_fn also; /* is given the blocks of the first walk, or of rb_evaluate_encoded before
                          one, as well; NULL: nobody */
     void *also_user;
-    rb_dense codes; /* samples x units; empty: not kept */
+    rb_total also_adds; /* to these sums */
+    rb_dense codes;     /* samples x units; empty: not kept */
     bool walked;
 } rb_encoded;
 void rb_encoded_clear(rb_encoded *kept);
@@ -361,6 +385,8 @@ struct rb_metrics {
  * looks at codes is given them, so that all samples are encoded once. */
 rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, const rb_block *block,
                            void *codes);
+/* rb_feed_add, shared out among the processes. encodes: by rb_metrics_encode. */
+rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes);
 /* Sparseness, and the errors of what is rebuilt: their sum of squares over so many values. */
 void rb_metrics_rebuilt(rb_metrics *metrics, double sparseness, double squares, double values);
 /* rb_evaluate of samples whose codes may be there. */

@@ -337,6 +337,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
 
 struct measuring {
     rb_coder coder;
+    rb_below *below;
     rb_metrics *metrics;
     rb_dense row; /* a sample; empty: the method measures itself, and only data are looked at */
     double squares, values; /* of the data: their sum, how many are there */
@@ -373,6 +374,25 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
     return err ? err : rb_tally_add(metrics->tally, block->first, &view);
 }
 
+rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes) {
+    rb_encoded *kept = metrics->encoded;
+    rb_code_tally *t = metrics->tally;
+    const rb_total of_codes[] = {{&t->check->samples, 1, RB_KEPT_INTEGER},
+                                 {&t->check->empty, 1, RB_KEPT_INTEGER},
+                                 {&t->check->full, 1, RB_KEPT_INTEGER},
+                                 {&t->negative, 1, RB_KEPT_FLAG},
+                                 rb_total_of(t->products),
+                                 kept->walked ? (rb_total){0} : kept->also_adds};
+    rb_total *end = adding->totals;
+    while (end->values)
+        end++;
+    for (size_t i = 0; encodes && i < sizeof of_codes / sizeof *of_codes; i++)
+        if (of_codes[i].values) *end++ = of_codes[i];
+    rb_error err = rb_feed_add(ctx, adding, metrics->likelihoods != NULL);
+    if (!err && encodes) metrics->n_encoded = rb_feed_samples(adding->feed);
+    return err;
+}
+
 static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_block *block) {
     rb_coder *coder = &to->coder;
     const rb_method *method = coder->model->method;
@@ -392,16 +412,27 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
     return err;
 }
 
-static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed, rb_below *below) {
-    rb_block block = {0};
+static rb_error look_at_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct measuring *to = user;
+    int64_t values = 0;
     rb_error err = RB_OK;
-    while (rb_feed_next(ctx, feed, to->coder.block_samples, &block, &err)) {
-        int64_t values = 0;
-        to->squares += rb_block_squares(&block, &values);
-        to->values += (double)values;
-        if (to->coder.model->method->non_negative) err = rb_below_add(ctx, below, &block);
-        if (!err && to->row.data) err = measure_block(ctx, to, &block);
-    }
+    to->squares += rb_block_squares(block, &values);
+    to->values += (double)values;
+    if (to->coder.model->method->non_negative) err = rb_below_add(ctx, to->below, block);
+    return err || !to->row.data ? err : measure_block(ctx, to, block);
+}
+
+static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed) {
+    rb_adding all = {.feed = feed,
+                     .block_samples = to->coder.block_samples,
+                     .fn = look_at_block,
+                     .user = to,
+                     .totals = {{&to->squares, 1, RB_KEPT_FLOAT64},
+                                {&to->values, 1, RB_KEPT_FLOAT64},
+                                {&to->errors, 1, RB_KEPT_FLOAT64},
+                                {&to->zeros, 1, RB_KEPT_FLOAT64}}};
+    rb_error err = rb_metrics_add(ctx, to->metrics, &all, to->row.data != NULL);
+    if (!err) rb_below_join(ctx, to->below);
     return err;
 }
 
@@ -412,13 +443,14 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
     int64_t n = rb_feed_samples(feed);
     struct measuring to = {
         .coder = {.model = model, .block_samples = choose_block_samples(model, n)},
+        .below = below,
         .metrics = metrics};
     rb_error err = RB_OK;
     if (!model->method->evaluate) {
         err = rb_coder_prepare(ctx, &to.coder, model, n, true);
         err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &to.row);
     }
-    err = err ? err : measure_all(ctx, &to, feed, below);
+    err = err ? err : measure_all(ctx, &to, feed);
     if (!err && to.row.data)
         rb_metrics_rebuilt(metrics, to.zeros / ((double)n * (double)rb_model_units(model)),
                            to.errors, to.values);
@@ -530,8 +562,12 @@ static rb_error evaluate_new(rb_context *ctx, rb_encoded *kept, double *likeliho
     if (rb_source_samples(kept->source) == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
+    const double n = (double)rb_source_samples(kept->source);
     if (measured) measured->likelihoods = likelihoods;
-    rb_error err = measured ? evaluate(ctx, kept, measured) : RB_ERROR_MEMORY;
+    ctx->agreed = RB_OK; /* of what came before */
+    rb_error err = rb_comm_agree(ctx, measured ? RB_OK : RB_ERROR_MEMORY);
+    err = err ? err : rb_comm_same(ctx, 1, &n, NULL);
+    err = rb_comm_agree(ctx, err ? err : evaluate(ctx, kept, measured));
     if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;
     return err;

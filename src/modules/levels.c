@@ -22,8 +22,9 @@ rb_error rb_levels_add(void *user, const rb_block *block, const rb_matrix *codes
     for (int64_t i = 0; i < block->n_samples; i++) {
         rb_block_rows(block, i, l->row);
         double mean = mean_of(l->row);
-        l->sum += mean;
-        l->squares += mean * mean;
+        l->of_means[0]++;
+        l->of_means[1] += mean;
+        l->of_means[2] += mean * mean;
         for (int64_t u = 0; u < l->n_units; u++) {
             double code = rb_matrix_at(codes, i, u);
             l->codes[u] += code;
@@ -31,21 +32,20 @@ rb_error rb_levels_add(void *user, const rb_block *block, const rb_matrix *codes
             l->both[u] += code * mean;
         }
     }
-    l->n += block->n_samples;
     return RB_OK;
 }
 
 /* The correlation of a unit's codes with the means; 0: one of them does not vary. */
 static double correlation_of(const rb_levels *l, int64_t u) {
-    double n = (double)l->n, together = n * l->both[u] - l->codes[u] * l->sum;
-    double squares =
-        (n * l->squares - l->sum * l->sum) * (n * l->code_squares[u] - l->codes[u] * l->codes[u]);
+    double n = l->of_means[0], sum = l->of_means[1], squares = l->of_means[2];
+    double together = n * l->both[u] - l->codes[u] * sum;
+    squares = (n * squares - sum * sum) * (n * l->code_squares[u] - l->codes[u] * l->codes[u]);
     return squares > 0 ? together / sqrt(squares) : 0;
 }
 
 void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
     int64_t count = 0;
-    for (int64_t u = 0; l->n >= MIN_SAMPLES && u < l->n_units; u++)
+    for (int64_t u = 0; l->looks && l->of_means[0] >= MIN_SAMPLES && u < l->n_units; u++)
         count += fabs(correlation_of(l, u)) > follows;
     rb_metrics_set(metrics, "units_of_level", (double)count);
     if (count > 0) {
@@ -62,9 +62,13 @@ rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *l) {
     l->looks = p->n_features >= MIN_FEATURES && p->options.centre != RB_CENTRE_NONE &&
                p->options.centre_samples == RB_CENTRE_SAMPLES_NONE;
     if (!l->looks) return RB_OK;
-    l->codes = rb_take(&l->scratch, l->n_units, sizeof *l->codes);
-    l->code_squares = rb_take(&l->scratch, l->n_units, sizeof *l->code_squares);
-    l->both = rb_take(&l->scratch, l->n_units, sizeof *l->both);
+    l->of_means = rb_take(&l->scratch, 3 + 3 * l->n_units, sizeof *l->of_means);
+    l->sums = (rb_total){l->of_means, 3 + 3 * l->n_units, RB_KEPT_FLOAT64};
+    if (l->of_means) {
+        l->codes = l->of_means + 3;
+        l->code_squares = l->codes + l->n_units;
+        l->both = l->code_squares + l->n_units;
+    }
     rb_dense_take(&l->scratch, model->type, 1, p->n_features, &l->row);
     return l->scratch.err;
 }

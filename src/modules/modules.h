@@ -141,8 +141,9 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
 typedef struct rb_levels {
     rb_scratch scratch;
     bool looks;
-    int64_t n, n_units;
-    double sum, squares;                 /* of the means of samples */
+    int64_t n_units;
+    rb_total sums;
+    double *of_means;                    /* 1 of each sample, its mean, the square of that */
     double *codes, *code_squares, *both; /* n_units: of codes, and of codes times means */
     rb_dense row;
 } rb_levels;

@@ -27,7 +27,7 @@ struct metrics {
 };
 
 static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metrics *f) {
-    enum { GROUP_CELLS = 1 << 24 };
+    enum { GROUP_CELLS = 1 << 23 };
     void *coder;
     int64_t m = f->m, l = f->l, n = f->block_samples, group = GROUP_CELLS / m;
     rb_type type = model->type;
@@ -54,10 +54,6 @@ static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metri
         if (!s->err) rb_spd_inverse(ctx, psi->factor, f->inverse);
     }
     return s->err;
-}
-
-static bool next_block(struct metrics *f, rb_block *block, rb_error *err) {
-    return rb_feed_next(f->ctx, f->feed, f->block_samples, block, err);
 }
 
 /* Counts zeros, sums codes. */
@@ -132,17 +128,18 @@ static void add_residual(struct metrics *f, rb_dense v, rb_dense codes) {
     }
 }
 
-static rb_error add_block(struct metrics *f, const rb_block *block) {
+static rb_error add_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct metrics *f = user;
     rb_dense codes = rb_dense_rows(f->codes, 0, block->n_samples);
     rb_dense v = rb_dense_rows(f->rows, 0, block->n_samples);
-    rfn_posterior_means(f->ctx, f->coder, block, codes);
+    rfn_posterior_means(ctx, f->coder, block, codes);
     if (f->likelihoods) add_likelihoods_of_means(f, block->first, codes);
-    rb_gemm_lower(f->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
-    rb_error err = rb_metrics_encode(f->ctx, f->metrics, f->coder, block, codes.data);
+    rb_gemm_lower(ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
+    rb_error err = rb_metrics_encode(ctx, f->metrics, f->coder, block, codes.data);
     if (err) return err;
     count_codes(f, codes);
     rb_block_rows(block, 0, v);
-    rb_moments_parallel(f->ctx, 1, v, codes, f->moments.u, f->moments.s);
+    rb_moments_parallel(ctx, 1, v, codes, f->moments.u, f->moments.s);
     if (f->inverse.rows > 0) add_noise_squares(f, v);
     if (f->likelihoods) add_likelihoods_of_rows(f, block->first, v);
     add_residual(f, v, codes);
@@ -150,11 +147,19 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
 }
 
 static rb_error add_blocks(struct metrics *f) {
-    rb_block block = {0};
-    rb_error err = RB_OK;
-    while (next_block(f, &block, &err))
-        err = add_block(f, &block);
-    return err;
+    rb_adding all = {.feed = f->feed,
+                     .block_samples = f->block_samples,
+                     .fn = add_block,
+                     .user = f,
+                     .totals = {rb_total_of(f->raw),
+                                rb_total_of(f->moments.u),
+                                rb_total_of(f->moments.s),
+                                {f->moments.mean, f->l, RB_KEPT_FLOAT64},
+                                {f->second, f->m, RB_KEPT_FLOAT64},
+                                {&f->zeros, 1, RB_KEPT_INTEGER},
+                                {&f->residual_squares, 1, RB_KEPT_FLOAT64},
+                                {&f->noise_squares, 1, RB_KEPT_FLOAT64}}};
+    return rb_metrics_add(f->ctx, f->metrics, &all, true);
 }
 
 static void scale(rb_dense a, double factor) {
@@ -213,19 +218,28 @@ static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
 
 /* ---- the covariance error ---- */
 
+struct products {
+    struct metrics *f;
+    int64_t first;
+    rb_dense c;
+};
+
+static rb_error add_products(rb_context *ctx, void *user, const rb_block *block) {
+    const struct products *p = user;
+    int64_t count = block->n_samples;
+    rb_dense v = rb_dense_rows(p->f->rows, 0, count);
+    rb_block_rows(block, 0, v);
+    rb_gemm_parallel(ctx, 1 / (double)p->f->n, rb_dense_part(v, 0, count, p->first, p->c.rows),
+                     RB_TRANSPOSED, rb_dense_part(v, 0, count, 0, p->c.cols), RB_PLAIN, 1, p->c);
+    return RB_OK;
+}
+
 /* C for features first .. first + c.rows - 1, lower part: columns up to the last of them. */
-static rb_error add_products(struct metrics *f, int64_t first, rb_dense c) {
-    rb_block block = {0};
-    rb_error err = RB_OK;
+static rb_error find_products(struct metrics *f, int64_t first, rb_dense c) {
+    struct products products = {f, first, c};
+    rb_adding all = {f->feed, f->block_samples, add_products, &products, {rb_total_of(c)}};
     rb_dense_zero(c);
-    while (next_block(f, &block, &err)) {
-        int64_t count = block.n_samples;
-        rb_dense v = rb_dense_rows(f->rows, 0, count);
-        rb_block_rows(&block, 0, v);
-        rb_gemm_parallel(f->ctx, 1 / (double)f->n, rb_dense_part(v, 0, count, first, c.rows),
-                         RB_TRANSPOSED, rb_dense_part(v, 0, count, 0, c.cols), RB_PLAIN, 1, c);
-    }
-    return err;
+    return rb_metrics_add(f->ctx, f->metrics, &all, false);
 }
 
 /* Sum of squares of C - Psi - W S W', work W S, over these rows and their mirror images. */
@@ -254,8 +268,8 @@ static rb_error covariance_error(struct metrics *f, double *error) {
     double sum = 0;
     for (int64_t first = 0; !err && first < f->m; first += f->group.rows) {
         int64_t rows = rb_smaller(f->m - first, f->group.rows);
-        rb_dense c = rb_dense_part(f->group, 0, rows, 0, first + rows);
-        err = add_products(f, first, c);
+        rb_dense c = {f->group.data, rows, first + rows, first + rows, f->group.type};
+        err = find_products(f, first, c);
         sum += err ? 0 : sum_of_squares(f, first, c);
     }
     *error = sqrt(sum);
@@ -293,7 +307,8 @@ static rb_error find_lacking(struct metrics *f, bool *found) {
     rb_block block = {0};
     rb_error err = RB_OK;
     *found = false;
-    while (f->coder->lacking && !*found && next_block(f, &block, &err)) {
+    while (f->coder->lacking && !*found &&
+           rb_feed_next(f->ctx, f->feed, f->block_samples, &block, &err)) {
         int64_t values;
         rb_block_squares(&block, &values);
         *found = values < block.n_samples * f->m;

@@ -23,6 +23,7 @@ struct measuring {
     rb_dense codes, means, fitted, apart; /* of a block: l, l, m, m columns */
     rb_metrics *metrics;
     double *log_dets, *traces; /* of its samples */
+    struct totals sums;
 };
 
 /* x' M^-1 y of two rows of l values */
@@ -46,7 +47,8 @@ static double distance(const rfn_prior *prior, rb_dense codes, int64_t i) {
 }
 
 /* apart: mu - mu_p, instead of the means. */
-static void add_sample(const struct measuring *f, int64_t i, struct totals *t) {
+static void add_sample(struct measuring *f, int64_t sample, int64_t i) {
+    struct totals *t = &f->sums;
     const rfn_parameters *p = &f->coder->parameters;
     rfn_piece block = f->coder->lacking->block;
     rb_dense q = f->coder->lacking->linear, codes = f->codes;
@@ -65,7 +67,7 @@ static void add_sample(const struct measuring *f, int64_t i, struct totals *t) {
         t->residual += error * error;
         t->values++;
     }
-    if (f->metrics->likelihoods) f->metrics->likelihoods[t->n] = -sum / 2;
+    if (f->metrics->likelihoods) f->metrics->likelihoods[sample] = -sum / 2;
     t->n++;
     t->likelihood -= sum / 2;
     t->estep += estep + prior_product(&p->prior, f->means, f->means, i);
@@ -73,48 +75,57 @@ static void add_sample(const struct measuring *f, int64_t i, struct totals *t) {
         (f->traces[i] + distance(&p->prior, codes, i) - l + p->prior.log_det - f->log_dets[i]) / 2;
 }
 
-static rb_error add_block(struct measuring *f, const rb_block *block, struct totals *t) {
+static rb_error add_block(rb_context *ctx, void *user, const rb_block *block) {
+    struct measuring *f = user;
     rfn_coder *c = f->coder;
     int64_t n = block->n_samples, lacking;
     rb_dense codes = f->codes = rb_dense_rows(f->codes, 0, n);
     rb_dense means = f->means = rb_dense_rows(f->means, 0, n);
-    rb_error err = rb_metrics_encode(f->ctx, f->metrics, c, block, codes.data);
-    err = err ? err : rfn_lacking_take(f->ctx, c->lacking, block, &lacking);
-    err = err ? err : rfn_lacking_means(f->ctx, c->lacking, means, f->log_dets, f->traces);
+    rb_error err = rb_metrics_encode(ctx, f->metrics, c, block, codes.data);
+    err = err ? err : rfn_lacking_take(ctx, c->lacking, block, &lacking);
+    err = err ? err : rfn_lacking_means(ctx, c->lacking, means, f->log_dets, f->traces);
     if (err) return err;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < codes.cols; j++)
             rb_dense_set(means, i, j, rb_dense_get(codes, i, j) - rb_dense_get(means, i, j));
-    rb_gemm_parallel(f->ctx, 1, codes, RB_PLAIN, c->parameters.loadings, RB_TRANSPOSED, 0,
+    rb_gemm_parallel(ctx, 1, codes, RB_PLAIN, c->parameters.loadings, RB_TRANSPOSED, 0,
                      rb_dense_rows(f->fitted, 0, n));
-    rb_gemm_parallel(f->ctx, 1, means, RB_PLAIN, c->parameters.loadings, RB_TRANSPOSED, 0,
+    rb_gemm_parallel(ctx, 1, means, RB_PLAIN, c->parameters.loadings, RB_TRANSPOSED, 0,
                      rb_dense_rows(f->apart, 0, n));
     for (int64_t i = 0; i < n; i++)
-        add_sample(f, i, t);
+        add_sample(f, block->first + i, i);
     return RB_OK;
 }
 
-static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size, struct totals *t) {
-    rb_block block = {0};
-    rb_error err = RB_OK;
-    while (rb_feed_next(f->ctx, feed, size, &block, &err))
-        err = add_block(f, &block, t);
-    return err;
+static rb_error add_blocks(struct measuring *f, rb_feed *feed, int64_t size) {
+    struct totals *t = &f->sums;
+    rb_adding all = {.feed = feed,
+                     .block_samples = size,
+                     .fn = add_block,
+                     .user = f,
+                     .totals = {{&t->n, 1, RB_KEPT_INTEGER},
+                                {&t->zeros, 1, RB_KEPT_INTEGER},
+                                {&t->values, 1, RB_KEPT_FLOAT64},
+                                {&t->likelihood, 1, RB_KEPT_FLOAT64},
+                                {&t->estep, 1, RB_KEPT_FLOAT64},
+                                {&t->divergence, 1, RB_KEPT_FLOAT64},
+                                {&t->residual, 1, RB_KEPT_FLOAT64}}};
+    return rb_metrics_add(f->ctx, f->metrics, &all, true);
 }
 
 rb_error rfn_evaluate_lacking(rb_context *ctx, rfn_coder *coder, rb_feed *feed,
                               int64_t block_samples, rb_metrics *metrics) {
     rb_dense w = coder->parameters.loadings;
     struct measuring f = {.ctx = ctx, .coder = coder, .scratch = {.ctx = ctx}, .metrics = metrics};
-    struct totals t = {0};
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.codes);
     rb_dense_take(&f.scratch, w.type, block_samples, w.cols, &f.means);
     rb_dense_take(&f.scratch, w.type, block_samples, w.rows, &f.fitted);
     rb_dense_take(&f.scratch, w.type, block_samples, w.rows, &f.apart);
     f.log_dets = rb_take(&f.scratch, block_samples, sizeof *f.log_dets);
     f.traces = rb_take(&f.scratch, block_samples, sizeof *f.traces);
-    if (!f.scratch.err) f.scratch.err = add_blocks(&f, feed, block_samples, &t);
+    if (!f.scratch.err) f.scratch.err = add_blocks(&f, feed, block_samples);
     if (!f.scratch.err) {
+        const struct totals t = f.sums;
         double n = (double)t.n, likelihood = t.likelihood / n, estep = t.estep / n;
         double objective = likelihood - estep / 2, divergence = t.divergence / n;
         rb_metrics_set(metrics, "objective", objective);

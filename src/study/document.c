@@ -54,6 +54,7 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     if (levels.looks) {
         kept->also = rb_levels_add;
         kept->also_user = &levels;
+        kept->also_adds = levels.sums;
     }
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);

@@ -47,6 +47,7 @@ used_by() {
     mkdir use
     for words in "encode wide.h5 W.npy -o use/codes.npy" "encode wide.h5 W.npy -o -" \
         "reconstruct wide.h5 W.npy -o use/rebuilt.npy" "modules wide.h5 W.npy -o use/modules.json" \
+        "evaluate one.h5 X.npy --json" "evaluate wide.h5 W.npy --details" \
         "modules one.h5 X.npy --permutations 4 --seed 1 --json" "report wide.h5 W.npy -o use/report.html" \
         "select pca X.npy --units 1:3 --restarts 3 --seed 1 --json" \
         "fit rfn X.npy -k 3 --iterations 8 --seed 1 --consensus --restarts 3 -o use/consensus.h5" \
@@ -74,8 +75,8 @@ for mpi in openmpi mpich; do
     [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi fit kmeans X.npy -k 3 -o n.h5 && fail "$mpi: fitted kmeans"
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
-    started $mpi evaluate one.h5 X.npy && fail "$mpi: evaluated"
-    [ "$(grep -c "'evaluate' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi check X.npy && fail "$mpi: checked"
+    [ "$(grep -c "'check' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
 done
 
 # One that is killed ends all, and what there is goes on.

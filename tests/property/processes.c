@@ -145,7 +145,8 @@ static rb_error stop_after(const rb_progress *progress, void *left) {
     return --*(int *)left > 0 ? RB_OK : RB_ERROR_INTERRUPTED;
 }
 
-static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model) {
+/* metrics: of the model on its data; NULL: not asked for. */
+static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model, rb_metrics **metrics) {
     rb_options *options = NULL;
     rb_matrix *matrix;
     rb_source *source = source_of(ctx, t, &matrix);
@@ -162,14 +163,15 @@ static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model) {
     int left = 4;
     if (t->stops) rb_context_on_progress(ctx, stop_after, &left);
     err = err ? err : rb_fit(ctx, options, source, NULL, model);
+    if (!err && metrics) err = rb_evaluate(ctx, *model, source, metrics);
     rb_options_free(options);
     rb_source_free(source);
     rb_matrix_free(matrix);
     return err;
 }
 
-/* All arrays and objectives of the model, and before them how many values these are. */
-static void keep(const rb_model *model, double *result) {
+/* All arrays, objectives and metrics of the model, and before them how many values these are. */
+static void keep(const rb_model *model, rb_metrics *metrics, double *result) {
     double *to = result + 1;
     for (int64_t i = 0; i < model->n_arrays; i++) {
         int64_t count = model->arrays[i].rows * model->arrays[i].columns;
@@ -178,6 +180,9 @@ static void keep(const rb_model *model, double *result) {
     }
     for (int64_t t = 0; t < model->iterations; t++)
         *to++ = model->history[t].objective;
+    for (int64_t i = 0; metrics && rb_metrics_name(metrics, i); i++)
+        *to++ = rb_metrics_get(metrics, rb_metrics_name(metrics, i));
+    rb_metrics_free(metrics);
     *result = (double)(to - result - 1);
 }
 
@@ -185,15 +190,16 @@ static int fit_in_process(processes *p, void *user, char *result) {
     struct task *t = user;
     rb_comm comm = processes_comm(p);
     rb_model *model = NULL;
+    rb_metrics *metrics = NULL;
     rb_context *ctx;
     rb_error err = rb_context_new(&ctx);
     err = err ? err : rb_context_set_threads(ctx, 1 + p->rank % 2);
     err = err ? err : rb_context_set_comm(ctx, &comm);
-    err = err ? err : fit(ctx, t, &model);
+    err = err ? err : fit(ctx, t, &model, &metrics);
     if (err)
         fprintf(stderr, "process %d: %s\n", p->rank, rb_context_error(ctx));
     else
-        keep(model, (double *)(void *)result);
+        keep(model, metrics, (double *)(void *)result);
     rb_model_free(model);
     rb_context_free(ctx);
     return err != RB_OK;
@@ -230,8 +236,9 @@ static void processes_give_the_bits_of_one(void **state) {
         struct task t = {.c = &cases[k], .values = values};
         rb_context *ctx = fixture_context();
         rb_model *model;
-        assert_ok(ctx, fit(ctx, &t, &model));
-        keep(model, one);
+        rb_metrics *metrics;
+        assert_ok(ctx, fit(ctx, &t, &model, &metrics));
+        keep(model, metrics, one);
         rb_model_free(model);
         rb_context_free(ctx);
         for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
@@ -252,7 +259,7 @@ static const struct fit_case plain = {
 /* The message of a process, or "" after a fit that went well. */
 static int tell(rb_context *ctx, const struct task *t, char *result) {
     rb_model *model = NULL;
-    rb_error err = fit(ctx, t, &model);
+    rb_error err = fit(ctx, t, &model, NULL);
     snprintf(result, MESSAGE, "%s", err ? rb_context_error(ctx) : "");
     rb_model_free(model);
     rb_context_free(ctx);
@@ -353,11 +360,11 @@ static int fit_a_part(processes *p, void *user, char *result) {
     rb_context *ctx = context_of(p);
     rb_model *model = NULL;
     rb_io_use(ctx);
-    rb_error err = fit(ctx, t, &model);
+    rb_error err = fit(ctx, t, &model, NULL);
     if (err)
         fprintf(stderr, "process %d: %s\n", p->rank, rb_context_error(ctx));
     else
-        keep(model, (double *)(void *)result);
+        keep(model, NULL, (double *)(void *)result);
     rb_model_free(model);
     rb_context_free(ctx);
     return err != RB_OK;
