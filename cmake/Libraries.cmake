@@ -10,6 +10,10 @@
 #
 # Libraries and tool have in the build tree the RUNPATH that they are installed with: CMake would end another one
 # with an empty element, for which the loader takes the working directory.
+set(RAREBIT_ORIGIN "$ORIGIN")
+if(APPLE)
+  set(RAREBIT_ORIGIN "@loader_path")
+endif()
 set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR})
 set(RAREBIT_COMPATIBILITY SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
@@ -98,7 +102,7 @@ endfunction()
 function(rarebit_shared library)
   target_link_libraries(rarebit_${library}_shared PRIVATE rarebit_${library}_dependencies)
   set_target_properties(rarebit_${library}_shared PROPERTIES VERSION ${PROJECT_VERSION}
-    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "${RAREBIT_ORIGIN}" BUILD_WITH_INSTALL_RPATH ON)
   if(RAREBIT_SANITIZERS)
     target_link_options(rarebit_${library}_shared PRIVATE -fsanitize=${RAREBIT_SANITIZERS})
   endif()

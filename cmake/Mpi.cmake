@@ -29,7 +29,7 @@ foreach(mpi ${RAREBIT_MPIS})
     target_link_options(${target} PRIVATE -Wl,--version-script=${map})
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME rarebit-mpi-${mpi} VERSION ${PROJECT_VERSION}
-    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "${RAREBIT_ORIGIN}" BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi-${mpi}
     NAMELINK_COMPONENT mpi-${mpi}-dev)
   install(FILES include/rarebit/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rarebit COMPONENT mpi-${mpi}-dev)

@@ -209,9 +209,12 @@ static void print_sets(const answers *a, int64_t *rows) {
     if (none) putchar('\n');
 }
 
-static int by_enrichment(const void *a, const void *b, void *document) {
+/* What is sorted: qsort knows no more than two rows, and systems differ in what qsort_r takes. */
+static const rb_document *sorted;
+
+static int by_enrichment(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    const rb_enrichment_row *rows = ((const rb_document *)document)->classes.rows;
+    const rb_enrichment_row *rows = sorted->classes.rows;
     double p = rows[x].log10_p_value_adjusted, q = rows[y].log10_p_value_adjusted;
     return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
@@ -222,7 +225,8 @@ static void print_classes(const answers *a, int64_t *rows) {
     int64_t count = d->classes.n_rows;
     for (int64_t r = 0; r < count; r++)
         rows[r] = r;
-    qsort_r(rows, (size_t)count, sizeof *rows, by_enrichment, (void *)d);
+    sorted = d;
+    qsort(rows, (size_t)count, sizeof *rows, by_enrichment);
     print_part(a, RB_DOCUMENT_CLASSES,
                "unit module_size overlap precision recall auc log10_p_value_adjusted class", rows,
                count);
@@ -231,9 +235,9 @@ static void print_classes(const answers *a, int64_t *rows) {
                d->aucs.n_groups);
 }
 
-static int by_p_value(const void *a, const void *b, void *document) {
+static int by_p_value(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    const rb_covariate_test *rows = ((const rb_document *)document)->covariate_tests.rows;
+    const rb_covariate_test *rows = sorted->covariate_tests.rows;
     double p = rows[x].log10_p_value, q = rows[y].log10_p_value;
     bool no_p = isnan(p), no_q = isnan(q);
     int order = no_p || no_q ? no_p - no_q : (p > q) - (p < q);
@@ -247,8 +251,9 @@ static void print_covariates(const answers *a, int64_t *rows) {
     int64_t covariates = rb_covariates_count(a->covariates);
     for (int64_t r = 0; r < covariates * units; r++)
         rows[r] = r;
+    sorted = d;
     for (int64_t c = 0; c < covariates; c++) {
-        qsort_r(rows + c * units, (size_t)units, sizeof *rows, by_p_value, (void *)d);
+        qsort(rows + c * units, (size_t)units, sizeof *rows, by_p_value);
         memmove(rows + c * shown, rows + c * units, (size_t)shown * sizeof *rows);
     }
     print_part(a, RB_DOCUMENT_COVARIATES,

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/random.h> /* getentropy, on macOS */
+#include <unistd.h>
 
 static const rb_option model_options[] = {
     {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
@@ -63,7 +64,7 @@ static rb_error on_progress(const rb_progress *p, void *user) {
 /* A seed that a person can copy. */
 int64_t draw_seed(void) {
     uint32_t seed = 0;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint32_t)(uintptr_t)&seed;
+    if (getentropy(&seed, sizeof seed)) seed = (uint32_t)(uintptr_t)&seed;
     return (int64_t)(seed & 0x7FFFFFFF);
 }
 

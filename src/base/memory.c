@@ -19,7 +19,9 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product) {
 static void ask_for_large_pages(char *memory, size_t bytes) {
     enum { PAGE = 1 << 12, LARGE = 1 << 22 };
     size_t skipped = (size_t)(-(uintptr_t)memory % PAGE);
+#ifdef MADV_HUGEPAGE /* of Linux */
     if (bytes >= LARGE) madvise(memory + skipped, bytes - skipped, MADV_HUGEPAGE);
+#endif
 }
 
 void *rb_alloc(rb_context *ctx, int64_t count, size_t size) {

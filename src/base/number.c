@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <xlocale.h> /* newlocale, uselocale */
+#endif
 
 enum {
     MAX_DIGITS = 19,  /* as many always fit into 64 bits */

@@ -22,7 +22,7 @@ struct json_t *rb_json_text(const char *text) {
     char *mended = json ? NULL : malloc(3 * strlen(text) + 1), *to = mended;
     for (const char *c = text; mended && *c;) {
         size_t length = character(c);
-        to = length ? mempcpy(to, c, length) : stpcpy(to, unknown);
+        to = length ? (char *)memcpy(to, c, length) + length : stpcpy(to, unknown);
         c += length ? length : 1;
     }
     if (mended) {

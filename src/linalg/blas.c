@@ -16,6 +16,9 @@ const char *rb_version(void) {
 }
 
 /* What some have besides BLAS and LAPACK; NULL in others. */
+#ifdef __APPLE__
+#include "blas_macos.h"
+#else
 #define OPTIONAL __attribute__((weak))
 OPTIONAL char *openblas_get_config(void);
 OPTIONAL char *openblas_get_corename(void);
@@ -25,6 +28,7 @@ OPTIONAL int64_t bli_thread_get_num_threads(void);
 OPTIONAL void bli_thread_set_num_threads(int64_t threads);
 OPTIONAL int omp_get_max_threads(void);
 OPTIONAL void omp_set_num_threads(int threads);
+#endif
 
 /* OpenBLAS falls back to narrower kernels on processors younger than itself: half the speed or
  * less. */

@@ -27,7 +27,7 @@ failed=$(mktemp -u)
 # The core knows no file and no picture: floors 1 to 7 are one library, and use the C library and a BLAS.
 grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
     grep -vE '^src/(io|plot|nets|media|cl|mpi)/' |
-    grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/(mman|resource|stat)\.h|(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd)\.h)' |
+    grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/(mman|resource|stat)\.h|(assert|ctype|dirent|dlfcn|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd|xlocale)\.h)' |
     sed 's/:[0-9]*:#include / /' | while read -r file include; do
     wrong "$file" "$include" "the core needs the C library and a BLAS alone"
 done
