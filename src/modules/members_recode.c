@@ -8,7 +8,11 @@
  * from the sums that are there. Then z of a sample minimises
  *     1/2 sum_k (v_k - a_k - b_k'z)^2 / psi_k + 1/2 |z|^2,
  * z >= 0 where the model has no codes below 0, by sweeps over the units.
- * Units without features have no part in it and keep their codes. */
+ * Units without features have no part in it and keep their codes.
+ *
+ * Samples may be noisier than others. The noise of one, as a share of the features',
+ *     v = 1/m sum_k (v_k - a_k - b_k'z)^2 / psi_k,
+ * is what its codes are compared with: |z| / v^(1/2). */
 #include "members.h"
 
 #include <float.h>
@@ -31,7 +35,8 @@ struct rb_recode {
     rb_dense precision;     /* I + b' Psi^-1 b */
     double *constant;       /* sum_k a_k b_k / psi_k of each unit */
     double *information;    /* of the samples so far */
-    double *noise;          /* psi */
+    rb_powers *codes;       /* likewise, over the samples' noise */
+    double *mean, *noise;   /* a and psi */
     int64_t *units;         /* their indices in the model */
     rb_dense linear, sides; /* of a tile; of units in the order of `units` */
     rb_spd *factor;         /* of the precision, where codes have signs */
@@ -51,6 +56,8 @@ static rb_error recode_new(rb_scratch *m, int64_t features, int64_t count, rb_re
     r->has = rb_take(m, count, sizeof *r->has);
     r->constant = rb_take(m, count, sizeof *r->constant);
     r->information = rb_take(m, count, sizeof *r->information);
+    r->codes = rb_take(m, count, sizeof *r->codes);
+    r->mean = rb_take(m, features, sizeof *r->mean);
     r->noise = rb_take(m, features, sizeof *r->noise);
     r->units = rb_take(m, count, sizeof *r->units);
     rb_dense_take(m, RB_FLOAT64, features, count, &r->loadings);
@@ -90,6 +97,7 @@ static void fit_feature(const rb_refit *first, rb_recode *r, const bool *belongs
         mean -= f->b[a] * first->code_sums[u] / n / r->rms[f->own[a]];
         rb_dense_set(r->loadings, k, f->own[a], f->b[a]);
     }
+    r->mean[k] = mean;
     r->noise[k] = fmax(fmax(rest, LEAST_NOISE * square) / fmax(n - 1 - (double)own, 1), DBL_MIN);
     for (int64_t a = 0; a < own; a++) {
         r->has[f->own[a]] = true;
@@ -174,14 +182,33 @@ static rb_error hold_tile(rb_context *ctx, rb_recode *r, int64_t rows) {
     return err ? err : rb_dense_new(ctx, RB_FLOAT64, rows, r->count, &r->sides);
 }
 
+/* The noise of a sample, v, from products that are there: linear = b' Psi^-1 (v - a). */
+static double noise_of_sample(const rb_recode *r, const double *values, const double *linear,
+                              const double *z) {
+    double rest = 0;
+    for (int64_t k = 0; k < r->loadings.rows; k++)
+        rest += (values[k] - r->mean[k]) * (values[k] - r->mean[k]) / r->noise[k];
+    for (int64_t j = 0; j < r->count; j++) {
+        const double *row = rb_dense_row(r->precision, j);
+        double product = -z[j]; /* of b' Psi^-1 b z */
+        for (int64_t c = 0; c < r->count; c++)
+            product += row[c] * z[c];
+        rest += z[j] * (product - 2 * linear[j]);
+    }
+    return fmax(rest / (double)r->loadings.rows, DBL_MIN);
+}
+
 /* Into the columns of the model; what they tell of the samples. */
-static void note_codes(rb_recode *r, rb_dense found, rb_dense codes) {
+static void note_codes(rb_recode *r, rb_dense values, rb_dense linear, rb_dense found,
+                       rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
         const double *z = rb_dense_row(found, i);
         double *row = rb_dense_row(codes, i);
+        double noise = noise_of_sample(r, rb_dense_row(values, i), rb_dense_row(linear, i), z);
         for (int64_t j = 0; j < r->count; j++) {
             if (!r->has[j]) continue;
             row[r->units[j]] = z[j];
+            rb_powers_add(&r->codes[j], fabs(z[j]) / sqrt(noise));
             double signal = rb_dense_get(r->precision, j, j) - 1;
             r->information[j] += 0.5 * log1p(z[j] * z[j] * signal);
         }
@@ -204,7 +231,7 @@ rb_error rb_recode_tile(rb_context *ctx, rb_recode *r, rb_dense values, rb_dense
         err = rb_parallel_or_stop(ctx, linear.rows, solve_sample, &coding);
     else
         rb_spd_solve_right(r->factor, linear, found);
-    if (!err) note_codes(r, found, codes);
+    if (!err) note_codes(r, values, linear, found, codes);
     return err;
 }
 
@@ -219,4 +246,18 @@ double rb_recoded_information(const rb_refit *refit, const rb_tested_units *unit
         if (sure[k * r->count + j]) sum += 0.5 * log1p(b * b * squares / r->noise[k]);
     }
     return fmin(sum, r->information[j]);
+}
+
+/* A unit of fewer features has codes that are hardly more than these features. */
+static const double LEAST_FEATURES = 6;
+
+double rb_recoded_share_of_noise(const rb_refit *refit, int64_t j, const bool *sure) {
+    const rb_recode *r = refit->recode;
+    rb_powers loadings = {0};
+    for (int64_t k = 0; k < r->loadings.rows; k++) {
+        double b = rb_dense_get(r->loadings, k, j);
+        if (sure[k * r->count + j]) rb_powers_add(&loadings, fabs(b) / sqrt(r->noise[k]));
+    }
+    if (loadings.active < LEAST_FEATURES) return 0;
+    return rb_share_of_noise(&r->codes[j], refit->n_samples, &loadings, r->loadings.rows);
 }

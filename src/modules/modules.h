@@ -36,6 +36,9 @@ typedef struct rb_powers {
 } rb_powers;
 
 void rb_powers_add(rb_powers *powers, double size);
+/* What samples and features share, over what the best block of white noise has. */
+double rb_share_of_noise(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
+                         int64_t n_features);
 /* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
  * divided by the standard deviation of the noise. */
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
@@ -202,6 +205,8 @@ double rb_refit_rms(const rb_refit *refit, int64_t unit);
 /* The information of such codes, and that of them about the features of a unit (`sure`). */
 double rb_recoded_information(const rb_refit *refit, const rb_tested_units *units, int64_t j,
                               const bool *sure);
+/* The share of noise (role.c) of a tested unit, by them; 0: it has too few features to tell. */
+double rb_recoded_share_of_noise(const rb_refit *refit, int64_t j, const bool *sure);
 /* Posterior standard deviations of codes of mean square 1, one per unit. */
 rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
                                  const rb_tested_units *units, double *deviations);

@@ -59,6 +59,7 @@ typedef struct unit {
     rb_powers loadings, halves[2]; /* of Psi^-1/2 W_j, and of codes of either sign */
     double information;
     double worth;   /* what units are ranked by */
+    double refound; /* the share of noise of its codes found anew; 0: not known */
     int64_t column; /* of the tested units, which it is */
     double share;   /* of a module that spare units may have together */
     bool shares;
@@ -270,6 +271,14 @@ static void keep_one_of_alike(const extraction *e, reading *readings, int64_t co
     }
 }
 
+/* Of a unit whose codes are 0 or above and should mostly be 0. */
+static rb_unit_role role_of(const extraction *e, const unit *u) {
+    static const double MORE_THAN_NOISE = 1.6;
+    rb_unit_role role =
+        rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
+    return role == RB_UNIT_SPARE && u->refound > MORE_THAN_NOISE ? RB_UNIT_MODULE : role;
+}
+
 /* The modules that the living units give, ranked; how many. readings: twice as many. */
 static int64_t read_units(const extraction *e, reading *readings) {
     rb_rule_kind kind = e->rule.kind;
@@ -280,10 +289,7 @@ static int64_t read_units(const extraction *e, reading *readings) {
         const unit *u = &e->units[r];
         int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
         reading whole = {r, BOTH, {.score = u->worth}};
-        if (e->input->sparse_codes && !e->negative) {
-            whole.note.role =
-                rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
-        }
+        if (e->input->sparse_codes && !e->negative) whole.note.role = role_of(e, u);
         readings[count++] = sided ? read_side(u, r, side, RB_UNIT_MODULE) : whole;
         if (sided && stands(&u->halves[!side]))
             readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
@@ -429,8 +435,10 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
     }
     rb_tested_units again = {e->living, units->index, rms, units->root};
     err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->options->level, &second);
-    for (int64_t r = 0; !err && r < e->living; r++)
+    for (int64_t r = 0; !err && r < e->living; r++) {
         e->units[r].worth = rb_recoded_information(e->recoded, units, r, anew);
+        e->units[r].refound = rb_recoded_share_of_noise(e->recoded, r, anew);
+    }
     for (int64_t at = 0; !err && at < input->n_features * e->living; at++)
         e->features[at] = e->features[at] || sure[at];
     (void)rb_scratch_end(&scratch);

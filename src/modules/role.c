@@ -14,6 +14,8 @@
  *                and for small modules. Fewer than 100 features are drawn further: units of noise
  *                have at most 0.05 of B at 50, 0.02 at 25.
  *   module       neither
+ * A unit that is spare so is a module yet if codes that are found anew and loadings that are
+ * refitted to them, which are not drawn towards 0, tell more than noise may (members_recode.c).
  */
 #include "modules.h"
 
@@ -47,17 +49,19 @@ static double choices(double some, double all) {
     return some > 0 ? some * log(all / some) : 0;
 }
 
-static bool is_spare(const rb_powers *z, double n, const rb_powers *b, double m) {
+double rb_share_of_noise(const rb_powers *z, int64_t n_samples, const rb_powers *b,
+                         int64_t n_features) {
     double rows = number_of(z), columns = number_of(b);
     double shared = (z->square - z->largest) * (b->square - b->largest);
-    double noise =
-        pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, n) + 2 * choices(columns, m);
-    return shared <= SPARE * fmin(1, m / FEW_FEATURES) * noise;
+    double noise = pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, (double)n_samples) +
+                   2 * choices(columns, (double)n_features);
+    return noise > 0 ? shared / noise : 0;
 }
 
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
                         int64_t n_features) {
     if (is_background(codes, (double)n_samples)) return RB_UNIT_BACKGROUND;
-    bool spare = is_spare(codes, (double)n_samples, loadings, (double)n_features);
+    double most = SPARE * fmin(1, (double)n_features / FEW_FEATURES);
+    bool spare = rb_share_of_noise(codes, n_samples, loadings, n_features) <= most;
     return spare ? RB_UNIT_SPARE : RB_UNIT_MODULE;
 }
