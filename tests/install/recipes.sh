@@ -1,9 +1,9 @@
-# Recipes for other packagers: each is read by a program that knows its language; options of CMake are there; Homebrew's names the
+# Recipes for other packagers: each is read by a program that knows its language, and checked by the linters that Debian has; options of CMake are there; Homebrew's names the
 # libraries that ./run does; the checksum is that of the tarball.
 set -eu
 . "$SOURCE/tests/lib/skip.sh"
 [ -n "${RAREBIT:-}" ] && git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip "a release is made of a checkout of git, with the tool"
-need command ruby nix-instantiate
+need command ruby nix-instantiate rubocop yamllint flake8
 need_python yaml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,6 +17,9 @@ grep -n '@[A-Z0-9]*@' ./* && fail "a template is not filled"
 sum=$(sha256sum ../rarebit-*.tar.gz | cut -d ' ' -f 1)
 [ "$(grep -lF "$sum" ./* | wc -l)" = 4 ] || fail "a recipe names another tarball"
 ruby -c rarebit.rb >/dev/null
+HOME=$work rubocop --only Lint,Security rarebit.rb >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+yamllint -s -d '{extends: default, rules: {line-length: disable, document-start: disable}}' meta.yaml
+flake8 --isolated --max-line-length 100 --extend-ignore F403,F405 package.py # names are Spack's, as in all of its packages
 nix-instantiate --parse default.nix >/dev/null
 "$python" -B -c "
 import ast, yaml
