@@ -98,13 +98,12 @@ watched <- function(data, callback, verbose, call) {
 new_watch <- function(callback, verbose) {
   watch <- new.env(parent = emptyenv())
   if (is.null(callback) && !verbose) return(watch)
-  last <- -Inf
+  watch$told <- -Inf
   watch$each <- function(p) {
-    now <- p$elapsed
-    if (verbose && (now - last >= 1 || p$iteration == p$iterations)) {
-      cat(sprintf("iteration %.0f of %.0f, objective %.6g, %.0f s\n", p$iteration, p$iterations,
-                  p$objective, p$elapsed), file = stderr())
-      last <<- now
+    if (verbose && (p$elapsed - watch$told >= 1 || p$iteration == p$iterations)) {
+      message(sprintf("iteration %.0f of %.0f, objective %.6g, %.0f s", p$iteration, p$iterations,
+                      p$objective, p$elapsed))
+      watch$told <- p$elapsed
     }
     if (is.null(callback)) return(TRUE)
     tryCatch(!identical(callback(p), FALSE), error = function(e) {

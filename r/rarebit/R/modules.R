@@ -45,7 +45,7 @@ as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE,
              features = one(function(m) nrow(m$features), 1L),
              up = one(function(m) top_features(m$features, 1, top), ""),
              down = one(function(m) top_features(m$features, -1, top), ""), row.names = row.names)
-  if (is.null(chances)) frame else cbind(frame[1:4], chances, frame[-(1:4)])
+  if (is.null(chances)) frame else cbind(frame[seq_len(4)], chances, frame[-seq_len(4)])
 }
 
 print.rarebit_modules <- function(x, ...) {

@@ -72,7 +72,7 @@ scores_of <- function(net, data, labels, threads) {
   outputs <- .Call(C_outputs, pointer_of(net))
   if (is.null(outputs)) stop("a model of ", net$method, " predicts no labels: leave them out", call. = FALSE)
   found <- said(.Call(C_score, pointer_of(net), labelled(data, labels, NULL), threads))
-  structure(unlist(found[1:7]), confusion = if (!is.null(found$confusion))
+  structure(unlist(found[seq_len(7)]), confusion = if (!is.null(found$confusion))
     with_names(found$confusion, as.vector(outputs), as.vector(outputs)))
 }
 
