@@ -116,26 +116,24 @@ typedef struct study {
 
 static const double DEAD = -INFINITY;
 
-/* The largest score of the sides of each unit; `rule`: NULL where the model decides, and test says
- * whether that was the rule test. */
-static rb_error find_scores(rb_context *ctx, const rb_model *model, rb_source *source,
-                            const char *rule, double *values, bool *test) {
+/* Modules by a rule; NULL: by that which suits the model. */
+static rb_error find_by(rb_context *ctx, const rb_model *model, rb_source *source, const char *rule,
+                        rb_modules **modules) {
     rb_options *options = NULL;
-    rb_modules *modules = NULL;
     rb_error err = rb_options_new(ctx, NULL, &options);
     err = err ? err : rb_options_add(ctx, options, rb_modules_group());
     if (!err && rule) err = rb_options_set(ctx, options, "rule", rule);
-    err = err ? err : rb_modules_find(ctx, model, source, options, &modules);
-    for (int64_t u = 0; !err && u < rb_model_units(model); u++)
-        values[u] = DEAD;
-    for (int64_t r = 0; !err && r < modules->count; r++) {
+    err = err ? err : rb_modules_find(ctx, model, source, options, modules);
+    rb_options_free(options);
+    return err;
+}
+
+/* The largest score of the sides of each unit that lives. */
+static void note_scores(const rb_modules *modules, double *values) {
+    for (int64_t r = 0; r < modules->count; r++) {
         double *value = &values[modules->list[r].unit];
         *value = fmax(*value, modules->notes[r].score);
     }
-    *test = !err && strcmp(modules->rule, "test") == 0;
-    rb_modules_free(modules);
-    rb_options_free(options);
-    return err;
 }
 
 /* Units without information are dead. */
@@ -144,7 +142,7 @@ static void mark_dead(double *values, int64_t units) {
         if (values[u] <= 0) values[u] = DEAD;
 }
 
-/* Of a consensus one of its fits is made again: its units are means of theirs. */
+/* Of a consensus one of its fits is made again: its units are means of theirs. `values`: DEAD. */
 static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matrix *data,
                         double *values) {
     rb_model *refitted = NULL;
@@ -156,14 +154,16 @@ static rb_error measure(rb_context *ctx, const study *s, int kind, const rb_matr
     if (!err && refitted && rb_model_status(refitted) == RB_STATUS_STOPPED)
         err = RB_ERROR_STOPPED; /* half a fit is none */
     const rb_model *model = refitted ? refitted : s->model;
-    bool test;
+    rb_modules *modules = NULL;
     if (!err && kind == PERMUTED && s->scored) {
-        err = find_scores(ctx, model, source, "test", values, &test);
+        err = find_by(ctx, model, source, "test", &modules);
+        if (!err) note_scores(modules, values);
     } else if (!err && kind == PERMUTED) {
         err = rb_unit_information(ctx, model, source, values);
         mark_dead(values, rb_model_units(model));
     }
     if (!err && kind == ROTATED) err = rb_unit_shapes(ctx, model, data, &s->blocks, values);
+    rb_modules_free(modules);
     rb_model_free(refitted);
     rb_source_free(source);
     return err;
@@ -516,19 +516,20 @@ static rb_error choose_nulls(rb_context *ctx, study *s, double *values) {
 static rb_error take_scores(rb_context *ctx, study *s, double *values) {
     rb_context *quiet = NULL;
     rb_source *source = NULL;
-    double *scores = rb_alloc(ctx, s->units, sizeof *scores);
-    rb_error err = scores ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : rb_context_child(ctx, &quiet);
+    rb_modules *modules = NULL;
+    rb_error err = rb_context_child(ctx, &quiet);
     err = err ? err : rb_source_from_matrix(ctx, s->matrix, &source);
     if (!err) {
-        err = find_scores(quiet, s->model, source, NULL, scores, &s->scored);
+        err = find_by(quiet, s->model, source, NULL, &modules);
         if (err) rb_fail(ctx, err, "%s", rb_context_error(quiet));
     }
-    for (int64_t u = 0; !err && s->scored && u < rb_model_units(s->model); u++)
-        values[u] = scores[u];
+    s->scored = !err && strcmp(modules->rule, "test") == 0;
+    for (int64_t u = 0; s->scored && u < s->units; u++)
+        values[u] = DEAD;
+    if (s->scored) note_scores(modules, values);
+    rb_modules_free(modules);
     rb_source_free(source);
     rb_context_free(quiet);
-    rb_free(scores);
     return err;
 }
 

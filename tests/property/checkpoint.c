@@ -295,6 +295,8 @@ static void truncation_goes_on(void **state) {
         interrupt_often(p, methods[m], &et, fit, NULL, 7);
         et.prior_per_cause = true;
         interrupt_often(p, methods[m], &et, fit, NULL, 11);
+        et.values = "0,1,2";
+        interrupt_often(p, methods[m], &et, fit, NULL, 17);
     }
 }
 

@@ -323,6 +323,7 @@ static void units_beyond_the_rank_are_dead(void **state) {
         assert_ok(p->ctx, rb_evaluate(p->ctx, model, source, &metrics));
         assert_true(rb_metrics_get(metrics, "variance_explained") > 0.9999);
         assert_true(isfinite(rb_metrics_get(metrics, "log_likelihood")));
+        assert_close(rb_metrics_get(metrics, "sparseness"), (double)(UNITS - 2) / UNITS, 1e-12);
         rb_metrics_free(metrics);
         rb_model_free(model);
     }

@@ -512,7 +512,7 @@ static void wrong_labels_are_refused(void **state) {
     (void)state;
     static const char *const names[] = {"a", "b", "c"}, *const others[] = {"a", "b", "d"};
     int64_t bad[N];
-    double targets[N] = {0};
+    double targets[2 * N] = {0};
     rb_labelled data = train.labelled, with = valid.labelled;
     memcpy(bad, train.class_of, sizeof bad);
     bad[17] = 3;
@@ -534,6 +534,10 @@ static void wrong_labels_are_refused(void **state) {
     refuse(RB_ERROR_DATA, "target 0 of sample 5", "outputs=linear", &data, NULL);
     targets[5] = 2;
     refuse(RB_ERROR_DATA, "must be 0 to 1", "outputs=logistic", &data, NULL);
+    targets[5] = 0;
+    data.n_values = 2;
+    targets[N + 7] = INFINITY;
+    refuse(RB_ERROR_DATA, "target 1 of sample 123", "outputs=linear", &data, NULL);
     data.size = 3;
     refuse(RB_ERROR_ARGUMENT, "rb_labelled", "", &data, NULL);
 }
