@@ -455,4 +455,5 @@ const rb_method rb_method_ica = {
     .evaluate = factors_linear_evaluate,
     .arrays = factors_linear_arrays,
     .no_samples = "its codes have no distribution",
+    .spreads = factors_spread,
 };

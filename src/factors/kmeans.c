@@ -343,10 +343,9 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error end(rb_context *ctx, void *state, bool *again) {
     kmeans_fit *fit = state;
-    (void)ctx;
     fit->measured = true;
     *again = !fit->base.done && fit->chosen < fit->options.units;
-    if (*again) kmeans_start_end(fit);
+    if (*again) kmeans_start_end(ctx, fit);
     return RB_OK;
 }
 
@@ -369,6 +368,7 @@ static void fill_empty(rb_context *ctx, kmeans_fit *fit, int64_t j) {
     int64_t from = widest(fit), m = fit->totals.cols;
     if (from < 0) return;
     void *sample = rb_dense_row(fit->rows, from);
+    rb_comm_sample(ctx, &fit->base.problem, fit->place[from], rb_dense_rows(fit->rows, from, 1));
     rb_axpy(ctx, fit->rows.type, m, -1, sample, rb_dense_row(fit->totals, from));
     rb_axpy(ctx, fit->rows.type, m, 1, sample, rb_dense_row(fit->totals, j));
     fit->counts[from]--;
@@ -562,4 +562,5 @@ const rb_method rb_method_kmeans = {
     .coder_free = factors_coder_free,
     .encode = encode,
     .draw = draw,
+    .spreads = factors_spread,
 };

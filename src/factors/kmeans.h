@@ -68,6 +68,6 @@ static inline int64_t kmeans_trials(int64_t units) {
 /* ---- the start (kmeans_start.c) ---- */
 
 rb_error kmeans_start_block(rb_context *ctx, kmeans_fit *fit, const rb_block *block);
-void kmeans_start_end(kmeans_fit *fit);
+void kmeans_start_end(rb_context *ctx, kmeans_fit *fit);
 
 #endif

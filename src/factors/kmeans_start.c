@@ -118,16 +118,19 @@ rb_error kmeans_start_block(rb_context *ctx, kmeans_fit *fit, const rb_block *bl
 }
 
 /* Where every sample is a centre already, the next ones are like the first. */
-static void take(const kmeans_fit *fit, int64_t pair, int64_t trials, rb_dense to) {
-    rb_dense_copy(fit->won[pair] < 0 ? rb_dense_rows(fit->centres, 0, 1)
-                                     : rb_dense_rows(fit->candidates, trials + pair, 1),
-                  to);
+static void take(rb_context *ctx, const kmeans_fit *fit, int64_t pair, rb_dense to) {
+    int64_t trials = kmeans_trials(fit->options.units);
+    bool none = fit->won[pair] < 0;
+    rb_dense row =
+        none ? rb_dense_rows(fit->centres, 0, 1) : rb_dense_rows(fit->candidates, trials + pair, 1);
+    if (!none) rb_comm_sample(ctx, &fit->base.problem, fit->won[pair], row);
+    rb_dense_copy(row, to);
 }
 
-void kmeans_start_end(kmeans_fit *fit) {
+void kmeans_start_end(rb_context *ctx, kmeans_fit *fit) {
     int64_t trials = kmeans_trials(fit->options.units), best = 0;
     if (fit->chosen == 0) {
-        take(fit, 0, trials, rb_dense_rows(fit->centres, 0, 1));
+        take(ctx, fit, 0, rb_dense_rows(fit->centres, 0, 1));
         fit->chosen = 1;
         return;
     }
@@ -139,6 +142,6 @@ void kmeans_start_end(kmeans_fit *fit) {
         fit->chosen++;
     }
     for (int64_t r = 0; r < trials; r++)
-        take(fit, best * trials + r, trials, rb_dense_rows(fit->candidates, r, 1));
+        take(ctx, fit, best * trials + r, rb_dense_rows(fit->candidates, r, 1));
     fit->tried_count = trials;
 }

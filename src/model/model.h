@@ -228,6 +228,9 @@ static inline int64_t rb_group_first(const rb_problem *p, int64_t group) {
     return rb_smaller(block * p->block_samples, p->n_samples);
 }
 
+/* What the process that has a sample knows of it, a row without gaps, comes to all (share.c). */
+void rb_comm_sample(rb_context *ctx, const rb_problem *problem, int64_t sample, rb_dense row);
+
 /* All arrays of the parts, as zeros, into a state of zeros. On failure nothing leaks after
  * rb_parts_free, which is right for a state of zeros as well. */
 rb_error rb_parts_new(rb_context *ctx, const rb_part *parts, const rb_shape *shape, void *state);

@@ -79,6 +79,13 @@ static rb_error walk(struct sharing *s, int64_t n) {
     return err;
 }
 
+void rb_comm_sample(rb_context *ctx, const rb_problem *problem, int64_t sample, rb_dense row) {
+    int64_t own = sample - problem->first;
+    double owner = own >= 0 && own < problem->own ? rb_rank(ctx) : -1;
+    rb_comm_max(ctx, 1, &owner);
+    rb_comm_broadcast(ctx, (int)owner, row.data, bytes_of(row));
+}
+
 rb_error rb_coder_walk(rb_context *ctx, rb_coder *coder, rb_error err, int64_t n, bool blocks,
                        rb_rows_fn fn, void *user) {
     struct sharing s = {ctx, coder, blocks, fn, user, .own = {0}};

@@ -47,18 +47,16 @@ void rfn_candidates_free(rfn_sums *sums) {
 rb_error rfn_share_candidates(rb_context *ctx, const rb_problem *problem,
                               const rfn_progress *progress, rfn_sums *sums) {
     int64_t l = sums->s.cols;
-    size_t bytes = (size_t)(sums->u.rows + l) * rb_type_size(sums->s.type);
+    int64_t values = sums->u.rows + l;
     bool held = true;
     if (rb_ranks(ctx) == 1) return RB_OK;
     for (int64_t j = 0; j < l; j++)
         if (!progress->alive[j] && sums->place[j] >= 0) held = held && candidate_of(ctx, sums, j);
     rb_error err = rb_comm_agree(ctx, held ? RB_OK : RB_ERROR_MEMORY);
     for (int64_t j = 0; !err && j < l; j++) {
-        int64_t own = sums->place[j] - problem->first;
-        double owner = own >= 0 && own < problem->own ? rb_rank(ctx) : -1;
-        if (progress->alive[j] || sums->place[j] < 0) continue;
-        rb_comm_max(ctx, 1, &owner);
-        rb_comm_broadcast(ctx, (int)owner, sums->candidates[j], bytes);
+        if (!progress->alive[j] && sums->place[j] >= 0)
+            rb_comm_sample(ctx, problem, sums->place[j],
+                           (rb_dense){sums->candidates[j], 1, values, values, sums->s.type});
     }
     return err;
 }

@@ -11,7 +11,7 @@ struct fit_case {
     const char *name;
     const char *method;
     int64_t n, m;
-    bool sparse, single;
+    bool sparse, warm; /* warm: from a model of which a centre has no samples */
     const char *options[8][2];
 };
 
@@ -86,6 +86,15 @@ static const struct fit_case cases[] = {
      .m = 6,
      .sparse = true,
      .options = {{"iterations", "9"}}},
+    {.name = "kmeans", .method = "kmeans", .n = 33000, .m = 8},
+    {.name = "kmeans, sparse", .method = "kmeans", .n = 70000, .m = 6, .sparse = true},
+    {.name = "kmeans, an empty centre", .method = "kmeans", .n = 33000, .m = 8, .warm = true},
+    {.name = "ica", .method = "ica", .n = 33000, .m = 8},
+    {.name = "ica, one by one",
+     .method = "ica",
+     .n = 33000,
+     .m = 8,
+     .options = {{"algorithm", "deflation"}}},
     {.name = "linca",
      .method = "linca",
      .n = 18000,
@@ -162,7 +171,14 @@ static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model, rb_
     if (t->limit > 0 && ctx->comm.rank == 1) ctx->allocations_left = t->limit;
     int left = 4;
     if (t->stops) rb_context_on_progress(ctx, stop_after, &left);
-    err = err ? err : rb_fit(ctx, options, source, NULL, model);
+    rb_model *start = NULL;
+    if (!err && t->c->warm) { /* sample 0 is far from all others, and not so in the second fit */
+        *(double *)(uintptr_t)t->values *= 1e4;
+        err = rb_fit(ctx, options, source, NULL, &start);
+        *(double *)(uintptr_t)t->values /= 1e4;
+    }
+    err = err ? err : rb_fit(ctx, options, source, start, model);
+    rb_model_free(start);
     if (!err && metrics) err = rb_evaluate(ctx, *model, source, metrics);
     rb_options_free(options);
     rb_source_free(source);
@@ -321,7 +337,6 @@ static void what_processes_cannot_do_is_refused(void **state) {
         {"rfn", "estep", "cascade", "cannot try candidates"},
         {"rfn", "batch-size", "100", "leave out `batch-size`"},
         {"rfn", "accelerate", "nesterov", "leave out `accelerate`"},
-        {"kmeans", "iterations", "3", "'kmeans' cannot be fitted by several processes"},
     };
     double *values = fixture_values(400, 6, 3, 7);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -376,6 +391,8 @@ static const struct fit_case kept[] = {
     {.name = "one group", .method = "rfn", .n = 500, .m = 6},
     {.name = "nmf", .method = "nmf", .n = 33000, .m = 6, .options = {{"non-negative", ""}}},
     {.name = "fabia", .method = "fabia", .n = 33000, .m = 6},
+    {.name = "kmeans", .method = "kmeans", .n = 33000, .m = 6},
+    {.name = "ica", .method = "ica", .n = 33000, .m = 6},
 };
 
 static void any_number_goes_on(void **state) {
