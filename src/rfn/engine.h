@@ -46,6 +46,7 @@ typedef struct rfn_sums {
     rb_dense lacking; /* l x m: sum of Sigma_i w_k over the samples that lack feature k */
     rb_dense sigma;   /* l x l, lower: sum of Sigma_i */
     double log_det;   /* sum of ln |Sigma_i| */
+    double constant;  /* sum of mu_p' Q, in a pass that collects */
     double *imputed;  /* m: squares of what missing values are taken for */
 } rfn_sums;
 

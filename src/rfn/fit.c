@@ -53,6 +53,7 @@ static const rb_field sums_fields[] = {
      RFN_FEATURES},
     {"sum_sigma", offsetof(rfn_sums, sigma), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_LACKS, RFN_LACKS},
     {"sum_log_det", offsetof(rfn_sums, log_det), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"sum_constant", offsetof(rfn_sums, constant), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
     {"imputed", offsetof(rfn_sums, imputed), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
     {0},
 };

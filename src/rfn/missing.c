@@ -120,9 +120,13 @@ static void sort_by_first(rfn_keyed *list, int64_t count) {
 }
 
 rb_error rfn_missing_survey_end(rfn_missing *f) {
-    int64_t n = f->setup->problem.own;
+    const rb_problem *problem = &f->setup->problem;
+    int64_t n = problem->own, end = problem->first_group + problem->own_groups;
     rfn_keyed *list = f->keyed;
-    sort_by_first(list, n);
+    for (int64_t g = problem->first_group; g < end; g++) {
+        int64_t first = rb_group_first(problem, g), after = rb_group_first(problem, g + 1);
+        sort_by_first(list + first - problem->first, after - first);
+    }
     for (int64_t i = 0; i < n; i++) {
         f->count += rfn_key_begins(list, i);
         f->of[list[i].sample] = (int32_t)(f->count - 1);
@@ -237,6 +241,11 @@ static void note_curvature(rfn_missing *f, rb_dense precisions) {
     }
 }
 
+void rfn_missing_collected(rb_context *ctx, rfn_missing *f, const rfn_sums *sums) {
+    f->constant = sums->constant;
+    rb_comm_max(ctx, f->setup->options.units, f->curvature);
+}
+
 rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_parameters *parameters,
                              const rb_block *block, rb_dense weighted, rb_dense linear,
                              rb_dense means) {
@@ -266,37 +275,61 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
 /* ---- newton ---- */
 
 struct projecting {
-    rb_context *ctx;
     rfn_missing *f;
+    const rfn_slices *slices;
     rb_dense codes;
-    bool last;
+    double *parts; /* l x (sum, sum of squares) x groups */
 };
+
+static void add_unit(void *arg, int64_t j, int worker) {
+    (void)worker;
+    const struct projecting *p = arg;
+    const rfn_slices *s = p->slices;
+    double *sums = p->parts + 2 * j * s->groups, *squares = sums + s->groups;
+    for (int64_t g = 0; g < s->groups; g++) {
+        sums[g] = squares[g] = 0;
+        for (int64_t i = s->bounds[g]; i < s->bounds[g + 1]; i++) {
+            double code = fmax(0, rb_dense_get(p->codes, j, i));
+            sums[g] += code;
+            squares[g] += code * code;
+        }
+    }
+}
 
 static void project_unit(void *arg, int64_t j, int worker) {
     (void)worker;
     const struct projecting *p = arg;
-    rfn_missing *f = p->f;
-    rb_dense row = rb_dense_rows(p->codes, j, 1);
-    double sum = 0, squares = 0, n = (double)row.cols;
-    for (int64_t i = 0; i < row.cols; i++) {
-        double code = fmax(0, rb_dense_get(row, 0, i));
-        sum += code;
-        squares += code * code;
-    }
-    f->positive[j] = squares > 0;
-    f->scale[j] = rfn_unit_scale(&f->setup->options, sum / n, squares / n);
-    bool placed = squares == 0 && f->setup->options.normalize == RB_RFN_NORMALIZE_RMS && !p->last;
-    const rfn_slices all = {.all = row.cols};
-    int64_t place = placed ? rfn_largest(p->ctx, &all, 0, row, row.data) : -1; /* as dead.c has */
-    for (int64_t i = 0; i < row.cols; i++) {
-        double code = fmax(0, rb_dense_get(row, 0, i)) / f->scale[j];
-        rb_dense_set(row, 0, i, i == place ? sqrt(n) : code);
-    }
+    for (int64_t i = 0; i < p->codes.cols; i++)
+        rb_dense_set(p->codes, j, i, fmax(0, rb_dense_get(p->codes, j, i)) / p->f->scale[j]);
 }
 
-void rfn_missing_project(rb_context *ctx, rfn_missing *f, rb_dense codes, bool last) {
-    struct projecting p = {ctx, f, codes, last};
-    rb_parallel(ctx, codes.rows, project_unit, &p);
+rb_error rfn_missing_project(rb_context *ctx, rfn_missing *f, const rfn_slices *slices,
+                             rb_dense codes, bool last) {
+    const rb_rfn_options *options = &f->setup->options;
+    int64_t l = codes.rows;
+    double n = (double)f->setup->problem.n_samples;
+    rb_scratch scratch = {.ctx = ctx};
+    struct projecting p = {f, slices, codes,
+                           rb_take(&scratch, 2 * l * slices->groups, sizeof(double))};
+    double *sums = rb_take(&scratch, 2 * l, sizeof *sums);
+    rb_error err = rb_comm_agree(ctx, scratch.err);
+    if (!err) {
+        rb_parallel(ctx, l, add_unit, &p);
+        rb_add_groups(ctx, 2 * l, slices->groups, p.parts, sums);
+    }
+    for (int64_t j = 0; !err && j < l; j++) {
+        rb_dense row = rb_dense_rows(codes, j, 1);
+        f->positive[j] = sums[2 * j + 1] > 0;
+        f->scale[j] = rfn_unit_scale(options, sums[2 * j] / n, sums[2 * j + 1] / n);
+        bool placed = !f->positive[j] && options->normalize == RB_RFN_NORMALIZE_RMS && !last;
+        /* as dead.c has */
+        int64_t place = placed ? rfn_largest(ctx, slices, 0, row, row.data) : -1;
+        if (placed) rb_dense_zero(row);
+        if (place >= 0) rb_dense_set(row, 0, place, f->scale[j] * sqrt(n));
+    }
+    if (!err) rb_parallel(ctx, l, project_unit, &p);
+    rb_error end = rb_scratch_end(&scratch);
+    return err ? err : end;
 }
 
 /* ---- the second pass ---- */

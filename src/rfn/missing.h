@@ -11,7 +11,7 @@ typedef struct rfn_missing {
     bool on; /* some value is missing */
     const rfn_engine *engine;
     const rfn_setup *setup;
-    /* Of the survey: patterns are counted in the order of their first samples. */
+    /* Of the survey: patterns of a group of samples, counted in the order of their first ones. */
     int64_t count;           /* of patterns */
     int32_t *of;             /* of each sample */
     int64_t *firsts, *sizes; /* of each pattern: its first sample, how many have it */
@@ -55,8 +55,11 @@ void rfn_missing_begin(rfn_missing *missing); /* an E-step */
 rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *missing,
                              const rfn_parameters *parameters, const rb_block *block,
                              rb_dense weighted, rb_dense linear, rb_dense means);
+/* After that pass, in all processes. */
+void rfn_missing_collected(rb_context *ctx, rfn_missing *missing, const rfn_sums *sums);
 /* newton: codes from the means that are in their place, and the scales. */
-void rfn_missing_project(rb_context *ctx, rfn_missing *missing, rb_dense codes, bool last);
+rb_error rfn_missing_project(rb_context *ctx, rfn_missing *missing, const rfn_slices *slices,
+                             rb_dense codes, bool last);
 /* A block in the second pass, given its codes (samples x l): moments with what missing values are
  * expected to be. */
 rb_error rfn_missing_add(rb_context *ctx, rfn_missing *missing, const rfn_parameters *parameters,

@@ -109,10 +109,11 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     if (!rfn_persists(&fit->setup, &fit->progress)) return end_newton(ctx, fit);
     persistent->adds_moments = *again = !persistent->adds_moments;
     bool goes_on = rfn_goes_on(&fit->setup, &fit->progress);
-    if (*again && !goes_on) {
-        rfn_missing_project(ctx, &persistent->missing, fit->codes.values, fit->progress.last);
-        return RB_OK;
-    }
+    if (*again && persistent->missing.on)
+        rfn_missing_collected(ctx, &persistent->missing, &fit->sums);
+    if (*again && !goes_on)
+        return rfn_missing_project(ctx, &persistent->missing, &persistent->work.slices,
+                                   fit->codes.values, fit->progress.last);
     if (*again) {
         if (fit->device)
             rfn_device_linear(fit->device, persistent->weighted, fit->posterior.linear);

@@ -57,6 +57,31 @@ static const struct fit_case cases[] = {
      .n = 33000,
      .m = 6,
      .options = {{"estep", "cyclic"}, {"iterations", "12"}, {"steer-iterations", "8"}}},
+    {.name = "missing values, newton",
+     .method = "rfn",
+     .n = 33000,
+     .m = 8,
+     .options = {{"missing", "model"}, {"estep", "newton"}, {"iterations", "5"}}},
+    {.name = "missing values, traced",
+     .method = "rfn",
+     .n = 33000,
+     .m = 8,
+     .options = {{"missing", "model"}, {"iterations", "5"}, {"trace", "true"}}},
+    {.name = "missing values, a far prior",
+     .method = "rfn",
+     .n = 33000,
+     .m = 6,
+     .options = {{"missing", "model"}, {"prior-mean", "-6"}, {"estep", "newton"}, {"units", "8"}}},
+    {.name = "missing values, linca",
+     .method = "linca",
+     .n = 18000,
+     .m = 9,
+     .options = {{"missing", "model"}, {"iterations", "6"}}},
+    {.name = "missing values, mca",
+     .method = "mca",
+     .n = 18000,
+     .m = 9,
+     .options = {{"missing", "model"}, {"iterations", "6"}}},
     {.name = "pca", .method = "pca", .n = 70000, .m = 12},
     {.name = "pca, randomized",
      .method = "pca",
@@ -249,6 +274,9 @@ static void processes_give_the_bits_of_one(void **state) {
         bool below = !cases[k].options[0][0] || *cases[k].options[0][1];
         for (int64_t e = 0; !below && e < cases[k].n * cases[k].m; e++)
             values[e] = fabs(values[e]);
+        bool lacks = cases[k].options[0][0] && strcmp(cases[k].options[0][0], "missing") == 0;
+        for (int64_t e = 0; lacks && e < cases[k].n * cases[k].m; e++)
+            values[e] = (e * e) % 11 == 4 || (e / 8) % 6 == 5 * (e % 3) ? NAN : values[e];
         struct task t = {.c = &cases[k], .values = values};
         rb_context *ctx = fixture_context();
         rb_model *model;

@@ -126,6 +126,10 @@ static rb_error look_at_patterns(rb_context *ctx, rfn_persistent *p, const rfn_c
         if (!err) p->certificate = fmin(p->certificate, value);
     }
     rb_dense_free(&sum);
+    err = rb_comm_agree(ctx, err);
+    double least = -p->certificate;
+    if (!err) rb_comm_max(ctx, 1, &least);
+    p->certificate = -least;
     return err;
 }
 

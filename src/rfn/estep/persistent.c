@@ -133,8 +133,11 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     }
     if (p->missing.on) {
         rb_dense means = p->wants_means ? codes->values : (rb_dense){0};
-        return rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
-                                   p->problem.linear, means);
+        rb_error err = rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
+                                           p->problem.linear, means);
+        sums->constant += p->missing.constant;
+        p->missing.constant = 0;
+        return err;
     }
     if (!p->block.has_offset) {
         rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
