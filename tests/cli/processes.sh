@@ -73,7 +73,7 @@ for mpi in openmpi mpich; do
     [ "$(grep -c 'cannot read none.npy' out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi fit rfn X.npy -k 3 --estep cascade -o n.h5 && fail "$mpi: fitted by candidates"
     [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
-    started $mpi fit rbm X.npy -k 3 -o n.h5 && fail "$mpi: fitted rbm"
+    started $mpi fit rbm X.npy -k 3 --preset none -o n.h5 && fail "$mpi: fitted rbm"
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi check X.npy && fail "$mpi: checked"
     [ "$(grep -c "'check' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
