@@ -13,10 +13,11 @@ open=
 item() {
     text=$1 todo=$2
     shift 2
-    if "$@" >/dev/null 2>&1; then
+    if said=$("$@" 2>&1); then
         echo "done   $text"
     else
         echo "TO DO  $text: $todo"
+        [ -z "$said" ] || echo "$said" | tail -n 4 | sed 's/^/       /'
         open=yes
     fi
 }
