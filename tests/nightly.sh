@@ -94,7 +94,7 @@ packages() {
     return $status
 }
 
-all='lint clang sanitize threads r_check mutants fuzz long cross packages'
+all='lint clang sanitize threads r_check mutants fuzz long cross processes packages'
 [ $# -gt 0 ] || set -- $all
 for step; do
     case " $all " in

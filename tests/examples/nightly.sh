@@ -32,3 +32,9 @@ for wrong in "dreams" "--fuzz soon"; do
     sh tests/nightly.sh $wrong >out 2>&1 || code=$?
     [ $code = 2 ] || fail "nightly.sh $wrong: exit status $code"
 done
+
+# Each step can be asked for, and ./run help names it.
+for step in $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$SOURCE/tests/nightly.sh" | grep -vx build_tests); do
+    sed -n "s/^all='\(.*\)'/ \1 /p" "$SOURCE/tests/nightly.sh" | grep -q " $step " || fail "the step $step cannot be asked for"
+    (cd "$SOURCE" && ./run help) | grep -qE "[[ ]$step[] ]" || fail "./run help does not name the step $step"
+done
