@@ -8,6 +8,17 @@ const rb_cl_functions *device_library(void) {
     return functions && functions->size == sizeof *functions ? functions : NULL;
 }
 
+const rb_option_group *device_group(void) {
+    static const rb_option table[] = {
+        {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
+         "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists "
+         "them); rfn alone"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Device", table};
+    return &group;
+}
+
 static int without_library(void) {
     report_error("devices need librarebit-cl, which is not beside this rarebit; it is built where "
                  "OpenCL and CLBlast are found");
@@ -78,7 +89,8 @@ static int run(invocation *call) {
 const command devices_command = {
     .words = "devices",
     .summary = "list the devices that fits can run on",
-    .description = "Lists the devices of OpenCL, with the names that --device of 'fit rfn' takes.",
+    .description = "Lists the devices of OpenCL, with the names that --device of 'fit rfn' and "
+                   "'encode' takes.",
     .groups = {json_group, general_group},
     .examples = {{"Which devices are there?", "devices"},
                  {"A fit on the first GPU", "fit rfn X.npy -k 500 --device cl -o model.h5"}},

@@ -133,12 +133,16 @@ static int encode(invocation *call, rb_model *model, rb_source *source) {
 
 static int run(invocation *call) {
     static const option_group anndata[] = {anndata_group, NULL};
+    rb_device *device = NULL;
     int status = is_annotated(call)
                      ? STATUS_DONE
                      : refuse_options(call, anndata,
                                       "is for codes that go from AnnData to AnnData (.h5ad); leave "
                                       "it out");
-    return status ? status : with_model_and_data(call, check_key, encode);
+    status = status ? status : device_begin(call, &device);
+    status = status ? status : with_model_and_data(call, check_key, encode);
+    device_end(call, device);
+    return status;
 }
 
 const command encode_command = {
@@ -157,7 +161,7 @@ const command encode_command = {
     .own = {sizeof(rb_option), "States", map_options},
     .own_after = 3,
     .groups = {matrix_output_group, anndata_group, layer_group, coding_group, covariates_group,
-               rb_read_group, general_group},
+               rb_read_group, device_group, general_group},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},

@@ -30,9 +30,6 @@ static const rb_option model_options[] = {
      RB_OPTION_COMMON},
     {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
      "also report figures for research: KKT residual, certificate, which E-steps were taken"},
-    {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
-     "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists them); "
-     "rfn alone, with dense data"},
     {"profile", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
      "also report what each phase took: seconds, operations in products of matrices, bytes"},
     {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print what --profile tells as JSON"},
@@ -342,7 +339,7 @@ const command fit_command = {
     .output = "MODEL",
     .own = {sizeof(rb_option), "Output", model_options},
     .own_after = 1,
-    .groups = {rb_read_group, rb_consensus_group, general_group},
+    .groups = {rb_read_group, rb_consensus_group, device_group, general_group},
     .examples =
         {{"A table with a row per feature and a column per sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},

@@ -176,6 +176,7 @@ void processes_parted(void);  /* all came out of rb_fit: none waits for another 
 /* The status to exit with: of all processes, if one of them failed. */
 int processes_end(rb_context *ctx, int status);
 
+const rb_option_group *device_group(void);
 /* device.c: what librarebit-cl offers; NULL: it is not there. */
 const struct rb_cl_functions *device_library(void);
 /* The device that --device asks for, for the context of the call; NULL: none. A status after a

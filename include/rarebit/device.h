@@ -1,4 +1,5 @@
-/* A device: what computes the E-step of a fit in place of the processor, on samples that it keeps.
+/* A device: what computes the E-step of a fit, or codes, in place of the processor, on samples that
+ * it keeps.
  * librarebit-cl (rarebit/cl.h) gives those of OpenCL; a program may bring one of its own.
  *
  * Experimental: the table may grow. It calls nothing of the library, and knows no method: samples V
@@ -97,6 +98,8 @@ typedef struct rb_device {
      * and the largest change of a code by a projected gradient step of that length. */
     rb_error (*look)(rb_device_work *work, float length, const bool *dead, float *multipliers,
                      float *change);
+    /* Of each sample (n each): its largest code, and the largest change by the last sweep. */
+    rb_error (*each)(rb_device_work *work, float *largest, float *changes);
     /* V'mu (m x l), mu'mu (l x l, its lower triangle at least); NULL: not wanted. */
     rb_error (*moments)(rb_device_work *work, float *u, float *s);
     rb_error (*sums)(rb_device_work *work, const rb_device_units *units);
@@ -124,9 +127,10 @@ typedef struct rb_device {
     rb_error (*wait)(rb_device_work *work);
 } rb_device;
 
-/* Fits with this context compute on the device from now on; NULL: on the processor. A fit that the
- * device cannot serve fails with RB_ERROR_UNSUPPORTED and names the option. The table is not copied
- * and must outlive the fits. RB_ERROR_ARGUMENT: of another version of the library. */
+/* Fits and codes of models with this context are computed on the device from now on; NULL: on the
+ * processor. What the device cannot serve fails with RB_ERROR_UNSUPPORTED and a sentence. The table
+ * is not copied and must outlive fits and coders. RB_ERROR_ARGUMENT: of another version of the
+ * library. */
 RB_API rb_error rb_context_set_device(rb_context *context, const rb_device *device);
 
 #ifdef __cplusplus

@@ -50,7 +50,7 @@ OWN = {
     "on_interrupt": ("raise", '{"raise", "stop"}', "What Ctrl-C during a fit does, once an "
                      "iteration is complete: raise keeps the model of the last complete one and "
                      "raises KeyboardInterrupt; stop warns, and the program goes on."),
-    "device": (None, "str", "Where fit computes: None is the processor, cl the first GPU of OpenCL, "
+    "device": (None, "str", "Where fit and transform compute: None is the processor, cl the first GPU of OpenCL, "
                "cl:0 and so on what rarebit.devices() lists."),
 }
 
@@ -178,7 +178,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         source = self._source(X, covariates, reset=False)
-        return self.model_.encode(source, source.dtype, _threads(self.n_jobs))
+        return self.model_.encode(source, source.dtype, _threads(self.n_jobs),
+                                  getattr(self, "device", None))
 
     def fit_transform(self, X: Any, y: Any = None, *,
                       covariates: Optional[Mapping[str, Any]] = None,

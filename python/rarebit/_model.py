@@ -188,17 +188,20 @@ class Model:
 
     # -- what is done with it
 
-    def encode(self, source: Source, dtype: Any = None, threads: int = 1) -> Array:
+    def encode(self, source: Source, dtype: Any = None, threads: int = 1,
+               device: Optional[str] = None) -> Array:
         """Codes, samples x components."""
-        return self._into(core.rb_encode_into, source, self.n_components, dtype, threads)
+        return self._into(core.rb_encode_into, source, self.n_components, dtype, threads, device)
 
     def reconstruct(self, source: Source, dtype: Any = None, threads: int = 1) -> Array:
         """Samples rebuilt from their codes, on the scale of the data."""
         return self._into(core.rb_reconstruct_into, source, self.n_features, dtype, threads)
 
-    def _into(self, function: Any, source: Source, columns: int, dtype: Any, threads: int) -> Array:
+    def _into(self, function: Any, source: Source, columns: int, dtype: Any, threads: int,
+              device: Optional[str] = None) -> Array:
         values = np.empty((source.shape[0], columns), dtype=dtype or self.dtype)
-        with Context(threads) as context, source.lent(context) as samples:
+        with Context(threads) as context, source.lent(context) as samples, \
+                on_device(context, device):
             call: Any = context.call if source.small else context.run
             call(function, self._pointer, samples, TYPES[values.dtype], values.ctypes.data,
                  columns, 1)

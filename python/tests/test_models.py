@@ -124,6 +124,7 @@ def test_a_device_computes_the_same_model(X):
     there = rarebit.RFN(4, device="cl:0", **settings).fit(data)
     assert there.model_.attributes["device"].startswith("cl:0 ") and "device" not in here.model_.attributes
     np.testing.assert_allclose(there.components_, here.components_, atol=1e-4)
+    np.testing.assert_allclose(there.transform(data), here.transform(data), atol=1e-4)
     for wrong, error in [("gpu", ValueError), ("cl:99", NotImplementedError)]:
         with pytest.raises(error, match=wrong):
             rarebit.RFN(4, device=wrong).fit(data)

@@ -22,6 +22,7 @@ typedef struct cl_handle {
 
 enum {
     CL_NEXT_UNIT,
+    CL_UNITS_APART,
     CL_LARGEST_OF,
     CL_PROJECT,
     CL_MASK,
@@ -29,6 +30,7 @@ enum {
     CL_UNIT_SUMS,
     CL_LOOK,
     CL_OCCUPIED,
+    CL_TELL_SAMPLES,
     CL_FILL,
     CL_ADD_SLICES,
     CL_KERNELS
@@ -138,6 +140,7 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
                   bool *alive);
 rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *multipliers,
                  float *change);
+rb_error cl_each(rb_device_work *work, float *largest, float *changes);
 rb_error cl_moments(rb_device_work *work, float *u, float *s);
 rb_error cl_sums(rb_device_work *work, const rb_device_units *units);
 rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,

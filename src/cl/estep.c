@@ -151,9 +151,25 @@ static size_t at_once(const cl_work *w, size_t first) {
     return w->l - first < w->group ? w->l - first : w->group;
 }
 
+static void sweep_apart(cl_work *w, size_t first, size_t count) {
+    const cl_argument a[] = {num(w->n),
+                             num(w->ld),
+                             num(w->l),
+                             num(first),
+                             num(count),
+                             buf(CL_RESIDUAL),
+                             buf(CL_LINEAR),
+                             buf(CL_CODES),
+                             buf(CL_SQUARE),
+                             buf(CL_DELTA),
+                             buf(CL_CHANGES),
+                             buf(CL_DEAD),
+                             {0}};
+    cl_run(w, CL_UNITS_APART, w->n, 1, a);
+}
+
 /* The arguments of next_unit that do not change are bound. */
-static void sweep_group(cl_work *w, size_t first, size_t count) {
-    residual(w, first, count);
+static void sweep_scaled(cl_work *w, size_t first, size_t count) {
     cl_bind(w, CL_NEXT_UNIT, 3, num(first));
     cl_bind(w, CL_NEXT_UNIT, 5, num(count));
     for (size_t unit = 0; unit <= count; unit++) {
@@ -180,8 +196,14 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
                                    w->ld * sizeof zero, 0, NULL, NULL),
                "clearing changes");
     cl_bind_all(w, CL_NEXT_UNIT, bound);
-    for (size_t first = 0; !w->err && first < w->l; first += w->group)
-        sweep_group(w, first, at_once(w, first));
+    for (size_t first = 0; !w->err && first < w->l; first += w->group) {
+        size_t count = at_once(w, first);
+        residual(w, first, count);
+        if (w->root > 0)
+            sweep_scaled(w, first, count);
+        else
+            sweep_apart(w, first, count);
+    }
     if (change) {
         const cl_argument a[] = {num(w->n), buf(CL_CHANGES), buf(CL_TARGET), {0}};
         cl_run(w, CL_LARGEST_OF, 1, 1, a);
@@ -207,6 +229,15 @@ rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *mu
     cl_run(w, CL_LARGEST_OF, 1, 1, a);
     cl_down(w, CL_TARGET, sizeof *change, change);
     cl_down(w, CL_SUMS, w->l * sizeof(float), multipliers);
+    return w->err;
+}
+
+rb_error cl_each(rb_device_work *work, float *largest, float *changes) {
+    cl_work *w = (cl_work *)work;
+    const cl_argument a[] = {num(w->n), num(w->ld), num(w->l), buf(CL_CODES), buf(CL_TARGET), {0}};
+    cl_run(w, CL_TELL_SAMPLES, w->n, 1, a);
+    cl_down(w, CL_TARGET, w->n * sizeof(float), largest);
+    cl_down(w, CL_CHANGES, w->n * sizeof(float), changes);
     return w->err;
 }
 

@@ -52,7 +52,7 @@ float rectify(float x) {
  * the target of this unit is computed, max(0, mu - (mu P - Q) / P_jj). The sums that the scale
  * needs are of all groups: each launch adds up those of the one before, from the other half of
  * `parts` (3 x groups each). unit: from 0, of the `count` at hand, of which mu P was a product;
- * delta: what has changed since then. root: sqrt(n), or 0 where nothing is scaled. */
+ * delta: what has changed since then. root: sqrt(n). */
 kernel void next_unit(int n, int ld, int l, int first, int unit, int count, float root,
                       global const float *residual, global const float *linear, global float *codes,
                       global const float *p, global float *delta, global float *target,
@@ -117,6 +117,25 @@ kernel void next_unit(int n, int ld, int l, int first, int unit, int count, floa
             here[groups + g] = t.top[0];
             here[2 * groups + g] = as_float(t.place[0]);
         }
+    }
+}
+
+/* All those steps at once where no unit is scaled: then no sample needs another one. */
+kernel void units_apart(int n, int ld, int l, int first, int count, global const float *residual,
+                        global const float *linear, global float *codes, global const float *p,
+                        global float *delta, global float *changes, global const uchar *dead) {
+    int i = get_global_id(0);
+    for (int unit = 0; i < n && unit < count; unit++) {
+        int j = first + unit;
+        size_t at = (size_t)j * ld + i;
+        global const float *row = p + (size_t)j * l + first;
+        float r = residual[(size_t)unit * ld + i] - linear[at];
+        for (int k = 0; k < unit; k++)
+            r += row[k] * delta[(size_t)k * ld + i];
+        float now = dead[j] ? 0 : rectify(codes[at] - r / row[unit]), moved = now - codes[at];
+        codes[at] = now;
+        delta[(size_t)unit * ld + i] = moved;
+        changes[i] = fmax(changes[i], fabs(moved));
     }
 }
 
@@ -273,6 +292,15 @@ kernel void occupied(int n, int ld, int l, int least, global const float *codes,
     }
     if (i < n && active == 0) atomic_inc(counts);
     if (i < n && marked >= least) atomic_inc(counts + 1);
+}
+
+/* The largest code of each sample. */
+kernel void tell_samples(int n, int ld, int l, global const float *codes, global float *largest) {
+    int i = get_global_id(0);
+    float top = 0;
+    for (int j = 0; i < n && j < l; j++)
+        top = fmax(top, codes[(size_t)j * ld + i]);
+    if (i < n) largest[i] = top;
 }
 
 /* Every value of a unit's row becomes its offset. */

@@ -140,9 +140,9 @@ static void take_memory(cl_work *w) {
 }
 
 static void make_kernels(cl_work *w) {
-    static const char *const names[CL_KERNELS] = {"next_unit", "largest_of", "project", "mask",
-                                                  "drop",      "unit_sums",  "look",    "occupied",
-                                                  "fill",      "add_slices"};
+    static const char *const names[CL_KERNELS] = {
+        "next_unit", "units_apart", "largest_of", "project",      "mask", "drop",
+        "unit_sums", "look",        "occupied",   "tell_samples", "fill", "add_slices"};
     int code = 0;
     for (int k = 0; !w->err && k < CL_KERNELS; k++) {
         w->kernels[k] = clCreateKernel(w->handle->program, names[k], &code);

@@ -399,7 +399,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     run->problem.missing = rb_missing_stays(&p->options) && p->n_filled > 0;
     run->shape = rb_shape_of(&run->problem, run->options);
     share_out(ctx, run);
-    rb_error err = rb_method_check_device(ctx, &run->problem);
+    rb_error err = rb_method_check_device(ctx, run->method);
     err = err ? err : check_processes(ctx, run);
     err = err ? err : rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;

@@ -168,13 +168,13 @@ static bool has_device(const rb_method *method) {
     return ANSWER(method, device) != NULL;
 }
 
-rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem) {
+rb_error rb_method_check_device(rb_context *ctx, const rb_method *method) {
     char others[256];
-    if (!problem->device || has_device(problem->method)) return RB_OK;
+    if (!ctx->device || has_device(method) || rb_method_has_top(method)) return RB_OK;
     rb_method_names(ctx, has_device, " or ", others, sizeof others);
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "the method '%s' does not run on a device; leave out `device`, or use %s",
-                   problem->method->name, others);
+                   method->name, others);
 }
 
 void rb_method_tell_below(rb_context *ctx, const rb_method *method, const rb_below *below,

@@ -218,7 +218,9 @@ rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void 
 /* Without a coder of its own a method encodes from the model itself. */
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                              void **coder) {
-    *coder = (void *)model; /* only read: `encode` and `decode` know it as const */
+    rb_error err = rb_method_check_device(ctx, model->method);
+    *coder = err ? NULL : (void *)model; /* only read: `encode` and `decode` know it as const */
+    if (err) return err;
     return model->method->coder_new ? model->method->coder_new(ctx, model, block_samples, coder)
                                     : RB_OK;
 }

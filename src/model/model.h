@@ -288,8 +288,8 @@ void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
-/* RB_ERROR_UNSUPPORTED: it does not fit on a device. */
-rb_error rb_method_check_device(rb_context *ctx, const rb_problem *problem);
+/* RB_ERROR_UNSUPPORTED: the context has a device, on which the method, no stack, does not run. */
+rb_error rb_method_check_device(rb_context *ctx, const rb_method *method);
 /* Likewise of several processes, which there are. */
 rb_error rb_method_check_processes(rb_context *ctx, const rb_problem *problem, const void *options);
 /* Where a device has the codes (rb_method.device); elsewhere nothing. */

@@ -3,6 +3,7 @@
  * sample activated gives 0. A model with multipliers has exact codes (exact.c). */
 #include "coder.h"
 
+#include "device.h"
 #include "lacking.h"
 
 void rfn_coder_free(void *coder) {
@@ -12,6 +13,7 @@ void rfn_coder_free(void *coder) {
         rfn_posterior_free(&c->posterior);
         rfn_exact_free(c->exact);
         rfn_lacking_free(c->lacking);
+        rfn_device_free(c->device);
         rb_scratch_end(&c->scratch);
         rb_free(c);
     }
@@ -20,8 +22,10 @@ void rfn_coder_free(void *coder) {
 static const char *const option_names[] = {"activation", "activation-threshold", "activation-slope",
                                            "estep-tolerance", NULL};
 
-static rb_error take_rows(rb_context *ctx, rb_type type, int64_t l, int64_t tasks, rfn_coder *c) {
+static rb_error take_rows(rb_context *ctx, rb_type type, int64_t l, int64_t samples, rfn_coder *c) {
+    int64_t tasks = rfn_task_count(samples);
     c->scratch.ctx = ctx;
+    if (c->device && !c->exact) rb_dense_take(&c->scratch, type, l, samples, &c->across);
     c->factors = rb_take(&c->scratch, l, rb_type_size(type));
     c->zeros = rb_take(&c->scratch, l, rb_type_size(type));
     c->offset = rb_take(&c->scratch, l, rb_type_size(type));
@@ -57,7 +61,9 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     err = err ? err : rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
     rb_dense_free(&work);
     err = err ? err : rfn_exact_new(ctx, model, block_samples, c, &c->exact);
-    err = err ? err : take_rows(ctx, model->type, l, rfn_task_count(block_samples), c);
+    if (!err)
+        err = rfn_device_for_codes(ctx, model, &c->options, block_samples, c->exact, &c->device);
+    err = err ? err : take_rows(ctx, model->type, l, block_samples, c);
     err = err ? err : set_factors(ctx, model, c, l);
     err = err ? err : rfn_lacking_new(ctx, model, block_samples, c, &c->lacking);
     if (err) {
@@ -105,9 +111,25 @@ void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *bloc
     encode_block(&(struct encoding){ctx, coder, block, codes, false});
 }
 
+/* The closed form on a device. */
+static rb_error encode_there(rb_context *ctx, rfn_coder *c, const rb_block *block, rb_dense rows) {
+    int64_t l = rows.cols;
+    rfn_device_take(c->device, block);
+    rfn_device_linear(c->device, c->posterior.filter, c->posterior.bias);
+    rfn_device_first(c->device, (rb_dense){0}, false);
+    rfn_device_codes(c->device, RB_DEVICE_FETCH, c->across);
+    rb_dense_transpose(rb_dense_part(c->across, 0, l, 0, rows.rows), rows);
+    for (int64_t i = 0; i < rows.rows; i++) {
+        void *row = rb_dense_row(rows, i);
+        rb_shift_scale(ctx, rows.type, l, row, c->zeros, c->factors, row);
+    }
+    return rfn_device_end(c->device);
+}
+
 /* Of samples that lack nothing. */
 static rb_error encode_whole(rb_context *ctx, rfn_coder *c, const rb_block *block, rb_dense rows) {
     if (c->exact) return rfn_exact_solve(ctx, c->exact, block, rows);
+    if (c->device) return encode_there(ctx, c, block, rows);
     encode_block(&(struct encoding){ctx, c, block, rows, true});
     return RB_OK;
 }
@@ -121,6 +143,9 @@ rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *c
     rb_block whole = *block;
     int64_t lacking = 0;
     rb_error err = c->lacking ? rfn_lacking_take(ctx, c->lacking, block, &lacking) : RB_OK;
+    if (!err && c->device && lacking > 0)
+        err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                      "a device takes no missing values; leave out `device`, or fill them");
     if (lacking > 0) {
         whole.sparse = false;
         whole.dense = c->lacking->block.rows;

@@ -17,6 +17,8 @@ typedef struct rfn_coder {
     double *task_sum, *task_largest; /* l a task */
     struct rfn_exact *exact;         /* of a model with multipliers, else NULL */
     struct rfn_lacking *lacking;     /* where samples may lack values, else NULL: lacking.h */
+    struct rfn_device *device;       /* makes the codes; or NULL */
+    rb_dense across;                 /* by the closed form there: l x block_samples */
 } rfn_coder;
 
 rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
@@ -78,6 +80,7 @@ typedef struct rfn_exact {
     rb_scratch scratch; /* frees the arrays */
     bool *dead;
     rfn_column_state *columns;
+    float *largest;     /* codes of the columns, as a device tells them */
     rfn_polish *polish; /* of each worker */
     /* Of the call at hand. */
     rb_context *ctx;

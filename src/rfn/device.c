@@ -81,13 +81,33 @@ rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **de
         there ? rb_dense_new(ctx, RB_FLOAT32, setup->problem.sparse ? PIECE : 1, m, &d->rows)
               : RB_ERROR_MEMORY;
     if (!err) err = open_work(d, setup);
-    ctx->work = err ? NULL : d->work;
     return err;
+}
+
+rb_error rfn_device_for_codes(rb_context *ctx, const rb_model *model, const rb_rfn_options *options,
+                              int64_t block_samples, bool exact, rfn_device **device) {
+    rfn_setup setup = {.problem = {.own = block_samples,
+                                   .n_features = model->preprocess->n_features,
+                                   .type = model->type,
+                                   .sparse = true,
+                                   .device = ctx->device},
+                       .options = {.units = rb_model_units(model),
+                                   .estep = exact ? RB_RFN_ESTEP_CYCLIC : RB_RFN_ESTEP_NEWTON,
+                                   .normalize = RB_RFN_NORMALIZE_NONE}};
+    const rb_conflict conflicts[] = {
+        {model->type != RB_FLOAT32, "a device computes in float32, and the model is of float64; "
+                                    "leave out `device`"},
+        {!rfn_activation_projects(options),
+         "a device needs `activation=rectify` with `activation-threshold` 0; leave out `device`"},
+        {0}};
+    rb_error err = ctx->device ? rb_check_conflicts(ctx, conflicts) : RB_OK;
+    *device = NULL;
+    return err ? RB_ERROR_UNSUPPORTED : rfn_device_new(ctx, &setup, device);
 }
 
 void rfn_device_free(rfn_device *d) {
     if (!d) return;
-    d->ctx->work = NULL;
+    if (d->ctx->work == d->work) d->ctx->work = NULL;
     d->table->close(d->work);
     rb_free(d->units.sums);
     rb_free(d->units.largest);
@@ -126,6 +146,12 @@ void rfn_device_put(rfn_device *d, const rb_block *block) {
         put_rows(d, rows);
     }
     d->data_bytes = d->work->bytes;
+}
+
+void rfn_device_take(rfn_device *d, const rb_block *block) {
+    rb_block own = *block;
+    own.own = d->there = 0;
+    rfn_device_put(d, &own);
 }
 
 /* ---- sums ---- */
@@ -198,9 +224,15 @@ void rfn_device_moments(rfn_device *d, rfn_sums *sums) {
 
 /* ---- codes that persist ---- */
 
-void rfn_device_first(rfn_device *d, const rfn_persistent *p) {
-    if (!d->err)
-        note(d, d->table->project(d->work, p->posterior->sigma.data, p->problem.normalized, NULL));
+void rfn_device_first(rfn_device *d, rb_dense sigma, bool scaled) {
+    if (!d->err) note(d, d->table->project(d->work, sigma.data, scaled, NULL));
+}
+
+void rfn_device_descend(rfn_device *d, const rfn_quadratic *problem, float *largest,
+                        float *changes) {
+    const rb_device *table = d->table;
+    if (!d->err) note(d, table->sweep(d->work, problem->hessian.data, problem->dead, NULL, NULL));
+    if (!d->err) note(d, table->each(d->work, largest, changes));
 }
 
 void rfn_device_sweep(rfn_device *d, rfn_persistent *p, double *change) {

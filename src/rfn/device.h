@@ -1,4 +1,4 @@
-/* The E-steps newton and cyclic on a device (rarebit/device.h). Private to src/rfn.
+/* The E-steps newton and cyclic, and codes, on a device (rarebit/device.h). Private to src/rfn.
  *
  * After a call has failed all others do nothing, until rfn_device_end says why. */
 #ifndef RB_RFN_DEVICE_H
@@ -8,6 +8,7 @@
 
 struct rfn_persistent;
 struct rfn_progress;
+struct rfn_quadratic;
 
 typedef struct rfn_device {
     rb_context *ctx;
@@ -27,20 +28,28 @@ rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
                           const rb_rfn_options *options);
 /* *device is NULL where the fit has none. */
 rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **device);
+/* The same for codes of blocks of a model, by multipliers or by the closed form. */
+rb_error rfn_device_for_codes(rb_context *ctx, const rb_model *model, const rb_rfn_options *options,
+                              int64_t block_samples, bool exact, rfn_device **device);
 void rfn_device_free(rfn_device *device);
 rb_error rfn_device_end(rfn_device *device); /* of a group of calls: what went wrong in them */
 
-/* A block goes up, unless it is there; are all samples? */
+/* A block goes up, unless it is there, or in place of the one before; are all samples there? */
 void rfn_device_put(rfn_device *device, const rb_block *block);
+void rfn_device_take(rfn_device *device, const rb_block *block);
 bool rfn_device_is_filled(const rfn_device *device, const rb_problem *problem);
 
 /* Q, or with the filter of a posterior that is not factored mu_p. */
 void rfn_device_linear(rfn_device *device, rb_dense weights, const void *offset);
+/* exact codes: a step of one unit after the other, unscaled; of each sample the largest code and
+ * change. */
+void rfn_device_descend(rfn_device *device, const struct rfn_quadratic *problem, float *largest,
+                        float *changes);
 /* newton: codes from there, and what they add to the sums. */
 void rfn_device_newton(rfn_device *device, const rfn_setup *setup, const rfn_posterior *posterior,
                        const struct rfn_progress *progress, rfn_sums *sums);
 /* codes from Q; a step from those at hand; what they are worth; their sums. */
-void rfn_device_first(rfn_device *device, const struct rfn_persistent *persistent);
+void rfn_device_first(rfn_device *device, rb_dense sigma, bool scaled);
 void rfn_device_sweep(rfn_device *device, struct rfn_persistent *persistent, double *change);
 double rfn_device_largest_code(rfn_device *device);
 void rfn_device_look(rfn_device *device, struct rfn_persistent *persistent, double *multipliers);

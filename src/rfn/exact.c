@@ -11,6 +11,7 @@
  * for each, and to go on with the units whose codes change.
  */
 #include "coder.h"
+#include "device.h"
 
 #include <float.h>
 #include <math.h>
@@ -41,6 +42,7 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->linear);
     exact->problem.dead = exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);
     exact->columns = rb_take(scratch, samples, sizeof *exact->columns);
+    exact->largest = rb_take(scratch, samples, sizeof *exact->largest);
     exact->polish = rfn_polish_take(scratch, w.cols);
     rb_error err = scratch->err;
     return err ? err : rfn_work_new(ctx, w.type, w.cols, samples, NULL, &exact->work);
@@ -94,7 +96,7 @@ static void rectify(const rfn_exact *e, int64_t j, rb_dense row) {
         rb_kernels_of(e->ctx)->of[row.type].step_row(row.cols, 0, row.data, row.data, row.data);
 }
 
-/* Q' of a task, and the rectified minimum. */
+/* Q' of a task, and the rectified minimum, unless a device has better. */
 static void bring(void *arg, int64_t task, int worker) {
     (void)worker;
     const rfn_exact *e = arg;
@@ -104,6 +106,7 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense linear = rfn_task_columns(rb_dense_part(e->linear, 0, rows.cols, 0, n), task);
     rfn_project_across(e->ctx, e->block, rfn_task_first(n, task), e->weighted, e->coder->offset,
                        rows, linear);
+    if (e->coder->device) return;
     rb_gemm(1, e->sigma, RB_PLAIN, linear, RB_PLAIN, 0, codes);
     for (int64_t j = 0; j < codes.rows; j++)
         rectify(e, j, rb_dense_rows(codes, j, 1));
@@ -229,7 +232,47 @@ static void solve_few(rfn_exact *e) {
     rb_parallel(e->ctx, e->out.rows, solve_one, e);
 }
 
+/* ---- on a device ---- */
+
+/* All samples are swept until each has been seen to converge; those for which that takes too long
+ * are polished here. */
+static rb_error solve_there(rfn_exact *e) {
+    rfn_device *device = e->coder->device;
+    int64_t left = e->active;
+    rfn_device_take(device, e->block);
+    rfn_device_linear(device, e->weighted, e->prior);
+    rfn_device_first(device, e->sigma, false);
+    for (int sweep = 0; left > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(e->ctx); sweep++) {
+        rfn_device_descend(device, &e->problem, e->largest, e->work.changes);
+        if (rfn_device_end(device)) break;
+        left = 0;
+        for (int64_t i = 0; i < e->active; i++) {
+            rfn_column_state *column = &e->columns[i];
+            bool done = sweep > 0 && column->done;
+            column->largest = (double)e->largest[i];
+            mark(e, column, rb_get(e->codes.type, e->work.changes, i), sweep == 0);
+            column->done = column->done || done;
+            left += !column->done;
+        }
+    }
+    rfn_device_codes(device, RB_DEVICE_FETCH, e->codes);
+    if (left > 0) rb_parallel(e->ctx, rfn_tasks(e->out.rows).count, bring, e);
+    let_go(e, left);
+    return rfn_device_end(device);
+}
+
 /* ---- any number ---- */
+
+static void solve_here(rfn_exact *e) {
+    rb_parallel(e->ctx, rfn_tasks(e->out.rows).count, bring, e);
+    for (int sweep = 0; e->active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(e->ctx); sweep++) {
+        rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);
+        e->problem.linear = rb_dense_part(e->linear, 0, e->linear.rows, 0, e->active);
+        rfn_work_cut(&e->work, e->active);
+        rfn_cyclic(e->ctx, &e->problem, active, &e->work, NULL);
+        let_go(e, mark_done(e, active, sweep == 0));
+    }
+}
 
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, rb_dense codes) {
     e->ctx = ctx;
@@ -237,21 +280,15 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->out = codes;
     e->active = codes.rows;
     rfn_offset(ctx, block, e->weighted, e->prior, e->coder->offset);
-    if (codes.rows <= FEW) {
+    for (int64_t i = 0; i < codes.rows; i++)
+        e->columns[i].sample = i;
+    if (codes.rows <= FEW && !e->coder->device) {
         solve_few(e);
         return rb_check_stop(ctx);
     }
-    rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, e);
-    for (int64_t i = 0; i < codes.rows; i++)
-        e->columns[i].sample = i;
-    for (int sweep = 0; e->active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
-        rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);
-        e->problem.linear = rb_dense_part(e->linear, 0, e->linear.rows, 0, e->active);
-        rfn_work_cut(&e->work, e->active);
-        rfn_cyclic(ctx, &e->problem, active, &e->work, NULL);
-        let_go(e, mark_done(e, active, sweep == 0));
-    }
-    rb_error err = rb_check_stop(ctx); /* which leaves a sweep undone */
+    if (!e->coder->device) solve_here(e);
+    rb_error err = e->coder->device ? solve_there(e) : RB_OK;
+    err = err ? err : rb_check_stop(ctx); /* which leaves a sweep undone */
     if (!err) rb_parallel(ctx, e->active, polish_sample, e);
     return err;
 }

@@ -243,6 +243,7 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     err = err ? err : rfn_missing_new(ctx, &fit->setup, &fit->persistent.missing);
     err = err ? err : rfn_device_new(ctx, &fit->setup, &fit->device);
     fit->persistent.device = fit->device;
+    if (!err && fit->device) ctx->work = fit->device->work;
     if (!err && !fit->device && rfn_has_newton(problem, options))
         err = problem->engine->open(ctx, problem, options, &fit->engine);
     return err;

@@ -23,6 +23,15 @@ expect 0 fit rfn X.npy -k 3 --iterations 20 --seed 1 --device cl:0 --details -o 
 says "MB per iteration"
 expect 0 info m.h5
 tells "cl:0 "
+expect 0 encode m.h5 X.npy --device cl:0 -o there.npy
+expect 0 encode m.h5 X.npy -o here.npy
+/usr/bin/python3 -c "
+import numpy
+here, there = numpy.load('here.npy'), numpy.load('there.npy')
+assert abs(here - there).max() <= 1e-5 * here.max() > 0, abs(here - there).max()
+" || fail "codes of the device are others"
+expect 1 encode m.h5 X.npy --device cl:77 -o n.npy
+says "there is no device cl:77"
 expect 1 rerun m.h5
 tells "the device"
 expect 1 fit rfn X.npy -k 3 --device cl:77 -o n.h5

@@ -128,6 +128,75 @@ static void device_agrees(void **state) {
     }
 }
 
+/* ---- codes ---- */
+
+static void encode(struct fixture_problem *p, const rb_model *model, float *codes) {
+    int64_t l = rb_model_units(model);
+    assert_ok(p->ctx, rb_encode_into(p->ctx, model, p->source, RB_FLOAT32, codes, l, 1));
+}
+
+/* Of new samples, those of the processor but for rounding, and the same bits each time. */
+static void codes_agree(void **state) {
+    (void)state;
+    static float here[32768], there[32768], again[32768];
+    need_device();
+    for (int i = 0; i < CASES; i++) {
+        const struct device_case *c = &cases[i];
+        if (c->m > 100) continue;
+        struct fixture_problem *p = fixture_problem(fixture_values(c->n, c->m, 3, 21), c->n, c->m);
+        struct fixture_problem *other =
+            fixture_problem(fixture_values(c->n, c->m, 3, 22), c->n, c->m);
+        rb_model *model = fit_case(p->ctx, c, p->source);
+        double largest = 1e-6; /* codes may all be 0 */
+        encode(other, model, here);
+        assert_ok(other->ctx, rb_context_set_device(other->ctx, device));
+        encode(other, model, there);
+        encode(other, model, again);
+        for (int64_t e = 0; e < c->n * c->units; e++)
+            largest = fmax(largest, (double)here[e]);
+        for (int64_t e = 0; e < c->n * c->units; e++) {
+            double apart = fabs((double)here[e] - (double)there[e]) / largest;
+            if (!(apart < 1e-5))
+                fail_msg("%s: code %lld is %.9g on the processor, and %.9g on the device", c->name,
+                         (long long)e, (double)here[e], (double)there[e]);
+        }
+        assert_memory_equal(there, again, (size_t)(c->n * c->units) * sizeof *there);
+        rb_model_free(model);
+        fixture_teardown((void **)&p);
+        fixture_teardown((void **)&other);
+    }
+}
+
+static void codes_refused(void **state) {
+    (void)state;
+    need_device();
+    struct fixture_problem *p = fixture_problem(fixture_values(60, 8, 2, 3), 60, 8);
+    static const char *const refused[][3] = {
+        {"rfn", "precision=float64", "of float64"},
+        {"rfn", "activation=tanh estep=newton", "activation=rectify"},
+        {"pca", "", "'pca' does not run on a device"},
+        {"rfn", "missing=model", "missing values"}};
+    float codes[60 * 2];
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        rb_options *options;
+        rb_model *model;
+        assert_ok(p->ctx, rb_context_set_device(p->ctx, NULL));
+        p->values[3] = 1;
+        assert_ok(p->ctx, rb_options_new(p->ctx, refused[i][0], &options));
+        assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=2 %s", refused[i][1]));
+        assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
+        assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
+        p->values[3] = NAN;
+        assert_int_equal(rb_encode_into(p->ctx, model, p->source, RB_FLOAT32, codes, 2, 1),
+                         RB_ERROR_UNSUPPORTED);
+        if (!strstr(rb_context_error(p->ctx), refused[i][2]))
+            fail_msg("%s", rb_context_error(p->ctx));
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+    fixture_teardown((void **)&p);
+}
+
 /* Samples of sparse data go up in pieces, with their zeros. */
 static void device_takes_sparse_data(void **state) {
     (void)state;
@@ -426,6 +495,8 @@ static void samples_go_up_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_agrees),
+        cmocka_unit_test(codes_agree),
+        cmocka_unit_test(codes_refused),
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(solutions_are_right),
         cmocka_unit_test(device_refuses),

@@ -57,13 +57,17 @@ attribute_of <- function(model, name) {
 predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NULL,
                             reading = list(), covariates = NULL, threads = default_threads(),
                             min_shared = default_min_shared(), type = c("codes", "class", "states"),
-                            ...) {
+                            device = NULL, ...) {
   no_more(...)
   type <- match.arg(type)
   data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   if (type == "states")
     return(with_names(said(.Call(C_states, pointer_of(object), data$handle, TRUE,
                                  thread_count(threads))), data$sample_names, unit_names(object)))
+  if (!is.null(device)) {
+    on.exit(.Call(C_device, NULL))
+    .Call(C_device, device)
+  }
   codes <- said(.Call(C_encode, pointer_of(object), data$handle, thread_count(threads)))
   if (type == "class") return(most_probable(object, codes))
   with_names(codes, data$sample_names, unit_names(object))

@@ -24,7 +24,7 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     codes->filled = true;
     p->stage = RB_RFN_STAGE_NEWTON;
     if (p->device) {
-        rfn_device_first(p->device, p);
+        rfn_device_first(p->device, sigma, p->problem.normalized);
         return;
     }
     for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {

@@ -166,6 +166,7 @@ test_that("a device computes the same model", {
   there <- tryCatch(fit(x, device = "cl"), error = function(e) skip(conditionMessage(e)))
   expect_match(rarebit:::attribute_of(there, "device"), "^cl:")
   expect_equal(coef(there), coef(fit(x)), tolerance = 1e-4)
+  expect_equal(predict(there, x, device = "cl"), predict(there, x), tolerance = 1e-4)
   expect_null(rarebit:::attribute_of(fit(x), "device"))
   expect_error(fit(x, device = "gpu"), "must be cl")
   expect_error(fit(x, device = "cl", noise = "full"), "noise = \"diagonal\"", fixed = TRUE)
