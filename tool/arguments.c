@@ -21,10 +21,10 @@ const char *option_text(const invocation *call, const char *name) {
     return rb_options_text(call->options, name);
 }
 
-int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (option_was_given(call, pairs[i][0]) && !option_text(call, pairs[i][1])) {
-            report_error("--%s does nothing without --%s; give both", pairs[i][0], pairs[i][1]);
+int check_needs(const invocation *call, const rb_option *rows) {
+    for (const rb_option *row = rows; row && row->name; row++) {
+        if (row->needs && option_was_given(call, row->name) && !option_text(call, row->needs)) {
+            report_error("--%s does nothing without --%s; give both", row->name, row->needs);
             return STATUS_USAGE;
         }
     }
@@ -209,7 +209,7 @@ static int check_complete(const invocation *call) {
         report_error("-o %s is missing; usage: rarebit %s", c->output, usage);
         return STATUS_USAGE;
     }
-    return STATUS_DONE;
+    return check_needs(call, c->own.rows);
 }
 
 int invocation_read(invocation *call, int argc, char **argv) {

@@ -41,12 +41,6 @@ static rb_error new_options(rb_context *ctx, const char *method, rb_options **op
 /* ---- what is refused before anything is read ---- */
 
 static int check(const invocation *call) {
-    static const char *const needs[][2] = {{"grid", "valid"},
-                                           {"table", "grid"},
-                                           {"valid-labels", "valid"},
-                                           {"valid-targets", "valid"}};
-    int status = check_pairs(call, needs, sizeof needs / sizeof *needs);
-    if (status) return status;
     bool classes = option_is(call, "outputs", "softmax");
     const char *kind = classes ? "labels" : "targets", *other = classes ? "targets" : "labels";
     const char *valid_kind = classes ? "valid-labels" : "valid-targets";

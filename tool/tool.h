@@ -146,9 +146,9 @@ const char *option_text(const invocation *call, const char *name);
 bool option_is(const invocation *call, const char *name, const char *value);
 bool option_flag(const invocation *call, const char *name);
 int64_t option_integer(const invocation *call, const char *name);
-/* Refuses the first option of a pair where it is given without the second. STATUS_DONE, or a status
- * after a message. */
-int check_pairs(const invocation *call, const char *const (*pairs)[2], size_t count);
+/* Refuses an option of these rows that is given without the text that it needs. STATUS_DONE, or a
+ * status after a message. The rows of a command itself are looked at before it runs. */
+int check_needs(const invocation *call, const rb_option *rows);
 
 /* Refuses the options of these groups, of which NULL is the last, where they are given: "--NAME"
  * and why. Likewise. */

@@ -40,6 +40,7 @@ for data in W1.npy W1.h5; do
     expect 0 export w.h5 --conv 3x3x1 --whitening z1.npz -o kernels.npz -q
     [ ! -s err ] || fail "$command: it is the right whitening: $(cat err)"
 done
+refuses "--whitening does nothing without --conv; give both" export w.h5 --whitening z1.npz -o kernels.npz -q
 expect 0 export w.h5 --conv 3x3x1 --whitening z2.npz -o kernels.npz -q
 says "the checksum of the training data differs"
 
