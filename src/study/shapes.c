@@ -13,9 +13,10 @@
  *     few samples stand out   n g^2 / 12 with the skewness g, where it is above 0; for codes of
  *                             both signs n (g^2 / 6 + k^2 / 24) / 2 with the excess kurtosis k
  *                             (C. M. Jarque, A. K. Bera, Economics Letters 6 (1980))
- *     two groups              the best cut of the sorted y in two normal groups of equal variance,
+ *     groups                  the best cut of the sorted y in two normal groups of equal variance,
  *                             three samples or more each; for codes that are 0 or above the upper
- *                             one is at most half of the samples, else the rest stands out
+ *                             one is at most half of the samples, else the rest stands out. Or in
+ *                             three: the same cut, and one below it for samples that mirror them
  */
 #include "study.h"
 
@@ -23,22 +24,44 @@
 
 enum { SMALLEST_GROUP = 3 };
 
-/* Of the sorted y, of mean 0 and the sum of squares n. */
-static double two_groups(int64_t n, const double *y, bool signs) {
-    double sum = 0, best = -INFINITY, all = (double)n;
-    for (int64_t i = 1; i <= n - SMALLEST_GROUP; i++) {
-        double low = (double)i, high = all - low;
-        sum += y[i - 1];
-        if (i < SMALLEST_GROUP || (!signs && 2 * i < n)) continue;
-        double within = 1 - sum * sum / (low * high);
-        double choice = -low * log(low / all) - high * log(high / all);
-        best = fmax(best, -all / 2 * log(fmax(within, 1e-12)) - choice);
+/* Sums of the sorted y, of mean 0 and the sum of squares n: of the first i. */
+typedef struct sorted {
+    int64_t n;
+    const double *sums;
+} sorted;
+
+/* What a group of the samples from..to - 1 takes from the sum of squares, and costs to choose. */
+static double taken(const sorted *y, int64_t from, int64_t to, double *choice) {
+    double count = (double)(to - from), sum = y->sums[to] - y->sums[from];
+    *choice -= count > 0 ? count * log(count / (double)y->n) : 0;
+    return count > 0 ? sum * sum / count : 0;
+}
+
+/* The groups below `low`, from there to `high`, and above. */
+static double groups(const sorted *y, int64_t low, int64_t high) {
+    double choice = 0, all = (double)y->n;
+    double between =
+        taken(y, 0, low, &choice) + taken(y, low, high, &choice) + taken(y, high, y->n, &choice);
+    return -all / 2 * log(fmax(1 - between / all, 1e-12)) - choice;
+}
+
+/* The best cut in two; then in three, where the lowest samples mirror the highest ones. */
+static double best_groups(const sorted *y, bool signs) {
+    int64_t first = signs ? SMALLEST_GROUP : (y->n + 1) / 2, cut = y->n;
+    double best = -INFINITY;
+    for (int64_t high = first < SMALLEST_GROUP ? SMALLEST_GROUP : first;
+         high <= y->n - SMALLEST_GROUP; high++) {
+        double value = groups(y, 0, high);
+        if (value > best) cut = high;
+        best = fmax(best, value);
     }
+    for (int64_t low = SMALLEST_GROUP; best > -INFINITY && low <= cut - SMALLEST_GROUP; low++)
+        best = fmax(best, groups(y, low, cut));
     return best;
 }
 
-/* Sorts and scales y. */
-static double shape_of(int64_t n, double *y, bool signs) {
+/* Sorts and scales y. sums: n + 1. */
+static double shape_of(int64_t n, double *y, bool signs, double *sums) {
     double mean = 0, variance = 0, third = 0, fourth = 0, all = (double)n;
     for (int64_t i = 0; i < n; i++)
         mean += y[i] / all;
@@ -51,9 +74,12 @@ static double shape_of(int64_t n, double *y, bool signs) {
         fourth += y[i] * y[i] * y[i] * y[i] / all;
     }
     rb_sort_numbers(y, n);
+    sums[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+        sums[i + 1] = sums[i] + y[i];
     double skewness = signs ? third : fmax(third, 0), kurtosis = signs ? fourth - 3 : 0;
     return fmax(all * (skewness * skewness / 12 + kurtosis * kurtosis / 48),
-                two_groups(n, y, signs));
+                best_groups(&(sorted){n, sums}, signs));
 }
 
 /* ---- along the loadings of the other samples ---- */
@@ -146,6 +172,7 @@ rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix 
     rb_scratch scratch = {.ctx = ctx};
     rb_source source;
     rb_dense codes = {0}, y = {0};
+    double *sums = rb_take(&scratch, n + 1, sizeof *sums);
     view v = {model->preprocess, x, blocks, .sample = rb_take(&scratch, m, sizeof(double)),
               .other = rb_take(&scratch, m, sizeof(double))};
     rb_dense_take(&scratch, RB_FLOAT64, n, units, &codes);
@@ -159,6 +186,6 @@ rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix 
     for (int64_t first = 0; !scratch.err && first < n; first += size)
         project_block(ctx, &v, first, size, y);
     for (int64_t u = 0; !scratch.err && u < units; u++)
-        shapes[u] = shape_of(n, rb_dense_row(y, u), rb_has_signs(model));
+        shapes[u] = shape_of(n, rb_dense_row(y, u), rb_has_signs(model), sums);
     return rb_scratch_end(&scratch);
 }

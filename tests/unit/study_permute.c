@@ -269,6 +269,25 @@ static void planted_modules_are_called(void **state) {
     }
 }
 
+/* Features that are up in 8 samples, down in 8 others and neither in the rest: two modules, along
+ * whose loadings the samples lie as far on one side as on the other. */
+static void both_sides_are_called(void **state) {
+    (void)state;
+    for (uint64_t seed = 21; seed <= 23; seed++) {
+        rb_matrix *matrix;
+        rb_source *source = noise(seed, &matrix);
+        for (int64_t i = 0; i < 16; i++)
+            for (int64_t k = 0; k < 15; k++)
+                ((float *)matrix->values)[i * M + k] += (i < 8) == (k % 2) ? 2.5F : -2.5F;
+        fitted f = fit(source, "units=5");
+        assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
+        assert_int_equal(rb_modules_count(f.modules), 2);
+        clear(&f);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
 /* Of 24 sets of noise about 1.2 have a call at 0.05, more than 5 with a chance of 0.001. ./run
  * significance does the same with 300. */
 static void noise_is_not_called(void **state) {
@@ -669,6 +688,7 @@ int main(void) {
         cmocka_unit_test(few_permutations_are_warned_of),
         cmocka_unit_test(chances_are_of_living_units),
         cmocka_unit_test(planted_modules_are_called),
+        cmocka_unit_test(both_sides_are_called),
         cmocka_unit_test(noise_is_not_called),
         cmocka_unit_test(correlated_features_are_not_called),
         cmocka_unit_test(where_samples_are_not_rotated),
