@@ -141,13 +141,6 @@ double rb_refit_correlation(const rb_refit *r, int64_t a, int64_t b) {
     return squares > 0 ? rb_centred_moment(r, a, b) / sqrt(squares) : 0;
 }
 
-bool rb_refit_has_twins(const rb_refit *r) {
-    for (int64_t a = 0; a < r->moments.rows; a++)
-        for (int64_t b = 0; b < a; b++)
-            if (fabs(rb_refit_correlation(r, a, b)) > 0.9) return true;
-    return false;
-}
-
 int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
     return r->n_samples - n_units - 1;
 }

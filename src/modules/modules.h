@@ -170,8 +170,6 @@ rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
 bool rb_refit_complete(const rb_refit *refit);
 /* The correlation of the codes of two units. */
 double rb_refit_correlation(const rb_refit *refit, int64_t a, int64_t b);
-/* Have two units nearly the same codes? Then neither's part of a feature can be told. */
-bool rb_refit_has_twins(const rb_refit *refit);
 /* The variance of a feature. */
 double rb_refit_variance(const rb_refit *refit, int64_t feature);
 /* Degrees of freedom that so many units leave. */

@@ -60,9 +60,8 @@ typedef struct unit {
     double information;
     double worth;   /* what units are ranked by */
     double refound; /* the share of noise of its codes found anew; 0: not known */
-    int64_t column; /* of the tested units, which it is */
-    double share;   /* of a module that spare units may have together */
-    bool shares;
+    int64_t column; /* of the tested units, which it is, or has nearly the codes of */
+    bool twin;      /* it has */
 } unit;
 
 /* What becomes a module: a unit, or one side of it. */
@@ -92,10 +91,11 @@ typedef struct extraction {
     rb_modules *modules;
     reading *readings; /* of each module */
     roll *rolls;       /* and its samples */
-    /* Of the test rule, whose units are the first `living` ones: */
-    int64_t living;
+    int64_t living;    /* units, the first ones */
+    /* Of the test rule: */
+    int64_t tested; /* units of these, which have codes of their own */
     rb_refit *refit, *recoded;
-    bool *features;     /* features x living: who belongs */
+    bool *features;     /* features x tested: who belongs */
     double *deviations; /* of the codes of each */
 } extraction;
 
@@ -235,47 +235,12 @@ static reading read_side(const unit *u, int64_t rank, int side, rb_unit_role rol
     return (reading){rank, side, {.score = u->worth * share, .role = role}};
 }
 
-/* A unit and spare ones with nearly its codes, read as one: loadings add up. Which these are is
- * noted. */
-static rb_unit_role role_together(const extraction *e, const reading *readings, int64_t count,
-                                  unit *u) {
-    static const double ALIKE = 0.8;
-    const rb_modules_input *input = e->input;
-    rb_powers loadings = {0};
-    for (int64_t r = 0; r < count; r++) {
-        unit *v = &e->units[readings[r].rank];
-        double alike = rb_refit_correlation(e->refit, u->index, v->index);
-        bool joins = readings[r].note.role == RB_UNIT_SPARE && !v->shares && alike > ALIKE;
-        v->share = joins ? alike * v->rms / u->rms : 0;
-    }
-    for (int64_t k = 0; k < input->n_features; k++) {
-        double sum = 0;
-        for (int64_t r = 0; r < count; r++) {
-            const unit *v = &e->units[readings[r].rank];
-            sum += v->share * input->loadings[k * input->n_units + v->index];
-        }
-        rb_powers_add(&loadings, fabs(sum) / sqrt(input->noise[k]));
-    }
-    return rb_role_of(&u->halves[POSITIVE], e->n_samples, &loadings, input->n_features);
-}
-
-/* Units that share a module may all be spare: none of them tells enough. One stays for all. */
-static void keep_one_of_alike(const extraction *e, reading *readings, int64_t count) {
-    for (int64_t r = 0; e->refit && r < count; r++) {
-        unit *u = &e->units[readings[r].rank];
-        bool alone = readings[r].note.role != RB_UNIT_SPARE || u->shares;
-        if (alone || role_together(e, readings, count, u) != RB_UNIT_MODULE) continue;
-        for (int64_t of = 0; of < count; of++)
-            e->units[readings[of].rank].shares |= e->units[readings[of].rank].share > 0;
-        readings[r].note.role = RB_UNIT_MODULE;
-    }
-}
-
 /* Of a unit whose codes are 0 or above and should mostly be 0. */
 static rb_unit_role role_of(const extraction *e, const unit *u) {
     static const double MORE_THAN_NOISE = 1.6;
     rb_unit_role role =
         rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
+    if (u->twin) return RB_UNIT_SPARE;
     return role == RB_UNIT_SPARE && u->refound > MORE_THAN_NOISE ? RB_UNIT_MODULE : role;
 }
 
@@ -294,7 +259,6 @@ static int64_t read_units(const extraction *e, reading *readings) {
         if (sided && stands(&u->halves[!side]))
             readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
     }
-    keep_one_of_alike(e, readings, count);
     qsort(readings, (size_t)count, sizeof *readings, by_score);
     return count;
 }
@@ -379,7 +343,7 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
     for (int64_t k = 0; k < input->n_features && !err; k++) {
         double l = input->loadings[k * input->n_units + m->unit] * u->rms;
         bool in =
-            e->features ? l != 0 && e->features[k * e->living + u->column] : fabs(l) > e->above;
+            e->features ? l != 0 && e->features[k * e->tested + u->column] : fabs(l) > e->above;
         err = in ? roll_add(e, &r, k, l) : RB_OK;
     }
     roll_finish(e, &r, &m->features, &m->n_features);
@@ -392,7 +356,7 @@ static double information_of_features(const extraction *e, const unit *u) {
     double sum = 0;
     for (int64_t k = 0; k < input->n_features; k++) {
         double w = input->loadings[k * input->n_units + u->index];
-        if (e->features[k * e->living + u->column])
+        if (e->features[k * e->tested + u->column])
             sum += 0.5 * log1p(w * w * u->code / input->noise[k]);
     }
     return sum;
@@ -421,45 +385,58 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
     const double first_level = 0.1;
     const rb_modules_input *input = e->input;
     rb_scratch scratch = {.ctx = e->ctx};
-    bool *sure = rb_take(&scratch, input->n_features * e->living, sizeof *sure);
-    bool *anew = rb_take(&scratch, input->n_features * e->living, sizeof *anew);
-    double *rms = rb_take(&scratch, e->living, sizeof *rms);
+    bool *sure = rb_take(&scratch, input->n_features * e->tested, sizeof *sure);
+    bool *anew = rb_take(&scratch, input->n_features * e->tested, sizeof *anew);
+    double *rms = rb_take(&scratch, e->tested, sizeof *rms);
     rb_membership first = {.sure = sure}, second = {.sure = anew, .belongs = e->features};
     rb_error err = scratch.err;
     err = err ? err : rb_refit_features(e->ctx, e->refit, units, first_level, &first);
     err = err ? err : rb_refit_recode(e->ctx, e->refit, units, sure, !e->negative, &e->recoded);
     err = err ? err : input->walk_blocks(input->state, e->ctx, add_block, e);
-    for (int64_t r = 0; !err && r < e->living; r++) {
+    for (int64_t r = 0; !err && r < e->tested; r++) {
         rms[r] = rb_refit_rms(e->recoded, units->index[r]);
         if (!(rms[r] > 0)) rms[r] = 1; /* of codes that are all 0: no feature belongs */
     }
-    rb_tested_units again = {e->living, units->index, rms, units->root};
+    rb_tested_units again = {e->tested, units->index, rms, units->root};
     err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->options->level, &second);
     for (int64_t r = 0; !err && r < e->living; r++) {
-        e->units[r].worth = rb_recoded_information(e->recoded, units, r, anew);
-        e->units[r].refound = rb_recoded_share_of_noise(e->recoded, r, anew);
+        unit *u = &e->units[r];
+        u->worth = rb_recoded_information(e->recoded, units, u->column, anew);
+        u->refound = rb_recoded_share_of_noise(e->recoded, u->column, anew);
     }
-    for (int64_t at = 0; !err && at < input->n_features * e->living; at++)
+    for (int64_t at = 0; !err && at < input->n_features * e->tested; at++)
         e->features[at] = e->features[at] || sure[at];
     (void)rb_scratch_end(&scratch);
     return err;
 }
 
-/* Who belongs by the test. A unit that all samples have, but hardly a feature, is no module: it
- * comes last. */
+/* Which of the tested units so far has nearly the codes of a unit; or `tested`. */
+static int64_t first_alike(const extraction *e, int64_t of, const int64_t *index) {
+    static const double ALIKE = 0.8;
+    for (int64_t t = 0; t < e->tested; t++)
+        if (fabs(rb_refit_correlation(e->refit, of, index[t])) > ALIKE) return t;
+    return e->tested;
+}
+
+/* Who belongs by the test. Where units have nearly the same codes their parts of a feature cannot
+ * be told apart: the most informative one is tested, and its features are theirs, too. A unit that
+ * all samples have, but hardly a feature, is no module: it comes last. */
 static rb_error test_units(extraction *e) {
     rb_scratch scratch = {.ctx = e->ctx};
     int64_t *index = rb_take(&scratch, e->living, sizeof *index);
     double *rms = rb_take(&scratch, e->living, sizeof *rms);
-    e->features = rb_alloc_zero(e->ctx, e->input->n_features * e->living, sizeof *e->features);
-    e->deviations = rb_alloc_zero(e->ctx, e->living, sizeof *e->deviations);
-    rb_error err = scratch.err || (e->features && e->deviations) ? scratch.err : RB_ERROR_MEMORY;
-    for (int64_t r = 0; !err && r < e->living; r++) {
-        index[r] = e->units[r].index;
-        rms[r] = e->units[r].rms;
-        e->units[r].column = r;
+    for (int64_t r = 0; !scratch.err && r < e->living; r++) {
+        unit *u = &e->units[r];
+        u->column = first_alike(e, u->index, index);
+        u->twin = u->column < e->tested;
+        if (u->twin) continue;
+        index[e->tested] = u->index;
+        rms[e->tested++] = u->rms;
     }
-    rb_tested_units units = {e->living, index, rms, e->root};
+    e->features = rb_alloc_zero(e->ctx, e->input->n_features * e->tested, sizeof *e->features);
+    e->deviations = rb_alloc_zero(e->ctx, e->tested, sizeof *e->deviations);
+    rb_error err = scratch.err || (e->features && e->deviations) ? scratch.err : RB_ERROR_MEMORY;
+    rb_tested_units units = {e->tested, index, rms, e->root};
     if (!err) err = e->input->probabilities ? test_causes(e, &units) : test_recoded(e, &units);
     err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);
     if (!err) qsort(e->units, (size_t)e->living, sizeof *e->units, by_worth);
@@ -510,8 +487,7 @@ static const char *why_no_test(const extraction *e) {
     if (has_thresholds(e->options)) return "a threshold is given";
     if (!e->refit) return "there are few features";
     if (rb_refit_freedom(e->refit, count_living(e)) <= 0) return "there are few samples";
-    if (!rb_refit_complete(e->refit)) return "values are missing";
-    return rb_refit_has_twins(e->refit) ? "two units have nearly the same codes" : NULL;
+    return rb_refit_complete(e->refit) ? NULL : "values are missing";
 }
 
 /* Why codes other than 0 say little of who belongs; or NULL. */

@@ -304,7 +304,7 @@ static void many_equal_units(void **state) {
         equal_units(seed);
 }
 
-/* The same unit twice: neither can be told from the other, so neither has features. */
+/* The same unit twice: neither can be told from the other, so both have its features. */
 static void doubled_unit(void **state) {
     (void)state;
     static example e;
@@ -317,7 +317,7 @@ static void doubled_unit(void **state) {
     assert_int_equal(rb_modules_count(modules), L);
     for (int64_t r = 0; r < L; r++) {
         const rb_module *m = rb_modules_get(modules, r);
-        assert_int_equal(m->n_features > 0, m->unit < 2);
+        assert_in_range(m->n_features, 9, 11);
     }
     rb_modules_free(modules);
 }
@@ -368,29 +368,40 @@ static void out_of_memory(void **state) {
     rb_modules_free(modules);
 }
 
-/* Two units that tell no more than noise, in samples that are so many apart: how many count? */
-static int64_t modules_of_two(int64_t apart) {
-    example e;
+/* Two units in samples that are so many apart, of which the first are a module in noise; each has
+ * loadings that tell no more than noise, of features that are not all the same. */
+static rb_modules *modules_of_two(int64_t apart) {
+    static example e;
     make_example(&e, 3);
     memset(e.codes, 0, sizeof e.codes);
+    rb_draws draws = {.stream = {.seed = 31}};
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < M; k++)
+            e.values[i * M + k] = rb_draw_normal(&draws) + (i < N / 5 && k < 12 ? 3 : 0);
     for (int64_t i = 0; i < N / 5; i++) {
         e.codes[i * L] = 1;
-        e.codes[(i + apart) * L + 1] = i % 2 ? 0.5 : 1.5;
+        e.codes[(i + apart) * L + 1] = i % 2 ? 0.6 : 1.4;
     }
-    for (int64_t at = 0; at < M * L; at++)
-        e.loadings[at] = at < 10 * L && at % L < 2 ? 0.15 : 0;
+    for (int64_t k = 0; k < M; k++)
+        for (int64_t j = 0; j < L; j++)
+            e.loadings[k * L + j] = j == 0 && k < 8 ? 0.11 : j == 1 && k >= 4 && k < 12 ? 0.1 : 0;
     e.sparse_codes = true;
-    rb_modules *modules = modules_of(&e, 0.1);
-    int64_t called = rb_modules_called(modules);
-    rb_modules_free(modules);
-    return called;
+    return modules_of(&e, 0.1);
 }
 
-/* Spare are units that tell too little, also together; of those that share a module one stays. */
+/* Of units that share a module one stays, and its features are both's. */
 static void one_of_alike_stays(void **state) {
     (void)state;
-    assert_int_equal(modules_of_two(N / 2), 0);
-    assert_int_equal(modules_of_two(0), 1);
+    for (int64_t apart = 0; apart <= N / 2; apart += N / 2) {
+        rb_modules *modules = modules_of_two(apart);
+        assert_int_equal(rb_modules_called(modules), 1);
+        const rb_module *first = rb_modules_get(modules, 0), *other = rb_modules_get(modules, 1);
+        assert_int_equal(first->unit, 0);
+        assert_int_equal(first->n_samples, N / 5);
+        assert_int_equal(first->n_features, 8);
+        assert_int_equal(other->n_features, apart ? 0 : 8);
+        rb_modules_free(modules);
+    }
 }
 
 int main(void) {
