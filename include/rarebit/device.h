@@ -29,6 +29,9 @@ typedef struct rb_device_shape {
     bool persists;   /* codes are gone on from: `sweep`, `look`, `save` and `restore` are called */
     bool normalized; /* the mean square of a unit's codes is 1, or they are only at least 0 */
     bool masks;      /* `mask` is called */
+    /* Samples come and go, `samples` of them at most at a time: `put` has the next ones go up while
+     * those before are worked on, until `mask` or `linear` begins with them. */
+    bool streams;
 } rb_device_shape;
 
 /* Begun work; a device's own struct begins with it. */
@@ -52,6 +55,7 @@ typedef struct rb_device_units {
 typedef struct rb_device_chance {
     uint64_t key;
     uint32_t share; /* of 2^32 */
+    uint32_t first; /* the number of the first sample at hand */
 } rb_device_chance;
 
 /* C = alpha A B + beta C with C rows x columns, A and B perhaps transposed (across); ld values from
@@ -77,7 +81,7 @@ typedef struct rb_device {
     /* Samples first .. first + count - 1, `stride` values from one to the next. */
     rb_error (*put)(rb_device_work *work, int64_t first, int64_t count, const float *rows,
                     int64_t stride);
-    /* Q = V weights + offset: weights m x l, offset l. */
+    /* Q = V weights + offset: weights m x l, offset l; NULL, both: those that are there. */
     rb_error (*linear)(rb_device_work *work, const float *weights, const float *offset);
     /* codes = max(0, Q sigma) with a symmetric sigma, l x l, or max(0, Q) where it is NULL. scaled:
      * to mean square 1; a unit without a positive code gets sqrt(n) for the sample where it was
@@ -100,7 +104,9 @@ typedef struct rb_device {
                      float *change);
     /* Of each sample (n each): its largest code, and the largest change by the last sweep. */
     rb_error (*each)(rb_device_work *work, float *largest, float *changes);
-    /* V'mu (m x l), mu'mu (l x l, its lower triangle at least); NULL: not wanted. */
+    /* V'mu (m x l), mu'mu (l x l, its lower triangle at least); NULL: not wanted. `add`: the next
+     * ones are those of the samples at hand, too. */
+    rb_error (*add)(rb_device_work *work);
     rb_error (*moments)(rb_device_work *work, float *u, float *s);
     rb_error (*sums)(rb_device_work *work, const rb_device_units *units);
     /* Of the samples: how many have no active unit among those marked 1 or 2, and how many have at

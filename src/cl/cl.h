@@ -39,6 +39,7 @@ enum {
 /* What lies on the device; n x m samples, and l units of ld values. */
 enum {
     CL_SAMPLES,
+    CL_NEXT,     /* those that go up, where they stream */
     CL_MASKED,   /* samples of which some values are 0 */
     CL_LINEAR,   /* Q', l x ld */
     CL_CODES,    /* mu', the same */
@@ -69,12 +70,16 @@ typedef struct cl_work {
     rb_device_work face;
     const cl_handle *handle;
     rb_device_shape shape;
-    cl_command_queue queue;
+    cl_command_queue queue, uploads;
+    cl_event left; /* when nothing uses CL_NEXT any more */
     cl_kernel kernels[CL_KERNELS];
     cl_mem buffers[CL_BUFFERS];
     size_t n, m, l, ld;
     size_t slices; /* of the samples, whose moments are computed at once */
     size_t group;  /* units whose residuals are */
+    size_t next;   /* samples in CL_NEXT that are not yet at hand */
+    bool offset;   /* there is one */
+    bool adds;     /* moments go on from those that are there */
     bool masked;   /* the next linear is of masked samples */
     float root;    /* sqrt(n); 0: codes are not scaled */
     rb_error err;  /* of the call at hand */
@@ -141,6 +146,7 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
 rb_error cl_look(rb_device_work *work, float length, const bool *dead, float *multipliers,
                  float *change);
 rb_error cl_each(rb_device_work *work, float *largest, float *changes);
+rb_error cl_add(rb_device_work *work);
 rb_error cl_moments(rb_device_work *work, float *u, float *s);
 rb_error cl_sums(rb_device_work *work, const rb_device_units *units);
 rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,

@@ -138,10 +138,10 @@ rb_error rb_cl_open(const char *name, rb_device **device, char *message) {
     snprintf(h->name, sizeof h->name, "cl:%d %s", index, info.name);
     h->device = devices[index];
     h->table = (rb_device){
-        sizeof(rb_device), h->name,     h,         cl_open_work, cl_close_work, cl_put,  cl_linear,
-        cl_project,        cl_mask,     cl_drop,   cl_sweep,     cl_look,       cl_each, cl_moments,
-        cl_sums,           cl_occupied, cl_sample, cl_clear,     cl_get,        cl_set,  cl_save,
-        cl_restore,        cl_product,  cl_solve,  cl_wait};
+        sizeof(rb_device), h->name,    h,           cl_open_work, cl_close_work, cl_put,  cl_linear,
+        cl_project,        cl_mask,    cl_drop,     cl_sweep,     cl_look,       cl_each, cl_add,
+        cl_moments,        cl_sums,    cl_occupied, cl_sample,    cl_clear,      cl_get,  cl_set,
+        cl_save,           cl_restore, cl_product,  cl_solve,     cl_wait};
     err = make_ready(h, message);
     if (err)
         rb_cl_close(&h->table);

@@ -19,19 +19,39 @@ static cl_argument real(float number) {
     return (cl_argument){ARGUMENT_FLOAT, 0, number};
 }
 
+/* Samples that have gone up are those at hand; the others' place is free once all that was begun
+ * with them is done. */
+static void take_next(cl_work *w) {
+    cl_mem before = w->buffers[CL_SAMPLES];
+    if (w->err || w->next == 0) return;
+    w->buffers[CL_SAMPLES] = w->buffers[CL_NEXT];
+    w->buffers[CL_NEXT] = before;
+    w->n = w->next;
+    w->next = 0;
+    if (w->left) clReleaseEvent(w->left);
+    w->left = NULL;
+    cl_try(w, clEnqueueMarkerWithWaitList(w->queue, 0, NULL, &w->left), "marking the end");
+    cl_try(w, clFlush(w->queue), "marking the end");
+}
+
+static void take_weights(cl_work *w, const float *weights, const float *offset) {
+    cl_up(w, CL_WEIGHTS, w->m * w->l * sizeof(float), weights);
+    cl_up(w, CL_OFFSET, w->l * sizeof(float), offset);
+    w->offset = false;
+    for (size_t j = 0; j < w->l; j++)
+        w->offset = w->offset || offset[j] != 0;
+}
+
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset) {
     cl_work *w = (cl_work *)work;
-    bool any = false;
-    for (size_t j = 0; j < w->l; j++)
-        any = any || offset[j] != 0;
-    cl_up(w, CL_WEIGHTS, w->m * w->l * sizeof(float), weights);
-    if (any) {
-        cl_up(w, CL_OFFSET, w->l * sizeof(float), offset);
+    take_next(w);
+    if (weights) take_weights(w, weights, offset);
+    if (w->offset) {
         const cl_argument a[] = {num(w->ld), buf(CL_OFFSET), buf(CL_LINEAR), {0}};
         cl_run(w, CL_FILL, w->ld, w->l, a);
     }
     cl_multiply(w, w->l, w->ld, w->m, 1, (cl_matrix){CL_WEIGHTS, true, 0, w->l},
-                (cl_matrix){w->masked ? CL_MASKED : CL_SAMPLES, true, 0, w->m}, any ? 1 : 0,
+                (cl_matrix){w->masked ? CL_MASKED : CL_SAMPLES, true, 0, w->m}, w->offset ? 1 : 0,
                 (cl_matrix){CL_LINEAR, false, 0, w->ld});
     w->masked = false;
     return w->err;
@@ -41,13 +61,10 @@ rb_error cl_linear(rb_device_work *work, const float *weights, const float *offs
 
 rb_error cl_mask(rb_device_work *work, rb_device_chance chance) {
     cl_work *w = (cl_work *)work;
-    const cl_argument a[] = {num(w->m),
-                             num((uint32_t)chance.key),
-                             num(chance.key >> 32),
-                             num(chance.share),
-                             buf(CL_SAMPLES),
-                             buf(CL_MASKED),
-                             {0}};
+    take_next(w);
+    const cl_argument a[] = {
+        num(w->m),         num((uint32_t)chance.key), num(chance.key >> 32), num(chance.share),
+        num(chance.first), buf(CL_SAMPLES),           buf(CL_MASKED),        {0}};
     cl_run(w, CL_MASK, w->m, w->n, a);
     w->masked = true;
     return w->err;
@@ -60,6 +77,7 @@ rb_error cl_drop(rb_device_work *work, rb_device_chance chance, float *squares) 
                              num((uint32_t)chance.key),
                              num(chance.key >> 32),
                              num(chance.share),
+                             num(chance.first),
                              buf(CL_CODES),
                              buf(CL_SUMS),
                              {0}};
@@ -243,32 +261,47 @@ rb_error cl_each(rb_device_work *work, float *largest, float *changes) {
 
 /* ---- moments ---- */
 
-/* A' B' or A B' over the samples, slice by slice at once. across: a is samples x rows. */
+/* A' B' or A B' over the samples, slice by slice at once, added to what is there or in its place.
+ * across: a is samples x rows. */
 static void sum_products(cl_work *w, int a, bool across, int c, size_t rows) {
     size_t slice = w->ld / w->slices, values = rows * w->l;
     size_t lda = across ? rows : w->ld;
+    float beta = w->adds ? 1 : 0;
     if (w->err) return;
     if (w->slices == 1) {
         cl_multiply(w, rows, w->l, w->ld, 1, (cl_matrix){a, across, 0, lda},
-                    (cl_matrix){CL_CODES, true, 0, w->ld}, 0, (cl_matrix){c, false, 0, w->l});
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, beta, (cl_matrix){c, false, 0, w->l});
         return;
     }
     cl_try(w,
            CLBlastSgemmStridedBatched(
                CLBlastLayoutRowMajor, across ? CLBlastTransposeYes : CLBlastTransposeNo,
                CLBlastTransposeYes, rows, w->l, slice, 1, w->buffers[a], 0, lda,
-               across ? slice * rows : slice, w->buffers[CL_CODES], 0, w->ld, slice, 0,
+               across ? slice * rows : slice, w->buffers[CL_CODES], 0, w->ld, slice, beta,
                w->buffers[c], 0, w->l, values, w->slices, &w->queue, NULL),
            "a product");
+}
+
+static void take_sum(cl_work *w, int c, size_t values, float *to) {
     const cl_argument sum[] = {num(values), num(w->slices), buf(c), {0}};
-    cl_run(w, CL_ADD_SLICES, values, 1, sum);
+    if (w->slices > 1) cl_run(w, CL_ADD_SLICES, values, 1, sum);
+    cl_down(w, c, values * sizeof(float), to);
+}
+
+rb_error cl_add(rb_device_work *work) {
+    cl_work *w = (cl_work *)work;
+    sum_products(w, CL_SAMPLES, true, CL_U, w->m);
+    sum_products(w, CL_CODES, false, CL_S, w->l);
+    w->adds = true;
+    return w->err;
 }
 
 rb_error cl_moments(rb_device_work *work, float *u, float *s) {
     cl_work *w = (cl_work *)work;
     if (u) sum_products(w, CL_SAMPLES, true, CL_U, w->m);
     if (s) sum_products(w, CL_CODES, false, CL_S, w->l);
-    if (u) cl_down(w, CL_U, w->m * w->l * sizeof(float), u);
-    if (s) cl_down(w, CL_S, w->l * w->l * sizeof(float), s);
+    w->adds = false;
+    if (u) take_sum(w, CL_U, w->m * w->l, u);
+    if (s) take_sum(w, CL_S, w->l * w->l, s);
     return w->err;
 }

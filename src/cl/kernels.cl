@@ -188,6 +188,8 @@ kernel void project(int n, int ld, float root, global const float *means, global
     float factor = squares != 0 ? root / sqrt(squares) : 0;
     for (int i = me; root > 0 && i < n; i += SIZE)
         codes[row + i] = squares == 0 && i == t.place[0] ? root : factor * codes[row + i];
+    for (int i = n + me; i < ld; i += SIZE) /* of samples that were there before */
+        codes[row + i] = 0;
 }
 
 /* The random word of a value: rb_device_chance. */
@@ -204,15 +206,15 @@ uint random_word(uint low, uint high, uint row, uint place) {
 }
 
 /* Samples, n x m, of which some values become 0. */
-kernel void mask(int m, uint low, uint high, uint share, global const float *samples,
+kernel void mask(int m, uint low, uint high, uint share, uint first, global const float *samples,
                  global float *masked) {
     int k = get_global_id(0), i = get_global_id(1);
     size_t at = (size_t)i * m + k;
-    if (k < m) masked[at] = random_word(low, high, i, k) < share ? 0 : samples[at];
+    if (k < m) masked[at] = random_word(low, high, first + i, k) < share ? 0 : samples[at];
 }
 
 /* Some codes become 0; a group a unit. */
-kernel void drop(int n, int ld, uint low, uint high, uint share, global float *codes,
+kernel void drop(int n, int ld, uint low, uint high, uint share, uint first, global float *codes,
                  global float *sums) {
     local tree t;
     int j = get_group_id(0), me = get_local_id(0);
@@ -220,7 +222,7 @@ kernel void drop(int n, int ld, uint low, uint high, uint share, global float *c
     for (int i = me; i < n; i += SIZE) {
         size_t at = (size_t)j * ld + i;
         squares += codes[at] * codes[at];
-        if (random_word(low, high, i, j) < share) codes[at] = 0;
+        if (random_word(low, high, first + i, j) < share) codes[at] = 0;
     }
     squares = gather_sum(&t, squares);
     if (me == 0) sums[j] = squares;

@@ -80,6 +80,7 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
     size_t large = (w->m > w->l ? w->m : w->l) * unit;
     const size_t list[CL_BUFFERS] = {
         [CL_SAMPLES] = w->ld * w->m * sizeof(float),
+        [CL_NEXT] = w->shape.streams ? w->ld * w->m * sizeof(float) : 0,
         [CL_MASKED] = w->shape.masks ? w->ld * w->m * sizeof(float) : 0,
         [CL_LINEAR] = codes,
         [CL_CODES] = codes,
@@ -174,6 +175,8 @@ rb_error cl_open_work(const rb_device *device, const rb_device_shape *shape,
     choose_sizes(w);
     w->queue = clCreateCommandQueue(w->handle->context, w->handle->device, 0, &code);
     cl_try(w, code, "opening a queue");
+    w->uploads = clCreateCommandQueue(w->handle->context, w->handle->device, 0, &code);
+    cl_try(w, code, "opening a queue");
     if (!w->err) take_memory(w);
     make_kernels(w);
     return w->err ? w->err : cl_wait(*work);
@@ -186,6 +189,8 @@ void cl_close_work(rb_device_work *work) {
         if (w->buffers[b]) clReleaseMemObject(w->buffers[b]);
     for (int k = 0; k < CL_KERNELS; k++)
         if (w->kernels[k]) clReleaseKernel(w->kernels[k]);
+    if (w->left) clReleaseEvent(w->left);
+    if (w->uploads) clReleaseCommandQueue(w->uploads);
     if (w->queue) clReleaseCommandQueue(w->queue);
     free(w);
 }
@@ -197,10 +202,13 @@ void cl_move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_
     if (w->err) return;
     size_t there[] = {at % pitch, at / pitch, 0}, here[3] = {0}, region[] = {bytes, rows, 1};
     cl_mem memory = w->buffers[buffer];
+    bool next = buffer == CL_NEXT;
+    cl_uint waits = next && w->left;
     int code = to ? clEnqueueReadBufferRect(w->queue, memory, CL_TRUE, there, here, region, pitch,
                                             0, host, 0, to, 0, NULL, NULL)
-                  : clEnqueueWriteBufferRect(w->queue, memory, CL_TRUE, there, here, region, pitch,
-                                             0, host, 0, from, 0, NULL, NULL);
+                  : clEnqueueWriteBufferRect(next ? w->uploads : w->queue, memory, CL_TRUE, there,
+                                             here, region, pitch, 0, host, 0, from, waits,
+                                             waits ? &w->left : NULL, NULL);
     cl_try(w, code, to ? "reading from the device" : "writing to the device");
     w->face.bytes += (double)(rows * bytes);
 }
@@ -209,8 +217,9 @@ rb_error cl_put(rb_device_work *work, int64_t first, int64_t count, const float 
                 int64_t stride) {
     cl_work *w = (cl_work *)work;
     size_t row = w->m * sizeof(float);
-    cl_move(w, CL_SAMPLES, (size_t)first * row, (size_t)count, row, row,
-            (size_t)stride * sizeof(float), NULL, rows);
+    cl_move(w, w->shape.streams ? CL_NEXT : CL_SAMPLES, (size_t)first * row, (size_t)count, row,
+            row, (size_t)stride * sizeof(float), NULL, rows);
+    if (w->shape.streams) w->next = (size_t)(first + count);
     return w->err;
 }
 

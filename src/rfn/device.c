@@ -14,8 +14,6 @@ rb_error rfn_device_check(rb_context *ctx, const rb_problem *problem,
          "a device computes in float32; leave out `precision=float64` or `device`"},
         {problem->missing, "a device takes no missing values; leave out `device`, or fill them "
                            "with `missing=mean` or `missing=median`"},
-        {rfn_in_batches(problem), "a device takes all samples at once; leave out `batch-size` or "
-                                  "`device`"},
         {problem->fit->accelerate != RB_ACCELERATE_NONE,
          "a fit on a device is not accelerated; leave out `accelerate` or `device`"},
         {problem->fit->trace, "a device traces no E-step objective; leave out `trace` and what "
@@ -50,14 +48,23 @@ static void note(rfn_device *d, rb_error err) {
 
 static rb_error open_work(rfn_device *d, const rfn_setup *setup) {
     const rb_rfn_options *options = &setup->options;
+    d->streams = rfn_in_batches(&setup->problem);
     rb_device_shape shape = {.size = sizeof shape,
-                             .samples = setup->problem.own,
+                             .streams = d->streams,
+                             .samples =
+                                 d->streams ? setup->problem.block_samples : setup->problem.own,
                              .features = setup->problem.n_features,
                              .units = options->units,
                              .persists = options->estep != RB_RFN_ESTEP_NEWTON,
                              .normalized = options->normalize == RB_RFN_NORMALIZE_RMS,
                              .masks = options->input_noise != RB_RFN_NOISE_NONE};
     rb_error err = d->table->open(d->table, &shape, &d->work);
+    if (err == RB_ERROR_MEMORY && d->work && !shape.persists && !shape.streams) {
+        d->table->close(d->work);
+        shape.streams = d->streams = true;
+        shape.samples = setup->problem.block_samples;
+        err = d->table->open(d->table, &shape, &d->work);
+    }
     if (err && !d->work) return rb_fail(d->ctx, RB_ERROR_MEMORY, "out of memory");
     note(d, err);
     return err;
@@ -81,7 +88,8 @@ rb_error rfn_device_new(rb_context *ctx, const rfn_setup *setup, rfn_device **de
         there ? rb_dense_new(ctx, RB_FLOAT32, setup->problem.sparse ? PIECE : 1, m, &d->rows)
               : RB_ERROR_MEMORY;
     if (!err) err = open_work(d, setup);
-    return err;
+    if (!err && d->streams) err = rb_dense_new(ctx, RB_FLOAT32, m, l, &d->u);
+    return err || !d->streams ? err : rb_dense_new(ctx, RB_FLOAT32, l, l, &d->s);
 }
 
 rb_error rfn_device_for_codes(rb_context *ctx, const rb_model *model, const rb_rfn_options *options,
@@ -114,6 +122,8 @@ void rfn_device_free(rfn_device *d) {
     rb_free(d->units.place);
     rb_free(d->units.active);
     rb_dense_free(&d->rows);
+    rb_dense_free(&d->u);
+    rb_dense_free(&d->s);
     rb_free(d->codes);
     rb_free(d);
 }
@@ -127,7 +137,7 @@ rb_error rfn_device_end(rfn_device *d) {
 /* ---- samples ---- */
 
 bool rfn_device_is_filled(const rfn_device *d, const rb_problem *problem) {
-    return d->there == problem->own;
+    return !d->streams && d->there == problem->own;
 }
 
 static void put_rows(rfn_device *d, rb_dense rows) {
@@ -145,7 +155,7 @@ void rfn_device_put(rfn_device *d, const rb_block *block) {
         rb_block_rows(block, row, rows);
         put_rows(d, rows);
     }
-    d->data_bytes = d->work->bytes;
+    if (!d->streams) d->data_bytes = d->work->bytes;
 }
 
 void rfn_device_take(rfn_device *d, const rb_block *block) {
@@ -156,11 +166,11 @@ void rfn_device_take(rfn_device *d, const rb_block *block) {
 
 /* ---- sums ---- */
 
-static void take_units(const rfn_device *d, int64_t n, rfn_sums *sums) {
-    sums->weight = (double)n;
+static void take_units(const rfn_device *d, rfn_sums *sums) {
+    sums->weight += sums->gain * (double)d->there;
     for (int64_t j = 0; j < sums->s.cols; j++) {
-        sums->codes[j] = (double)d->units.sums[j];
-        sums->active[j] = d->units.active[j] > 0;
+        sums->codes[j] += sums->gain * (double)d->units.sums[j];
+        sums->active[j] = sums->active[j] || d->units.active[j] > 0;
     }
 }
 
@@ -168,15 +178,14 @@ static void take_units(const rfn_device *d, int64_t n, rfn_sums *sums) {
 static void take_candidates(rfn_device *d, rfn_sums *sums) {
     int64_t m = sums->u.rows;
     for (int64_t j = 0; !d->err && j < sums->s.cols; j++) {
-        if (sums->active[j]) continue;
-        rb_block sample = {.first = d->units.place[j],
+        double largest = (double)d->units.largest[j];
+        if (sums->active[j] || (sums->place[j] >= 0 && !(largest > sums->largest[j]))) continue;
+        rb_block sample = {.first = d->first + d->units.place[j],
                            .n_samples = 1,
                            .n_features = m,
                            .dense = rb_dense_rows(d->rows, 0, 1)};
-        note(d, d->table->sample(d->work, sample.first, d->rows.data, d->codes));
-        if (!d->err)
-            d->err = rfn_take_candidate(d->ctx, sums, j, (double)d->units.largest[j], &sample, 0,
-                                        d->codes);
+        note(d, d->table->sample(d->work, d->units.place[j], d->rows.data, d->codes));
+        if (!d->err) d->err = rfn_take_candidate(d->ctx, sums, j, largest, &sample, 0, d->codes);
     }
 }
 
@@ -194,31 +203,77 @@ static void drop(rfn_device *d, rb_device_chance chance, rfn_sums *sums) {
     if (d->err) return;
     note(d, d->table->drop(d->work, chance, d->codes));
     for (int64_t j = 0; !d->err && j < sums->s.cols; j++) {
-        sums->all_codes[j] = (double)d->units.sums[j];
-        sums->all_squares[j] = (double)d->codes[j];
+        sums->all_codes[j] += sums->gain * (double)d->units.sums[j];
+        sums->all_squares[j] += sums->gain * (double)d->codes[j];
     }
     if (!d->err) note(d, d->table->sums(d->work, &units));
 }
 
-void rfn_device_newton(rfn_device *d, const rfn_setup *setup, const rfn_posterior *posterior,
-                       const rfn_progress *progress, rfn_sums *sums) {
-    const rb_rfn_options *options = &setup->options;
-    bool factored = posterior->factored, random = !progress->last;
-    if (random && options->input_noise != RB_RFN_NOISE_NONE && !d->err)
-        note(d, d->table->mask(d->work, rfn_mask_chance(setup, progress->iteration)));
-    rfn_device_linear(d, posterior->filter, factored ? posterior->linear : posterior->bias);
+/* weights: false where they are there. */
+static void begin_newton(rfn_device *d, const rfn_fit *fit, bool weights) {
+    const rfn_posterior *p = &fit->posterior;
+    rb_device_chance chance = rfn_mask_chance(&fit->setup, fit->progress.iteration);
+    chance.first = (uint32_t)d->first;
+    if (!d->err && !fit->progress.last && fit->setup.options.input_noise != RB_RFN_NOISE_NONE)
+        note(d, d->table->mask(d->work, chance));
+    if (weights)
+        rfn_device_linear(d, p->filter, p->factored ? p->linear : p->bias);
+    else
+        rfn_device_linear(d, (rb_dense){0}, NULL);
+}
+
+/* Codes of the samples at hand, and all that they add but moments. */
+static void end_newton(rfn_device *d, rfn_fit *fit) {
+    const rb_rfn_options *options = &fit->setup.options;
+    const rfn_posterior *posterior = &fit->posterior;
+    rb_device_chance chance = rfn_drop_chance(&fit->setup, fit->progress.iteration);
+    chance.first = (uint32_t)d->first;
     if (d->err) return;
-    note(d, d->table->project(d->work, factored ? posterior->sigma.data : NULL, false, &d->units));
-    if (random && options->dropout > 0) drop(d, rfn_drop_chance(setup, progress->iteration), sums);
-    take_units(d, d->there, sums);
-    if (options->normalize == RB_RFN_NORMALIZE_RMS) take_candidates(d, sums);
-    add_moments(d, sums);
+    note(d, d->table->project(d->work, posterior->factored ? posterior->sigma.data : NULL, false,
+                              &d->units));
+    if (!fit->progress.last && options->dropout > 0) drop(d, chance, &fit->sums);
+    if (!d->err) take_units(d, &fit->sums);
+    if (options->normalize == RB_RFN_NORMALIZE_RMS) take_candidates(d, &fit->sums);
+}
+
+void rfn_device_newton(rfn_device *d, rfn_fit *fit) {
+    begin_newton(d, fit, true);
+    end_newton(d, fit);
+    add_moments(d, &fit->sums);
+}
+
+/* The block goes up while the device works on the one before. */
+rb_error rfn_device_block(rfn_device *d, rfn_fit *fit, const rb_block *block) {
+    int64_t before = d->there;
+    rfn_device_take(d, block);
+    d->there = before;
+    if (d->begun) end_newton(d, fit);
+    if (!d->err && d->begun) note(d, d->table->add(d->work));
+    d->there = block->n_samples;
+    d->first = block->first;
+    begin_newton(d, fit, !d->begun);
+    d->begun = true;
+    return rfn_device_end(d);
+}
+
+rb_error rfn_device_group_end(rfn_device *d, rfn_fit *fit) {
+    rfn_sums *sums = &fit->sums;
+    int64_t m = d->u.rows, l = d->u.cols;
+    if (!d->begun) return RB_OK;
+    d->begun = false;
+    end_newton(d, fit);
+    if (!d->err) note(d, d->table->moments(d->work, d->u.data, d->s.data));
+    if (!d->err) {
+        rb_axpy(d->ctx, RB_FLOAT32, m * l, sums->gain, d->u.data, sums->u.data);
+        rb_axpy(d->ctx, RB_FLOAT32, l * l, sums->gain, d->s.data, sums->s.data);
+    }
+    return rfn_device_end(d);
 }
 
 void rfn_device_moments(rfn_device *d, rfn_sums *sums) {
     const rb_device_units units = {.sums = d->units.sums, .active = d->units.active};
     if (!d->err) note(d, d->table->sums(d->work, &units));
-    take_units(d, d->there, sums);
+    take_units(d, sums);
     add_moments(d, sums);
 }
 

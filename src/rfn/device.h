@@ -7,7 +7,7 @@
 #include "engine.h"
 
 struct rfn_persistent;
-struct rfn_progress;
+struct rfn_fit;
 struct rfn_quadratic;
 
 typedef struct rfn_device {
@@ -15,7 +15,11 @@ typedef struct rfn_device {
     const rb_device *table;
     rb_device_work *work;
     rb_error err;
-    int64_t there;     /* samples that it has */
+    bool streams;      /* samples come and go, block by block */
+    int64_t there;     /* samples that it has; where they stream, of the block at hand */
+    int64_t first;     /* the number of the first of them */
+    bool begun;        /* weights are there, where samples stream */
+    rb_dense u, s;     /* moments of samples that stream */
     double data_bytes; /* moved by the last of them */
     int64_t n_units;
     rb_device_units units;
@@ -46,8 +50,10 @@ void rfn_device_linear(rfn_device *device, rb_dense weights, const void *offset)
 void rfn_device_descend(rfn_device *device, const struct rfn_quadratic *problem, float *largest,
                         float *changes);
 /* newton: codes from there, and what they add to the sums. */
-void rfn_device_newton(rfn_device *device, const rfn_setup *setup, const rfn_posterior *posterior,
-                       const struct rfn_progress *progress, rfn_sums *sums);
+void rfn_device_newton(rfn_device *device, struct rfn_fit *fit);
+/* The same where samples stream: of a block; what is left at the end of a group. */
+rb_error rfn_device_block(rfn_device *device, struct rfn_fit *fit, const rb_block *block);
+rb_error rfn_device_group_end(rfn_device *device, struct rfn_fit *fit);
 /* codes from Q; a step from those at hand; what they are worth; their sums. */
 void rfn_device_first(rfn_device *device, rb_dense sigma, bool scaled);
 void rfn_device_sweep(rfn_device *device, struct rfn_persistent *persistent, double *change);

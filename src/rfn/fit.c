@@ -349,7 +349,7 @@ rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
     if (fit->setup.problem.missing)
         return rfn_missing_survey(ctx, &fit->persistent.missing, block, &fit->survey);
-    if (fit->device) rfn_device_put(fit->device, block);
+    if (fit->device && !fit->device->streams) rfn_device_put(fit->device, block);
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);

@@ -28,9 +28,9 @@ static const char *const start_options[] = {"psi-init",   "weight-init",      "w
 static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
     rfn_sums *sums = &fit->sums;
     bool runs_on = rfn_in_batches(&fit->setup.problem) && !fit->progress.last;
-    if (fit->device) return RB_OK;
     for (int64_t j = 0; runs_on && j < fit->setup.options.units; j++)
         sums->active[j] = rb_dense_get(sums->s, j, j) > 0; /* of batches before */
+    if (fit->device) return RB_OK;
     rfn_given given = {&fit->parameters, &fit->posterior, &fit->survey, fit->progress.iteration,
                        fit->progress.last};
     return fit->setup.problem.engine->set_parameters(ctx, fit->engine, &given);
@@ -61,6 +61,7 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     rfn_fit *fit = state;
+    if (fit->device && fit->device->streams) return rfn_device_block(fit->device, fit, samples);
     if (fit->device) {
         rfn_device_put(fit->device, samples);
         return rfn_device_end(fit->device);
@@ -74,13 +75,13 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
 static rb_error group_end(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     const rb_engine *engine = fit->setup.problem.engine;
+    if (fit->device && fit->device->streams) return rfn_device_group_end(fit->device, fit);
     bool waits = !fit->device && engine->sums && !rfn_persists(&fit->setup, &fit->progress);
     return waits ? engine->sums(ctx, fit->engine, &fit->sums) : RB_OK;
 }
 
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
-    if (fit->device)
-        rfn_device_newton(fit->device, &fit->setup, &fit->posterior, &fit->progress, &fit->sums);
+    if (fit->device && !fit->device->streams) rfn_device_newton(fit->device, fit);
     rb_error err = fit->device ? rfn_device_end(fit->device) : RB_OK;
     err = err ? err : rfn_normalize(ctx, fit);
     if (!err && fit->setup.problem.fit->trace) {

@@ -19,6 +19,7 @@ struct device_case {
     double prior_mean, variance, sparse_loadings;
     int64_t newton_iterations;
     double dropout, masking;
+    int64_t batch;
 };
 
 static const struct device_case cases[] = {
@@ -61,6 +62,23 @@ static const struct device_case cases[] = {
      .newton = true,
      .dropout = 0.2,
      .masking = 0.1},
+    {.name = "batches", .n = 300, .m = 12, .units = 5, .newton = true, .batch = 80},
+    {.name = "batches, dead units",
+     .n = 200,
+     .m = 10,
+     .units = 8,
+     .newton = true,
+     .prior_mean = -6,
+     .batch = 50},
+    {.name = "batches, random",
+     .n = 200,
+     .m = 70,
+     .units = 66,
+     .newton = true,
+     .dropout = 0.2,
+     .masking = 0.1,
+     .batch = 90,
+     .iterations = 5},
     {.name = "newton, then cyclic", .n = 200, .m = 10, .units = 4, .newton_iterations = 5},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -70,6 +88,7 @@ static rb_device *device;
 static rb_model *fit_case(rb_context *ctx, const struct device_case *c, rb_source *source) {
     rb_rfn_options options = fixture_rfn(c->units, c->normalize);
     rb_fit_options fit = fixture_fit(c->iterations ? c->iterations : 20, RB_FLOAT32);
+    fit.batch_size = c->batch;
     options.prior_mean.value = c->prior_mean;
     options.prior_covariance.value = c->variance > 0 ? c->variance : 1;
     options.sparse_loadings = c->sparse_loadings;
@@ -123,6 +142,55 @@ static void device_agrees(void **state) {
         if (!c->newton) assert_same(c, "multipliers", cpu, cl, 1e-3);
         rb_model_free(cpu);
         rb_model_free(cl);
+        rb_model_free(again);
+        fixture_teardown((void **)&p);
+    }
+}
+
+/* ---- samples that do not fit ---- */
+
+static rb_error open_if_it_streams(const rb_device *of, const rb_device_shape *shape,
+                                   rb_device_work **work) {
+    rb_error err = device->open(of, shape, work);
+    return shape->streams ? err : RB_ERROR_MEMORY;
+}
+
+/* Two blocks, of which one goes up while the other one is worked on. */
+static void samples_stream(void **state) {
+    (void)state;
+    static const struct device_case kinds[] = {
+        {.name = "streams", .n = 20001, .m = 7, .units = 4, .newton = true, .iterations = 5},
+        {.name = "streams, dead units",
+         .n = 20001,
+         .m = 7,
+         .units = 4,
+         .newton = true,
+         .iterations = 3,
+         .prior_mean = -6},
+        {.name = "streams, random",
+         .n = 20001,
+         .m = 7,
+         .units = 4,
+         .newton = true,
+         .iterations = 3,
+         .dropout = 0.2,
+         .masking = 0.1}};
+    need_device();
+    rb_device small = *device;
+    small.open = open_if_it_streams;
+    for (int i = 0; i < 3; i++) {
+        const struct device_case *c = &kinds[i];
+        struct fixture_problem *p = fixture_problem(fixture_values(c->n, c->m, 3, 21), c->n, c->m);
+        assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
+        rb_model *kept = fit_case(p->ctx, c, p->source);
+        assert_ok(p->ctx, rb_context_set_device(p->ctx, &small));
+        rb_model *model = fit_case(p->ctx, c, p->source), *again = fit_case(p->ctx, c, p->source);
+        assert_non_null(strstr(rb_model_attribute(model, "device_traffic"), "0 MB once"));
+        assert_same(c, "loadings", kept, model, 1e-4);
+        assert_same(c, "dead", kept, model, 0);
+        assert_same(c, "loadings", model, again, 0);
+        rb_model_free(kept);
+        rb_model_free(model);
         rb_model_free(again);
         fixture_teardown((void **)&p);
     }
@@ -338,7 +406,6 @@ static void device_refuses(void **state) {
     (void)state;
     static const char *const cases_refused[][2] = {
         {"precision=float64", "precision=float64"},
-        {"batch-size=20 estep=newton", "batch-size"},
         {"estep=gradient", "estep"},
         {"noise=full", "noise=diagonal"},
         {"input-noise=gaussian input-noise-level=0.1 estep=newton", "input-noise=masking"},
@@ -495,6 +562,7 @@ static void samples_go_up_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_agrees),
+        cmocka_unit_test(samples_stream),
         cmocka_unit_test(codes_agree),
         cmocka_unit_test(codes_refused),
         cmocka_unit_test(products_are_right),
