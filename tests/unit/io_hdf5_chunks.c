@@ -314,6 +314,75 @@ static int set_up(void **state) {
     return 0;
 }
 
+/* ---- more than 2^31 stored numbers ---- */
+
+/* A vector of which nothing is on disk but `count` values from `at` on. */
+static void put_vector(hid_t group, const char *name, hid_t type, hsize_t size, hsize_t at,
+                       hsize_t count, const void *values) {
+    hsize_t chunk = 1 << 16;
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &size, NULL);
+    hid_t memory = H5Screate_simple(1, &count, NULL);
+    assert_true(H5Pset_chunk(list, 1, size < chunk ? &size : &chunk) >= 0);
+    hid_t data = H5Dcreate2(group, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &count, NULL) >= 0);
+    assert_true(H5Dwrite(data, type, memory, space, H5P_DEFAULT, values) >= 0);
+    H5Sclose(memory);
+    H5Dclose(data);
+    H5Sclose(space);
+    H5Pclose(list);
+}
+
+static void put_attribute(hid_t group, const char *name, hid_t type, hsize_t size,
+                          const void *value) {
+    hid_t space = size ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, value) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+/* 2049 rows without a value on disk, of 2^20 each, and one of three. */
+static void rows_beyond_2_to_31_are_read(void **state) {
+    enum { FULL = 2049, WIDE = 1 << 20 };
+    const char *path = temporary("wide.h5");
+    const int64_t shape[] = {FULL + 1, WIDE}, before = (int64_t)FULL * WIDE;
+    const int32_t columns[] = {2, 5, WIDE - 1};
+    const float values[] = {3, 7, 11};
+    static int64_t starts[FULL + 2];
+    rb_source *source;
+    rb_matrix view;
+    (void)state;
+    for (int64_t i = 0; i <= FULL; i++)
+        starts[i] = i * WIDE;
+    starts[FULL + 1] = before + 3;
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t group = H5Gcreate2(file, "X", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t word = H5Tcopy(H5T_C_S1);
+    assert_true(H5Tset_size(word, 10) >= 0);
+    put_attribute(group, "encoding-type", word, 0, "csr_matrix");
+    put_attribute(group, "shape", H5T_NATIVE_INT64, 2, shape);
+    put_vector(group, "data", H5T_NATIVE_FLOAT, (hsize_t)before + 3, (hsize_t)before, 3, values);
+    put_vector(group, "indices", H5T_NATIVE_INT32, (hsize_t)before + 3, (hsize_t)before, 3,
+               columns);
+    put_vector(group, "indptr", H5T_NATIVE_INT64, FULL + 2, 0, FULL + 2, starts);
+    H5Tclose(word);
+    H5Gclose(group);
+    H5Fclose(file);
+    rb_read_options options;
+    fixture_default(rb_read_group(), &options);
+    options.dataset = "X";
+    const double usual = rb_context_max_expansion(ctx);
+    assert_int_equal(rb_context_set_max_expansion(ctx, 1e6), RB_OK); /* so little is on disk */
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source), RB_OK);
+    assert_int_equal(source->read(source, ctx, FULL, 1, &view), RB_OK);
+    assert_int_equal(rb_matrix_stored(&view), 3);
+    for (int e = 0; e < 3; e++)
+        assert_true(rb_matrix_at(&view, 0, columns[e]) == values[e]);
+    rb_source_free(source);
+    assert_int_equal(rb_context_set_max_expansion(ctx, usual), RB_OK);
+    unlink(path);
+}
+
 static int tear_down(void **state) {
     (void)state;
     rb_context_free(ctx);
@@ -326,6 +395,7 @@ int main(void) {
         cmocka_unit_test(chunks_of_another_length_are_refused),
         cmocka_unit_test(numbers_are_those_of_hdf5),
         cmocka_unit_test(tables_are_read_by_member),
+        cmocka_unit_test(rows_beyond_2_to_31_are_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
