@@ -7,6 +7,7 @@ from ._library import build_info, version as library_version
 from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
 from ._model import Model
+from ._processes import processes
 from ._progress import Progress
 from ._replication import compare, replicate
 from ._report import Report, report
@@ -20,6 +21,6 @@ from .study import Selection, consensus, merge, methods, modules, select
 __all__ = ["Check", "Estimator", "Model", "NetClassifier", "NetRegressor", "Progress", "Report",
            "Selection", "Source", "Stack", "build_info", "check", "compare", "consensus", "convert",
            "denoise", "devices", "export", "import_net", "library_version", "merge", "methods",
-           "modules", "patches", "pl", "replicate", "report", "rerun", "segments", "select",
+           "modules", "patches", "pl", "processes", "replicate", "report", "rerun", "segments", "select",
            "simulate", "stream", "tl",
            *(name for name in _methods if name != "CLASSES")]

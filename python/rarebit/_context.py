@@ -12,6 +12,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional
 
 from ._library import Error, LogFn, ProgressFn, core, has_nets, nets, text
+from ._processes import current as processes_now
 from ._progress import LOGGER, Progress, Teller, progress_of
 
 EXCEPTIONS: dict[int, type[Exception]] = {
@@ -92,6 +93,9 @@ class Context:
                 self.call(nets().rb_nets_use)
             if threads != 1:
                 self.call(core.rb_context_set_threads, threads)
+            comm = processes_now.get()
+            if comm is not None:
+                self.call(core.rb_context_set_comm, byref(comm))
         except BaseException:
             core.rb_context_free(self._pointer)
             raise

@@ -142,6 +142,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "rb_context_fail": (ERROR, [P, ERROR, S]),
     "rb_context_set_threads": (ERROR, [P, c_int]),
     "rb_context_set_device": (ERROR, [P, P]),
+    "rb_context_set_comm": (ERROR, [P, P]),
     "rb_context_on_progress": (None, [P, ProgressFn, P]),
     "rb_context_on_log": (None, [P, LogFn, P]),
     "rb_context_set_min_shared": (ERROR, [P, F]),
