@@ -8,13 +8,13 @@
 
 enum { TASK_VALUES = 1 << 15 };
 
-/* Eight groups are always possible; more where the stack of the tree stays below a block. */
-enum { DEPTH_ALWAYS = 3, BLOCK_BYTES = 1 << 25 };
+/* Eight groups are always possible; more where the stack of the tree stays below 64 MB. */
+enum { DEPTH_ALWAYS = 3, STACK_BYTES = 1 << 26 };
 
 int64_t rb_tree_groups(int64_t samples, int64_t block_samples, int64_t fewest, int64_t values) {
     int64_t blocks = (samples + block_samples - 1) / block_samples, groups = 1;
     for (int depth = 1; depth <= RB_TREE_DEPTH_MAX; depth++) {
-        bool small = (depth + 1) * 8.0 * (double)values <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
+        bool small = (depth + 1) * 8.0 * (double)values <= STACK_BYTES || depth <= DEPTH_ALWAYS;
         if (!small || 2 * groups > blocks || samples / (2 * groups) < fewest) break;
         groups *= 2;
     }
