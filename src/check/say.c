@@ -436,21 +436,30 @@ static rb_error say_scales(const speaker *s) {
 static rb_error say_neighbours(const speaker *s) {
     const rb_neighbours *found = &s->look->neighbours;
     char text[512];
-    if (!found->alike) return RB_OK; /* say_break does */
-    rb_neighbours_say(found, text, sizeof text);
+    if (found->unlike)
+        rb_print(text, sizeof text,
+                 "samples next to each other in the file are less alike than others (mean cosine "
+                 "%.2g; of others %.2g): do two batches alternate? A batch would be found as a "
+                 "cause",
+                 found->next, found->others);
+    else if (found->alike)
+        rb_neighbours_say(found, text, sizeof text);
+    else
+        return RB_OK; /* say_break does */
     return rb_check_find(s->ctx, s->check, "neighbours", RB_SEVERITY_NOTE, found->next, "%s", text);
 }
 
 static rb_error say_break(const speaker *s) {
     const rb_look *look = s->look;
+    const rb_neighbours *found = &look->neighbours;
     char last[WHO], next[WHO];
     if (look->break_at < 0) {
-        return rb_check_find(s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
-                             "the order of the samples has no break%s",
-                             look->neighbours.alike ? ""
-                                                    : ", and neighbours are no more alike than "
-                                                      "others");
+        return rb_check_find(
+            s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
+            "the order of the samples has no break%s",
+            found->alike || found->unlike ? "" : ", and neighbours are no more alike than others");
     }
+    if (found->serial) return RB_OK; /* any cut parts a series */
     return rb_check_find(
         s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
         "samples up to %s differ from those from %s on (%.2g of the variance of principal "

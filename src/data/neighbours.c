@@ -25,6 +25,7 @@ rb_neighbours rb_neighbours_of(int64_t n_pairs, int64_t n_samples, int64_t step,
     found.others = sum / count;
     double error = sqrt(2 * fmax(squares / count - found.others * found.others, 0) / count);
     found.alike = found.next - found.others > DEVIATIONS * error;
+    found.unlike = found.others - found.next > DEVIATIONS * error;
     found.serial = found.alike && nearer > most * count;
     return found;
 }
