@@ -257,6 +257,7 @@ static rb_error solve_there(rfn_exact *e) {
     }
     rfn_device_codes(device, RB_DEVICE_FETCH, e->codes);
     if (left > 0) rb_parallel(e->ctx, rfn_tasks(e->out.rows).count, bring, e);
+    e->problem.linear = e->linear;
     let_go(e, left);
     return rfn_device_end(device);
 }
