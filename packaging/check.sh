@@ -46,12 +46,12 @@ inside() {
         chroot "$root" sh -euc "cd /src/tree; $1" </dev/null
 }
 
-# What is there, but for logs and the caches of apt, loader and fonts.
+# What is there, but for logs, copies that Debian keeps of its lists, and the caches of apt, loader and fonts.
 listing() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./src \
         -o -path ./var/log -o -path ./var/cache/apt -o -path ./var/lib/apt -o -path ./var/cache/ldconfig \
         -o -path ./var/cache/fontconfig \) -prune \
-        -o ! -name '*-old' -printf '%y %P\n' | sort)
+        -o ! -name '*-old' ! -path './etc/*-' -printf '%y %P\n' | sort)
 }
 
 # use PIECE PACKAGES INSTALL RUN REMOVE: PACKAGES are of Debian, and there before.
