@@ -16,7 +16,8 @@
  *     groups                  the best cut of the sorted y in two normal groups of equal variance,
  *                             three samples or more each; for codes that are 0 or above the upper
  *                             one is at most half of the samples, else the rest stands out. Or in
- *                             three: the same cut, and one below it for samples that mirror them
+ *                             three: the same cut, and one below it for samples that mirror them,
+ *                             less log n for the mean and the place that they have besides
  */
 #include "study.h"
 
@@ -56,7 +57,7 @@ static double best_groups(const sorted *y, bool signs) {
         best = fmax(best, value);
     }
     for (int64_t low = SMALLEST_GROUP; best > -INFINITY && low <= cut - SMALLEST_GROUP; low++)
-        best = fmax(best, groups(y, low, cut));
+        best = fmax(best, groups(y, low, cut) - log((double)y->n));
     return best;
 }
 
