@@ -126,9 +126,10 @@ RB_API rb_error rb_decode_into(rb_context *context, const rb_model *model, const
                                rb_type type, void *rows, int64_t row_stride, int64_t column_stride);
 
 /* Encodes samples that come one by one, or a few at a time: what is computed from the model alone
- * is computed once. It keeps the model, which must outlive it. One thread at a time. A model that
- * was fitted with regress needs covariates, which rows of a matrix have not: rb_coder_encode
- * refuses it with RB_ERROR_DATA; take rb_encode. */
+ * is computed once. It keeps the model, which must outlive it. On a device it keeps the context,
+ * too: give it no other one. One thread at a time. A model that was fitted with regress needs
+ * covariates, which rows of a matrix have not: rb_coder_encode refuses it with RB_ERROR_DATA; take
+ * rb_encode. */
 typedef struct rb_coder rb_coder;
 RB_API rb_error rb_coder_open(rb_context *context, const rb_model *model, rb_coder **coder);
 RB_API void rb_coder_free(rb_coder *coder); /* NULL is accepted */

@@ -453,13 +453,12 @@ static rb_error say_break(const speaker *s) {
     const rb_look *look = s->look;
     const rb_neighbours *found = &look->neighbours;
     char last[WHO], next[WHO];
-    if (look->break_at < 0) {
+    if (look->break_at < 0 || found->serial) { /* any cut parts a series */
         return rb_check_find(
             s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
             "the order of the samples has no break%s",
             found->alike || found->unlike ? "" : ", and neighbours are no more alike than others");
     }
-    if (found->serial) return RB_OK; /* any cut parts a series */
     return rb_check_find(
         s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
         "samples up to %s differ from those from %s on (%.2g of the variance of principal "

@@ -418,7 +418,8 @@ void rb_feed_keep(const rb_feed *feed, rb_dense rows);
  * where each depends on the one before, and not where samples are sorted by class. */
 typedef struct rb_neighbours {
     double next, others;
-    bool alike, unlike, serial; /* than others; and more than the next but one */
+    bool alike, unlike; /* more than others are; less */
+    bool serial;        /* and more than the next but one */
 } rb_neighbours;
 typedef double (*rb_cosine_fn)(int64_t a, int64_t b, void *user);
 /* Of n_pairs samples, every step-th one, the next one is that behind it; serial is told where step

@@ -6,7 +6,7 @@
 
 rb_neighbours rb_neighbours_of(int64_t n_pairs, int64_t n_samples, int64_t step,
                                rb_cosine_fn cosine, void *user) {
-    enum { PAIRS = 1000, DEVIATIONS = 4 };
+    enum { PAIRS = 1000, LEAST = 20, DEVIATIONS = 4 };
     const double most = 0.8; /* sorted by class it is 0.5 to 0.7, docs/measurements/select.md */
     rb_draws draws = {.stream = {.seed = 1, .purpose = RB_RANDOM_CHECK}};
     int64_t pairs = n_pairs < PAIRS ? n_pairs : PAIRS;
@@ -21,7 +21,7 @@ rb_neighbours rb_neighbours_of(int64_t n_pairs, int64_t n_samples, int64_t step,
         sum += other;
         squares += other * other;
     }
-    if (pairs <= 2) return found;
+    if (pairs < LEAST) return found;
     found.others = sum / count;
     double error = sqrt(2 * fmax(squares / count - found.others * found.others, 0) / count);
     found.alike = found.next - found.others > DEVIATIONS * error;

@@ -137,7 +137,7 @@ typedef struct rb_adding {
     int64_t block_samples; /* at most */
     rb_error (*fn)(rb_context *ctx, void *user, const rb_block *block);
     void *user;
-    rb_total totals[16]; /* without gaps; after the last one none has values */
+    rb_total totals[24]; /* without gaps; after the last one none has values */
 } rb_adding;
 /* The totals of all samples, the same bits for 1, 2, 4 ... processes, in each of them. alone: this
  * process looks at all samples. */

@@ -3,7 +3,8 @@
  * the sums. */
 #include "model.h"
 
-enum { GROUP_SAMPLES = 4096 };
+/* A tree of more values than that, 32 MB, would cost more than it gives: they are added by one. */
+enum { GROUP_SAMPLES = 4096, MOST_VALUES = 1 << 22 };
 
 static int64_t count_values(const rb_total *totals) {
     int64_t count = 0;
@@ -60,9 +61,9 @@ static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, i
 }
 
 rb_error rb_feed_add(rb_context *ctx, const rb_adding *a, bool alone) {
-    int64_t count = count_values(a->totals);
+    int64_t count = count_values(a->totals), n = rb_feed_samples(a->feed);
     int64_t groups =
-        rb_tree_groups(rb_feed_samples(a->feed), block_samples_of(a), GROUP_SAMPLES, count);
+        count > MOST_VALUES ? 1 : rb_tree_groups(n, block_samples_of(a), GROUP_SAMPLES, count);
     int64_t rank = alone ? 0 : rb_rank(ctx), ranks = alone ? 1 : rb_ranks(ctx);
     rb_tree tree = {0};
     rb_error err = RB_OK;

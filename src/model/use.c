@@ -559,14 +559,13 @@ static rb_error evaluate(rb_context *ctx, rb_encoded *kept, rb_metrics *metrics)
 static rb_error evaluate_new(rb_context *ctx, rb_encoded *kept, double *likelihoods,
                              rb_metrics **metrics) {
     *metrics = NULL;
-    if (rb_source_samples(kept->source) == 0)
-        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
     const double n = (double)rb_source_samples(kept->source);
     if (measured) measured->likelihoods = likelihoods;
     ctx->agreed = RB_OK; /* of what came before */
     rb_error err = rb_comm_agree(ctx, measured ? RB_OK : RB_ERROR_MEMORY);
     err = err ? err : rb_comm_same(ctx, 1, &n, NULL);
+    if (!err && n == 0) err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     err = rb_comm_agree(ctx, err ? err : evaluate(ctx, kept, measured));
     if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;

@@ -235,13 +235,17 @@ static reading read_side(const unit *u, int64_t rank, int side, rb_unit_role rol
     return (reading){rank, side, {.score = u->worth * share, .role = role}};
 }
 
-/* Of a unit whose codes are 0 or above and should mostly be 0. */
+/* By itself. */
 static rb_unit_role role_of(const extraction *e, const unit *u) {
+    if (!e->input->sparse_codes || e->negative) return RB_UNIT_MODULE;
+    return rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
+}
+
+static rb_unit_role role_among(const extraction *e, const unit *u) {
     static const double MORE_THAN_NOISE = 1.6;
-    rb_unit_role role =
-        rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
-    if (u->twin) return RB_UNIT_SPARE;
-    return role == RB_UNIT_SPARE && u->refound > MORE_THAN_NOISE ? RB_UNIT_MODULE : role;
+    rb_unit_role role = role_of(e, u);
+    if (role == RB_UNIT_SPARE && u->refound > MORE_THAN_NOISE) role = RB_UNIT_MODULE;
+    return u->twin && role == RB_UNIT_MODULE ? RB_UNIT_SPARE : role;
 }
 
 /* The modules that the living units give, ranked; how many. readings: twice as many. */
@@ -253,10 +257,10 @@ static int64_t read_units(const extraction *e, reading *readings) {
     for (int64_t r = 0; r < e->living; r++) {
         const unit *u = &e->units[r];
         int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
-        reading whole = {r, BOTH, {.score = u->worth}};
-        if (e->input->sparse_codes && !e->negative) whole.note.role = role_of(e, u);
-        readings[count++] = sided ? read_side(u, r, side, RB_UNIT_MODULE) : whole;
-        if (sided && stands(&u->halves[!side]))
+        rb_unit_role role = role_among(e, u);
+        reading whole = {r, BOTH, {.score = u->worth, .role = role}};
+        readings[count++] = sided ? read_side(u, r, side, role) : whole;
+        if (sided && !u->twin && stands(&u->halves[!side]))
             readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
     }
     qsort(readings, (size_t)count, sizeof *readings, by_score);
@@ -410,12 +414,16 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
     return err;
 }
 
-/* Which of the tested units so far has nearly the codes of a unit; or `tested`. */
-static int64_t first_alike(const extraction *e, int64_t of, const int64_t *index) {
+/* The unit before that has nearly the codes of unit r, and is tested; background stands for none
+ * but itself. */
+static const unit *first_alike(const extraction *e, int64_t r) {
     static const double ALIKE = 0.8;
-    for (int64_t t = 0; t < e->tested; t++)
-        if (fabs(rb_refit_correlation(e->refit, of, index[t])) > ALIKE) return t;
-    return e->tested;
+    for (int64_t t = 0; t < r; t++) {
+        const unit *u = &e->units[t];
+        if (u->twin || role_of(e, u) == RB_UNIT_BACKGROUND) continue;
+        if (fabs(rb_refit_correlation(e->refit, e->units[r].index, u->index)) > ALIKE) return u;
+    }
+    return NULL;
 }
 
 /* Who belongs by the test. Where units have nearly the same codes their parts of a feature cannot
@@ -427,9 +435,10 @@ static rb_error test_units(extraction *e) {
     double *rms = rb_take(&scratch, e->living, sizeof *rms);
     for (int64_t r = 0; !scratch.err && r < e->living; r++) {
         unit *u = &e->units[r];
-        u->column = first_alike(e, u->index, index);
-        u->twin = u->column < e->tested;
-        if (u->twin) continue;
+        const unit *alike = first_alike(e, r);
+        u->twin = alike != NULL;
+        u->column = alike ? alike->column : e->tested;
+        if (alike) continue;
         index[e->tested] = u->index;
         rms[e->tested++] = u->rms;
     }

@@ -59,7 +59,8 @@ static rb_error open_work(rfn_device *d, const rfn_setup *setup) {
                              .normalized = options->normalize == RB_RFN_NORMALIZE_RMS,
                              .masks = options->input_noise != RB_RFN_NOISE_NONE};
     rb_error err = d->table->open(d->table, &shape, &d->work);
-    if (err == RB_ERROR_MEMORY && d->work && !shape.persists && !shape.streams) {
+    bool may_stream = !shape.persists && !shape.streams && setup->problem.block_samples > 0;
+    if (err == RB_ERROR_MEMORY && d->work && may_stream) {
         d->table->close(d->work);
         shape.streams = d->streams = true;
         shape.samples = setup->problem.block_samples;

@@ -16,8 +16,8 @@
  *     groups                  the best cut of the sorted y in two normal groups of equal variance,
  *                             three samples or more each; for codes that are 0 or above the upper
  *                             one is at most half of the samples, else the rest stands out. Or in
- *                             three: the same cut, and one below it for samples that mirror them,
- *                             less log n for the mean and the place that they have besides
+ *                             three: the same cut and one below it, which parts samples that
+ *                             mirror the upper ones; less log n for its place and one more mean
  */
 #include "study.h"
 
@@ -46,7 +46,7 @@ static double groups(const sorted *y, int64_t low, int64_t high) {
     return -all / 2 * log(fmax(1 - between / all, 1e-12)) - choice;
 }
 
-/* The best cut in two; then in three, where the lowest samples mirror the highest ones. */
+/* The best cut in two; then in three, with one more below it. */
 static double best_groups(const sorted *y, bool signs) {
     int64_t first = signs ? SMALLEST_GROUP : (y->n + 1) / 2, cut = y->n;
     double best = -INFINITY;

@@ -69,10 +69,11 @@ static double information_anew(const double *b, const double *psi, const double 
     return fmin(features, samples);
 }
 
-/* The share of noise of a unit, by its codes over the noise of each sample and by the loadings of
- * its features. */
+/* The share of noise of a unit, by its codes, over the noise of each sample where they have one
+ * sign, and by the loadings of its features. */
 static double share_anew(const example *e, const double *b, const double *psi,
-                         const double *constant, const double *z, const bool *own, int j) {
+                         const double *constant, const double *z, const bool *own, int j,
+                         bool nonnegative) {
     rb_powers codes = {0}, loadings = {0};
     for (int64_t i = 0; i < N; i++) {
         double noise = 0;
@@ -82,7 +83,7 @@ static double share_anew(const example *e, const double *b, const double *psi,
                 rest -= b[k * PLANTED + c] * z[i * PLANTED + c];
             noise += rest * rest / psi[k] / M;
         }
-        rb_powers_add(&codes, fabs(z[i * PLANTED + j]) / sqrt(noise));
+        rb_powers_add(&codes, fabs(z[i * PLANTED + j]) / (nonnegative ? sqrt(noise) : 1));
     }
     for (int64_t k = 0; k < M; k++)
         if (own[k * PLANTED + j]) rb_powers_add(&loadings, fabs(b[k * PLANTED + j]) / sqrt(psi[k]));
@@ -141,7 +142,7 @@ static void codes_anew(void **state) {
         for (int j = 0; j < PLANTED; j++) {
             double told = information_anew(b, psi, z, own, j, &of_samples);
             assert_true(fabs(rb_recoded_information(second, &units, j, own) / told - 1) < 1e-4);
-            double share = share_anew(&e, b, psi, constant, z, own, j);
+            double share = share_anew(&e, b, psi, constant, z, own, j, nonnegative);
             assert_true(fabs(rb_recoded_share_of_noise(second, j, own) / share - 1) < 1e-4);
             bool five[M * PLANTED] = {false};
             for (int64_t k = 0, left = 5; k < M && left > 0; k++)

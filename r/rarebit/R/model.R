@@ -61,6 +61,8 @@ predict.rarebit <- function(object, newdata = NULL, samples = "rows", assay = NU
   no_more(...)
   type <- match.arg(type)
   data <- given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
+  if (type == "states" && !is.null(device))
+    stop("states are found by the processor; leave out `device`", call. = FALSE)
   if (type == "states")
     return(with_names(said(.Call(C_states, pointer_of(object), data$handle, TRUE,
                                  thread_count(threads))), data$sample_names, unit_names(object)))
