@@ -377,12 +377,13 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
 rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes) {
     rb_encoded *kept = metrics->encoded;
     rb_code_tally *t = metrics->tally;
+    const rb_total none = {0};
     const rb_total of_codes[] = {{&t->check->samples, 1, RB_KEPT_INTEGER},
                                  {&t->check->empty, 1, RB_KEPT_INTEGER},
                                  {&t->check->full, 1, RB_KEPT_INTEGER},
                                  {&t->negative, 1, RB_KEPT_FLAG},
                                  rb_total_of(t->products),
-                                 kept->walked ? (rb_total){0} : kept->also_adds};
+                                 kept->walked ? none : kept->also_adds};
     rb_total *end = adding->totals;
     while (end->values)
         end++;
