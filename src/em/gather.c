@@ -61,9 +61,9 @@ rb_error rb_gather(rb_context *ctx, const rb_run *run, rb_kept *whole) {
     rb_error err = rb_comm_agree(ctx, share && whole->values ? RB_OK : RB_ERROR_MEMORY);
     for (int r = 0; !err && r < ranks; r++) {
         int64_t count = share_of(run, r, ranks, &first);
-        if (rank == r && rank == 0) memcpy(share, own, (size_t)count * a_sample);
-        if (r > 0) rb_comm_bring(ctx, r, rank == 0 ? share : (void *)own, (size_t)count * a_sample);
-        if (rank == 0) copy_samples(run, whole, first, count, share, false);
+        void *from = r > 0 && rank == 0 ? share : (void *)own;
+        if (r > 0) rb_comm_bring(ctx, r, from, (size_t)count * a_sample);
+        if (rank == 0) copy_samples(run, whole, first, count, from, false);
     }
     rb_free(share);
     return err;

@@ -240,8 +240,9 @@ void rb_annotations_keep(const rb_annotations *table, rb_source *source) {
 
 static const rb_annotations *kept_table(const char *where, const rb_source *source) {
     const rb_annotations *kept = source ? source->table : NULL;
-    size_t length = where ? (size_t)rb_annotations_file(where) : 0;
-    bool same = kept && length == strlen(kept->path) && memcmp(kept->path, where, length) == 0;
+    if (!kept || !where) return NULL;
+    size_t length = (size_t)rb_annotations_file(where);
+    bool same = length == strlen(kept->path) && memcmp(kept->path, where, length) == 0;
     return same ? kept : NULL;
 }
 

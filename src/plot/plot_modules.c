@@ -339,8 +339,9 @@ static rb_error collect_values(gathering *g, const rb_model *model, rb_source *s
                     .features = g->axes[FEATURES].shown,
                     .n_samples = g->plot.columns,
                     .n_features = g->plot.rows};
-    int64_t cells, at = 0, *list = rb_take(&g->scratch, g->plot.columns, sizeof *list);
-    if (!rb_multiply(g->plot.rows, g->plot.columns, &cells))
+    int64_t columns = g->plot.columns, cells, at = 0;
+    int64_t *list = rb_take(&g->scratch, columns, sizeof *list);
+    if (!rb_multiply(g->plot.rows, columns, &cells))
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the plot of the modules is too large");
     g->plot.values = rb_take(&g->scratch, cells, sizeof *g->plot.values);
     view.values = rb_take(&g->scratch, cells, sizeof *view.values);
@@ -349,10 +350,12 @@ static rb_error collect_values(gathering *g, const rb_model *model, rb_source *s
         if (samples->members[i].place >= 0) list[at++] = i;
     view.samples = list;
     rb_error err = rb_view_fill(g->ctx, model, source, &view);
-    for (int64_t c = 0; !err && c < cells; c++) {
-        double z = view.values[c];
-        int64_t column = samples->members[list[c % at]].place;
-        g->plot.values[c / at * at + column] = isnan(z) ? z : fmin(fmax(z, -2.5), 2.5);
+    for (int64_t first = 0; !err && first < cells; first += columns) {
+        for (int64_t c = 0; c < columns; c++) {
+            double z = view.values[first + c];
+            int64_t place = samples->members[list[c]].place;
+            g->plot.values[first + place] = isnan(z) ? z : fmin(fmax(z, -2.5), 2.5);
+        }
     }
     return err;
 }

@@ -78,7 +78,7 @@ delayed_samples <- function(x, columns) {
     block <- DelayedArray::extract_array(x, if (columns) list(NULL, chosen) else list(chosen, NULL))
     storage.mode(block) <- "double"
     if (columns) block else t(block)
-  }, error = function(e) paste("x cannot be read:", conditionMessage(e)))
+  }, error = function(e) stop("x cannot be read: ", conditionMessage(e), call. = FALSE))
   names <- if (columns) rev(dimnames(x)) else dimnames(x)
   dim <- if (columns) rev(dim(x)) else dim(x)
   samples_of(.Call(C_blocks, read, dim, names[[1]], names[[2]]), names[[1]], names[[2]], dim[1])

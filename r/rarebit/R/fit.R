@@ -87,31 +87,21 @@ no_method <- function(what, ...) {
 code_name <- function(method) gsub("-", "_", toupper(method), fixed = TRUE)
 
 # A model, from a call that is watched.
-watched <- function(data, callback, verbose, call) {
-  watch <- new_watch(callback, verbose)
-  pointer <- said(call(watch$each))
-  if (!is.null(watch$failed)) stop(watch$failed)
-  new_model(pointer, data)
-}
+watched <- function(data, callback, verbose, call)
+  new_model(said(call(watcher(callback, verbose))), data)
 
-# What is called after each iteration: R code, whose errors wait until the library has returned.
-new_watch <- function(callback, verbose) {
-  watch <- new.env(parent = emptyenv())
-  if (is.null(callback) && !verbose) return(watch)
-  watch$told <- -Inf
-  watch$each <- function(p) {
-    if (verbose && (p$elapsed - watch$told >= 1 || p$iteration == p$iterations)) {
+# What is called after each iteration, or NULL; FALSE ends the fit.
+watcher <- function(callback, verbose) {
+  if (is.null(callback) && !verbose) return(NULL)
+  told <- -Inf
+  function(p) {
+    if (verbose && (p$elapsed - told >= 1 || p$iteration == p$iterations)) {
       message(sprintf("iteration %.0f of %.0f, objective %.6g, %.0f s", p$iteration, p$iterations,
                       p$objective, p$elapsed))
-      watch$told <- p$elapsed
+      told <<- p$elapsed
     }
-    if (is.null(callback)) return(TRUE)
-    tryCatch(!identical(callback(p), FALSE), error = function(e) {
-      watch$failed <- e
-      FALSE
-    })
+    is.null(callback) || !identical(callback(p), FALSE)
   }
-  watch
 }
 
 embedded_model <- function(x, name = "RFN") {

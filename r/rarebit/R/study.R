@@ -7,9 +7,8 @@ select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "r
   if (is.numeric(units)) units <- paste(units, collapse = ",")
   options <- make_options(paste("select", gsub("[._]", "-", method)), c(list(units = units), asked))
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
-  watch <- new_watch(callback, verbose)
-  found <- said(.Call(C_select, options, data$handle, thread_count(threads), watch$each))
-  if (!is.null(watch$failed)) stop(watch$failed)
+  found <- said(.Call(C_select, options, data$handle, thread_count(threads),
+                      watcher(callback, verbose)))
   if (is.null(found)) return(invisible(NULL))
   structure(data.frame(found$table), units = if (found$units > 0) found$units, low = found$low,
             high = found$high, summary = found$summary)

@@ -75,8 +75,7 @@ typedef struct block {
     rb_error err;
 } block;
 
-/* May jump. The function gives features x samples, whose columns are rows to the library, or a text
- * that says why there are none. */
+/* May jump. The function gives features x samples, whose columns are rows to the library. */
 static void fetch(void *user) {
     block *b = user;
     SEXP first = PROTECT(Rf_ScalarReal((double)b->first + 1));
@@ -84,9 +83,7 @@ static void fetch(void *user) {
     SEXP call = PROTECT(Rf_lang3(b->data->read, first, count));
     SEXP values = PROTECT(Rf_eval(call, R_GlobalEnv));
     int64_t wanted = b->count * rb_source_features(b->data->source);
-    if (TYPEOF(values) == STRSXP)
-        b->err = rb_context_fail(context(), RB_ERROR_DATA, text_of(values));
-    else if (TYPEOF(values) == REALSXP && XLENGTH(values) == wanted)
+    if (TYPEOF(values) == REALSXP && XLENGTH(values) == wanted)
         memcpy(b->rows, REAL(values), (size_t)wanted * sizeof *b->rows);
     else
         b->err = rb_context_fail(context(), RB_ERROR_DATA, "a block of x has another size");

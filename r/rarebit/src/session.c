@@ -3,6 +3,7 @@
 
 #include <rarebit/deep.h>
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static struct {
 } messages;
 static struct sigaction before;
 static volatile sig_atomic_t signalled; /* SIGINT came */
-static int interrupted;                 /* R itself found an interrupt */
+static SEXP unwinding;                  /* a jump of R's that waits for the library's return */
 static call_frame *running;             /* the innermost call */
 
 /* Out of memory: the message is lost, the call is not. */
@@ -101,9 +102,35 @@ static void tell(void *user) {
     UNPROTECT(3);
 }
 
+typedef struct jump {
+    void (*jumps)(void *);
+    void *user;
+    jmp_buf back;
+} jump;
+
+static SEXP call_jumps(void *user) {
+    jump *j = user;
+    j->jumps(j->user);
+    return R_NilValue;
+}
+
+static void stay(void *user, Rboolean jumping) {
+    if (jumping) longjmp(((jump *)user)->back, 1);
+}
+
+/* An error, interrupt or restart of R's ends the call of the library, and goes on in check(). */
 rb_error in_r(void (*jumps)(void *), void *user) {
-    if (!R_ToplevelExec(jumps, user)) interrupted = 1;
-    return interrupted ? RB_ERROR_INTERRUPTED : RB_OK;
+    if (unwinding) return RB_ERROR_INTERRUPTED;
+    jump j = {.jumps = jumps, .user = user};
+    SEXP token = R_MakeUnwindCont();
+    R_PreserveObject(token);
+    if (setjmp(j.back)) {
+        unwinding = token;
+        return RB_ERROR_INTERRUPTED;
+    }
+    R_UnwindProtect(call_jumps, &j, stay, &j, token);
+    R_ReleaseObject(token);
+    return RB_OK;
 }
 
 static rb_error on_progress(const rb_progress *progress, void *user) {
@@ -122,7 +149,7 @@ void call_begin(call_frame *frame, int threads, SEXP each) {
         if (threads != rb_context_threads(ctx)) check(rb_context_set_threads(ctx, threads));
         rb_context_clear_stop(ctx);
         rb_context_on_progress(ctx, on_progress, NULL);
-        signalled = interrupted = 0;
+        signalled = 0;
         sigemptyset(&action.sa_mask);
         sigaction(SIGINT, &action, &before);
     }
@@ -136,9 +163,19 @@ void call_end(call_frame *frame) {
 }
 
 void check(rb_error err) {
-    if (!running && (signalled || interrupted)) {
-        signalled = interrupted = 0;
+    if (unwinding) {
+        SEXP token = PROTECT(unwinding);
+        unwinding = NULL;
+        R_ReleaseObject(token);
+        R_ContinueUnwind(token);
+    }
+    if (signalled) {
+        struct sigaction own;
+        signalled = 0;
+        rb_context_clear_stop(session);
+        sigaction(SIGINT, &before, &own);
         raise(SIGINT); /* R's own handler notes it */
+        sigaction(SIGINT, &own, NULL);
         R_CheckUserInterrupt();
     }
     if (err) {

@@ -132,6 +132,18 @@ test_that("a fit goes on from a model", {
   expect_gt(fit_history(second)$objective[1], fit_history(first)$objective[1])
 })
 
+test_that("a model learns from batches of samples, one after the other", {
+  x <- planted()
+  as_python <- function(x, ...) fit(x, prior_mean = 0, sparse_loadings = 0, ...)
+  error <- function(model) evaluate(model, x)[["reconstruction_error"]]
+  model <- first <- as_python(x[1:30 * 2, ], centre = "mean", iterations = 1)
+  for (i in 1:60) for (half in 1:0)
+    model <- as_python(x[1:30 * 2 - half, ], k = NULL, start = model, iterations = 1)
+  expect_lt(error(model), 1.05 * error(as_python(x, centre = "mean")))
+  expect_lt(error(model), 0.9 * error(first))
+  expect_error(as_python(x[, 1:2], k = NULL, start = model), "features")
+})
+
 test_that("covariates are taken out", {
   x <- planted()
   batch <- rep(c("a", "b"), 30)
@@ -159,6 +171,21 @@ test_that("the fit tells how it goes, and ends when the callback says so", {
   expect_error(fit(callback = function(p) stop("mine")), "mine")
   expect_match(child("m <- rfn(matrix(sin(1:400), 40), 2, iterations = 3, verbose = TRUE)"),
                "iteration 3 of 3, objective", all = FALSE)
+})
+
+test_that("conditions and restarts of a callback reach the code around the fit", {
+  x <- planted()
+  told <- NULL
+  withCallingHandlers(rfn(x, 3, iterations = 3, verbose = TRUE), message = function(m) {
+    told <<- c(told, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  }, warning = function(w) invokeRestart("muffleWarning"))
+  expect_match(told, "iteration 3 of 3, objective", all = FALSE)
+  expect_identical(withRestarts(fit(callback = function(p) invokeRestart("away", p$iteration)),
+                                away = function(i) i), 1)
+  outer <- fit(iterations = 4, callback = function(p)
+    expect_identical(tryCatch(fit(callback = function(q) stop("inner")), error = conditionMessage), "inner"))
+  expect_identical(arrays(outer), arrays(fit(iterations = 4)))
 })
 
 test_that("a device computes the same model", {
