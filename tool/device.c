@@ -12,7 +12,7 @@ const rb_option_group *device_group(void) {
     static const rb_option table[] = {
         {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
          "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists "
-         "them); rfn alone"},
+         "them); for rfn, linca, nmf-et and mca"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Device", table};
@@ -89,7 +89,7 @@ static int run(invocation *call) {
 const command devices_command = {
     .words = "devices",
     .summary = "list the devices that fits can run on",
-    .description = "Lists the devices of OpenCL, with the names that --device of 'fit rfn' and "
+    .description = "Lists the devices of OpenCL, with the names that --device of 'fit' and "
                    "'encode' takes.",
     .groups = {json_group, general_group},
     .examples = {{"Which devices are there?", "devices"},

@@ -8,6 +8,10 @@
  *
  *     each E-step:  linear; then project, or sweep from the codes at hand; then moments
  *
+ * or, of causes that are there or not, with their posterior probabilities as codes, n x l:
+ *
+ *     each E-step:  fields; posteriors; posterior_sums
+ *
  * Numbers are float32, matrices row-major and without gaps unless a stride is given. The same calls
  * give the same bits. Every function that gives an rb_error leaves a sentence in work->message if
  * it fails; the work is then good for `close` alone. */
@@ -22,6 +26,15 @@ extern "C" {
 
 enum { RB_DEVICE_MESSAGE = 512 };
 
+/* Causes that are there or not, whose fields W_h (m values each) add up or of which the largest
+ * counts. Of each sample the states are `count` sets of the causes that explain it best alone, and
+ * perhaps any cause alone. */
+typedef struct rb_device_states {
+    int64_t count, candidates; /* at most 64 */
+    const uint64_t *sets;      /* count: bit k is the k-th candidate, in the order of causes */
+    bool singles, maximum;
+} rb_device_states;
+
 /* What a fit needs of a device; the library makes it, new fields come at the end. */
 typedef struct rb_device_shape {
     size_t size;
@@ -32,6 +45,8 @@ typedef struct rb_device_shape {
     /* Samples come and go, `samples` of them at most at a time: `put` has the next ones go up while
      * those before are worked on, until `mask` or `linear` begins with them. */
     bool streams;
+    rb_device_states states; /* count 0: `fields`, `posteriors` and `posterior_sums` are not called;
+                              * else only they, put, get and wait are */
 } rb_device_shape;
 
 /* Begun work; a device's own struct begins with it. */
@@ -57,6 +72,30 @@ typedef struct rb_device_chance {
     uint32_t share; /* of 2^32 */
     uint32_t first; /* the number of the first sample at hand */
 } rb_device_chance;
+
+/* Parameters: e(s) = scale / 2 (|y|^2 - |y - W(s)|^2) + the sum of `prior` over the causes of s. */
+typedef struct rb_device_fields {
+    float scale, exponent; /* rho of the soft maximum that `weights` are of */
+    const float *fields;   /* W, l x m */
+    const float *prior;    /* l */
+    const float *offset;   /* l: prior - scale / 2 |W_h|^2 */
+    const uint8_t *empty;  /* l: are all values of the field 0? Such causes are candidates last */
+    const float *overlap;  /* scale W W', l x l; where fields add up */
+} rb_device_fields;
+
+/* What posteriors come to; what is NULL is not wanted. Of all samples at hand: */
+typedef struct rb_device_posteriors {
+    float *evidence;    /* n: log sum_s exp e(s) */
+    float *energy;      /* n: <e(s)> */
+    uint8_t *likeliest; /* l: is the cause in the most probable state of a sample? */
+    /* and over those in use: */
+    float *causes;   /* l: sum <s_h> */
+    float *alone;    /* l: sum of the probabilities of causes alone */
+    float *second;   /* l x l, above the diagonal: sum <s s'> */
+    float *products; /* l x m: sum <s> y'; if `maximum` sum <A> y', where A_hk, the share of cause h
+                      * in feature k, is 1 alone, else (sum_j (W_jk / W_hk)^rho)^(1 / rho - 1) */
+    float *weights;  /* l x m: of sets of two and more causes sum <A>; after `products` */
+} rb_device_posteriors;
 
 /* C = alpha A B + beta C with C rows x columns, A and B perhaps transposed (across); ld values from
  * row to row. They lie here, not on the device. */
@@ -117,7 +156,7 @@ typedef struct rb_device {
     rb_error (*sample)(rb_device_work *work, int64_t sample, float *values, float *codes);
     /* The codes of a unit become 0. */
     rb_error (*clear)(rb_device_work *work, int64_t unit);
-    /* All codes, l x n. */
+    /* All codes, l x n; posteriors n x l. */
     rb_error (*get)(rb_device_work *work, float *codes);
     rb_error (*set)(rb_device_work *work, const float *codes);
     /* Remembers the codes on the device; makes them again what they were then. */
@@ -131,6 +170,11 @@ typedef struct rb_device {
                       bool from_left, float *x, int64_t others);
     /* Returns when all that was begun is done: for who measures. */
     rb_error (*wait)(rb_device_work *work);
+    /* Of rb_device_states. used: of n samples those that are summed; NULL: evidence, energy and
+     * likeliest alone are wanted. */
+    rb_error (*fields)(rb_device_work *work, const rb_device_fields *fields);
+    rb_error (*posteriors)(rb_device_work *work, const uint8_t *used);
+    rb_error (*posterior_sums)(rb_device_work *work, const rb_device_posteriors *to);
 } rb_device;
 
 /* Fits and codes of models with this context are computed on the device from now on; NULL: on the

@@ -14,7 +14,7 @@ MESSAGE = 512
 
 
 def devices() -> list[dict[str, Any]]:
-    """The devices that fits can run on: what `device` of RFN calls each, its name, platform and
+    """The devices that fits can run on: what `device` of RFN, LinCA, NMFET and MCA calls each, its name, platform and
     driver, its memory in bytes, and whether it is a GPU.
 
     Examples

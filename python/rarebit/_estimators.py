@@ -34,7 +34,7 @@ BY_RANK = ("pca", "ica")
 NON_NEGATIVE = ("nmf",)
 
 # Methods that fit on a device, too.
-DEVICES = ("rfn",)
+DEVICES = ("rfn", "linca", "nmf-et", "mca")
 
 # Parameters that are no options of the library: default, type, what they do.
 OWN = {

@@ -267,6 +267,7 @@ class LinCA(Estimator):
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
         min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
+        device: Optional[str] = None,
     ) -> None: ...
 
 
@@ -382,6 +383,7 @@ class NMFET(Estimator):
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
         min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
+        device: Optional[str] = None,
     ) -> None: ...
 
 
@@ -495,6 +497,7 @@ class MCA(Estimator):
         callback: Optional[Callable[[Progress], Optional[bool]]] = None,
         min_shared: float = 0.1,
         on_interrupt: Literal["raise", "stop"] = 'raise',
+        device: Optional[str] = None,
     ) -> None: ...
 
 

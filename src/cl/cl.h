@@ -9,8 +9,8 @@
 
 extern const char rb_cl_kernels[]; /* kernels.cl: cmake/Device.cmake */
 
-/* Work items of a group. */
-enum { CL_SIZE = 256 };
+/* Work items of a group, and of one that works on a sample. */
+enum { CL_SIZE = 256, CL_FEW = 64 };
 
 typedef struct cl_handle {
     rb_device table;
@@ -33,6 +33,13 @@ enum {
     CL_TELL_SAMPLES,
     CL_FILL,
     CL_ADD_SLICES,
+    CL_CHOOSE,
+    CL_SUM_ENERGIES,
+    CL_MAX_ENERGIES,
+    CL_WEIGH,
+    CL_SUM_COLUMNS,
+    CL_SUM_PAIRS,
+    CL_SUM_SHARES,
     CL_KERNELS
 };
 
@@ -60,9 +67,15 @@ enum {
     CL_ALIVE,
     CL_MATRIX_A,
     CL_MATRIX_B,
-    CL_MATRIX_C, /* matrices that come and go */
-    CL_U,        /* slices x m x l */
-    CL_S,        /* slices x l x l */
+    CL_MATRIX_C,   /* matrices that come and go */
+    CL_U,          /* slices x m x l */
+    CL_S,          /* slices x l x l */
+    CL_SETS,       /* of states: the sets, */
+    CL_PRIOR,      /* l */
+    CL_USED,       /* ld */
+    CL_CANDIDATES, /* ld x candidates */
+    CL_CHANCES,    /* ld x sets: energies, then probabilities */
+    CL_PAIRS,      /* ld x candidates x candidates */
     CL_BUFFERS
 };
 
@@ -75,14 +88,16 @@ typedef struct cl_work {
     cl_kernel kernels[CL_KERNELS];
     cl_mem buffers[CL_BUFFERS];
     size_t n, m, l, ld;
-    size_t slices; /* of the samples, whose moments are computed at once */
-    size_t group;  /* units whose residuals are */
-    size_t next;   /* samples in CL_NEXT that are not yet at hand */
-    bool offset;   /* there is one */
-    bool adds;     /* moments go on from those that are there */
-    bool masked;   /* the next linear is of masked samples */
-    float root;    /* sqrt(n); 0: codes are not scaled */
-    rb_error err;  /* of the call at hand */
+    size_t slices;         /* of the samples, whose moments are computed at once */
+    size_t walks;          /* the same of sums over states */
+    size_t group;          /* units whose residuals are */
+    size_t next;           /* samples in CL_NEXT that are not yet at hand */
+    bool offset;           /* there is one */
+    bool adds;             /* moments go on from those that are there */
+    bool masked;           /* the next linear is of masked samples */
+    float root;            /* sqrt(n); 0: codes are not scaled */
+    float scale, exponent; /* of states: rb_device_fields */
+    rb_error err;          /* of the call at hand */
 } cl_work;
 
 /* devices.c: what an error of OpenCL or CLBlast means; `doing` is what was tried. */
@@ -111,11 +126,23 @@ typedef struct cl_argument {
     int value;
     float number;
 } cl_argument;
+static inline cl_argument buf(int buffer) {
+    return (cl_argument){ARGUMENT_BUFFER, buffer, 0};
+}
+static inline cl_argument num(size_t integer) {
+    return (cl_argument){ARGUMENT_INT, (int)integer, 0};
+}
+static inline cl_argument real(float number) {
+    return (cl_argument){ARGUMENT_FLOAT, 0, number};
+}
 void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments);
+void cl_clear_bytes(cl_work *w, int buffer, size_t bytes); /* they become 0 */
 /* The same in steps: one argument, or all; then it runs. */
 void cl_bind(cl_work *w, int kernel, int place, cl_argument argument);
 void cl_bind_all(cl_work *w, int kernel, const cl_argument *arguments);
 void cl_start(cl_work *w, int kernel, size_t items, size_t rows);
+/* The same in `groups` groups of CL_FEW items. */
+void cl_run_groups(cl_work *w, int kernel, size_t groups, const cl_argument *arguments);
 /* `rows` rows of `bytes` each, `pitch` apart on the device, from `at` on, and `host` apart here; to
  * or from is NULL. */
 void cl_move(cl_work *w, int buffer, size_t at, size_t rows, size_t bytes, size_t pitch,
@@ -151,5 +178,19 @@ rb_error cl_moments(rb_device_work *work, float *u, float *s);
 rb_error cl_sums(rb_device_work *work, const rb_device_units *units);
 rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, int64_t *empty,
                      int64_t *full);
+void cl_take_next(cl_work *w); /* samples that have gone up are those at hand */
+/* A B over the samples, which are the rows of b and those of a, if it is across, else its columns;
+ * slice by slice at once, added to what is in c or in its place. */
+void cl_sum_products(cl_work *w, cl_matrix a, size_t rows, cl_matrix b, size_t columns, bool adds,
+                     int c);
+/* The sum of so many slices of a buffer, here. */
+void cl_take_sum(cl_work *w, int buffer, size_t slices, size_t values, float *to);
+
+/* states.c: the same; and slices of the samples for sums, and the sets go up. */
+size_t cl_walks(const cl_work *w);
+void cl_take_states(cl_work *w);
+rb_error cl_fields(rb_device_work *work, const rb_device_fields *fields);
+rb_error cl_posteriors(rb_device_work *work, const uint8_t *used);
+rb_error cl_posterior_sums(rb_device_work *work, const rb_device_posteriors *to);
 
 #endif

@@ -72,6 +72,34 @@ rb_error rb_cl_about(int index, rb_cl_info *info) {
 
 /* ---- one of them ---- */
 
+static const rb_device steps = {.size = sizeof steps,
+                                .open = cl_open_work,
+                                .close = cl_close_work,
+                                .put = cl_put,
+                                .linear = cl_linear,
+                                .project = cl_project,
+                                .mask = cl_mask,
+                                .drop = cl_drop,
+                                .sweep = cl_sweep,
+                                .look = cl_look,
+                                .each = cl_each,
+                                .add = cl_add,
+                                .moments = cl_moments,
+                                .sums = cl_sums,
+                                .occupied = cl_occupied,
+                                .sample = cl_sample,
+                                .clear = cl_clear,
+                                .get = cl_get,
+                                .set = cl_set,
+                                .save = cl_save,
+                                .restore = cl_restore,
+                                .product = cl_product,
+                                .solve = cl_solve,
+                                .wait = cl_wait,
+                                .fields = cl_fields,
+                                .posteriors = cl_posteriors,
+                                .posterior_sums = cl_posterior_sums};
+
 static int first_gpu(const cl_device_id *devices, int count) {
     for (int i = 0; i < count; i++)
         if (is_gpu(devices[i])) return i;
@@ -98,7 +126,7 @@ static rb_error make_ready(cl_handle *h, char *message) {
     if (code) return cl_tell(message, code, "opening the device");
     h->program = clCreateProgramWithSource(h->context, 1, &source, NULL, &code);
     if (code) return cl_tell(message, code, "reading the kernels");
-    snprintf(flags, sizeof flags, "-DSIZE=%d", CL_SIZE);
+    snprintf(flags, sizeof flags, "-DSIZE=%d -DFEW=%d", CL_SIZE, CL_FEW);
     return clBuildProgram(h->program, 1, &h->device, flags, NULL, NULL) ? tell_build(h, message)
                                                                         : RB_OK;
 }
@@ -137,11 +165,9 @@ rb_error rb_cl_open(const char *name, rb_device **device, char *message) {
     (void)rb_cl_about(index, &info);
     snprintf(h->name, sizeof h->name, "cl:%d %s", index, info.name);
     h->device = devices[index];
-    h->table = (rb_device){
-        sizeof(rb_device), h->name,    h,           cl_open_work, cl_close_work, cl_put,  cl_linear,
-        cl_project,        cl_mask,    cl_drop,     cl_sweep,     cl_look,       cl_each, cl_add,
-        cl_moments,        cl_sums,    cl_occupied, cl_sample,    cl_clear,      cl_get,  cl_set,
-        cl_save,           cl_restore, cl_product,  cl_solve,     cl_wait};
+    h->table = steps;
+    h->table.name = h->name;
+    h->table.own = h;
     err = make_ready(h, message);
     if (err)
         rb_cl_close(&h->table);

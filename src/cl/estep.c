@@ -7,21 +7,8 @@
 
 #include <stdlib.h>
 
-static cl_argument buf(int buffer) {
-    return (cl_argument){ARGUMENT_BUFFER, buffer, 0};
-}
-
-static cl_argument num(size_t integer) {
-    return (cl_argument){ARGUMENT_INT, (int)integer, 0};
-}
-
-static cl_argument real(float number) {
-    return (cl_argument){ARGUMENT_FLOAT, 0, number};
-}
-
-/* Samples that have gone up are those at hand; the others' place is free once all that was begun
- * with them is done. */
-static void take_next(cl_work *w) {
+/* The others' place is free once all that was begun with them is done. */
+void cl_take_next(cl_work *w) {
     cl_mem before = w->buffers[CL_SAMPLES];
     if (w->err || w->next == 0) return;
     w->buffers[CL_SAMPLES] = w->buffers[CL_NEXT];
@@ -44,7 +31,7 @@ static void take_weights(cl_work *w, const float *weights, const float *offset) 
 
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset) {
     cl_work *w = (cl_work *)work;
-    take_next(w);
+    cl_take_next(w);
     if (weights) take_weights(w, weights, offset);
     if (w->offset) {
         const cl_argument a[] = {num(w->ld), buf(CL_OFFSET), buf(CL_LINEAR), {0}};
@@ -61,7 +48,7 @@ rb_error cl_linear(rb_device_work *work, const float *weights, const float *offs
 
 rb_error cl_mask(rb_device_work *work, rb_device_chance chance) {
     cl_work *w = (cl_work *)work;
-    take_next(w);
+    cl_take_next(w);
     const cl_argument a[] = {
         num(w->m),         num((uint32_t)chance.key), num(chance.key >> 32), num(chance.share),
         num(chance.first), buf(CL_SAMPLES),           buf(CL_MASKED),        {0}};
@@ -199,7 +186,6 @@ static void sweep_scaled(cl_work *w, size_t first, size_t count) {
 rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float *change,
                   bool *alive) {
     cl_work *w = (cl_work *)work;
-    float zero = 0;
     const cl_argument bound[] = {num(w->n),      num(w->ld),       num(w->l),
                                  num(0),         num(0),           num(0),
                                  real(w->root),  buf(CL_RESIDUAL), buf(CL_LINEAR),
@@ -208,11 +194,7 @@ rb_error cl_sweep(rb_device_work *work, const float *p, const bool *dead, float 
                                  buf(CL_ALIVE),  buf(CL_PARTS),    {0}};
     if (p) cl_up(w, CL_SQUARE, w->l * w->l * sizeof(float), p);
     cl_up(w, CL_DEAD, w->l, dead);
-    if (!w->err)
-        cl_try(w,
-               clEnqueueFillBuffer(w->queue, w->buffers[CL_CHANGES], &zero, sizeof zero, 0,
-                                   w->ld * sizeof zero, 0, NULL, NULL),
-               "clearing changes");
+    cl_clear_bytes(w, CL_CHANGES, w->ld * sizeof(float));
     cl_bind_all(w, CL_NEXT_UNIT, bound);
     for (size_t first = 0; !w->err && first < w->l; first += w->group) {
         size_t count = at_once(w, first);
@@ -261,47 +243,62 @@ rb_error cl_each(rb_device_work *work, float *largest, float *changes) {
 
 /* ---- moments ---- */
 
-/* A' B' or A B' over the samples, slice by slice at once, added to what is there or in its place.
- * across: a is samples x rows. */
-static void sum_products(cl_work *w, int a, bool across, int c, size_t rows) {
-    size_t slice = w->ld / w->slices, values = rows * w->l;
-    size_t lda = across ? rows : w->ld;
-    float beta = w->adds ? 1 : 0;
+/* Where a matrix has the samples of the next slice. */
+static size_t next_slice(const cl_work *w, cl_matrix matrix, bool in_rows) {
+    return w->ld / w->slices * (in_rows ? matrix.ld : 1);
+}
+
+static CLBlastTranspose side(cl_matrix matrix) {
+    return matrix.across ? CLBlastTransposeYes : CLBlastTransposeNo;
+}
+
+void cl_sum_products(cl_work *w, cl_matrix a, size_t rows, cl_matrix b, size_t columns, bool adds,
+                     int c) {
+    float beta = adds ? 1 : 0;
     if (w->err) return;
     if (w->slices == 1) {
-        cl_multiply(w, rows, w->l, w->ld, 1, (cl_matrix){a, across, 0, lda},
-                    (cl_matrix){CL_CODES, true, 0, w->ld}, beta, (cl_matrix){c, false, 0, w->l});
+        cl_multiply(w, rows, columns, w->ld, 1, a, b, beta, (cl_matrix){c, false, 0, columns});
         return;
     }
     cl_try(w,
-           CLBlastSgemmStridedBatched(
-               CLBlastLayoutRowMajor, across ? CLBlastTransposeYes : CLBlastTransposeNo,
-               CLBlastTransposeYes, rows, w->l, slice, 1, w->buffers[a], 0, lda,
-               across ? slice * rows : slice, w->buffers[CL_CODES], 0, w->ld, slice, beta,
-               w->buffers[c], 0, w->l, values, w->slices, &w->queue, NULL),
+           CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, side(a), side(b), rows, columns,
+                                      w->ld / w->slices, 1, w->buffers[a.buffer], 0, a.ld,
+                                      next_slice(w, a, a.across), w->buffers[b.buffer], 0, b.ld,
+                                      next_slice(w, b, !b.across), beta, w->buffers[c], 0, columns,
+                                      rows * columns, w->slices, &w->queue, NULL),
            "a product");
 }
 
-static void take_sum(cl_work *w, int c, size_t values, float *to) {
-    const cl_argument sum[] = {num(values), num(w->slices), buf(c), {0}};
-    if (w->slices > 1) cl_run(w, CL_ADD_SLICES, values, 1, sum);
+void cl_take_sum(cl_work *w, int c, size_t slices, size_t values, float *to) {
+    const cl_argument sum[] = {num(values), num(slices), buf(c), {0}};
+    if (slices > 1) cl_run(w, CL_ADD_SLICES, values, 1, sum);
     cl_down(w, c, values * sizeof(float), to);
+}
+
+static void sum_u(cl_work *w) {
+    cl_sum_products(w, (cl_matrix){CL_SAMPLES, true, 0, w->m}, w->m,
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, w->l, w->adds, CL_U);
+}
+
+static void sum_s(cl_work *w) {
+    cl_sum_products(w, (cl_matrix){CL_CODES, false, 0, w->ld}, w->l,
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, w->l, w->adds, CL_S);
 }
 
 rb_error cl_add(rb_device_work *work) {
     cl_work *w = (cl_work *)work;
-    sum_products(w, CL_SAMPLES, true, CL_U, w->m);
-    sum_products(w, CL_CODES, false, CL_S, w->l);
+    sum_u(w);
+    sum_s(w);
     w->adds = true;
     return w->err;
 }
 
 rb_error cl_moments(rb_device_work *work, float *u, float *s) {
     cl_work *w = (cl_work *)work;
-    if (u) sum_products(w, CL_SAMPLES, true, CL_U, w->m);
-    if (s) sum_products(w, CL_CODES, false, CL_S, w->l);
+    if (u) sum_u(w);
+    if (s) sum_s(w);
     w->adds = false;
-    if (u) take_sum(w, CL_U, w->m * w->l, u);
-    if (s) take_sum(w, CL_S, w->l * w->l, s);
+    if (u) cl_take_sum(w, CL_U, w->slices, w->m * w->l, u);
+    if (s) cl_take_sum(w, CL_S, w->slices, w->l * w->l, s);
     return w->err;
 }

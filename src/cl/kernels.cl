@@ -1,4 +1,5 @@
-/* What products leave to do with codes. SIZE: work items of a group, a power of two.
+/* What products leave to do with codes. SIZE: work items of a group, a power of two; FEW: the same
+ * where a group works on a sample.
  *
  * Codes, Q and residuals lie as unit after unit, `ld` values apart, of which the first n are
  * samples. Sums are made in an order that follows from n and SIZE alone: there is no atomic but on
@@ -9,14 +10,14 @@ typedef struct tree {
     int place[SIZE];
 } tree;
 
-/* From values of all items of the group, in their order: the sum; the largest, and its place, the
+/* From values of all items of the group, `size` of them, in their order: the sum; the largest, and its place, the
  * smaller one of ties. Every item gets them. */
-void gather(local tree *t, float sum, float top, int place) {
+void gather(local tree *t, int size, float sum, float top, int place) {
     int me = get_local_id(0);
     t->sum[me] = sum;
     t->top[me] = top;
     t->place[me] = place;
-    for (int span = SIZE / 2; span > 0; span /= 2) {
+    for (int span = size / 2; span > 0; span /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (me < span) {
             float other = t->top[me + span];
@@ -32,11 +33,11 @@ void gather(local tree *t, float sum, float top, int place) {
 }
 
 /* The same of sums alone, of which one value is returned; t->top and t->place stay. */
-float gather_sum(local tree *t, float sum) {
+float gather_sum(local tree *t, int size, float sum) {
     int me = get_local_id(0);
     barrier(CLK_LOCAL_MEM_FENCE);
     t->sum[me] = sum;
-    for (int span = SIZE / 2; span > 0; span /= 2) {
+    for (int span = size / 2; span > 0; span /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (me < span) t->sum[me] += t->sum[me + span];
     }
@@ -77,7 +78,7 @@ kernel void next_unit(int n, int ld, int l, int first, int unit, int count, floa
                     place = at;
                 }
             }
-            gather(&t, sum, top, place);
+            gather(&t, SIZE, sum, top, place);
             sum = t.sum[0];
             if (sum == 0 && !dead[j])
                 peak = t.place[0];
@@ -111,7 +112,7 @@ kernel void next_unit(int n, int ld, int l, int first, int unit, int count, floa
     if (root > 0) {
         global float *here = parts + (unit & 1) * 3 * groups;
         int g = get_group_id(0);
-        gather(&t, value * value, raw, i);
+        gather(&t, SIZE, value * value, raw, i);
         if (me == 0) {
             here[g] = t.sum[0];
             here[groups + g] = t.top[0];
@@ -145,7 +146,7 @@ kernel void largest_of(int n, global const float *values, global float *result) 
     float top = 0;
     for (int i = get_local_id(0); i < n; i += SIZE)
         top = fmax(top, values[i]);
-    gather(&t, 0, top, 0);
+    gather(&t, SIZE, 0, top, 0);
     if (get_local_id(0) == 0) *result = t.top[0];
 }
 
@@ -153,9 +154,9 @@ kernel void largest_of(int n, global const float *values, global float *result) 
 void tell_unit(local tree *t, float sum, float top, int place, float count, global float *sums,
                global float *largest, global int *places, global int *active) {
     int j = get_group_id(0);
-    gather(t, sum, top, place);
+    gather(t, SIZE, sum, top, place);
     sum = t->sum[0];
-    count = gather_sum(t, count);
+    count = gather_sum(t, SIZE, count);
     if (get_local_id(0) == 0) {
         sums[j] = sum;
         largest[j] = t->top[0];
@@ -184,7 +185,7 @@ kernel void project(int n, int ld, float root, global const float *means, global
         }
     }
     tell_unit(&t, sum, top, place, count, sums, largest, places, active);
-    squares = gather_sum(&t, squares);
+    squares = gather_sum(&t, SIZE, squares);
     float factor = squares != 0 ? root / sqrt(squares) : 0;
     for (int i = me; root > 0 && i < n; i += SIZE)
         codes[row + i] = squares == 0 && i == t.place[0] ? root : factor * codes[row + i];
@@ -224,7 +225,7 @@ kernel void drop(int n, int ld, uint low, uint high, uint share, uint first, glo
         squares += codes[at] * codes[at];
         if (random_word(low, high, first + i, j) < share) codes[at] = 0;
     }
-    squares = gather_sum(&t, squares);
+    squares = gather_sum(&t, SIZE, squares);
     if (me == 0) sums[j] = squares;
 }
 
@@ -265,10 +266,10 @@ kernel void look(int n, int ld, int first, float length, float root, global cons
             place = i;
         }
     }
-    gather(&t, squares, top, place);
+    gather(&t, SIZE, squares, top, place);
     squares = t.sum[0];
     place = t.place[0];
-    product = gather_sum(&t, product);
+    product = gather_sum(&t, SIZE, product);
     for (int i = me; i < n; i += SIZE) {
         float code = codes[row + i], r = residual[here + i] - linear[row + i];
         float next = rectify(code - length * r);
@@ -276,7 +277,7 @@ kernel void look(int n, int ld, int first, float length, float root, global cons
         change = fmax(change, fabs(next - code));
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    gather(&t, 0, change, 0);
+    gather(&t, SIZE, 0, change, 0);
     if (me == 0) {
         multipliers[j] = -product / n;
         changes[j] = dead[j] ? 0 : t.top[0];
@@ -318,4 +319,231 @@ kernel void add_slices(int values, int slices, global float *all) {
     for (int s = 0; at < values && s < slices; s++)
         sum += all[(size_t)s * values + at];
     if (at < values) all[at] = sum;
+}
+
+/* ---- causes that are there or not (rb_device_states), of few states in a sample ----
+ *
+ * Samples, energies and codes lie as sample after sample. A set is a mask: bit k is the k-th of the
+ * `top` candidates of a sample. What is summed over samples is summed slice by slice, in order. */
+
+int lowest(ulong set) {
+    return 63 - (int)clz(set & -set);
+}
+
+/* Energies of single causes from scale W'y, and candidates: the causes of largest energy, of equals
+ * the first, in the order of causes; empty ones come last. A group a sample. */
+kernel void choose(int l, int top, global const float *offset, global const uchar *empty,
+                   global float *single, global int *candidates) {
+    local tree t;
+    local int list[64];
+    size_t i = get_group_id(0);
+    int me = get_local_id(0), before = -1, position = 0;
+    float limit = INFINITY;
+    single += i * l;
+    for (int h = me; h < l; h += FEW)
+        single[h] += offset[h];
+    for (int k = 0; k < top; k++) {
+        float best = -INFINITY;
+        int place = INT_MAX;
+        for (int h = me; h < l; h += FEW) {
+            float e = empty[h] ? -INFINITY : single[h];
+            bool left = e < limit || (e == limit && h > before);
+            if (left && (e > best || place == INT_MAX)) {
+                best = e;
+                place = h;
+            }
+        }
+        gather(&t, FEW, 0, best, place);
+        limit = t.top[0];
+        before = min(t.place[0], l - 1); /* energies that are not numbers have none */
+        if (me == 0) list[k] = before;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (int k = 0; me < top && k < top; k++)
+        position += list[k] < list[me];
+    if (me < top) candidates[i * top + position] = list[me];
+}
+
+/* Energies of sets where fields add up: those of their causes, less the overlaps of pairs. */
+kernel void sum_energies(int samples, int l, int count, int top, global const ulong *sets,
+                         global const int *candidates, global const float *single,
+                         global const float *overlap, global float *energies) {
+    size_t at = get_global_id(0), i = at / count;
+    float e = 0;
+    if (i >= samples) return;
+    candidates += i * top;
+    for (ulong set = sets[at % count]; set; set &= set - 1) {
+        int h = candidates[lowest(set)];
+        e += single[i * l + h];
+        for (ulong rest = set & (set - 1); rest; rest &= rest - 1)
+            e -= overlap[(size_t)h * l + candidates[lowest(rest)]];
+    }
+    energies[at] = e;
+}
+
+/* The same where the largest field counts: scale / 2 sum_d w (2 y - w), and the prior's terms. */
+kernel void max_energies(int samples, int l, int m, int count, int top, float scale,
+                         global const ulong *sets, global const int *candidates,
+                         global const float *single, global const float *values,
+                         global const float *fields, global const float *prior,
+                         global float *energies) {
+    size_t at = get_global_id(0), i = at / count;
+    float e = 0, sum = 0, lost = 0;
+    if (i >= samples) return;
+    ulong all = sets[at % count];
+    candidates += i * top;
+    values += i * m;
+    for (ulong set = all; set; set &= set - 1)
+        e += prior[candidates[lowest(set)]];
+    for (int d = 0; popcount(all) > 1 && d < m; d++) {
+        float w = 0;
+        for (ulong set = all; set; set &= set - 1)
+            w = fmax(w, fields[(size_t)candidates[lowest(set)] * m + d]);
+        float part = w * (2 * values[d] - w) - lost, next = sum + part;
+        lost = (next - sum) - part; /* of digits */
+        sum = next;
+    }
+    energies[at] = popcount(all) == 1 ? single[i * l + candidates[lowest(all)]]
+                                      : e + scale / 2 * sum;
+}
+
+/* exp(e - highest) in place of n energies, from `me` on; adds their sum and that of the products
+ * with e. */
+void weigh_some(int n, int me, float highest, global float *energies, float *total,
+                float *product) {
+    for (int s = me; s < n; s += FEW) {
+        float e = energies[s], p = exp(e - highest);
+        energies[s] = p;
+        *total += p;
+        *product += p > 0 ? p * e : 0;
+    }
+}
+
+/* Probabilities of sets and of causes alone, if singles; of a candidate that is its set's. Then
+ * codes, the probability of each cause, and those of pairs of candidates, unless pairs is NULL. A
+ * group a sample; what is not used leaves zeros. ranks: the evidence alone is wanted. */
+kernel void weigh(int samples, int l, int count, int top, int singles, int ranks,
+                  global const ulong *sets, global const int *candidates,
+                  global const uchar *used, global float *single, global float *chances,
+                  global float *codes, global float *pairs, global float *evidence,
+                  global float *energy, global uchar *likeliest) {
+    local tree t;
+    size_t i = get_group_id(0);
+    int me = get_local_id(0), place = INT_MAX, n_alone = singles ? l : 0;
+    float highest = -INFINITY, total = 0, product = 0;
+    candidates += i * top;
+    single += i * l;
+    chances += i * count;
+    for (int k = me; k < top; k += FEW)
+        single[candidates[k]] = -INFINITY;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (int s = me; s < count + n_alone; s += FEW) {
+        float e = s < count ? chances[s] : single[s - count];
+        if (e > highest) {
+            highest = e;
+            place = s;
+        }
+    }
+    gather(&t, FEW, 0, highest, place);
+    highest = t.top[0];
+    place = t.place[0];
+    weigh_some(count, me, highest, chances, &total, &product);
+    weigh_some(n_alone, me, highest, single, &total, &product);
+    total = gather_sum(&t, FEW, total);
+    product = gather_sum(&t, FEW, product);
+    if (me == 0) {
+        evidence[i] = highest + log(total);
+        energy[i] = product / total;
+    }
+    if (i < samples && place < count && me < top && (sets[place] >> me & 1))
+        likeliest[candidates[me]] = 1;
+    if (i < samples && place >= count && place < count + l && me == 0)
+        likeliest[place - count] = 1;
+    if (ranks) return;
+    float factor = used[i] ? 1 / total : 0;
+    for (int s = me; s < count; s += FEW)
+        chances[s] *= factor;
+    for (int h = me; h < l; h += FEW)
+        codes[i * l + h] = single[h] = singles ? factor * single[h] : 0;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (int at = me; at < top * top; at += FEW) {
+        int j = at / top, k = at % top;
+        ulong both = 1UL << j | 1UL << k;
+        float sum = 0, alone = 0;
+        if (j > k) continue;
+        for (int s = 0; s < count; s++) {
+            sum += (sets[s] & both) == both ? chances[s] : 0;
+            alone += sets[s] == both ? chances[s] : 0;
+        }
+        if (j < k) pairs[i * top * top + at] = sum;
+        if (j == k) codes[i * l + candidates[j]] = sum;
+        if (j == k) single[candidates[j]] = alone;
+    }
+}
+
+/* Sums of columns of samples x l. */
+kernel void sum_columns(int samples, int l, int slices, global const float *rows,
+                        global float *sums) {
+    int h = get_global_id(0), slice = get_global_id(1), each = (samples + slices - 1) / slices;
+    float sum = 0;
+    for (int i = slice * each; h < l && i < min(samples, (slice + 1) * each); i++)
+        sum += rows[(size_t)i * l + h];
+    if (h < l) sums[slice * l + h] = sum;
+}
+
+/* Sums of pairs of candidates into those of causes, l x l; a group a slice. */
+kernel void sum_pairs(int samples, int l, int top, int slices, global const int *candidates,
+                      global const float *pairs, global float *second) {
+    int me = get_local_id(0), slice = get_group_id(0), each = (samples + slices - 1) / slices;
+    second += (size_t)slice * l * l;
+    for (int at = me; at < l * l; at += FEW)
+        second[at] = 0;
+    for (int i = slice * each; i < min(samples, (slice + 1) * each); i++) {
+        global const int *list = candidates + (size_t)i * top;
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (int at = me; at < top * top; at += FEW)
+            if (at / top < at % top)
+                second[(size_t)list[at / top] * l + list[at % top]] +=
+                    pairs[(size_t)i * top * top + at];
+    }
+}
+
+/* x, not below 0, to a power that is not 0. */
+float power(float x, float exponent) {
+    return exp2(exponent * log2(x));
+}
+
+/* Sums of the shares of causes in the sets of two and more, and of those times y, where the largest
+ * field counts: A_h = r_h^(rho - 1) (sum_j r_j^rho)^(1 / rho - 1) with r_j = W_j / max_j W_j. A
+ * feature an item. */
+kernel void sum_shares(int samples, int l, int m, int count, int top, int slices, float rho,
+                       global const ulong *sets, global const int *candidates,
+                       global const float *chances, global const float *values,
+                       global const float *fields, global float *weights, global float *products) {
+    int d = get_global_id(0), slice = get_global_id(1), each = (samples + slices - 1) / slices;
+    if (d >= m) return;
+    weights += (size_t)slice * l * m + d;
+    products += (size_t)slice * l * m + d;
+    fields += d;
+    for (int h = 0; h < l; h++)
+        weights[(size_t)h * m] = products[(size_t)h * m] = 0;
+    for (int i = slice * each; i < min(samples, (slice + 1) * each); i++) {
+        global const int *list = candidates + (size_t)i * top;
+        for (int s = 0; s < count; s++) {
+            float q = chances[(size_t)i * count + s], largest = 0, sum = 0;
+            if (q < 1e-12f || popcount(sets[s]) < 2) continue;
+            for (ulong set = sets[s]; set; set &= set - 1)
+                largest = fmax(largest, fields[(size_t)list[lowest(set)] * m]);
+            for (ulong set = sets[s]; set; set &= set - 1)
+                sum += power(fields[(size_t)list[lowest(set)] * m] / largest, rho);
+            if (!(largest > 0)) continue;
+            q *= power(sum, 1 / rho - 1);
+            for (ulong set = sets[s]; set; set &= set - 1) {
+                size_t at = (size_t)list[lowest(set)] * m;
+                float share = q * power(fields[at] / largest, rho - 1);
+                weights[at] += share;
+                products[at] += share * values[(size_t)i * m + d];
+            }
+        }
+    }
 }

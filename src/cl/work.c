@@ -29,6 +29,19 @@ void cl_down(cl_work *w, int buffer, size_t bytes, void *to) {
     w->face.bytes += (double)bytes;
 }
 
+static void fill_zero(cl_work *w, int buffer, size_t from, size_t bytes) {
+    const cl_uchar zero = 0;
+    if (!w->err && bytes > 0)
+        cl_try(
+            w,
+            clEnqueueFillBuffer(w->queue, w->buffers[buffer], &zero, 1, from, bytes, 0, NULL, NULL),
+            "clearing memory");
+}
+
+void cl_clear_bytes(cl_work *w, int buffer, size_t bytes) {
+    fill_zero(w, buffer, 0, bytes);
+}
+
 static size_t round_up(size_t value, size_t to) {
     return (value + to - 1) / to * to;
 }
@@ -51,8 +64,8 @@ void cl_bind_all(cl_work *w, int kernel, const cl_argument *arguments) {
         cl_bind(w, kernel, i, arguments[i]);
 }
 
-void cl_start(cl_work *w, int kernel, size_t items, size_t rows) {
-    size_t global[] = {round_up(items, CL_SIZE), rows}, local[] = {CL_SIZE, 1};
+static void start(cl_work *w, int kernel, size_t items, size_t rows, size_t size) {
+    size_t global[] = {items, rows}, local[] = {size, 1};
     if (!w->err)
         cl_try(w,
                clEnqueueNDRangeKernel(w->queue, w->kernels[kernel], 2, NULL, global, local, 0, NULL,
@@ -60,9 +73,18 @@ void cl_start(cl_work *w, int kernel, size_t items, size_t rows) {
                "starting a kernel");
 }
 
+void cl_start(cl_work *w, int kernel, size_t items, size_t rows) {
+    start(w, kernel, round_up(items, CL_SIZE), rows, CL_SIZE);
+}
+
 void cl_run(cl_work *w, int kernel, size_t items, size_t rows, const cl_argument *arguments) {
     cl_bind_all(w, kernel, arguments);
     cl_start(w, kernel, items, rows);
+}
+
+void cl_run_groups(cl_work *w, int kernel, size_t groups, const cl_argument *arguments) {
+    cl_bind_all(w, kernel, arguments);
+    start(w, kernel, groups * CL_FEW, 1, CL_FEW);
 }
 
 rb_error cl_wait(rb_device_work *work) {
@@ -78,6 +100,8 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
     size_t groups = (w->n + CL_SIZE - 1) / CL_SIZE, unit = w->l * sizeof(float);
     size_t some = w->shape.persists ? w->group * w->ld * sizeof(float) : 0;
     size_t large = (w->m > w->l ? w->m : w->l) * unit;
+    size_t sets = (size_t)w->shape.states.count, top = (size_t)w->shape.states.candidates;
+    size_t parts = w->walks > w->slices ? w->walks : w->slices;
     const size_t list[CL_BUFFERS] = {
         [CL_SAMPLES] = w->ld * w->m * sizeof(float),
         [CL_NEXT] = w->shape.streams ? w->ld * w->m * sizeof(float) : 0,
@@ -93,8 +117,8 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
         [CL_CHANGES] = w->ld * sizeof(float),
         [CL_PARTS] = 6 * groups * sizeof(float),
         [CL_OFFSET] = unit,
-        [CL_SUMS] = unit,
-        [CL_LARGEST] = unit,
+        [CL_SUMS] = parts * unit,
+        [CL_LARGEST] = parts * unit,
         [CL_PLACES] = unit,
         [CL_ACTIVE] = unit,
         [CL_DEAD] = w->l,
@@ -102,8 +126,14 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
         [CL_MATRIX_A] = large,
         [CL_MATRIX_B] = large,
         [CL_MATRIX_C] = large,
-        [CL_U] = w->slices * w->m * unit,
-        [CL_S] = w->slices * w->l * unit,
+        [CL_U] = parts * w->m * unit,
+        [CL_S] = parts * (w->shape.states.maximum ? w->m : w->l) * unit,
+        [CL_SETS] = sets * sizeof(uint64_t),
+        [CL_PRIOR] = sets > 0 ? unit : 0,
+        [CL_USED] = sets > 0 ? w->ld : 0,
+        [CL_CANDIDATES] = w->ld * top * sizeof(cl_int),
+        [CL_CHANCES] = w->ld * sets * sizeof(float),
+        [CL_PAIRS] = w->ld * top * top * sizeof(float),
     };
     memcpy(bytes, list, sizeof list);
 }
@@ -125,7 +155,6 @@ static rb_error check_memory(cl_work *w, const size_t bytes[CL_BUFFERS]) {
 
 static void take_memory(cl_work *w) {
     size_t bytes[CL_BUFFERS];
-    cl_uchar zero = 0;
     int code = 0;
     sizes(w, bytes);
     w->err = check_memory(w, bytes);
@@ -133,17 +162,16 @@ static void take_memory(cl_work *w) {
         size_t size = bytes[b] > 0 ? bytes[b] : 1;
         w->buffers[b] = clCreateBuffer(w->handle->context, CL_MEM_READ_WRITE, size, NULL, &code);
         cl_try(w, code, "taking memory");
-        if (!w->err)
-            cl_try(w,
-                   clEnqueueFillBuffer(w->queue, w->buffers[b], &zero, 1, 0, size, 0, NULL, NULL),
-                   "taking memory");
+        cl_clear_bytes(w, b, size);
     }
 }
 
 static void make_kernels(cl_work *w) {
     static const char *const names[CL_KERNELS] = {
-        "next_unit", "units_apart", "largest_of", "project",      "mask", "drop",
-        "unit_sums", "look",        "occupied",   "tell_samples", "fill", "add_slices"};
+        "next_unit", "units_apart", "largest_of", "project",      "mask",
+        "drop",      "unit_sums",   "look",       "occupied",     "tell_samples",
+        "fill",      "add_slices",  "choose",     "sum_energies", "max_energies",
+        "weigh",     "sum_columns", "sum_pairs",  "sum_shares"};
     int code = 0;
     for (int k = 0; !w->err && k < CL_KERNELS; k++) {
         w->kernels[k] = clCreateKernel(w->handle->program, names[k], &code);
@@ -158,6 +186,7 @@ static void choose_sizes(cl_work *w) {
     w->slices = w->n >= VERY_MANY ? SLICES : 1;
     w->ld = w->n >= MANY ? round_up(w->n, w->slices * EVEN) : w->n;
     w->group = w->l < GROUP ? w->l : GROUP;
+    w->walks = w->shape.states.count > 0 ? cl_walks(w) : 1;
 }
 
 rb_error cl_open_work(const rb_device *device, const rb_device_shape *shape,
@@ -179,6 +208,7 @@ rb_error cl_open_work(const rb_device *device, const rb_device_shape *shape,
     cl_try(w, code, "opening a queue");
     if (!w->err) take_memory(w);
     make_kernels(w);
+    cl_take_states(w);
     return w->err ? w->err : cl_wait(*work);
 }
 
@@ -234,7 +264,10 @@ rb_error cl_sample(rb_device_work *work, int64_t sample, float *values, float *c
 rb_error cl_get(rb_device_work *work, float *codes) {
     cl_work *w = (cl_work *)work;
     size_t row = w->n * sizeof(float);
-    cl_move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, codes, NULL);
+    if (w->shape.states.count > 0)
+        cl_down(w, CL_CODES, w->l * row, codes);
+    else
+        cl_move(w, CL_CODES, 0, w->l, row, w->ld * sizeof(float), row, codes, NULL);
     return w->err;
 }
 
@@ -250,11 +283,7 @@ rb_error cl_set(rb_device_work *work, const float *codes) {
 rb_error cl_clear(rb_device_work *work, int64_t unit) {
     cl_work *w = (cl_work *)work;
     size_t row = w->ld * sizeof(float);
-    float zero = 0;
-    cl_try(w,
-           clEnqueueFillBuffer(w->queue, w->buffers[CL_CODES], &zero, sizeof zero,
-                               (size_t)unit * row, row, 0, NULL, NULL),
-           "clearing codes");
+    fill_zero(w, CL_CODES, (size_t)unit * row, row);
     return w->err;
 }
 

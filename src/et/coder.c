@@ -1,5 +1,5 @@
 /* Encoding: the posterior probability that each cause is active, at temperature 1. */
-#include "fit.h"
+#include "device.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 void et_coder_free(void *coder) {
     et_coder *c = coder;
     if (c) {
+        et_device_free(c->device);
         et_engine_free(c->engine);
         rb_scratch_end(&c->memory);
         rb_scratch_end(&c->results.memory);
@@ -92,6 +93,7 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
     if (!err) et_start_shares(&setup.values, &c->parameters);
     err = err ? err : et_load_parameters(ctx, model, &setup.values, &c->parameters);
     err = err ? err : et_coder_keep(ctx, c, ET_KEEP_MEANS);
+    if (!err && ctx->device) err = et_device_check(ctx, &problem, &setup);
     if (!err) {
         c->engine->widens = true;
         et_prepare(ctx, c->engine, &c->parameters, 1, 1);
@@ -266,9 +268,16 @@ static rb_error put(rb_context *ctx, void *user, int64_t first, const rb_block *
     return RB_OK;
 }
 
+static rb_error encode_there(rb_context *ctx, et_coder *c, const rb_block *block, void *codes) {
+    rb_error err =
+        c->device ? RB_OK : et_device_for_codes(ctx, c->engine, c->block_samples, &c->device);
+    return err ? err : et_device_encode(c->device, block, codes);
+}
+
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     et_coder *c = coder;
     int64_t h = c->engine->setup.units;
+    if (ctx->device) return encode_there(ctx, c, block, codes);
     struct target target = {c, true, {codes, block->n_samples, h, h, c->engine->setup.type}};
     return et_code(ctx, c, NULL, block, put, &target);
 }

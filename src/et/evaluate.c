@@ -108,8 +108,8 @@ void et_summary(const rb_model *model, bool details, char *line, size_t size) {
     const char *count = rb_model_attribute(model, "count");
     int64_t last = rb_model_iterations(model) - 1;
     double sigma = NAN, prior = NAN;
+    const char *traffic = details ? rb_model_attribute(model, "device_traffic") : NULL;
     char noise[64] = "", causes[96] = "";
-    (void)details;
     rb_model_metric(model, last, "sigma", &sigma);
     rb_model_metric(model, last, "prior", &prior);
     if (isfinite(sigma)) snprintf(noise, sizeof noise, "sigma %.3g", sigma);
@@ -118,7 +118,8 @@ void et_summary(const rb_model *model, bool details, char *line, size_t size) {
     else if (isfinite(prior))
         snprintf(causes, sizeof causes, "prior %.3g (%.3g causes per sample)", prior,
                  prior * (double)rb_model_units(model));
-    snprintf(line, size, "%s%s%s", noise, *noise && *causes ? ", " : "", causes);
+    snprintf(line, size, "%s%s%s%s%s", noise, *noise && *causes ? ", " : "", causes,
+             traffic ? ", moved to and from the device: " : "", traffic ? traffic : "");
 }
 
 static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_metrics *metrics) {

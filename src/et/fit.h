@@ -226,6 +226,9 @@ static inline double *et_band_row(const et_band *band, rb_dense rows, int64_t ro
     return (double *)rb_dense_row(rows, row) + band->first;
 }
 
+/* rho of the soft maximum: T / (T - 1), at most 21, which is that of the end temperature 1.05
+ * (section 4.2.1 has no bound). */
+double et_soft_exponent(double beta);
 /* How many sets of items sums are kept for; 0: for none. */
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
 void et_sets_new(const et_setup *setup, rb_scratch *memory, et_sets *sets);
@@ -349,8 +352,9 @@ typedef struct et_coder {
     rb_scratch memory; /* of the parameters */
     et_parameters parameters;
     et_engine *engine;
-    int64_t block_samples; /* of the blocks it is given, at most */
-    et_results results;    /* memory for as many of them as take a few megabytes */
+    int64_t block_samples;    /* of the blocks it is given, at most */
+    et_results results;       /* memory for as many of them as take a few megabytes */
+    struct et_device *device; /* NULL before it has coded: codes alone are computed there */
 } et_coder;
 
 /* From now on posteriors keep so much; where fields add up, means are what et_expect needs. */

@@ -1,5 +1,5 @@
 /* The tables of the methods: what the loop, the store and the tool know of them. */
-#include "fit.h"
+#include "device.h"
 
 #include <rarebit/method.h>
 
@@ -60,6 +60,17 @@ rb_error et_spreads(rb_context *ctx, const rb_problem *problem, const void *opti
     return RB_OK;
 }
 
+static bool reads(const void *state) {
+    const et_fit *f = state;
+    return !f->problem.device || !et_device_is_filled(f->engine);
+}
+
+/* A device has no codes that an iteration goes on from. */
+static rb_error device(rb_context *ctx, void *state, rb_device_codes what) {
+    (void)ctx, (void)state, (void)what;
+    return RB_OK;
+}
+
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
     .size = sizeof(rb_method), .options_size = sizeof(rb_et_options),                              \
@@ -74,7 +85,8 @@ rb_error et_spreads(rb_context *ctx, const rb_problem *problem, const void *opti
     .metric_rows = et_metric_rows, .draw = et_draw, .emit = et_emit,                               \
     .active_above = et_active_above, .noise = et_noise, .plots = et_plots, .traces = &et_traces,   \
     .valued = et_has_values, .arrays = arrays, .states = et_states, .summary = et_summary,         \
-    .samples_used = et_samples_used, .slow = true, .spreads = et_spreads
+    .samples_used = et_samples_used, .slow = true, .spreads = et_spreads, .reads = reads,          \
+    .device = device
 
 const rb_method rb_method_linca = {
     .name = "linca",

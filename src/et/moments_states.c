@@ -221,12 +221,15 @@ static void finish_max(et_cpu *cpu, et_sums *sums) {
     if (cpu->sets.choose) spread(&state, &band);
 }
 
-/* R = (F / max F)^rho of the fields F of items, and R^a, a = 1 - 1 / rho, with rho = T / (T - 1),
- * at most 21, which is that of the end temperature 1.05 (section 4.2.1 has no bound). */
-static void prepare_max(et_cpu *cpu) {
+double et_soft_exponent(double beta) {
     enum { MAX = 21 };
-    double temperature = 1 / cpu->pass->beta;
-    double rho = temperature > 1 ? fmin(temperature / (temperature - 1), MAX) : MAX;
+    double temperature = 1 / beta;
+    return temperature > 1 ? fmin(temperature / (temperature - 1), MAX) : MAX;
+}
+
+/* R = (F / max F)^rho of the fields F of items, and R^a, a = 1 - 1 / rho. */
+static void prepare_max(et_cpu *cpu) {
+    double rho = et_soft_exponent(cpu->pass->beta);
     rb_dense fields = cpu->engine->fields;
     cpu->soft = (et_soft){1 - 1 / rho, cpu->problem.type == RB_FLOAT32};
     for (int64_t d = 0; d < fields.cols; d++) {

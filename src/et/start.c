@@ -1,5 +1,5 @@
 /* Life of a fit: its memory, the model that it starts from, what is stored in the one it leaves. */
-#include "fit.h"
+#include "device.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +105,7 @@ rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *option
     rb_error err = RB_ERROR_MEMORY;
     if (f) {
         f->problem = *problem;
+        if (problem->device) f->problem.engine = &et_engine_device;
         err = begin(ctx, f, options, start);
     }
     if (err) et_finish(f);
@@ -175,5 +176,6 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     for (int64_t h = 0; h < units; h++)
         dead[h] = !f->progress.in_map[h];
     warn_if_hot(ctx, f);
-    return et_trace_store(ctx, f, model);
+    err = f->problem.device ? et_device_report(f->engine, model) : RB_OK;
+    return err ? err : et_trace_store(ctx, f, model);
 }

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
@@ -170,6 +171,13 @@ rb_error rb_model_set_attribute(rb_context *ctx, rb_model *model, const char *na
     }
     list[model->n_attributes++] = (rb_attribute){own_name, copy};
     return RB_OK;
+}
+
+rb_error rb_model_put_traffic(rb_context *ctx, rb_model *model, double once, double all) {
+    double each = (all - once) / (double)(model->iterations + 1);
+    char text[64];
+    snprintf(text, sizeof text, "%.3g MB once, %.3g MB per iteration", once * 1e-6, each * 1e-6);
+    return rb_model_set_attribute(ctx, model, "device_traffic", text);
 }
 
 rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_option *table,

@@ -99,6 +99,8 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
 /* Such an array into a matrix of its shape; and a matrix as an array. */
 rb_error rb_model_take_array(rb_context *ctx, const rb_model *model, const char *name, rb_dense to);
 rb_error rb_model_put_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values);
+/* Records what moved to and from a device: bytes of samples that stay there, and of all. */
+rb_error rb_model_put_traffic(rb_context *ctx, rb_model *model, double once, double all);
 /* Options as the model records them, else their defaults: those that are named (NULL at the end).
  * RB_ERROR_FORMAT. */
 rb_error rb_model_recorded(rb_context *ctx, const rb_model *model, const rb_option *table,

@@ -3,7 +3,6 @@
 #include "fit.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { PIECE = 256 }; /* samples of a sparse block that go up at once */
 
@@ -340,11 +339,7 @@ void rfn_device_occupied(rfn_device *d, const uint8_t *marks, int64_t least, int
 }
 
 rb_error rfn_device_report(rfn_device *d, rb_model *model) {
-    double rest = (d->work->bytes - d->data_bytes) / (double)(model->iterations + 1);
-    char text[64];
-    snprintf(text, sizeof text, "%.3g MB once, %.3g MB per iteration", d->data_bytes * 1e-6,
-             rest * 1e-6);
-    return rb_model_set_attribute(d->ctx, model, "device_traffic", text);
+    return rb_model_put_traffic(d->ctx, model, d->data_bytes, d->work->bytes);
 }
 
 void rfn_device_codes(rfn_device *d, rb_device_codes what, rb_dense codes) {

@@ -1,12 +1,6 @@
 /* Whole fits on a device of OpenCL and on the processor: the same models, the same bits from run to
  * run, and a sentence for what a device does not do. pocl is enough: a device on the processor. */
-#include "fixture.h"
-#include "skip.h"
-#include <rarebit/cl.h>
-#include <rarebit/io.h>
-
-#include <stdio.h>
-#include <unistd.h>
+#include "device_fixture.h"
 
 #ifdef TEST_cl
 
@@ -85,9 +79,8 @@ static const struct device_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static rb_device *device;
-
-static rb_model *fit_case(rb_context *ctx, const struct device_case *c, rb_source *source) {
+static rb_model *fit_case(rb_context *ctx, const void *which, rb_source *source) {
+    const struct device_case *c = which;
     rb_rfn_options options = fixture_rfn(c->units, c->normalize);
     rb_fit_options fit = fixture_fit(c->iterations ? c->iterations : 20, RB_FLOAT32);
     fit.batch_size = c->batch;
@@ -109,22 +102,7 @@ static rb_model *fit_case(rb_context *ctx, const struct device_case *c, rb_sourc
 
 static void assert_same(const struct device_case *c, const char *name, const rb_model *model,
                         const rb_model *other, double tolerance) {
-    int64_t rows, columns;
-    const double *x = rb_model_array(model, name, &rows, &columns);
-    const double *y = fixture_array(other, name);
-    for (int64_t e = 0; e < rows * columns; e++) {
-        if (!(fabs(x[e] - y[e]) <= tolerance * fmax(1, fabs(x[e])))) {
-            fail_msg("%s: %s %lld is %.9g on the processor, and %.9g on the device", c->name, name,
-                     (long long)e, x[e], y[e]);
-        }
-    }
-}
-
-static void need_device(void) {
-    char message[RB_DEVICE_MESSAGE];
-    if (device) return;
-    if (rb_cl_count() == 0) skip_without("no device of OpenCL", "pocl-opencl-icd");
-    if (rb_cl_open("cl", &device, message)) fail_msg("%s", message);
+    assert_same_array(c->name, name, model, other, tolerance);
 }
 
 static void device_agrees(void **state) {
@@ -498,30 +476,6 @@ static void faults_are_sentences(void **state) {
 
 /* ---- checkpoints ---- */
 
-static rb_error stop_at_five(const rb_progress *progress, void *user) {
-    (void)user;
-    return progress->iteration == 5 ? RB_ERROR_INTERRUPTED : RB_OK;
-}
-
-/* A fit that stops after five iterations here and goes on there. */
-static rb_model *fit_on(struct fixture_problem *p, const struct device_case *c,
-                        const rb_device *here, const rb_device *there) {
-    char path[] = "/tmp/rarebit-device-XXXXXX";
-    rb_checkpoint_options checkpoint = {path, "1000000"};
-    close(mkstemp(path));
-    remove(path);
-    fixture_checkpoint = &checkpoint;
-    assert_ok(p->ctx, rb_context_set_device(p->ctx, here));
-    rb_context_on_progress(p->ctx, stop_at_five, NULL);
-    rb_model_free(fit_case(p->ctx, c, p->source));
-    rb_context_on_progress(p->ctx, NULL, NULL);
-    assert_ok(p->ctx, rb_context_set_device(p->ctx, there));
-    rb_model *model = fit_case(p->ctx, c, p->source);
-    fixture_checkpoint = NULL;
-    remove(path);
-    return model;
-}
-
 static void checkpoints_go_on_elsewhere(void **state) {
     (void)state;
     need_device();
@@ -530,8 +484,9 @@ static void checkpoints_go_on_elsewhere(void **state) {
         if (c->n > 300 || c->m > 20) continue;
         struct fixture_problem *p = fixture_problem(fixture_values(c->n, c->m, 3, 21), c->n, c->m);
         rb_model *cpu = fit_case(p->ctx, c, p->source);
-        rb_model *on_cpu = fit_on(p, c, device, NULL), *on_device = fit_on(p, c, NULL, device);
-        rb_model *same = fit_on(p, c, device, device);
+        rb_model *on_cpu = fit_on(p, c, fit_case, device, NULL);
+        rb_model *on_device = fit_on(p, c, fit_case, NULL, device);
+        rb_model *same = fit_on(p, c, fit_case, device, device);
         assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
         rb_model *cl = fit_case(p->ctx, c, p->source);
         assert_same(c, "loadings", cpu, on_cpu, 1e-4);
@@ -590,12 +545,6 @@ int main(void) {
 }
 
 #else
-
-static void is_not_built(void **state) {
-    (void)state;
-    skip_without("built without librarebit-cl",
-                 "ocl-icd-opencl-dev libclblast-dev pocl-opencl-icd");
-}
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_not_built)};
