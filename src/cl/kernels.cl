@@ -52,8 +52,11 @@ float rectify(float x) {
 /* A step of a sweep: the codes of the unit before become its target, scaled to mean square 1, and
  * the target of this unit is computed, max(0, mu - (mu P - Q) / P_jj). The sums that the scale
  * needs are of all groups: each launch adds up those of the one before, from the other half of
- * `parts` (3 x groups each). unit: from 0, of the `count` at hand, of which mu P was a product;
- * delta: what has changed since then. root: sqrt(n). */
+ * `parts` (3 x groups each). unit: from 0, of the `count` at hand, of which mu P was a product; the
+ * first launch has no unit before, and the last one, of unit `count`, none of its own. delta: what
+ * has changed since. root: sqrt(n).
+ *
+ * No barrier stands in a branch, and nothing returns before one: pocl 3.1 then forgets `i < n`. */
 kernel void next_unit(int n, int ld, int l, int first, int unit, int count, float root,
                       global const float *residual, global const float *linear, global float *codes,
                       global const float *p, global float *delta, global float *target,
@@ -61,63 +64,47 @@ kernel void next_unit(int n, int ld, int l, int first, int unit, int count, floa
                       global float *parts) {
     local tree t;
     int i = get_global_id(0), me = get_local_id(0), groups = get_num_groups(0);
-    float moved = 0;
-    if (unit > 0) {
-        int j = first + unit - 1, peak = -1;
-        float factor = 1;
-        if (root > 0) {
-            global const float *before = parts + ((unit - 1) & 1) * 3 * groups;
-            float sum = 0, top = -INFINITY;
-            int place = INT_MAX;
-            for (int g = me; g < groups; g += SIZE) {
-                float other = before[groups + g];
-                int at = as_int(before[2 * groups + g]);
-                sum += before[g];
-                if (other > top) {
-                    top = other;
-                    place = at;
-                }
-            }
-            gather(&t, SIZE, sum, top, place);
-            sum = t.sum[0];
-            if (sum == 0 && !dead[j])
-                peak = t.place[0];
-            else if (sum != 0)
-                factor = root / sqrt(sum);
-            if (i == 0) alive[j] = sum != 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        if (i < n) {
-            size_t at = (size_t)j * ld + i;
-            float now = i == peak ? root : factor * target[i];
-            moved = now - codes[at];
-            codes[at] = now;
-            delta[(size_t)(unit - 1) * ld + i] = moved;
-            changes[i] = fmax(changes[i], fabs(moved));
+    int group = get_group_id(0), place = INT_MAX, j = first + unit;
+    bool follows = unit > 0, goes_on = unit < count;
+    global const float *before = parts + ((unit + 1) & 1) * 3 * groups;
+    global float *here = parts + (unit & 1) * 3 * groups;
+    float sum = 0, top = -INFINITY, moved = 0, value = 0, raw = -INFINITY;
+    for (int g = me; follows && g < groups; g += SIZE) {
+        sum += before[g];
+        if (before[groups + g] > top) {
+            top = before[groups + g];
+            place = as_int(before[2 * groups + g]);
         }
     }
-    if (unit == count) return;
-    int j = first + unit;
-    float value = 0, raw = -INFINITY;
-    if (i < n && !dead[j]) {
+    gather(&t, SIZE, sum, top, place);
+    sum = t.sum[0];
+    place = t.place[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (follows && i == 0) alive[j - 1] = sum != 0;
+    if (follows && i < n) {
+        size_t at = (size_t)(j - 1) * ld + i;
+        bool peak = sum == 0 && !dead[j - 1] && i == place;
+        float now = peak ? root : sum != 0 ? root / sqrt(sum) * target[i] : target[i];
+        moved = now - codes[at];
+        codes[at] = now;
+        delta[(size_t)(unit - 1) * ld + i] = moved;
+        changes[i] = fmax(changes[i], fabs(moved));
+    }
+    if (goes_on && i < n && !dead[j]) {
         global const float *row = p + (size_t)j * l + first;
         float r = residual[(size_t)unit * ld + i] - linear[(size_t)j * ld + i];
         for (int k = 0; k + 1 < unit; k++)
             r += row[k] * delta[(size_t)k * ld + i];
-        if (unit > 0) r += row[unit - 1] * moved;
+        if (follows) r += row[unit - 1] * moved;
         raw = codes[(size_t)j * ld + i] - r / row[unit];
         value = rectify(raw);
     }
-    if (i < n) target[i] = value;
-    if (root > 0) {
-        global float *here = parts + (unit & 1) * 3 * groups;
-        int g = get_group_id(0);
-        gather(&t, SIZE, value * value, raw, i);
-        if (me == 0) {
-            here[g] = t.sum[0];
-            here[groups + g] = t.top[0];
-            here[2 * groups + g] = as_float(t.place[0]);
-        }
+    if (goes_on && i < n) target[i] = value;
+    gather(&t, SIZE, value * value, raw, i);
+    if (me == 0) {
+        here[group] = t.sum[0];
+        here[groups + group] = t.top[0];
+        here[2 * groups + group] = as_float(t.place[0]);
     }
 }
 
@@ -419,14 +406,11 @@ void weigh_some(int n, int me, float highest, global float *energies, float *tot
     }
 }
 
-/* Probabilities of sets and of causes alone, if singles; of a candidate that is its set's. Then
- * codes, the probability of each cause, and those of pairs of candidates, unless pairs is NULL. A
- * group a sample; what is not used leaves zeros. ranks: the evidence alone is wanted. */
-kernel void weigh(int samples, int l, int count, int top, int singles, int ranks,
-                  global const ulong *sets, global const int *candidates,
-                  global const uchar *used, global float *single, global float *chances,
-                  global float *codes, global float *pairs, global float *evidence,
-                  global float *energy, global uchar *likeliest) {
+/* Probabilities of sets in place of their energies and, if singles, of causes alone, of which a
+ * candidate is its set's. A group a sample. */
+kernel void weigh(int samples, int l, int count, int top, int singles, global const ulong *sets,
+                  global const int *candidates, global float *single, global float *chances,
+                  global float *evidence, global float *energy, global uchar *likeliest) {
     local tree t;
     size_t i = get_group_id(0);
     int me = get_local_id(0), place = INT_MAX, n_alone = singles ? l : 0;
@@ -451,6 +435,10 @@ kernel void weigh(int samples, int l, int count, int top, int singles, int ranks
     weigh_some(n_alone, me, highest, single, &total, &product);
     total = gather_sum(&t, FEW, total);
     product = gather_sum(&t, FEW, product);
+    for (int s = me; s < count; s += FEW)
+        chances[s] /= total;
+    for (int h = me; h < l; h += FEW)
+        single[h] = singles ? single[h] / total : 0;
     if (me == 0) {
         evidence[i] = highest + log(total);
         energy[i] = product / total;
@@ -459,19 +447,29 @@ kernel void weigh(int samples, int l, int count, int top, int singles, int ranks
         likeliest[candidates[me]] = 1;
     if (i < samples && place >= count && place < count + l && me == 0)
         likeliest[place - count] = 1;
-    if (ranks) return;
-    float factor = used[i] ? 1 / total : 0;
+}
+
+/* Codes, the probability of each cause, and those of pairs of candidates; what is not used leaves
+ * zeros, there as in single and chances. A group a sample. */
+kernel void take_codes(int l, int count, int top, global const ulong *sets,
+                       global const int *candidates, global const uchar *used,
+                       global float *single, global float *chances, global float *codes,
+                       global float *pairs) {
+    size_t i = get_group_id(0);
+    int me = get_local_id(0), on = used[i];
+    candidates += i * top;
+    single += i * l;
+    chances += i * count;
     for (int s = me; s < count; s += FEW)
-        chances[s] *= factor;
+        chances[s] = on ? chances[s] : 0;
     for (int h = me; h < l; h += FEW)
-        codes[i * l + h] = single[h] = singles ? factor * single[h] : 0;
+        codes[i * l + h] = single[h] = on ? single[h] : 0;
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (int at = me; at < top * top; at += FEW) {
         int j = at / top, k = at % top;
         ulong both = 1UL << j | 1UL << k;
         float sum = 0, alone = 0;
-        if (j > k) continue;
-        for (int s = 0; s < count; s++) {
+        for (int s = 0; j <= k && s < count; s++) {
             sum += (sets[s] & both) == both ? chances[s] : 0;
             alone += sets[s] == both ? chances[s] : 0;
         }

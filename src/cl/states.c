@@ -55,35 +55,36 @@ static void energies(cl_work *w) {
 rb_error cl_posteriors(rb_device_work *work, const uint8_t *used) {
     cl_work *w = (cl_work *)work;
     const rb_device_states *states = &w->shape.states;
-    size_t top = (size_t)states->candidates;
+    size_t count = (size_t)states->count, top = (size_t)states->candidates;
     cl_take_next(w);
     const cl_argument choose[] = {
         num(w->l), num(top), buf(CL_OFFSET), buf(CL_DEAD), buf(CL_LINEAR), buf(CL_CANDIDATES), {0}};
     const cl_argument weigh[] = {num(w->n),
                                  num(w->l),
-                                 num((size_t)states->count),
+                                 num(count),
                                  num(top),
                                  num(states->singles),
-                                 num(!used),
                                  buf(CL_SETS),
                                  buf(CL_CANDIDATES),
-                                 buf(CL_USED),
                                  buf(CL_LINEAR),
                                  buf(CL_CHANCES),
-                                 buf(CL_CODES),
-                                 buf(CL_PAIRS),
                                  buf(CL_TARGET),
                                  buf(CL_CHANGES),
                                  buf(CL_ALIVE),
                                  {0}};
-    cl_clear_bytes(w, CL_USED, w->ld);
+    const cl_argument codes[] = {
+        num(w->l),    num(count),     num(top),        buf(CL_SETS),  buf(CL_CANDIDATES),
+        buf(CL_USED), buf(CL_LINEAR), buf(CL_CHANCES), buf(CL_CODES), buf(CL_PAIRS),
+        {0}};
     cl_clear_bytes(w, CL_ALIVE, w->l);
+    if (used) cl_clear_bytes(w, CL_USED, w->ld); /* of samples that were there before */
     if (used) cl_up(w, CL_USED, w->n, used);
     cl_multiply(w, w->ld, w->l, w->m, w->scale, (cl_matrix){CL_SAMPLES, false, 0, w->m},
                 (cl_matrix){CL_WEIGHTS, true, 0, w->m}, 0, (cl_matrix){CL_LINEAR, false, 0, w->l});
     cl_run_groups(w, CL_CHOOSE, w->ld, choose);
     energies(w);
     cl_run_groups(w, CL_WEIGH, w->ld, weigh);
+    if (used) cl_run_groups(w, CL_TAKE_CODES, w->ld, codes);
     return w->err;
 }
 

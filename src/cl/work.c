@@ -168,10 +168,10 @@ static void take_memory(cl_work *w) {
 
 static void make_kernels(cl_work *w) {
     static const char *const names[CL_KERNELS] = {
-        "next_unit", "units_apart", "largest_of", "project",      "mask",
-        "drop",      "unit_sums",   "look",       "occupied",     "tell_samples",
-        "fill",      "add_slices",  "choose",     "sum_energies", "max_energies",
-        "weigh",     "sum_columns", "sum_pairs",  "sum_shares"};
+        "next_unit", "units_apart", "largest_of",  "project",      "mask",
+        "drop",      "unit_sums",   "look",        "occupied",     "tell_samples",
+        "fill",      "add_slices",  "choose",      "sum_energies", "max_energies",
+        "weigh",     "take_codes",  "sum_columns", "sum_pairs",    "sum_shares"};
     int code = 0;
     for (int k = 0; !w->err && k < CL_KERNELS; k++) {
         w->kernels[k] = clCreateKernel(w->handle->program, names[k], &code);
