@@ -89,9 +89,9 @@ void rb_comm_sample(rb_context *ctx, const rb_problem *problem, int64_t sample, 
 rb_error rb_coder_walk(rb_context *ctx, rb_coder *coder, rb_error err, int64_t n, bool blocks,
                        rb_rows_fn fn, void *user) {
     struct sharing s = {ctx, coder, blocks, fn, user, .own = {0}};
-    if (rb_ranks(ctx) == 1 || n == 0) return err ? err : rb_coder_run(ctx, coder, 0, n, fn, user);
+    if (rb_ranks(ctx) == 1) return err ? err : rb_coder_run(ctx, coder, 0, n, fn, user);
     ctx->agreed = RB_OK; /* of what came before */
-    err = rb_comm_agree(ctx, err ? err : begin(&s, n));
+    err = rb_comm_agree(ctx, err || n == 0 ? err : begin(&s, n));
     err = err ? err : rb_comm_same(ctx, 1, &(const double){(double)n}, NULL);
     err = err ? err : walk(&s, n);
     if (!err && coder->below) rb_below_join(ctx, coder->below);
