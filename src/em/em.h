@@ -63,7 +63,7 @@ typedef struct rb_sums {
     void *state;
     double decay;
     rb_part_kind kind; /* of the pass at hand */
-    bool in_groups;    /* there are several, or several processes */
+    bool in_groups;    /* of several, or of several processes, something is added */
     bool runs_on;      /* sums that may do so go on from what is there */
     double *base;      /* what they were; NULL: 0, or added to in place */
     rb_tree tree;
@@ -73,7 +73,7 @@ typedef struct rb_sums {
 /* Into how many groups so many samples fall, from the shape alone: see sums.c. A power of two. */
 int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t samples);
 /* Before a pass over so many groups: sums are as if no sample had been added; fresh: those that run
- * on, too. first: of the passes of an E-step. */
+ * on, too. first: of the passes of an E-step. groups 0: nothing will be added. */
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh);
 /* After the last block of a group; after the last group of this process; and once that was RB_OK
  * for all of them: sums are then those of all. */

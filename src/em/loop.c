@@ -111,8 +111,9 @@ static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool f
     bool again = true;
     rb_error err = RB_OK;
     for (bool first = true; !err && again; first = false) {
+        int64_t groups = rb_method_adds(method, run->state) ? samples.groups : 0;
         again = false;
-        err = rb_sums_begin(&run->sums, RB_PART_SUMS, samples.groups, first, fresh);
+        err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
         if (!err && method->begin) err = method->begin(ctx, run->state);
         err = rb_comm_agree(ctx, err);
         err = err ? err : add_up(ctx, run, samples, estep_block);

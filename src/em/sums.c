@@ -168,7 +168,7 @@ rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool fi
     if (sums->kind != kind) /* whose sums are of another size */
         rb_sums_free(sums);
     sums->kind = kind;
-    sums->in_groups = groups > 1 || rb_ranks(sums->ctx) > 1;
+    sums->in_groups = groups > 1 || (groups > 0 && rb_ranks(sums->ctx) > 1);
     sums->runs_on = sums->shape->batches && !fresh && kind == RB_PART_SUMS;
     if (sums->in_groups) rb_tree_begin(&sums->tree, sums->ctx, values_now(sums));
     if (sums->runs_on && first) decay(sums);
@@ -268,7 +268,7 @@ static void combine_others(rb_sums *sums) {
 rb_error rb_sums_close(rb_sums *sums) {
     rb_error err = sums->in_groups ? rb_tree_close(&sums->tree) : RB_OK;
     for (rb_walk walk = {.part = sums->method->parts};
-         !err && rb_ranks(sums->ctx) > 1 && next_sum(sums, sums->kind, &walk);) {
+         !err && sums->in_groups && rb_ranks(sums->ctx) > 1 && next_sum(sums, sums->kind, &walk);) {
         if (!in_tree(&walk))
             err = rb_buffer_hold(sums->ctx, &sums->others, rb_kept_count(&walk.array),
                                  sizeof(struct other));

@@ -103,6 +103,10 @@ bool rb_method_reads(const rb_method *method, const void *state) {
     return !ANSWER(method, reads) || method->reads(state);
 }
 
+bool rb_method_adds(const rb_method *method, const void *state) {
+    return !ANSWER(method, adds) || method->adds(state);
+}
+
 rb_error rb_method_device(rb_context *ctx, const rb_problem *problem, void *state,
                           rb_device_codes what) {
     return problem->device ? problem->method->device(ctx, state, what) : RB_OK;

@@ -290,6 +290,7 @@ void rb_method_finish(const rb_method *method, void *state);
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 bool rb_method_done(const rb_method *method, const void *state);
 bool rb_method_reads(const rb_method *method, const void *state);
+bool rb_method_adds(const rb_method *method, const void *state);
 /* RB_ERROR_UNSUPPORTED: the context has a device, on which the method, no stack, does not run. */
 rb_error rb_method_check_device(rb_context *ctx, const rb_method *method);
 /* Likewise of several processes, which there are. */

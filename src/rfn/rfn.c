@@ -140,6 +140,13 @@ static bool reads(const void *state) {
     return !fit->device || !rfn_device_is_filled(fit->device, &fit->setup.problem);
 }
 
+/* A pass that collects Q adds nothing, but constants of samples that lack values. */
+static bool adds(const void *state) {
+    const rfn_fit *fit = state;
+    const rfn_persistent *p = &fit->persistent;
+    return !rfn_persists(&fit->setup, &fit->progress) || p->adds_moments || p->missing.on;
+}
+
 static rb_error device(rb_context *ctx, void *state, rb_device_codes what) {
     (void)ctx;
     rfn_fit *fit = state;
@@ -215,6 +222,7 @@ const rb_method rb_method_rfn = {
     .block = block,
     .group_end = group_end,
     .reads = reads,
+    .adds = adds,
     .device = device,
     .end = end,
     .last = last,
