@@ -28,6 +28,8 @@ enum { FREE, HELD, ENDING };
 static atomic_int state;
 static volatile sig_atomic_t waiting; /* a signal that came while they were held */
 
+static char last_words[2048]; /* of interrupt_later */
+
 /* Only what a signal handler may call. */
 static void remove_temporaries(void) {
     for (int t = 0; t < MAX_TEMPORARIES; t++)
@@ -44,13 +46,17 @@ void interrupt_tell(void) {
 static void end(int number) {
     remove_temporaries();
     if (number == SIGPIPE) _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
+    if (number == SIGALRM) {
+        (void)!write(STDERR_FILENO, last_words, strlen(last_words));
+        _exit(STATUS_FAILED);
+    }
     interrupt_tell();
     _exit(128 + number);
 }
 
 static void on_signal(int number) {
     int before = FREE;
-    if (gentle && !seen && number != SIGPIPE) {
+    if (gentle && !seen && number != SIGPIPE && number != SIGALRM) {
         rb_context *ctx = running;
         seen = number;
         if (ctx) rb_context_stop(ctx);
@@ -80,6 +86,7 @@ void interrupt_install(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup */
         sigaction(SIGHUP, &action, NULL);
     /* A file that grows beyond the limit is an error of writing like any other. */
@@ -90,6 +97,15 @@ void interrupt_install(void) {
 void interrupt_gently(rb_context *ctx) {
     running = ctx;
     gentle = 1;
+}
+
+void interrupt_later(unsigned seconds, const char *text) {
+    alarm(0);
+    snprintf(last_words, sizeof last_words - 1, "%s", text);
+    put_options(last_words);
+    put_plain(last_words);
+    if (*text) strcat(last_words, "\n");
+    alarm(seconds);
 }
 
 bool interrupted(void) {

@@ -13,6 +13,7 @@ static const rb_mpi_functions *mpi; /* NULL: one process */
 static rb_comm comm;
 static int64_t seed; /* drawn by the first one */
 static bool parted;  /* all came to the end of the fit */
+static bool said;    /* why this one failed */
 
 static int number_of(const char *variable) {
     const char *text = getenv(variable);
@@ -65,6 +66,17 @@ static int refuse_other(const struct launcher *l) {
     return STATUS_FAILED;
 }
 
+/* The others may have much to do before they see it. When this one ends, MPI ends them; where
+ * several fail, the first of them ends all, and the others have no time to say it again. */
+static void failing(void *user, const char *message) {
+    enum { PATIENCE = 4, TURNS = 4 };
+    char line[1200] = "";
+    (void)user;
+    if (message && !said)
+        snprintf(line, sizeof line, "rarebit: process %d: %s", comm.rank, message);
+    interrupt_later(message ? (unsigned)(PATIENCE + comm.rank % TURNS) : 0, line);
+}
+
 int processes_begin(rb_context *ctx) {
     const struct launcher *l = launcher_of();
     char name[64];
@@ -77,6 +89,7 @@ int processes_begin(rb_context *ctx) {
     }
     if (comm.ranks != number_of(l->ranks)) return refuse_other(l);
     report_silently(comm.rank > 0);
+    comm.failing = failing;
     seed = draw_seed();
     comm.broadcast(comm.user, 0, sizeof seed, &seed);
     rb_error err = rb_context_set_comm(ctx, &comm);
@@ -112,10 +125,13 @@ void processes_parted(void) {
 
 int processes_end(rb_context *ctx, int status) {
     if (!mpi) return status;
-    if (status && !processes_lead()) rb_context_fail(ctx, RB_ERROR_ARGUMENT, report_last());
-    if (!parted && rb_comm_agree(ctx, status ? RB_ERROR_ARGUMENT : RB_OK) && !status)
-        status = report_failure(ctx, RB_ERROR_ARGUMENT);
+    rb_error err = status == STATUS_USAGE ? RB_ERROR_ARGUMENT : status ? RB_ERROR_FILE : RB_OK;
+    said = processes_lead();
+    if (err && !said) rb_context_fail(ctx, err, report_last());
+    if (!parted && (err = rb_comm_agree(ctx, err)) != RB_OK && !status)
+        status = report_failure(ctx, err);
     (void)rb_context_set_comm(ctx, NULL);
+    if (status) report_silently(true); /* MPI may end this one now for the other's status */
     mpi->end();
     return status;
 }

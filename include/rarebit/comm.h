@@ -28,6 +28,10 @@ typedef struct rb_comm {
     /* The bytes of the process `root` come to all. */
     bool (*broadcast)(void *user, int root, size_t bytes, void *data);
     void *user;
+    /* This process has failed, for the reason that the message tells, and begins to wait for the
+     * others, which may have much to do before they see it; message NULL: they have. NULL: it
+     * waits as long as that takes. */
+    void (*failing)(void *user, const char *message);
 } rb_comm;
 
 /* Sets how the processes reach each other; the table is copied. NULL: there is one process, as at

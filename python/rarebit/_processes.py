@@ -15,7 +15,8 @@ class CComm(Structure):
     """rb_comm."""
 
     _fields_ = [("size", c_size_t), ("rank", c_int), ("ranks", c_int), ("on_machine", c_int),
-                ("exchange", ExchangeFn), ("broadcast", BroadcastFn), ("user", c_void_p)]
+                ("exchange", ExchangeFn), ("broadcast", BroadcastFn), ("user", c_void_p),
+                ("failing", c_void_p)]
 
 
 #: What contexts that are made now get.
@@ -36,7 +37,7 @@ def _table(comm: Any, on_machine: int) -> CComm:
         return True
 
     return CComm(sizeof(CComm), comm.Get_rank(), comm.Get_size(), on_machine,
-                 ExchangeFn(exchange), BroadcastFn(broadcast), None)
+                 ExchangeFn(exchange), BroadcastFn(broadcast))
 
 
 @contextmanager

@@ -181,20 +181,26 @@ struct verdict {
     char message[sizeof((rb_context *)NULL)->message];
 };
 
+static bool is_failure(rb_error err) {
+    return err && err != RB_ERROR_STOPPED && err != RB_ERROR_INTERRUPTED;
+}
+
 rb_error rb_comm_agree(rb_context *ctx, rb_error err) {
     int ranks = rb_ranks(ctx);
     if (ranks == 1 || (err && err == ctx->agreed)) return err; /* all have it already */
     if (err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx)) err = rb_check_stop(ctx);
     struct failures failed = {err != RB_OK, err ? ranks - rb_rank(ctx) : 0};
+    bool tells = ctx->comm.failing && is_failure(err);
+    if (tells) ctx->comm.failing(ctx->comm.user, ctx->message);
     rb_comm_combine(ctx, &failed, 1, sizeof failed, join_failures);
+    if (tells) ctx->comm.failing(ctx->comm.user, NULL);
     if (failed.count > 0) {
         int first = ranks - (int)failed.first;
         struct verdict verdict = {.error = err};
         memcpy(verdict.message, ctx->message, sizeof verdict.message);
         rb_comm_broadcast(ctx, first, &verdict, sizeof verdict);
         err = rb_fail(ctx, (rb_error)verdict.error, "%s", verdict.message);
-        bool alone = failed.count < ranks && *verdict.message && err != RB_ERROR_STOPPED &&
-                     err != RB_ERROR_INTERRUPTED;
+        bool alone = failed.count < ranks && *verdict.message && is_failure(err);
         if (alone) rb_fail_prefix(ctx, "process %d: ", first);
     }
     ctx->agreed = err;

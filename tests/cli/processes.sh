@@ -34,7 +34,7 @@ tells "Open MPI, MPICH"
 started() {
     run_by=$1
     shift
-    "mpirun.$run_by" -n 2 "$RAREBIT" "$@" >out 2>&1
+    "mpirun.$run_by" -n 2 "$RAREBIT" "$@" >out 2>&1 </dev/null
 }
 
 expect 0 fit rfn X.npy -k 3 --iterations 8 --seed 1 -o one.h5
@@ -42,6 +42,11 @@ expect 0 encode one.h5 X.npy -o one.npy
 # Of three blocks of samples.
 expect 0 simulate biclusters --samples 3000 --features 1500 --seed 2 -o W.npy -q
 expect 0 fit rfn W.npy -k 3 --iterations 4 --seed 1 --estep newton -o wide.h5
+# With a missing value near the end, in the rows of the second of two processes.
+cp X.npy Xbad.npy
+cp W.npy Wbad.npy
+printf '\0\0\0\0\0\0\370\177' | dd of=Xbad.npy bs=8 seek=$((16 + 16990 * 12 + 3)) conv=notrunc 2>/dev/null
+printf '\0\0\0\0\0\0\370\177' | dd of=Wbad.npy bs=8 seek=$((16 + 2990 * 1500 + 3)) conv=notrunc 2>/dev/null
 # used_by FOLDER COMMAND: what a model and many fits give, in files and on stdout.
 used_by() {
     mkdir use
@@ -77,12 +82,44 @@ for mpi in openmpi mpich; do
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi check X.npy && fail "$mpi: checked"
     [ "$(grep -c "'check' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
+    # A value in the rows of the second process: one message, which names both, and what all read alike.
+    while read -r who words; do
+        # shellcheck disable=SC2086 # words
+        started $mpi $words && fail "$mpi: $words went well"
+        grep -q "^rarebit: $who, feature 3 " out || fail "$mpi: $words: $(cat out)"
+        [ "$(grep -c '^rarebit: ' out)" = 1 ] || fail "$mpi: $words: said not once: $(cat out)"
+    done <<END
+process.1:.Wbad.npy:.sample.2990 encode wide.h5 Wbad.npy -o n.npy
+process.1:.Wbad.npy:.sample.2990 reconstruct wide.h5 Wbad.npy -o n.npy
+process.1:.Wbad.npy:.sample.2990 modules wide.h5 Wbad.npy -o n.json
+process.1:.Wbad.npy:.sample.2990 report wide.h5 Wbad.npy -o n.html
+process.1:.Xbad.npy:.sample.16990 evaluate one.h5 Xbad.npy
+Xbad.npy:.sample.16990 fit rfn Xbad.npy -k 3 -o n.h5
+sample.16990 fit rfn Xbad.npy -k 3 --consensus --restarts 2 -o n.h5
+sample.16990 select pca Xbad.npy --units 1:2
+END
+    # A file that the second process alone does not find.
+    "mpirun.$mpi" -n 1 "$RAREBIT" encode wide.h5 W.npy -o n.npy : -n 1 "$RAREBIT" encode wide.h5 none.npy -o n.npy >out 2>&1 &&
+        fail "$mpi: encoded by one of two"
+    [ "$(grep -c '^rarebit: process 1: cannot read none.npy' out)" = 1 ] || fail "$mpi: $(cat out)"
 done
+
+# A disk that is full for one, while the other has a minute's work to do: both end at once, and the reason is said once.
+long="select rfn X.npy --units 3 --restarts 600 --iterations 300 --seed 1 --threads 1 --checkpoint j"
+began=$(date +%s)
+# shellcheck disable=SC2086 # words
+OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self mpirun.openmpi -n 1 "$RAREBIT" $long : -n 1 sh -c 'ulimit -f 16; exec "$@"' sh \
+    "$RAREBIT" $long >out 2>&1 && fail "a full disk went well"
+[ $(($(date +%s) - began)) -le 20 ] || fail "a full disk took $(($(date +%s) - began)) s"
+[ "$(grep -c '^rarebit: process 1: cannot write j-1: File too large' out)" = 1 ] || fail "$(cat out)"
 
 # One that is killed ends all, and what there is goes on.
 kill_one openmpi 0 0
 kill_one mpich 1 0
 kill_one openmpi 1 0.3
 [ -s k.ck ] || fail "no checkpoint is left"
+rm -f j j-1
+# shellcheck disable=SC2086 # words
+kill_second mpich j-1 $long
 ls n.h5 n.npy 2>/dev/null && fail "wrote what it refused"
 finish
