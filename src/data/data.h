@@ -235,6 +235,8 @@ rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *stat
  * pieces of up to 2^22 values (sparse: 2^14 samples), and the pieces. The other one must outlive
  * it, and not be read while it is. The order depends on the stream alone. */
 rb_error rb_source_shuffled(rb_context *ctx, rb_source *source, rb_source **shuffled);
+/* From here on only so many samples from `first` on change places, and only these may be read. */
+void rb_source_shuffle_within(rb_source *shuffled, int64_t first, int64_t n);
 void rb_source_shuffle(rb_source *shuffled, rb_stream stream);
 void rb_source_unshuffle(rb_source *shuffled);
 

@@ -16,6 +16,7 @@ enum {
 
 struct shuffle {
     rb_source *from;
+    int64_t first, n; /* samples that change places among each other */
     int64_t pool_samples, pools;
     bool shuffled;
     rb_draws draws;      /* of the order at hand */
@@ -42,7 +43,7 @@ static void permute(struct shuffle *s, uint64_t first, int64_t count, int64_t *o
 }
 
 static int64_t first_of_pool(const struct shuffle *s) {
-    return s->pool_order[s->at] * s->pool_samples;
+    return s->first + s->pool_order[s->at] * s->pool_samples;
 }
 
 /* Goes to the pool that is the next one in the order. */
@@ -50,7 +51,7 @@ static rb_error load_next(rb_context *ctx, struct shuffle *s) {
     s->at++;
     s->begins += s->size;
     int64_t first = first_of_pool(s);
-    s->size = rb_smaller(s->from->n_samples - first, s->pool_samples);
+    s->size = rb_smaller(s->first + s->n - first, s->pool_samples);
     permute(s, (uint64_t)(s->pools + first), s->size, s->order);
     return s->from->at_random ? RB_OK : s->from->read(s->from, ctx, first, s->size, &s->pool);
 }
@@ -58,7 +59,8 @@ static rb_error load_next(rb_context *ctx, struct shuffle *s) {
 /* Before the first pool of the order. */
 static void rewind_order(struct shuffle *s) {
     s->at = -1;
-    s->begins = s->size = 0;
+    s->begins = s->first;
+    s->size = 0;
 }
 
 /* Sample `sample` of the pool at hand becomes row `at`. */
@@ -106,7 +108,8 @@ static void close_shuffled(rb_source *source) {
 
 rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
     int64_t n = from->n_samples, size = pool_samples(from), max = rb_smaller(n, size);
-    struct shuffle state = {.from = from, .pool_samples = size, .pools = (n + size - 1) / size};
+    struct shuffle state = {
+        .from = from, .n = n, .pool_samples = size, .pools = (n + size - 1) / size};
     rb_source like = *from;
     like.path = NULL;
     like.reads_ahead = false; /* the order may change between two blocks */
@@ -124,6 +127,13 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
         return RB_ERROR_MEMORY;
     }
     return RB_OK;
+}
+
+void rb_source_shuffle_within(rb_source *source, int64_t first, int64_t n) {
+    struct shuffle *s = source->state;
+    s->first = first;
+    s->n = n;
+    s->pools = (n + s->pool_samples - 1) / s->pool_samples;
 }
 
 void rb_source_shuffle(rb_source *source, rb_stream stream) {

@@ -3,6 +3,8 @@
  * The incremental EM of R. M. Neal, G. E. Hinton, "A view of the EM algorithm that justifies
  * incremental, sparse, and other variants" (1998), in the form with decaying moments, which are the
  * method's. An iteration is a pass over all samples in a new order; the last batch may be smaller.
+ * Of several processes each has a part of every batch, and an order of its own samples: so a fit
+ * is the same again with as many processes, and another one with others.
  */
 #include "em.h"
 
@@ -14,7 +16,15 @@ rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source) {
                        "the method '%s' cannot be fitted in batches; leave out `batch-size`",
                        run->method->name);
     }
-    return rb_source_shuffled(ctx, source, &run->shuffled);
+    rb_error err = rb_source_shuffled(ctx, source, &run->shuffled);
+    if (!err) rb_source_shuffle_within(run->shuffled, problem->first, problem->own);
+    if (!err && rb_ranks(ctx) > 1)
+        rb_log(
+            ctx, RB_LOG_INFO,
+            "each of %d processes takes its part of a batch from its own samples; another number "
+            "of processes gives another fit",
+            rb_ranks(ctx));
+    return err;
 }
 
 void rb_batches_shuffle(const rb_run *run, int64_t iteration) {

@@ -218,7 +218,7 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
 }
 
 /* What else last digits depend on. */
-static rb_error record_machine(rb_context *ctx, rb_model *model) {
+static rb_error record_machine(rb_context *ctx, const rb_run *run, rb_model *model) {
     const rb_device *device = ctx->device;
     static const char *const parts[][2] = {
         {"kernels", "kernels"}, {"blas", "blas"}, {"blas_kernels", "blas_core"}};
@@ -226,6 +226,8 @@ static rb_error record_machine(rb_context *ctx, rb_model *model) {
     for (int i = 0; !err && i < 3; i++)
         err = rb_model_set_attribute(ctx, model, parts[i][0], rb_build_info(ctx, parts[i][1]));
     if (!err && device) err = rb_model_set_attribute(ctx, model, "device", device->name);
+    if (!err && run->shuffled && rb_ranks(ctx) > 1)
+        err = record_number(ctx, model, "processes", rb_ranks(ctx), false);
     return err;
 }
 
@@ -375,12 +377,13 @@ static rb_error check_alike(rb_context *ctx, const rb_run *run) {
 /* What several processes do not do together. */
 static rb_error check_processes(rb_context *ctx, const rb_run *run) {
     const rb_problem *p = &run->problem;
+    const rb_checkpoint_options *kept = rb_options_fields(run->chosen, &rb_checkpoint_group);
     const rb_conflict conflicts[] = {
-        {run->shape.batches,
-         "several processes cannot fit in batches; leave out `batch-size`, or fit in one process"},
-        {p->fit->accelerate != RB_ACCELERATE_NONE,
-         "a fit in several processes cannot be accelerated; leave out `accelerate`, or fit in one "
-         "process"},
+        {run->shape.batches && p->batch_samples < rb_ranks(ctx),
+         "a batch must have a sample for each process; choose a larger `batch-size`"},
+        {p->fit->accelerate != RB_ACCELERATE_NONE && kept->checkpoint,
+         "several processes do not keep what acceleration remembers; leave out `accelerate` or "
+         "`checkpoint`, or fit in one process"},
         {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
         {0}};
     if (rb_ranks(ctx) == 1) return RB_OK;
@@ -415,7 +418,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);
     }
-    err = err ? err : record_machine(ctx, *model);
+    err = err ? err : record_machine(ctx, run, *model);
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);

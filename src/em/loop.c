@@ -21,9 +21,15 @@ static struct range all_samples(const rb_run *run) {
                           p->first_group + p->own_groups};
 }
 
-static struct range batch_of(const rb_run *run, int64_t first, int64_t count) {
-    int64_t groups = rb_sums_groups(&run->problem, &run->shape, count);
-    return (struct range){first, count, groups, 0, groups};
+/* What this process has of a batch, of so many: whole batches where it is the only one. */
+static struct range batch_of(const rb_run *run, int64_t batch, int64_t batches) {
+    const rb_problem *p = &run->problem;
+    bool alone = p->own == p->n_samples;
+    int64_t first = alone ? batch * p->batch_samples : p->own * batch / batches;
+    int64_t end = alone ? first + p->batch_samples : p->own * (batch + 1) / batches;
+    int64_t count = rb_smaller(end, p->own) - first;
+    int64_t groups = rb_sums_groups(p, &run->shape, count);
+    return (struct range){p->first + first, count, groups, 0, groups};
 }
 
 typedef rb_error (*block_fn)(rb_context *ctx, rb_run *run, const rb_block *block);
@@ -152,13 +158,12 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
 
 /* E-step and M-step on every batch; without batches there is one. */
 static rb_error pass(rb_context *ctx, rb_run *run) {
-    int64_t all = run->problem.n_samples;
-    int64_t size = run->shape.batches ? run->problem.batch_samples : all;
+    int64_t all = run->problem.n_samples, size = run->problem.batch_samples;
+    int64_t batches = run->shape.batches ? (all + size - 1) / size : 1;
     rb_error err = RB_OK;
     rb_batches_shuffle(run, run->model->iterations);
-    for (int64_t done = 0; !err && done < all; done += size) {
-        struct range batch = run->shape.batches ? batch_of(run, done, rb_smaller(all - done, size))
-                                                : all_samples(run);
+    for (int64_t b = 0; !err && b < batches; b++) {
+        struct range batch = run->shape.batches ? batch_of(run, b, batches) : all_samples(run);
         rb_phase before = rb_phase_begin(ctx, RB_PHASE_ESTEP);
         err = estep(ctx, run, batch, false);
         rb_phase_begin(ctx, RB_PHASE_MSTEP);

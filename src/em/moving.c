@@ -1,7 +1,7 @@
 /* Parameters and codes of a state as one vector, with earlier points of it.
  *
  * Sums go over fixed bands of rows, and then over the bands in order: the same bits for any number
- * of threads. */
+ * of threads. Those over codes of several processes differ by rounding. */
 #include "em.h"
 
 #include <math.h>
@@ -142,11 +142,14 @@ static double walk(rb_moving *m, int array, struct pass pass) {
 }
 
 double rb_moving_map(rb_moving *m, rb_moving_fn to, double step, int k) {
-    double sum = 0;
+    double sum = 0, shared = 0;
     (void)locate(m);
-    for (int i = 0; i < m->count; i++)
-        sum += walk(m, i, (struct pass){.fn = to, .step = step, .logs = true, .save = k});
-    return sum;
+    for (int i = 0; i < m->count; i++) {
+        double one = walk(m, i, (struct pass){.fn = to, .step = step, .logs = true, .save = k});
+        *(rb_is_shared(m->run, &m->arrays[i]) ? &shared : &sum) += one;
+    }
+    if (k < 0) rb_comm_add(m->ctx, 1, &shared);
+    return sum + shared;
 }
 
 static void difference(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step) {

@@ -121,9 +121,14 @@ rb_error rb_method_check_processes(rb_context *ctx, const rb_problem *problem,
     char others[256];
     if (has_processes(problem->method)) return problem->method->spreads(ctx, problem, options);
     rb_method_names(ctx, has_processes, " or ", others, sizeof others);
-    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "the method '%s' cannot be fitted by several processes; fit in one, or use %s",
-                   problem->method->name, others);
+    return rb_fail(
+        ctx, RB_ERROR_UNSUPPORTED,
+        "the method '%s' cannot be fitted by several processes, since it %s; fit in one, "
+        "whose threads share the work, or use %s",
+        problem->method->name,
+        problem->method->takes_batches ? "learns in small steps, each from the last one"
+                                       : "does not say how its sums add up",
+        others);
 }
 
 bool rb_method_takes_start(const rb_method *method) {

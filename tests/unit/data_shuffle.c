@@ -130,9 +130,17 @@ static void by_pieces(void **state) {
     assert_in_range(ascending, 0, 10);
     read_all(ctx, shuffled, 33, other);
     assert_memory_equal(order, other, sizeof order);
-    calls.fails = true;
     rb_matrix view;
-    assert_int_equal(shuffled->read(shuffled, ctx, 0, 3, &view), RB_ERROR_FILE);
+    rb_source_shuffle_within(shuffled, 10, 2 * PIECE); /* those of a process */
+    rb_source_shuffle(shuffled, stream_of(3));
+    for (int64_t i = 0; i < 2 * PIECE; i++) {
+        assert_ok(ctx, shuffled->read(shuffled, ctx, 10 + i, 1, &view));
+        order[i] = rb_matrix_at(&view, 0, 0) - 10;
+        assert_in_range(order[i], 0, 2 * PIECE - 1);
+    }
+    assert_each_once(order, 2 * PIECE);
+    calls.fails = true;
+    assert_int_equal(shuffled->read(shuffled, ctx, 10, 3, &view), RB_ERROR_FILE);
     rb_source_free(shuffled);
     rb_source_free(source);
     rb_context_free(ctx);
