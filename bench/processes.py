@@ -1,61 +1,66 @@
 """Seconds of an iteration of rfn by many processes: a model of it, and what is measured.
 
-mpirun -n 2 python3 bench/processes.py SAMPLES FEATURES [--estep newton] [--latency S] [--bandwidth B]
-    prints the fastest of the iterations, its processor time, and the messages and bytes of one. Each message waits as long as it would take
-    on a network of that latency (seconds) and bandwidth (bytes per second). --threads N: of each process (1).
-python3 bench/processes.py FEATURES --fixed S --sample S --rounds N --bytes N
+processes.py RAREBIT SAMPLES FEATURES [--estep newton] [--latencies S,S...] [--rate B] [--turns N]
+    fits all samples and half of them by one process, and all by two of Open MPI whose messages take these latencies (seconds)
+    and bytes per second (`slow_mpi.c` delays them). All take turns; of each the fastest iteration counts. The model has an
+    iteration of two as one of one process with half the samples, and its messages.
+processes.py FEATURES --fixed S --sample S --messages N --bytes N --latency S --rate B
     prints the table that the model gives: an iteration takes `fixed` + `sample` times the samples of the process with
-    most of them, and for each doubling of the processes `rounds` messages with `bytes` together.
+    most of them, and for each doubling of the processes the messages with their bytes.
 """
 
 import argparse
+import json
 import math
-import time
+import os
+import re
+import subprocess
+import tempfile
 
 UNITS = 50
+MPIRUN = "mpirun.openmpi --bind-to none --oversubscribe --allow-run-as-root -n 2 -x LD_PRELOAD -x SLOW_LATENCY -x SLOW_RATE".split()
 
 
-class Network:
-    """A communicator whose messages take time."""
+def write_data(samples, features):
+    import numpy as np
+    draws = np.random.default_rng(1)
+    for name, n in (("all.npy", samples), ("half.npy", samples // 2)):
+        x = draws.exponential(size=(n, 10)).astype("f") @ draws.normal(size=(10, features)).astype("f")
+        np.save(name, x + draws.standard_normal(x.shape, dtype="f"))
 
-    def __init__(self, comm, latency, bandwidth):
-        self.comm, self.latency, self.bandwidth = comm, latency, bandwidth
-        self.messages = self.bytes = 0
 
-    def __getattr__(self, name):
-        return getattr(self.comm, name)
-
-    def Dup(self):
-        return self
-
-    def Free(self):
-        pass
-
-    def Sendrecv(self, send, *others):
-        self.messages += 1
-        self.bytes += send.nbytes
-        end = time.perf_counter() + self.latency + send.nbytes / self.bandwidth
-        self.comm.Sendrecv(send, *others)
-        time.sleep(max(0, end - time.perf_counter()))
+def fit(o, data, iterations, latency=None):
+    """The fastest iteration, and of two processes the messages and bytes of one."""
+    command = [o.rarebit, "fit", "rfn", data, "-k", str(UNITS), "--estep", o.estep, "--iterations", str(iterations), "--seed", "1",
+               "--centre", "none", "--threads", "1", "-q", "--log-json", "log", "-o", "model.h5"]
+    env = os.environ | {"SLOW_LATENCY": str(latency), "SLOW_RATE": str(o.rate), "LD_PRELOAD": os.path.abspath("slow_mpi.so")}
+    done = subprocess.run(command if latency is None else MPIRUN + command, env=os.environ if latency is None else env,
+                          check=True, capture_output=True, text=True)
+    with open("log") as log:
+        seconds = [json.loads(line)["seconds"] for line in log]
+    os.remove("log")
+    counts = [[int(x) for x in line.split()] for line in done.stderr.splitlines() if re.fullmatch(r"\d+ \d+", line)]
+    return min(seconds[2:]), [b - a for a, b in zip(counts[-2], counts[-1])] if counts else None
 
 
 def measure(o):
-    import numpy as np
-    from mpi4py import MPI
-    import rarebit
-    draws = np.random.default_rng(1)
-    x = draws.exponential(size=(o.samples, 10)).astype("f") @ draws.normal(size=(10, o.features)).astype("f")
-    x += draws.standard_normal(x.shape, dtype="f")
-    net, at = Network(MPI.COMM_WORLD, o.latency, o.bandwidth), []
-    fit = rarebit.RFN(UNITS, estep=o.estep, iterations=o.iterations, random_state=1, n_jobs=o.threads, callback=lambda p: at.append(
-        (time.perf_counter(), time.process_time(), net.messages, net.bytes)))
-    with rarebit.processes(net):
-        fit.fit(x)
-    if net.Get_rank() == 0:
-        seconds, processor = (min(b[i] - a[i] for a, b in zip(at[1:], at[2:])) for i in (0, 1))
-        messages, size = (b - a for a, b in zip(at[-2][2:], at[-1][2:]))
-        print(f"{o.samples} x {o.features}, {o.estep}, {net.Get_size()} processes, {o.threads} threads: "
-              f"{seconds:.4f} s, {processor:.4f} s of processors, {messages} messages, {size} bytes")
+    subprocess.run(["mpicc.openmpi", "-O2", "-shared", "-fPIC", os.path.join(o.bench, "slow_mpi.c"), "-o", "slow_mpi.so"], check=True)
+    write_data(o.samples, o.features)
+    latencies = [float(x) for x in o.latencies.split(",")]
+    messages, size = fit(o, "all.npy", 4, 0)[1]
+    best = {}
+    for _ in range(o.turns):
+        for what in ["all.npy", "half.npy"] + latencies:
+            one = isinstance(what, str)
+            seconds = fit(o, what if one else "all.npy", o.iterations, None if one else what)[0]
+            best[what] = min(seconds, best.get(what, math.inf))
+    sample = 2 * (best["all.npy"] - best["half.npy"]) / o.samples
+    print(f"{o.samples} x {o.features}, {o.estep}: {best['all.npy']:.4f} s, half of the samples {best['half.npy']:.4f} s, "
+          f"{messages} messages, {size} bytes\n--fixed {best['all.npy'] - sample * o.samples:.3g} --sample {sample:.3g}")
+    print("| latency | measured | model | ratio |\n|---|---|---|---|")
+    for latency in latencies:
+        model = best["half.npy"] + messages * latency + size / o.rate
+        print(f"| {latency:g} | {best[latency]:.4f} | {model:.4f} | {best[latency] / model:.2f} |")
 
 
 def groups_of(samples, features):
@@ -71,7 +76,7 @@ def groups_of(samples, features):
 
 def predict(o, samples, processes):
     share = samples / min(processes, groups_of(samples, o.features))
-    network = o.rounds * o.latency + o.bytes / o.bandwidth
+    network = o.messages * o.latency + o.bytes / o.rate
     return o.fixed + o.sample * share + math.log2(processes) * network
 
 
@@ -86,17 +91,23 @@ def table(o):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("size", type=int, nargs="+", help="SAMPLES FEATURES, or of the table FEATURES")
+    p.add_argument("what", nargs="+", help="RAREBIT SAMPLES FEATURES, or of the table FEATURES")
     p.add_argument("--estep", default="cyclic")
-    p.add_argument("--iterations", type=int, default=8)
-    p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--latency", type=float, default=0)
-    p.add_argument("--bandwidth", type=float, default=math.inf)
-    for name in ("fixed", "sample", "rounds", "bytes"):
+    p.add_argument("--iterations", type=int, default=10)
+    p.add_argument("--turns", type=int, default=5)
+    p.add_argument("--latencies", default="0,1e-4,1e-3,1e-2")
+    p.add_argument("--rate", type=float, default=1.25e8)
+    for name in ("fixed", "sample", "messages", "bytes", "latency"):
         p.add_argument(f"--{name}", type=float)
     o = p.parse_args()
-    o.samples, o.features = o.size[0], o.size[-1]
-    table(o) if o.fixed is not None else measure(o)
+    o.features = int(o.what[-1])
+    if o.fixed is not None:
+        table(o)
+        return
+    o.rarebit, o.samples, o.bench = os.path.abspath(o.what[0]), int(o.what[1]), os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        measure(o)
 
 
 if __name__ == "__main__":
