@@ -1,9 +1,10 @@
 """Seconds of an iteration of rfn by many processes: a model of it, and what is measured.
 
 processes.py RAREBIT SAMPLES FEATURES [--estep newton] [--latencies S,S...] [--rate B] [--turns N]
-    fits all samples and half of them by one process, and all by two of Open MPI whose messages take these latencies (seconds)
-    and bytes per second (`slow_mpi.c` delays them). All take turns; of each the fastest iteration counts. The model has an
-    iteration of two as one of one process with half the samples, and its messages.
+    fits all samples and half of them by one process, and all by 2, 4 and 8 of Open MPI over networks of these latencies
+    (seconds) and of that many bytes per second. All take turns; of each the fastest iteration counts. Clocks show the processor
+    time of a process, and what its messages would take (`slow_mpi.c`), so that neither other work of the machine nor its number
+    of processors matters. Beside it stands what the model says, which knows one process and the counts of messages alone.
 processes.py FEATURES --fixed S --sample S --messages N --bytes N --latency S --rate B
     prints the table that the model gives: an iteration takes `fixed` + `sample` times the samples of the process with
     most of them, and for each doubling of the processes the messages with their bytes.
@@ -18,7 +19,7 @@ import subprocess
 import tempfile
 
 UNITS = 50
-MPIRUN = "mpirun.openmpi --bind-to none --oversubscribe --allow-run-as-root -n 2 -x LD_PRELOAD -x SLOW_LATENCY -x SLOW_RATE".split()
+MPIRUN = "mpirun.openmpi --bind-to none --oversubscribe --allow-run-as-root -x LD_PRELOAD -x SLOW_LATENCY -x SLOW_RATE -n".split()
 
 
 def write_data(samples, features):
@@ -29,38 +30,41 @@ def write_data(samples, features):
         np.save(name, x + draws.standard_normal(x.shape, dtype="f"))
 
 
-def fit(o, data, iterations, latency=None):
-    """The fastest iteration, and of two processes the messages and bytes of one."""
-    command = [o.rarebit, "fit", "rfn", data, "-k", str(UNITS), "--estep", o.estep, "--iterations", str(iterations), "--seed", "1",
+def fit(o, data, processes=1, latency=0):
+    """The fastest iteration, and of several processes the messages and bytes of one."""
+    command = [o.rarebit, "fit", "rfn", data, "-k", str(UNITS), "--estep", o.estep, "--iterations", str(o.iterations), "--seed", "1",
                "--centre", "none", "--threads", "1", "-q", "--log-json", "log", "-o", "model.h5"]
+    command += [] if o.estep == "newton" else ["--estep-tolerance", "1"]  # the last E-step is no iteration
     env = os.environ | {"SLOW_LATENCY": str(latency), "SLOW_RATE": str(o.rate), "LD_PRELOAD": os.path.abspath("slow_mpi.so")}
-    done = subprocess.run(command if latency is None else MPIRUN + command, env=os.environ if latency is None else env,
-                          check=True, capture_output=True, text=True)
+    done = subprocess.run(command if processes == 1 else MPIRUN + [str(processes)] + command, env=env, check=True,
+                          capture_output=True, text=True)
     with open("log") as log:
         seconds = [json.loads(line)["seconds"] for line in log]
     os.remove("log")
     counts = [[int(x) for x in line.split()] for line in done.stderr.splitlines() if re.fullmatch(r"\d+ \d+", line)]
-    return min(seconds[2:]), [b - a for a, b in zip(counts[-2], counts[-1])] if counts else None
+    return min(seconds[1:]), [b - a for a, b in zip(counts[-2], counts[-1])] if counts else None
 
 
 def measure(o):
-    subprocess.run(["mpicc.openmpi", "-O2", "-shared", "-fPIC", os.path.join(o.bench, "slow_mpi.c"), "-o", "slow_mpi.so"], check=True)
+    subprocess.run(["mpicc.openmpi", "-O2", "-shared", "-fPIC", os.path.join(o.bench, "slow_mpi.c"), "-o", "slow_mpi.so", "-lm"],
+                   check=True)
     write_data(o.samples, o.features)
-    latencies = [float(x) for x in o.latencies.split(",")]
-    messages, size = fit(o, "all.npy", 4, 0)[1]
-    best = {}
+    o.messages, o.bytes = fit(o, "all.npy", 2)[1]
+    cases = [("all.npy",), ("half.npy",)] + [("all.npy", p, float(s)) for p in (2, 4, 8) for s in o.latencies.split(",")]
+    best = dict.fromkeys(cases, math.inf)
     for _ in range(o.turns):
-        for what in ["all.npy", "half.npy"] + latencies:
-            one = isinstance(what, str)
-            seconds = fit(o, what if one else "all.npy", o.iterations, None if one else what)[0]
-            best[what] = min(seconds, best.get(what, math.inf))
-    sample = 2 * (best["all.npy"] - best["half.npy"]) / o.samples
-    print(f"{o.samples} x {o.features}, {o.estep}: {best['all.npy']:.4f} s, half of the samples {best['half.npy']:.4f} s, "
-          f"{messages} messages, {size} bytes\n--fixed {best['all.npy'] - sample * o.samples:.3g} --sample {sample:.3g}")
-    print("| latency | measured | model | ratio |\n|---|---|---|---|")
-    for latency in latencies:
-        model = best["half.npy"] + messages * latency + size / o.rate
-        print(f"| {latency:g} | {best[latency]:.4f} | {model:.4f} | {best[latency] / model:.2f} |")
+        for case in cases:
+            best[case] = min(best[case], fit(o, *case)[0])
+    one, half = (best[case] for case in cases[:2])
+    o.sample = 2 * (one - half) / o.samples
+    o.fixed = one - o.sample * o.samples
+    print(f"{o.samples} x {o.features}, {o.estep}: {one:.4f} s by one process, {half:.4f} s of half the samples; "
+          f"{o.messages} messages, {o.bytes} bytes\n--fixed {o.fixed:.3g} --sample {o.sample:.3g}")
+    print("| processes | latency | measured | model | ratio |\n|---|---|---|---|---|")
+    for case in cases[2:]:
+        _, processes, o.latency = case
+        model = predict(o, o.samples, processes)
+        print(f"| {processes} | {o.latency:g} | {best[case]:.4f} | {model:.4f} | {best[case] / model:.2f} |")
 
 
 def groups_of(samples, features):
@@ -93,8 +97,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("what", nargs="+", help="RAREBIT SAMPLES FEATURES, or of the table FEATURES")
     p.add_argument("--estep", default="cyclic")
-    p.add_argument("--iterations", type=int, default=10)
-    p.add_argument("--turns", type=int, default=5)
+    p.add_argument("--iterations", type=int, default=6)
+    p.add_argument("--turns", type=int, default=3)
     p.add_argument("--latencies", default="0,1e-4,1e-3,1e-2")
     p.add_argument("--rate", type=float, default=1.25e8)
     for name in ("fixed", "sample", "messages", "bytes", "latency"):
