@@ -278,8 +278,8 @@ typedef struct rb_method {
      * samples must then be in sums, or be brought together by the method. RB_ERROR_UNSUPPORTED and
      * a message: they may not. NULL: none may. */
     rb_error (*spreads)(rb_context *context, const struct rb_problem *problem, const void *options);
-    /* Before `begin`: do the blocks of the pass of the E-step add to the sums? If not, these stay 0,
-     * and are not brought together. NULL: in every pass. */
+    /* Before `begin`: do the blocks of the pass of the E-step add to the sums? If not, these stay
+     * 0, and are not brought together. NULL: in every pass. */
     bool (*adds)(const void *state);
 } rb_method;
 

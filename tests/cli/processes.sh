@@ -41,6 +41,7 @@ expect 0 fit rfn X.npy -k 3 --iterations 8 --seed 1 -o one.h5
 expect 0 encode one.h5 X.npy -o one.npy
 # Of three blocks of samples.
 expect 0 simulate biclusters --samples 3000 --features 1500 --seed 2 -o W.npy -q
+expect 0 simulate biclusters --samples 700 --features 1500 --seed 3 -o W2.npy -q
 expect 0 fit rfn W.npy -k 3 --iterations 4 --seed 1 --estep newton -o wide.h5
 # With a missing value near the end, in the rows of the second of two processes.
 cp X.npy Xbad.npy
@@ -56,7 +57,8 @@ used_by() {
         "modules one.h5 X.npy --permutations 4 --seed 1 --json" "report wide.h5 W.npy -o use/report.html" \
         "select pca X.npy --units 1:3 --restarts 3 --seed 1 --json" \
         "fit rfn X.npy -k 3 --iterations 8 --seed 1 --consensus --restarts 3 -o use/consensus.h5" \
-        "encode use/consensus.h5 X.npy -o use/common.npy"; do
+        "encode use/consensus.h5 X.npy -o use/common.npy" "encode wide.h5 W.npy W2.npy -o use/two.npy" \
+        "evaluate wide.h5 W.npy W2.npy --json"; do
         # shellcheck disable=SC2086 # words
         $2 $words >>use/said 2>err || fail "$words: $(cat err)"
     done
@@ -93,6 +95,7 @@ process.1:.Wbad.npy:.sample.2990 encode wide.h5 Wbad.npy -o n.npy
 process.1:.Wbad.npy:.sample.2990 reconstruct wide.h5 Wbad.npy -o n.npy
 process.1:.Wbad.npy:.sample.2990 modules wide.h5 Wbad.npy -o n.json
 process.1:.Wbad.npy:.sample.2990 report wide.h5 Wbad.npy -o n.html
+process.1:.Wbad.npy:.sample.2990 encode wide.h5 W2.npy Wbad.npy -o n.npy
 process.1:.Xbad.npy:.sample.16990 evaluate one.h5 Xbad.npy
 Xbad.npy:.sample.16990 fit rfn Xbad.npy -k 3 -o n.h5
 sample.16990 fit rfn Xbad.npy -k 3 --consensus --restarts 2 -o n.h5
@@ -116,7 +119,7 @@ OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self mpirun.openmpi -n 1 "$RAREBIT" $long : -n
 # One that is killed ends all, and what there is goes on.
 kill_one openmpi 0 0
 kill_one mpich 1 0
-kill_one openmpi 1 0.3
+kill_one openmpi 1 2
 [ -s k.ck ] || fail "no checkpoint is left"
 rm -f j j-1
 # shellcheck disable=SC2086 # words

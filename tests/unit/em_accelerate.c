@@ -147,6 +147,7 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     method.block = block;
     method.group_end = NULL;
     method.reads = NULL;
+    method.adds = NULL;
     method.end = end;
     method.mstep = mstep;
     method.objective = objective;
