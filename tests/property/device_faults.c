@@ -1,5 +1,6 @@
-/* A device that is lost: from the n-th call on, OpenCL fails. The fit ends with one sentence that
- * names the device, gives back what it took, and its checkpoint goes on on the processor.
+/* A device that fails: from the n-th call on it is lost, or has no memory left, or its driver does
+ * not compile. The fit ends with one sentence that names the device, gives back what it took, and
+ * its checkpoint goes on on the processor.
  *
  * The functions of OpenCL below are found before those of its library, by librarebit-cl as by
  * CLBlast: a program's own functions are, where a library that it links asks for them. */
@@ -25,7 +26,8 @@ static bool is_lost(void) {
     return ++calls > last_good;
 }
 
-enum { LOST = CL_DEVICE_NOT_AVAILABLE };
+static cl_int fault = CL_DEVICE_NOT_AVAILABLE;
+static bool compiles = true;
 
 #pragma GCC visibility push(default)
 
@@ -34,7 +36,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
     cl_mem (*function)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
     *(void **)&function = real("clCreateBuffer");
     if (is_lost()) {
-        *code = LOST;
+        *code = fault;
         return NULL;
     }
     buffers++;
@@ -52,7 +54,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code) {
     cl_kernel (*function)(cl_program, const char *, cl_int *);
     *(void **)&function = real("clCreateKernel");
     if (!is_lost()) return function(program, name, code);
-    *code = LOST;
+    *code = fault;
     return NULL;
 }
 
@@ -63,7 +65,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                        const size_t *, cl_uint, const cl_event *, cl_event *);
     *(void **)&function = real("clEnqueueNDRangeKernel");
     return is_lost()
-               ? LOST
+               ? fault
                : function(queue, kernel, dimensions, offset, global, local, waits, events, event);
 }
 
@@ -73,7 +75,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocks
     cl_int (*function)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint,
                        const cl_event *, cl_event *);
     *(void **)&function = real("clEnqueueReadBuffer");
-    return is_lost() ? LOST
+    return is_lost() ? fault
                      : function(queue, buffer, blocks, offset, size, to, waits, events, event);
 }
 
@@ -83,14 +85,23 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     cl_int (*function)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
                        const cl_event *, cl_event *);
     *(void **)&function = real("clEnqueueWriteBuffer");
-    return is_lost() ? LOST
+    return is_lost() ? fault
                      : function(queue, buffer, blocks, offset, size, from, waits, events, event);
 }
 
 cl_int clFinish(cl_command_queue queue) {
     cl_int (*function)(cl_command_queue);
     *(void **)&function = real("clFinish");
-    return is_lost() ? LOST : function(queue);
+    return is_lost() ? fault : function(queue);
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                      const char *flags, void (*done)(cl_program, void *), void *user) {
+    cl_int (*function)(cl_program, cl_uint, const cl_device_id *, const char *,
+                       void (*)(cl_program, void *), void *);
+    *(void **)&function = real("clBuildProgram");
+    return compiles ? function(program, count, devices, flags, done, user)
+                    : CL_BUILD_PROGRAM_FAILURE;
 }
 
 #pragma GCC visibility pop
@@ -124,7 +135,8 @@ static rb_model *fit(struct fixture_problem *p, int i, const rb_device *on, int 
     rb_error err = rb_fit(p->ctx, options, p->source, NULL, &model);
     last_good = INT_MAX;
     assert_true(!err == (model != NULL));
-    assert_true(!err || err == RB_ERROR_UNSUPPORTED);
+    bool memory = fault == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    assert_true(!err || err == (memory ? RB_ERROR_MEMORY : RB_ERROR_UNSUPPORTED));
     rb_options_free(options);
     return model;
 }
@@ -173,9 +185,40 @@ static void its_checkpoint_goes_on(void **state) {
     }
 }
 
+static void memory_may_run_out(void **state) {
+    (void)state;
+    need_device();
+    fault = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    for (int i = 0; i < CASES; i++) {
+        struct fixture_problem *p = problem_of(i);
+        int there = buffers;
+        for (int good = 0; good < 12; good++) {
+            assert_null(fit(p, i, device, good, NULL));
+            assert_non_null(strstr(rb_context_error(p->ctx), "take fewer samples or units"));
+            assert_int_equal(buffers, there);
+        }
+        fixture_teardown((void **)&p);
+    }
+    fault = CL_DEVICE_NOT_AVAILABLE;
+}
+
+static void kernels_may_not_compile(void **state) {
+    (void)state;
+    rb_device *none;
+    char message[RB_DEVICE_MESSAGE];
+    need_device();
+    compiles = false;
+    assert_int_equal(rb_cl_open("cl", &none, message), RB_ERROR_UNSUPPORTED);
+    compiles = true;
+    assert_null(none);
+    if (!strstr(message, device->name) || !strstr(message, "does not compile the kernels"))
+        fail_msg("%s", message);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_lost_device_is_a_sentence),
-                                       cmocka_unit_test(its_checkpoint_goes_on)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lost_device_is_a_sentence), cmocka_unit_test(its_checkpoint_goes_on),
+        cmocka_unit_test(memory_may_run_out), cmocka_unit_test(kernels_may_not_compile)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     rb_cl_close(device);
     return failed;
