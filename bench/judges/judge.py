@@ -17,7 +17,8 @@ QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel
              "noise": "which modules are more than noise? rarebit modules --permutations",
              "stopping": "does a fit that stops by itself find what one that goes on finds? rarebit fit, modules",
              "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules",
-             "few": "which options and which rule for 25 to 100 features? rarebit fit, modules"}
+             "few": "which options and which rule for 25 to 100 features? rarebit fit, modules",
+             "real": "do answers about half of a real table hold in the other half? rarebit select, modules, compare"}
 
 
 def wilson(hits, n, z=1.96):
@@ -38,6 +39,14 @@ class Tool:
     path: str
     method: str
     options: list
+    tables: str = ""
+
+    def call(self, *words):
+        """What a command prints."""
+        done = subprocess.run([self.path, *words, "-q", "--threads", "1"], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"failed: {' '.join(words)}: {done.stderr}")
+        return done.stdout
 
     def ask(self, made, words, *more):
         """The answer of a command as JSON, and its processor time in seconds."""
@@ -63,11 +72,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--method", default="rfn", help="of members and stopping")
     parser.add_argument("--options", default="", help="of the command that is judged")
+    parser.add_argument("--tables", metavar="FOLDER", help="of real: NAME.tsv.gz and NAME.classes.tsv, as tables.R makes them")
     given = parser.parse_args()
+    if (given.question == "real") != bool(given.tables):
+        parser.error("real needs --tables FOLDER, and no other question does")
     seeds = (sets.CONFIRMATION if given.confirm else sets.DEVELOPMENT)[:given.seeds]
     question = importlib.import_module(given.question)
     with ThreadPoolExecutor(given.jobs) as pool:
-        question.judge(Tool(given.tool, given.method, given.options.split()), given.confirm, seeds, pool.map)
+        question.judge(Tool(given.tool, given.method, given.options.split(), given.tables), given.confirm, seeds, pool.map)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Which samples and features belong together? `fit` with twice the planted units, or a consensus, then `modules`."""
 import json
 import os
-import subprocess
 import tempfile
 
 import numpy as np
@@ -23,20 +22,14 @@ class Fit:
             json.dump({"modules": [{"unit": unit, "samples": sorted(map(int, rows)), "features": sorted(map(int, columns))}
                                    for unit, (rows, columns) in enumerate(made.modules)]}, file)
         options = ["--seed", str(seed), *["--log1p"] * made.counts, *more, *tool.options]
-        self.call("fit", tool.method, self.data, "-k", str(times * len(made.modules)), *options, "-o", self.model)
-
-    def call(self, *words):
-        done = subprocess.run([self.tool.path, *words, "-q", "--threads", "1"], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"failed: {' '.join(words)}: {done.stderr}")
-        return done.stdout
+        self.tool.call("fit", tool.method, self.data, "-k", str(times * len(made.modules)), *options, "-o", self.model)
 
     def modules(self, *more):
-        return json.loads(self.call("modules", self.model, self.data, "--json", *more))
+        return json.loads(self.tool.call("modules", self.model, self.data, "--json", *more))
 
     def rows(self, command):
         path = self.data + ".rows.npy"
-        self.call(command, self.model, self.data, "-o", path)
+        self.tool.call(command, self.model, self.data, "-o", path)
         return np.load(path)
 
     def score(self, number=0, *more):

@@ -17,7 +17,7 @@ def found(tool, made, seed, *more):
         fit = Fit(tool, made, seed, folder, *more)
         x = np.log1p(made.x) if made.counts else made.x
         rebuilt = np.log1p(fit.rows("reconstruct")) if made.counts else fit.rows("reconstruct")
-        iterations = int(re.search(r"iterations\s+(\d+)", fit.call("info", fit.model)).group(1))
+        iterations = int(re.search(r"iterations\s+(\d+)", tool.call("info", fit.model)).group(1))
         explained = 1 - np.square(x - rebuilt).sum() / np.square(x - x.mean(0)).sum()
         return iterations, explained, fit.score(len(made.modules))
 

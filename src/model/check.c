@@ -12,7 +12,7 @@
 enum { MAX_SAMPLES = 20000, RUNS = 16 };
 
 /* Shares of samples, of units, and cosines above which something is said. */
-static const double MANY_SAMPLES = 0.02, NEARLY_ALL = 0.9, THE_SAME = 0.95;
+static const double MANY_EMPTY = 0.02, MANY_FULL = 0.1, NEARLY_ALL = 0.9, THE_SAME = 0.95;
 enum { FEWEST_UNITS = 5 }; /* of fewer, nearly all is nothing special */
 
 /* Of so many samples, those of even runs are looked at. */
@@ -143,13 +143,13 @@ static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_
                method->denser);
         return;
     }
-    if ((double)c->empty > MANY_SAMPLES * (double)c->samples) {
+    if ((double)c->empty > MANY_EMPTY * (double)c->samples) {
         rb_log(
             ctx, RB_LOG_WARNING,
             "%.3g %% of the samples have no active unit; unless these samples are noise, use %s%s",
             percent(c, c->empty), all_live ? "more units or " : "", method->denser);
     }
-    if ((double)c->full > MANY_SAMPLES * (double)c->samples) {
+    if ((double)c->full > MANY_FULL * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
                "in %.3g %% of the samples nine in ten units are active, so units hardly "
                "distinguish them; use fewer units or %s",
