@@ -97,8 +97,11 @@ static int use(processes *p, void *user, char *result) {
     source = fixture_source(ctx, t->values, N - (p->rank == 1 ? t->left : 0), M, &matrix);
     if (t->limit > 0 && p->rank == 1) ctx->allocations_left = t->limit;
     rb_error err = rows_of(ctx, t, source, to);
-    err = err ? err : document_of(ctx, t, source, false, to);
-    err = rb_comm_agree(ctx, err ? err : jobs_of(ctx, t, to)); /* as who leaves does */
+    if (t->left < N) { /* else nothing that follows may find what codes did not */
+        err = err ? err : document_of(ctx, t, source, false, to);
+        err = err ? err : jobs_of(ctx, t, to);
+    }
+    err = rb_comm_agree(ctx, err); /* as who leaves does */
     snprintf(to->message, TEXT, "%s", err ? rb_context_error(ctx) : "");
     rb_source_free(source);
     rb_matrix_free(matrix);
