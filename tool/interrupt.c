@@ -104,7 +104,7 @@ void interrupt_later(unsigned seconds, const char *text) {
     snprintf(last_words, sizeof last_words - 1, "%s", text);
     put_options(last_words);
     put_plain(last_words);
-    if (*text) strcat(last_words, "\n");
+    if (*text) memcpy(last_words + strlen(last_words), "\n", 2);
     alarm(seconds);
 }
 
