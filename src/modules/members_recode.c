@@ -9,10 +9,7 @@
  *     1/2 sum_k (v_k - a_k - b_k'z)^2 / psi_k + 1/2 |z|^2,
  * z >= 0 where the model has no codes below 0, by sweeps over the units.
  * Units without features have no part in it and keep their codes.
- *
- * Samples may be noisier than others. The noise of one, as a share of the features',
- *     v = 1/m sum_k (v_k - a_k - b_k'z)^2 / psi_k,
- * is what its codes are compared with, where they have one sign: |z| / v^(1/2). */
+ */
 #include "members.h"
 
 #include <float.h>
@@ -24,8 +21,6 @@ static const double SETTLED = 1e-6;
 /* Of a feature that its units explain: the least noise, as a share of its variance; and what is
  * added to the diagonal of Z'Z, which may be singular. */
 static const double LEAST_NOISE = 1e-6, RIDGE = 1e-6;
-/* Of a feature's sum of squares: what varies less is constant. */
-static const double CONSTANT = 1e-12;
 
 struct rb_recode {
     int64_t count;
@@ -37,20 +32,15 @@ struct rb_recode {
     rb_dense precision;     /* I + b' Psi^-1 b */
     double *constant;       /* sum_k a_k b_k / psi_k of each unit */
     double *information;    /* of the samples so far */
-    rb_powers *codes;       /* likewise, over the samples' noise */
-    double *mean, *noise;   /* a and psi */
-    double *weight;         /* 1 / psi, or 0 of a feature that is constant but for rounding */
-    double varying;         /* features that are not */
+    double *noise;          /* psi */
     int64_t *units;         /* their indices in the model */
     rb_dense linear, sides; /* of a tile; of units in the order of `units` */
-    rb_dense spreads;       /* the noise of its samples; 1 where codes have signs */
     rb_spd *factor;         /* of the precision, where codes have signs */
 };
 
 void rb_recode_end(rb_recode *r) {
     rb_dense_free(&r->linear);
     rb_dense_free(&r->sides);
-    rb_dense_free(&r->spreads);
     rb_spd_free(r->factor);
 }
 
@@ -62,10 +52,7 @@ static rb_error recode_new(rb_scratch *m, int64_t features, int64_t count, rb_re
     r->has = rb_take(m, count, sizeof *r->has);
     r->constant = rb_take(m, count, sizeof *r->constant);
     r->information = rb_take(m, count, sizeof *r->information);
-    r->codes = rb_take(m, count, sizeof *r->codes);
-    r->mean = rb_take(m, features, sizeof *r->mean);
     r->noise = rb_take(m, features, sizeof *r->noise);
-    r->weight = rb_take(m, features, sizeof *r->weight);
     r->units = rb_take(m, count, sizeof *r->units);
     rb_dense_take(m, RB_FLOAT64, features, count, &r->loadings);
     rb_dense_take(m, RB_FLOAT64, features, count, &r->weighted);
@@ -104,11 +91,7 @@ static void fit_feature(const rb_refit *first, rb_recode *r, const bool *belongs
         mean -= f->b[a] * first->code_sums[u] / n / r->rms[f->own[a]];
         rb_dense_set(r->loadings, k, f->own[a], f->b[a]);
     }
-    r->mean[k] = mean;
     r->noise[k] = fmax(fmax(rest, LEAST_NOISE * square) / fmax(n - 1 - (double)own, 1), DBL_MIN);
-    bool varies = square > CONSTANT * first->squares[k];
-    r->weight[k] = varies ? 1 / r->noise[k] : 0;
-    r->varying += varies;
     for (int64_t a = 0; a < own; a++) {
         r->has[f->own[a]] = true;
         rb_dense_set(r->weighted, k, f->own[a], f->b[a] / r->noise[k]);
@@ -166,25 +149,9 @@ static double move_code(const rb_recode *r, int64_t j, const double *linear, dou
     return fabs(z[j] - before);
 }
 
-/* The noise of a sample, v, from products that are there: linear = b' Psi^-1 (v - a). */
-static double noise_of_sample(const rb_recode *r, const double *values, const double *linear,
-                              const double *z) {
-    double rest = 0;
-    for (int64_t k = 0; k < r->loadings.rows; k++)
-        rest += (values[k] - r->mean[k]) * (values[k] - r->mean[k]) * r->weight[k];
-    for (int64_t j = 0; j < r->count; j++) {
-        const double *row = rb_dense_row(r->precision, j);
-        double product = -z[j]; /* of b' Psi^-1 b z */
-        for (int64_t c = 0; c < r->count; c++)
-            product += row[c] * z[c];
-        rest += z[j] * (product - 2 * linear[j]);
-    }
-    return fmax(rest / fmax(r->varying, 1), DBL_MIN);
-}
-
 struct coding {
     rb_recode *recode;
-    rb_dense values, linear, codes, noise;
+    rb_dense linear, codes;
 };
 
 static void solve_sample(void *arg, int64_t i, int worker) {
@@ -198,33 +165,24 @@ static void solve_sample(void *arg, int64_t i, int worker) {
         for (int64_t j = 0; j < c->recode->count; j++)
             moved = fmax(moved, move_code(c->recode, j, rb_dense_row(c->linear, i), z));
     }
-    rb_dense_set(
-        c->noise, i, 0,
-        noise_of_sample(c->recode, rb_dense_row(c->values, i), rb_dense_row(c->linear, i), z));
 }
 
 static rb_error hold_tile(rb_context *ctx, rb_recode *r, int64_t rows) {
     if (r->linear.rows >= rows) return RB_OK;
     rb_dense_free(&r->linear);
     rb_dense_free(&r->sides);
-    rb_dense_free(&r->spreads);
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, rows, r->count, &r->linear);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, rows, r->count, &r->sides);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, rows, 1, &r->spreads);
-    for (int64_t i = 0; !err && i < rows; i++)
-        rb_dense_set(r->spreads, i, 0, 1);
-    return err;
+    return err ? err : rb_dense_new(ctx, RB_FLOAT64, rows, r->count, &r->sides);
 }
 
 /* Into the columns of the model; what they tell of the samples. */
-static void note_codes(rb_recode *r, rb_dense found, rb_dense noise, rb_dense codes) {
+static void note_codes(rb_recode *r, rb_dense found, rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
         const double *z = rb_dense_row(found, i);
         double *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < r->count; j++) {
             if (!r->has[j]) continue;
             row[r->units[j]] = z[j];
-            rb_powers_add(&r->codes[j], fabs(z[j]) / sqrt(rb_dense_get(noise, i, 0)));
             double signal = rb_dense_get(r->precision, j, j) - 1;
             r->information[j] += 0.5 * log1p(z[j] * z[j] * signal);
         }
@@ -236,19 +194,18 @@ rb_error rb_recode_tile(rb_context *ctx, rb_recode *r, rb_dense values, rb_dense
     if (err) return err;
     rb_dense linear = rb_dense_rows(r->linear, 0, values.rows);
     rb_dense found = rb_dense_rows(r->sides, 0, values.rows);
-    rb_dense noise = rb_dense_rows(r->spreads, 0, values.rows);
     rb_gemm_parallel(ctx, 1, values, RB_PLAIN, r->weighted, RB_PLAIN, 0, linear);
     for (int64_t i = 0; i < linear.rows; i++) {
         double *row = rb_dense_row(linear, i);
         for (int64_t j = 0; j < r->count; j++)
             row[j] -= r->constant[j];
     }
-    struct coding coding = {r, values, linear, found, noise};
+    struct coding coding = {r, linear, found};
     if (r->nonnegative)
         err = rb_parallel_or_stop(ctx, linear.rows, solve_sample, &coding);
     else
         rb_spd_solve_right(r->factor, linear, found);
-    if (!err) note_codes(r, found, noise, codes);
+    if (!err) note_codes(r, found, codes);
     return err;
 }
 
@@ -263,18 +220,4 @@ double rb_recoded_information(const rb_refit *refit, const rb_tested_units *unit
         if (sure[k * r->count + j]) sum += 0.5 * log1p(b * b * squares / r->noise[k]);
     }
     return fmin(sum, r->information[j]);
-}
-
-/* A unit of fewer features has codes that are hardly more than these features. */
-static const double LEAST_FEATURES = 6;
-
-double rb_recoded_share_of_noise(const rb_refit *refit, int64_t j, const bool *sure) {
-    const rb_recode *r = refit->recode;
-    rb_powers loadings = {0};
-    for (int64_t k = 0; k < r->loadings.rows; k++) {
-        double b = rb_dense_get(r->loadings, k, j);
-        if (sure[k * r->count + j]) rb_powers_add(&loadings, fabs(b) / sqrt(r->noise[k]));
-    }
-    if (loadings.active < LEAST_FEATURES) return 0;
-    return rb_share_of_noise(&r->codes[j], refit->n_samples, &loadings, r->loadings.rows);
 }

@@ -36,9 +36,8 @@ typedef struct rb_powers {
 } rb_powers;
 
 void rb_powers_add(rb_powers *powers, double size);
-/* What samples and features share, over what the best block of white noise has. */
-double rb_share_of_noise(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
-                         int64_t n_features);
+/* What the best block of so many samples and features of white noise has. */
+double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
 /* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
  * divided by the standard deviation of the noise. */
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
@@ -203,13 +202,28 @@ double rb_refit_rms(const rb_refit *refit, int64_t unit);
 /* The information of such codes, and that of them about the features of a unit (`sure`). */
 double rb_recoded_information(const rb_refit *refit, const rb_tested_units *units, int64_t j,
                               const bool *sure);
-/* The share of noise (role.c) of a tested unit, by them; 0: it has too few features to tell. */
-double rb_recoded_share_of_noise(const rb_refit *refit, int64_t j, const bool *sure);
 /* Posterior standard deviations of codes of mean square 1, one per unit. */
 rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
                                  const rb_tested_units *units, double *deviations);
 /* size: of the codes of the samples that have the unit, sum_i z_i^2 / sum_i |z_i|. */
 bool rb_sample_belongs(double z, double size, double deviation, double level);
+
+/* ---- what units tell of normal scores (scores.c) ---- */
+
+/* Of the units, whose indices it refers to, and the data that the refit is of. First
+ * rb_scores_note with each block, rb_scores_begin with the features of each unit, then
+ * rb_scores_add with each block. */
+typedef struct rb_scores rb_scores;
+rb_error rb_scores_new(rb_context *ctx, const rb_refit *refit, const rb_tested_units *units,
+                       rb_scores **scores);
+void rb_scores_free(rb_scores *scores); /* NULL is accepted */
+rb_error rb_scores_note(rb_scores *scores, const rb_block *block);
+rb_error rb_scores_begin(rb_context *ctx, rb_scores *scores, const rb_modules_input *input,
+                         const bool *belongs);
+rb_error rb_scores_add(rb_context *ctx, rb_scores *scores, const rb_block *block,
+                       const rb_matrix *codes);
+/* Of the j-th unit, over what noise may tell: a module has more than 1. */
+double rb_scores_share(const rb_scores *scores, int64_t j, const rb_powers *codes);
 
 /* ---- assignment ---- */
 

@@ -59,7 +59,7 @@ typedef struct unit {
     rb_powers loadings, halves[2]; /* of Psi^-1/2 W_j, and of codes of either sign */
     double information;
     double worth;   /* what units are ranked by */
-    double refound; /* the share of noise of its codes found anew; 0: not known */
+    double share;   /* by normal scores, over what noise may tell */
     int64_t column; /* of the tested units, which it is, or has nearly the codes of */
     bool twin;      /* it has */
 } unit;
@@ -95,6 +95,8 @@ typedef struct extraction {
     /* Of the test rule: */
     int64_t tested; /* units of these, which have codes of their own */
     rb_refit *refit, *recoded;
+    rb_scores *scores;  /* while they are computed */
+    bool scored;        /* units have shares by them */
     bool *features;     /* features x tested: who belongs */
     double *deviations; /* of the codes of each */
 } extraction;
@@ -242,9 +244,9 @@ static rb_unit_role role_of(const extraction *e, const unit *u) {
 }
 
 static rb_unit_role role_among(const extraction *e, const unit *u) {
-    static const double MORE_THAN_NOISE = 1.6;
     rb_unit_role role = role_of(e, u);
-    if (role == RB_UNIT_SPARE && u->refound > MORE_THAN_NOISE) role = RB_UNIT_MODULE;
+    if (e->scored && role != RB_UNIT_BACKGROUND)
+        role = u->share > 1 ? RB_UNIT_MODULE : RB_UNIT_SPARE;
     return u->twin && role == RB_UNIT_MODULE ? RB_UNIT_SPARE : role;
 }
 
@@ -379,7 +381,26 @@ static rb_error test_causes(extraction *e, const rb_tested_units *units) {
 
 static rb_error add_block(void *user, const rb_block *block, const rb_matrix *codes) {
     extraction *e = user;
-    return rb_refit_add(e->ctx, e->recoded, block, codes);
+    rb_error err = e->scores ? rb_scores_note(e->scores, block) : RB_OK;
+    return err ? err : rb_refit_add(e->ctx, e->recoded, block, codes);
+}
+
+static rb_error score_block(void *user, const rb_block *block, const rb_matrix *codes) {
+    extraction *e = user;
+    return rb_scores_add(e->ctx, e->scores, block, codes);
+}
+
+/* What the units tell of normal scores, once it is known who belongs. */
+static rb_error score_units(extraction *e) {
+    const rb_modules_input *input = e->input;
+    rb_error err = rb_scores_begin(e->ctx, e->scores, input, e->features);
+    err = err ? err : input->walk_blocks(input->state, e->ctx, score_block, e);
+    for (int64_t r = 0; !err && r < e->living; r++) {
+        unit *u = &e->units[r];
+        u->share = rb_scores_share(e->scores, u->column, &u->halves[POSITIVE]);
+    }
+    e->scored = !err;
+    return err;
 }
 
 /* By codes that are found anew from the features of which the codes of the model are sure; these
@@ -396,6 +417,8 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
     rb_error err = scratch.err;
     err = err ? err : rb_refit_features(e->ctx, e->refit, units, first_level, &first);
     err = err ? err : rb_refit_recode(e->ctx, e->refit, units, sure, !e->negative, &e->recoded);
+    if (!err && input->sparse_codes && !e->negative)
+        err = rb_scores_new(e->ctx, e->refit, units, &e->scores);
     err = err ? err : input->walk_blocks(input->state, e->ctx, add_block, e);
     for (int64_t r = 0; !err && r < e->tested; r++) {
         rms[r] = rb_refit_rms(e->recoded, units->index[r]);
@@ -406,10 +429,11 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
     for (int64_t r = 0; !err && r < e->living; r++) {
         unit *u = &e->units[r];
         u->worth = rb_recoded_information(e->recoded, units, u->column, anew);
-        u->refound = rb_recoded_share_of_noise(e->recoded, u->column, anew);
     }
     for (int64_t at = 0; !err && at < input->n_features * e->tested; at++)
         e->features[at] = e->features[at] || sure[at];
+    if (!err && e->scores) err = score_units(e);
+    rb_scores_free(e->scores);
     (void)rb_scratch_end(&scratch);
     return err;
 }

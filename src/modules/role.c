@@ -14,8 +14,7 @@
  *                and for small modules. Fewer than 100 features are drawn further: units of noise
  *                have at most 0.05 of B at 50, 0.02 at 25.
  *   module       neither
- * A unit that is spare so is a module yet if codes that are found anew and loadings that are
- * refitted to them, which are not drawn towards 0, tell more than noise may (members_recode.c).
+ * With the rule test normal scores decide what is spare (scores.c).
  */
 #include "modules.h"
 
@@ -49,19 +48,16 @@ static double choices(double some, double all) {
     return some > 0 ? some * log(all / some) : 0;
 }
 
-double rb_share_of_noise(const rb_powers *z, int64_t n_samples, const rb_powers *b,
-                         int64_t n_features) {
-    double rows = number_of(z), columns = number_of(b);
-    double shared = (z->square - z->largest) * (b->square - b->largest);
-    double noise = pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, (double)n_samples) +
-                   2 * choices(columns, (double)n_features);
-    return noise > 0 ? shared / noise : 0;
+double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features) {
+    return pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, (double)n_samples) +
+           2 * choices(columns, (double)n_features);
 }
 
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
                         int64_t n_features) {
     if (is_background(codes, (double)n_samples)) return RB_UNIT_BACKGROUND;
-    double most = SPARE * fmin(1, (double)n_features / FEW_FEATURES);
-    bool spare = rb_share_of_noise(codes, n_samples, loadings, n_features) <= most;
-    return spare ? RB_UNIT_SPARE : RB_UNIT_MODULE;
+    double shared = (codes->square - codes->largest) * (loadings->square - loadings->largest);
+    double most = SPARE * fmin(1, (double)n_features / FEW_FEATURES) *
+                  rb_block_of_noise(number_of(codes), n_samples, number_of(loadings), n_features);
+    return shared > 0 && shared > most ? RB_UNIT_MODULE : RB_UNIT_SPARE;
 }

@@ -96,7 +96,7 @@ awk -F '\t' 'NR > 1 && !($8 > 0.6 && $8 <= 1)' modules.tsv | grep -q . && fail "
 expect 0 modules merged.h5 X.npy -o modules.json -q
 grep -q '"stability":' modules.json || fail "modules.json has no stability"
 expect 0 modules merged.h5 X.npy --truth modules.json --json -q
-[ "$(number consensus_score <out)" = 1 ] || fail "modules do not agree with themselves: $(cat out)"
+[ "$(number relevance <out)" = 1 ] || fail "modules do not agree with themselves: $(cat out)"
 expect 0 convert X.npy -o cells.h5ad -q
 expect 0 encode merged.h5 cells.h5ad -o cells.h5ad -q
 if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then

@@ -69,27 +69,6 @@ static double information_anew(const double *b, const double *psi, const double 
     return fmin(features, samples);
 }
 
-/* The share of noise of a unit, by its codes, over the noise of each sample where they have one
- * sign, and by the loadings of its features. */
-static double share_anew(const example *e, const double *b, const double *psi,
-                         const double *constant, const double *z, const bool *own, int j,
-                         bool nonnegative) {
-    rb_powers codes = {0}, loadings = {0};
-    for (int64_t i = 0; i < N; i++) {
-        double noise = 0;
-        for (int64_t k = 0; k < M; k++) {
-            double rest = e->values[i * M + k] - constant[k];
-            for (int c = 0; c < PLANTED; c++)
-                rest -= b[k * PLANTED + c] * z[i * PLANTED + c];
-            noise += rest * rest / psi[k] / M;
-        }
-        rb_powers_add(&codes, fabs(z[i * PLANTED + j]) / (nonnegative ? sqrt(noise) : 1));
-    }
-    for (int64_t k = 0; k < M; k++)
-        if (own[k * PLANTED + j]) rb_powers_add(&loadings, fabs(b[k * PLANTED + j]) / sqrt(psi[k]));
-    return rb_share_of_noise(&codes, N, &loadings, M);
-}
-
 /* Codes that are found anew are the best ones, whether they may be below 0 or not; and what they
  * tell. */
 static void codes_anew(void **state) {
@@ -142,12 +121,6 @@ static void codes_anew(void **state) {
         for (int j = 0; j < PLANTED; j++) {
             double told = information_anew(b, psi, z, own, j, &of_samples);
             assert_true(fabs(rb_recoded_information(second, &units, j, own) / told - 1) < 1e-4);
-            double share = share_anew(&e, b, psi, constant, z, own, j, nonnegative);
-            assert_true(fabs(rb_recoded_share_of_noise(second, j, own) / share - 1) < 1e-4);
-            bool five[M * PLANTED] = {false};
-            for (int64_t k = 0, left = 5; k < M && left > 0; k++)
-                if (own[k * PLANTED + j]) five[k * PLANTED + j] = left-- > 0;
-            assert_true(rb_recoded_share_of_noise(second, j, five) == 0);
         }
         rb_refit_free(first);
         rb_refit_free(second);
@@ -184,28 +157,7 @@ static void poor_codes(void **state) {
     rb_modules_free(modules);
 }
 
-/* Loadings that are drawn towards 0 tell less than noise may; refitted, as much as there is. */
-static void spare_but_for_the_refit(void **state) {
-    (void)state;
-    static example e;
-    for (int planted = 0; planted <= 1; planted++) {
-        make_example(&e, 33);
-        e.sparse_codes = true;
-        rb_draws draws = {.stream = {.seed = 330}};
-        for (int64_t at = 0; at < N * M && !planted; at++)
-            e.values[at] = rb_draw_normal(&draws);
-        for (int64_t at = 0; at < M * L; at++)
-            e.loadings[at] /= 40;
-        for (int64_t at = 0; at < N * L; at++)
-            if (e.codes[at] < 1) e.codes[at] = 0;
-        rb_modules *modules = modules_of(&e, 0.1);
-        assert_int_equal(rb_modules_called(modules), planted ? PLANTED : 0);
-        rb_modules_free(modules);
-    }
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(codes_anew), cmocka_unit_test(poor_codes),
-                                       cmocka_unit_test(spare_but_for_the_refit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codes_anew), cmocka_unit_test(poor_codes)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
