@@ -82,11 +82,15 @@ const rb_trace_arrays *rb_traces(const rb_model *model) {
 
 rb_error rb_states(rb_context *ctx, const rb_model *model, rb_source *source, rb_state_fn fn,
                    void *user) {
-    if (ANSWER(model->method, states)) return model->method->states(ctx, model, source, fn, user);
-    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "a model of method '%s' has no most probable states; use one of expectation "
-                   "truncation",
-                   model->method->name);
+    if (!ANSWER(model->method, states))
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a model of method '%s' has no most probable states; use one of expectation "
+                       "truncation",
+                       model->method->name);
+    if (ctx->device)
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a device finds no most probable states; ask for them without `device`");
+    return model->method->states(ctx, model, source, fn, user);
 }
 
 /* ---- of methods ---- */

@@ -50,6 +50,9 @@ for row in "linca signed" "nmf-et linear" "mca max"; do
     expect 0 encode here.h5 Y.npy --device cl -o there.npy -q
     alike "codes of $1" 1e-4
 done
+expect 1 encode here.h5 Y.npy --device cl --map states.tsv -o n.npy
+says "a device finds no most probable states; ask for them without --device"
+[ ! -e states.tsv ] && [ ! -e n.npy ] || fail "a refused encode left a file"
 expect 1 encode m.h5 X.npy --device cl:77 -o n.npy
 says "there is no device cl:77"
 expect 1 rerun m.h5
