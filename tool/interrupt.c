@@ -29,6 +29,7 @@ static atomic_int state;
 static volatile sig_atomic_t waiting; /* a signal that came while they were held */
 
 static char last_words[2048]; /* of interrupt_later */
+static volatile sig_atomic_t last_status;
 
 /* Only what a signal handler may call. */
 static void remove_temporaries(void) {
@@ -48,7 +49,7 @@ static void end(int number) {
     if (number == SIGPIPE) _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
     if (number == SIGALRM) {
         (void)!write(STDERR_FILENO, last_words, strlen(last_words));
-        _exit(STATUS_FAILED);
+        _exit(last_status);
     }
     interrupt_tell();
     _exit(128 + number);
@@ -99,8 +100,9 @@ void interrupt_gently(rb_context *ctx) {
     gentle = 1;
 }
 
-void interrupt_later(unsigned seconds, const char *text) {
+void interrupt_later(unsigned seconds, const char *text, int status) {
     alarm(0);
+    last_status = status;
     snprintf(last_words, sizeof last_words - 1, "%s", text);
     put_options(last_words);
     put_plain(last_words);

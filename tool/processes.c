@@ -14,6 +14,7 @@ static rb_comm comm;
 static int64_t seed; /* drawn by the first one */
 static bool parted;  /* all came to the end of the fit */
 static bool said;    /* why this one failed */
+static int ending = STATUS_FAILED;
 
 static int number_of(const char *variable) {
     const char *text = getenv(variable);
@@ -74,7 +75,7 @@ static void failing(void *user, const char *message) {
     (void)user;
     if (message && !said)
         snprintf(line, sizeof line, "rarebit: process %d: %s", comm.rank, message);
-    interrupt_later(message ? (unsigned)(PATIENCE + comm.rank % TURNS) : 0, line);
+    interrupt_later(message ? (unsigned)(PATIENCE + comm.rank % TURNS) : 0, line, ending);
 }
 
 int processes_begin(rb_context *ctx) {
@@ -125,7 +126,11 @@ void processes_parted(void) {
 
 int processes_end(rb_context *ctx, int status) {
     if (!mpi) return status;
-    rb_error err = status == STATUS_USAGE ? RB_ERROR_ARGUMENT : status ? RB_ERROR_FILE : RB_OK;
+    rb_error err = !status                  ? RB_OK
+                   : status == STATUS_USAGE ? RB_ERROR_ARGUMENT
+                   : interrupted()          ? RB_ERROR_INTERRUPTED
+                                            : RB_ERROR_FILE;
+    if (status) ending = status;
     said = processes_lead();
     if (err && !said) rb_context_fail(ctx, err, report_last());
     if (!parted && (err = rb_comm_agree(ctx, err)) != RB_OK && !status)

@@ -110,6 +110,7 @@ static const struct {
                     {"blas", "the BLAS"},
                     {"blas_kernels", "the kernels of the BLAS"},
                     {"device", "the device", "none"},
+                    {"processes", "the number of processes", "1"},
                     {"data_type", "the type of the data"}};
 enum { SURROUNDINGS = sizeof surroundings / sizeof *surroundings };
 

@@ -438,9 +438,9 @@ void interrupt_install(void);
 /* From here on the first signal only makes interrupted() true and stops what the context runs, if
  * it is not NULL; the second one ends the program. */
 void interrupt_gently(rb_context *ctx);
-/* Ends the program in so many seconds, with this line on stderr or without a word; 0: not at all.
- */
-void interrupt_later(unsigned seconds, const char *line);
+/* Ends the program in so many seconds with that status, and this line on stderr or without a word;
+ * 0: not at all. */
+void interrupt_later(unsigned seconds, const char *line, int status);
 bool interrupted(void);
 int interrupt_status(void); /* what the program then returns: 130 for Ctrl-C */
 /* The file of --checkpoint, or NULL: named at an interruption if it is there by then. */

@@ -6,7 +6,8 @@
  * rb_evaluate and what stands on them share the samples out; rb_select, rb_fit_consensus and
  * permutations share the fits out. Other calls do the whole work in every process. With 2, 4, 8 ...
  * processes a fit and its metrics have the same bits as with one, with other numbers the same but
- * for rounding; all else is the same bits.
+ * for rounding; all else is the same bits. Fits in batches depend on the number of processes, and
+ * those that squarem accelerates have the same result but for rounding.
  *
  * Not thread-safe: the functions are called by the thread that made the call of the library. */
 #ifndef RAREBIT_COMM_H
@@ -28,9 +29,8 @@ typedef struct rb_comm {
     /* The bytes of the process `root` come to all. */
     bool (*broadcast)(void *user, int root, size_t bytes, void *data);
     void *user;
-    /* This process has failed, for the reason that the message tells, and begins to wait for the
-     * others, which may have much to do before they see it; message NULL: they have. NULL: it
-     * waits as long as that takes. */
+    /* This process has failed, as the message tells, and begins to wait until the others see it,
+     * which may take long; called again with NULL once they have. NULL: it only waits. */
     void (*failing)(void *user, const char *message);
 } rb_comm;
 

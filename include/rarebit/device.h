@@ -43,7 +43,8 @@ typedef struct rb_device_shape {
     bool normalized; /* the mean square of a unit's codes is 1, or they are only at least 0 */
     bool masks;      /* `mask` is called */
     /* Samples come and go, `samples` of them at most at a time: `put` has the next ones go up while
-     * those before are worked on, until `mask` or `linear` begins with them. */
+     * those before are worked on, until `mask`, `linear` or
+     * `posteriors` begins with them. */
     bool streams;
     rb_device_states states; /* count 0: `fields`, `posteriors` and `posterior_sums` are not called;
                               * else only they, put, get and wait are */

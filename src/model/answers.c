@@ -130,8 +130,8 @@ rb_error rb_method_check_processes(rb_context *ctx, const rb_problem *problem,
         "the method '%s' cannot be fitted by several processes, since it %s; fit in one, "
         "whose threads share the work, or use %s",
         problem->method->name,
-        problem->method->takes_batches ? "learns in small steps, each from the last one"
-                                       : "does not say how its sums add up",
+        problem->method->takes_batches ? "learns from one small batch after the other"
+                                       : "does not support them",
         others);
 }
 

@@ -21,7 +21,8 @@
  *                           have heavier tails than half a normal distribution, by two standard
  *                           errors:
  *                               n sum z^2 / (sum |z|)^2 > pi / 2 + 1.67 / sqrt(n)
- *   spare, background:      role.c, of units whose codes are to be mostly 0
+ *   spare, background:      role.c, of units whose codes are to be mostly 0; by the test scores.c
+ *                           says what is spare
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
@@ -33,10 +34,11 @@
  *     sum_k in F 1/2 log(1 + sum_i z_ij^2 l_kj^2 / psi_k),
  * and ranks by the smaller of the two, with the codes and loadings of members_recode.c: a unit that
  * nearly all samples have, such as that of the features' means, may have much information without a
- * single feature of its own. It takes one more pass. Of this a side has its share of
+ * single feature of its own. It takes two more passes. Of this a side has its share of
  * sum_i |z_ij|^3. Spare units come behind modules, and background last.
  * 3. A second pass collects the members; tests need those of modules that are not shown, too.
- * Memory is O(l + members) and the codes, where they are kept (model/encoded.c). `mass` keeps every
+ * Memory is O(l + members), 2 kB a feature for the test, and the codes, where they are kept
+ * (model/encoded.c). `mass` keeps every
  * non-zero code until it can cut, `top` at most twice what it asks.
  */
 #include "modules.h"

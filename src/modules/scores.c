@@ -7,9 +7,9 @@
  *     t_i = sum_k b_k y_ik / |b|,  v_i = (sum_k y_ik^2 - t_i^2) / m
  *     T > 0,  T^2 > 3/4 B,  r = (sum z)^2 / sum z^2,  c = (sum |b|)^2 / sum b^2
  * B (role.c) is what the best block of r samples and c features of white noise has. z and b are the
- * best ones of other values, so units of noise have less; with 3/4 one set of noise in twenty has a
- * module or fewer (docs/measurements/modules.md). Scores have no long tails, so that the samples
- * that count are more than with (sum z^2)^2 / sum z^4. v_i is the noise of a sample.
+ * best ones of other values, so units of noise have less: with 3/4 at most one set of noise in
+ * twenty has a module (docs/measurements/modules.md). Scores have no long tails; so r counts more
+ * samples than (sum z^2)^2 / sum z^4 does. v_i is the noise of a sample.
  *
  * y_ik is the mean of the normal quantiles of (r - 3/8) / (s + 1/4) over the ranks r that equal
  * values share (G. Blom, "Statistical estimates and transformed beta-variables", 1958). A mean has
@@ -29,6 +29,7 @@ struct rb_scores {
     int64_t n_samples, n_features, n_units; /* units: those that are tested */
     int64_t size, taken;                    /* of the reference */
     float *reference;                       /* n_features x size, each row sorted */
+    double *middle;                         /* of each feature: the score of its median there */
     double *below;                          /* of each rank: the quantiles before it, summed */
     const int64_t *index;                   /* of the units in the model */
     double *means;                          /* of their codes */
@@ -66,6 +67,7 @@ rb_error rb_scores_new(rb_context *ctx, const rb_refit *refit, const rb_tested_u
     s->index = units->index;
     s->size = n_samples < REFERENCE ? n_samples : REFERENCE;
     s->reference = rb_take(m, n_features * s->size, sizeof *s->reference);
+    s->middle = rb_take(m, n_features, sizeof *s->middle);
     s->below = rb_take(m, s->size + 1, sizeof *s->below);
     s->means = rb_take(m, s->n_units, sizeof *s->means);
     s->of_loadings = rb_take(m, s->n_units, sizeof *s->of_loadings);
@@ -111,10 +113,32 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* How many values of a sorted row are below x, or at most x. */
+static int64_t count_below(const float *row, int64_t count, float x, bool at_most) {
+    int64_t low = 0;
+    while (low < count) {
+        int64_t middle = (low + count) / 2;
+        bool below = at_most ? row[middle] <= x : row[middle] < x;
+        *(below ? &low : &count) = below ? middle + 1 : middle;
+    }
+    return low;
+}
+
+static double look_up(const rb_scores *s, const float *row, float x) {
+    int64_t low = count_below(row, s->size, x, false), high = count_below(row, s->size, x, true);
+    if (low == high) { /* between two */
+        low -= low > 0;
+        high += high < s->size;
+    }
+    return (s->below[high] - s->below[low]) / (double)(high - low);
+}
+
 static void sort_feature(void *arg, int64_t k, int worker) {
     (void)worker;
     const rb_scores *s = arg;
-    qsort(s->reference + k * s->size, (size_t)s->size, sizeof *s->reference, by_value);
+    float *row = s->reference + k * s->size;
+    qsort(row, (size_t)s->size, sizeof *row, by_value);
+    s->middle[k] = look_up(s, row, row[s->size / 2]);
 }
 
 rb_error rb_scores_begin(rb_context *ctx, rb_scores *s, const rb_modules_input *input,
@@ -136,25 +160,10 @@ rb_error rb_scores_begin(rb_context *ctx, rb_scores *s, const rb_modules_input *
 
 /* ---- scores ---- */
 
-/* How many values of a sorted row are below x, or at most x. */
-static int64_t count_below(const float *row, int64_t count, float x, bool at_most) {
-    int64_t low = 0;
-    while (low < count) {
-        int64_t middle = (low + count) / 2;
-        bool below = at_most ? row[middle] <= x : row[middle] < x;
-        *(below ? &low : &count) = below ? middle + 1 : middle;
-    }
-    return low;
-}
-
+/* The median is what most values of sparse features are. */
 static double score_of(const rb_scores *s, int64_t k, float x) {
     const float *row = s->reference + k * s->size;
-    int64_t low = count_below(row, s->size, x, false), high = count_below(row, s->size, x, true);
-    if (low == high) { /* between two */
-        low -= low > 0;
-        high += high < s->size;
-    }
-    return (s->below[high] - s->below[low]) / (double)(high - low);
+    return x == row[s->size / 2] ? s->middle[k] : look_up(s, row, x);
 }
 
 static void score_sample(void *arg, int64_t i, int worker) {

@@ -31,8 +31,8 @@ void call_end(call_frame *frame);
 /* Within a call: what may jump, and what it returns is lost then: RB_ERROR_INTERRUPTED. */
 rb_error in_r(void (*jumps)(void *), void *user);
 
-/* After a call: goes on with what jumped in in_r(), or raises the interrupt that came, or, if the
- * call failed, the error. */
+/* After a call: raises the interrupt that came, or goes on with what jumped in in_r(), or, if the
+ * call failed, raises the error. */
 void check(rb_error err);
 /* An error of the binding itself. */
 NORET void refuse(const char *sentence);

@@ -163,12 +163,9 @@ void call_end(call_frame *frame) {
 }
 
 void check(rb_error err) {
-    if (unwinding) {
-        SEXP token = PROTECT(unwinding);
-        unwinding = NULL;
-        R_ReleaseObject(token);
-        R_ContinueUnwind(token);
-    }
+    SEXP token = PROTECT(unwinding ? unwinding : R_NilValue);
+    if (unwinding) R_ReleaseObject(unwinding);
+    unwinding = NULL;
     if (signalled) {
         struct sigaction own;
         signalled = 0;
@@ -178,6 +175,8 @@ void check(rb_error err) {
         sigaction(SIGINT, &own, NULL);
         R_CheckUserInterrupt();
     }
+    if (token != R_NilValue) R_ContinueUnwind(token);
+    UNPROTECT(1);
     if (err) {
         const char *message = rb_context_error(session);
         char *spelt = R_alloc(2 * strlen(message) + 1, 1);
