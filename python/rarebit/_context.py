@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import queue
 import re
+import sys
 import threading
 import warnings
 from collections import deque
@@ -24,6 +25,9 @@ EXCEPTIONS: dict[int, type[Exception]] = {
 
 
 Callback = Callable[[Progress], Optional[bool]]
+
+# Packages whose lines no warning is to name.
+AROUND = ("rarebit", "sklearn", "contextlib")
 
 
 def python_names(message: str) -> str:
@@ -55,6 +59,14 @@ def python_name(option: str) -> str:
 def option_name(parameter: str) -> str:
     """The option of the library that a parameter is."""
     return _KEYWORDS.get(parameter, parameter.replace("_", "-"))
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that names the line which called the package, be it through scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in AROUND:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class _Desk:
@@ -108,7 +120,7 @@ class Context:
         self._pointer = c_void_p()
         self._teller.close()
         for message in self.warnings:
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn(message)
         self.warnings = []
 
     # -- callbacks, on whatever thread the library calls them

@@ -6,12 +6,12 @@ import functools
 import inspect
 import textwrap
 import time
-import warnings
 from contextlib import contextmanager
 from typing import Any, Container, Iterable, Iterator, Mapping, Optional, TypeVar, Union
 
 import numpy as np
 
+from ._context import warn
 from ._model import Array, Model
 from ._options import Option, options_of
 from ._registry import Method
@@ -157,7 +157,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "of the last complete one")
         if self.on_interrupt == "raise" or now - before < AGAIN:
             raise KeyboardInterrupt(said)
-        warnings.warn(said, ConvergenceWarning, stacklevel=3)
+        warn(said, ConvergenceWarning)
 
     def _keep(self, model: Model) -> None:
         self.model_ = model
@@ -474,9 +474,9 @@ class Clusters(ClusterMixin, Estimator):  # type: ignore[misc]
 @functools.lru_cache(maxsize=None)
 def _tell_of_precision() -> None:
     """Once a process."""
-    warnings.warn('values of float64 are computed in float32, as the program rarebit does: '
-                  'precision="float64" computes in float64, precision="float32" is what was done '
-                  "now (this is said once)", UserWarning, stacklevel=4)
+    warn('values of float64 are computed in float32, as the program rarebit does: '
+         'precision="float64" computes in float64, precision="float32" is what was done '
+         "now (this is said once)")
 
 
 def _seed(random_state: Any) -> Any:

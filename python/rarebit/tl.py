@@ -7,14 +7,13 @@ of rarebit.pl take from there.
 
 from __future__ import annotations
 
-import warnings
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Callable, Optional, Protocol, Union
 
 import numpy as np
 
 from . import _modules
-from ._context import Context
+from ._context import Context, warn
 from ._estimators import Estimator, _model_of, _threads, refuse_unknown
 from ._methods import CLASSES
 from ._model import Array, Model
@@ -166,9 +165,8 @@ def _chosen(adata: Any, use_highly_variable: Optional[bool]) -> Optional[Array]:
         return variable
     if len(variable) == adata.n_vars:
         return None
-    warnings.warn(f"all {adata.n_vars} variables are fitted, though var marks {len(variable)} as "
-                  "highly_variable: use_highly_variable=True fits those alone, False says that all "
-                  "are meant", UserWarning, stacklevel=3)
+    warn(f"all {adata.n_vars} variables are fitted, though var marks {len(variable)} as "
+         "highly_variable: use_highly_variable=True fits those alone, False says that all are meant")
     return None
 
 

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rarebit
 from rarebit import LinCA, RFN
@@ -250,3 +252,12 @@ def test_a_forked_child_fits_too():
             "a = rarebit.PCA(2, n_jobs=2).fit(X)\n"
             "os._exit(0) if pid == 0 else exit(os.waitpid(pid, 0)[1])\n")
     assert subprocess.run([sys.executable, "-B", "-c", code], timeout=60).returncode == 0
+
+
+def test_warnings_name_the_line_of_the_caller(X):
+    _estimators._tell_of_precision.cache_clear()
+    with pytest.warns(UserWarning) as told:
+        rfn = RFN(3, iterations=5).fit(X)
+        make_pipeline(StandardScaler(), RFN(12, iterations=2, precision="float32")).fit(X)
+        rarebit.pl.history(rfn)
+    assert {one.filename for one in told} == {__file__}, [(one.filename, one.message) for one in told]
