@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import rarebit
 
@@ -69,3 +70,10 @@ def test_bars_are_the_sum_of_those_that_are_there():
 def test_simulate_names_what_is_wrong():
     with pytest.raises(ValueError, match="D12"):
         rarebit.simulate.biclusters(dataset="D12")
+
+
+def test_samples_of_a_data_frame_have_its_names(X):
+    frame = pd.DataFrame(X, index=[f"s{i}" for i in range(len(X))])
+    for given, named in ((frame, True), (frame.reset_index(drop=True), False)):
+        said = list(rarebit.check(given).findings["sentence"])
+        assert ("samples have unique names" in said) == named, said
