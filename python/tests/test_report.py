@@ -101,7 +101,9 @@ def test_what_is_refused(study):
     fitted, table, beside, _ = study
     with pytest.raises(ValueError, match="5 values"):
         rarebit.report(fitted, table, covariates={"a": np.arange(90), "b": np.arange(5)})
-    with pytest.raises(ValueError, match="samples"):
-        rarebit.report(fitted, table, labels=list(beside["type"])[:50])
+    with pytest.raises(ValueError, match="^there are 90 samples, but labels for 1$"):
+        rarebit.report(fitted, table, labels=["a"])
+    with pytest.raises(ValueError, match="^there are 90 samples, but covariates for 50$"):
+        rarebit.report(fitted, table, covariates={"age": beside["age"][:50]})
     with pytest.raises(ValueError, match="set"):
         rarebit.report(fitted, table, sets={"other": ["x", "y"]})

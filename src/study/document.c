@@ -81,8 +81,19 @@ const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
     return bears ? row->class_name : NULL;
 }
 
+/* What is given beside the samples is of these. */
+static rb_error check_count(rb_context *ctx, const rb_document *d, const rb_covariates *table,
+                            const char *what) {
+    int64_t count = rb_source_samples(d->source);
+    if (!table || table->n_samples == count) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %lld samples, but %s for %lld",
+                   (long long)count, what, (long long)table->n_samples);
+}
+
 rb_error rb_document_make(rb_context *ctx, rb_document *d) {
     rb_error err = rb_size_check(ctx, "the document", d->size, sizeof *d);
+    err = err ? err : check_count(ctx, d, d->labels, "labels");
+    err = err ? err : check_count(ctx, d, d->covariates, "covariates");
     if (err) return err;
     rb_encoded kept = {.model = d->model, .source = d->source};
     d->set_tests.size = sizeof d->set_tests;
