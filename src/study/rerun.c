@@ -72,6 +72,11 @@ rb_error rb_options_recall(rb_context *ctx, const rb_model *model, rb_value_agai
 }
 
 rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **options) {
+    *options = NULL;
+    if (!model->method->mstep)
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a %s has layers with options of their own: make it again as it was made",
+                       model->method->name);
     rb_error err = rb_options_recall(ctx, model, value_again, options);
     /* Restarts after the best one were not whole, or not better. */
     if (!err && was_cut(model) && !rb_is_consensus(model))
