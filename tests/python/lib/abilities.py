@@ -27,7 +27,7 @@ one with a dot in front is a method of every estimator, such as `RFN(10).fit`. T
 PYTHON = {"fit": "Estimator.fit", "stack": "Stack.fit", "encode": "Estimator.transform",
           "reconstruct": "Estimator.reconstruct", "sample": "Estimator.sample",
           "evaluate": "Estimator.evaluate", "info": "Model.attributes",
-          "finetune": "NetClassifier.fit", "predict": "NetClassifier.predict",
+          "compare": "compare replicate", "finetune": "NetClassifier.fit", "predict": "NetClassifier.predict",
           "import": "import_net", "plot": "pl", "modules --labels": "report(labels)",
           "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
           "report": "report(page)"}
@@ -35,7 +35,7 @@ R = {"fit": "rarebit", "encode": "predict", "reconstruct": "fitted", "sample": "
      "methods": "compare_methods", "select": "select_units", "merge": "merge_results",
      "convert": "convert_data", "export": "export_model", "import": "import_net",
      "stack": "fit_stack", "patches": "cut_patches", "segments": "cut_segments", "check": "check_data",
-     "compare": "compare_models", "modules --labels": "report(labels)",
+     "compare": "compare_models compare_cohorts", "modules --labels": "report(labels)",
      "modules --gmt": "report(sets)", "modules --covariates": "report(covariates)",
      "report": "report(page)", "info": "summary"}
 
@@ -68,9 +68,13 @@ def commands(tool):
 
 
 def python(command):
-    """The name in Python, or a dash."""
+    """The names in Python; a dash for one that is not there."""
     verb, _, what = command.partition(" ")
-    name = PYTHON.get(command) or ".".join([PYTHON.get(verb, verb), *what.split()])
+    names = PYTHON.get(command) or ".".join([PYTHON.get(verb, verb), *what.split()])
+    return ", ".join(map(in_python, names.split()))
+
+
+def in_python(name):
     path, _, parameter = name.rstrip(")").partition("(")
     try:
         found = functools.reduce(getattr, path.split("."), rarebit)
@@ -95,10 +99,11 @@ def r_names(package):
 
 
 def r(command, there):
-    """The name in R, or a dash."""
+    """The names in R; a dash for one that is not there."""
     verb, _, what = command.partition(" ")
-    name = R.get(command) or (f"plot({what})" if verb == "plot" else command.replace(" ", "_"))
-    return f"`{name}`" if (name if verb == "plot" else name.partition("(")[0]) in there else "-"
+    names = R.get(command) or (f"plot({what})" if verb == "plot" else command.replace(" ", "_"))
+    return ", ".join(f"`{name}`" if (name if verb == "plot" else name.partition("(")[0]) in there else "-"
+                     for name in names.split())
 
 
 def main(tool, package):
