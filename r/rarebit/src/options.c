@@ -103,14 +103,26 @@ static rb_error set(options_object *o, const char *name, SEXP value) {
     return rb_options_set(context(), o->options, name, text);
 }
 
+/* An option that is not there, as R spells it. */
+static void refuse_unknown(const options_object *o, const char *name) {
+    char spelt[64];
+    if (rb_options_get(o->options, name, NULL, 0) >= 0) return;
+    snprintf(spelt, sizeof spelt, "%s", name);
+    for (char *c = spelt; *c; c++)
+        if (*c == '-') *c = '_';
+    Rf_errorcall(R_NilValue, "there is no option '%s'; see ?rarebit_options", spelt);
+}
+
 /* values: a list; its elements live as long as the options. */
 SEXP binding_options(SEXP what, SEXP names, SEXP values) {
     SEXP pointer = PROTECT(object_new(IS_OPTIONS, values));
     options_object *o = options_of(pointer);
     const char **keys = texts_of(names);
     check(make(text_of(what), &o->options));
-    for (R_xlen_t i = 0; i < XLENGTH(values); i++)
+    for (R_xlen_t i = 0; i < XLENGTH(values); i++) {
+        refuse_unknown(o, keys[i]);
         check(set(o, keys[i], VECTOR_ELT(values, i)));
+    }
     UNPROTECT(1);
     return pointer;
 }

@@ -93,6 +93,7 @@ test_that("options are those of the table, with underscores or dots", {
   expect_identical(arrays(fit(x, estep = "newton", trace = TRUE))$loadings,
                    arrays(fit(x, estep = "newton"))$loadings)
   expect_error(fit(x, etaa = 1), "there is no option 'etaa'")
+  expect_error(fit(x, n_components = 3), "there is no option 'n_components'; see ?rarebit_options", fixed = TRUE)
   expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
   expect_error(fit(x, eta_factor = 0.3), "eta_factor does nothing without eta_schedule = \"step\";")
   expect_error(fit(x, eta = c("a", "b")), "option eta")
