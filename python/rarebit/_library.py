@@ -374,8 +374,11 @@ core, path = _core()
 @functools.lru_cache(maxsize=None)
 def _beside(name: str) -> tuple[Optional[ctypes.CDLL], str]:
     """A library beside the core, looked for when it is needed: the system's takes a while to be
-    found."""
-    return _load(name, BESIDE[name][0])
+    found. In a wheel the loader knows librarebit-io, which others need, once it is there."""
+    found = _load(name, BESIDE[name][0])
+    if found[0] is None and name in ("rarebit-nets", "rarebit-media") and has_io():
+        found = _load(name, BESIDE[name][0])
+    return found
 
 
 def declare(table: dict[str, tuple[Any, list[Any]]]) -> None:

@@ -65,6 +65,10 @@ assert tags[0].startswith("py3-none-manylinux_%d_%d_" % newest), (tags, newest)
 assert len(list(here.parent.glob("rarebit-*.dist-info/licenses/*"))) > 5
 CODE
 env/bin/python -B use.py
+# Each library loads, whichever comes first.
+for first in "DAE(3)" "NetClassifier(epochs=1)" "patches(__import__('numpy').eye(20), '4x4', 10)" "load('m.h5')"; do
+    env/bin/python -B -c "import rarebit; rarebit.$first"
+done
 # What is inside needs nothing of the system but the C run-time and what Python itself has.
 for library in env/lib/python*/site-packages/rarebit.libs/* env/lib/python*/site-packages/rarebit/*.so; do
     objdump -p "$library" | sed -n 's/^ *NEEDED *//p'
