@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ._estimators import Batches, Clusters, Directions, Estimator
 from ._progress import Progress
 from ._sources import Source
+from .nets import Classifies, Regresses
 
 CLASSES: dict[str, type[Estimator]]
 
@@ -1301,6 +1302,148 @@ class RBM(Batches):
         drop_samples: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         checkpoint_every: Optional[Union[int, str]] = None,
         cache: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
+        centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
+        scale: Optional[Literal["none", "sd", "iqr"]] = None,
+        n_jobs: Optional[int] = None,
+        verbose: int = 0,
+        callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
+    ) -> None: ...
+
+
+class NetClassifier(Classifies):
+    layers: Any
+    epochs: Any
+    rate: Any
+    dropout: Any
+    random_state: Any
+    missing: Any
+    totals: Any
+    log1p: Any
+    top_variance: Any
+    regress: Any
+    filter: Any
+    patience: Any
+    batch_size: Any
+    optimizer: Any
+    momentum: Any
+    schedule: Any
+    rate_decay: Any
+    rate_step: Any
+    masking: Any
+    weight_decay: Any
+    class_weights: Any
+    max_time: Any
+    precision: Any
+    checkpoint: Any
+    checkpoint_every: Any
+    centre_samples: Any
+    drop: Any
+    centre: Any
+    scale: Any
+
+    def __init__(
+        self,
+        *,
+        layers: Optional[str] = None,
+        epochs: Optional[int] = None,
+        rate: Optional[float] = None,
+        dropout: Optional[float] = None,
+        random_state: Optional[Union[int, RandomState, Generator]] = None,
+        missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
+        totals: Optional[float] = None,
+        log1p: Optional[bool] = None,
+        top_variance: Optional[int] = None,
+        regress: Optional[str] = None,
+        filter: Optional[Literal["posterior", "plain", "rescaled"]] = None,
+        patience: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        optimizer: Optional[Literal["sgd", "nesterov", "adam"]] = None,
+        momentum: Optional[float] = None,
+        schedule: Optional[Literal["constant", "step", "exponential", "cosine"]] = None,
+        rate_decay: Optional[float] = None,
+        rate_step: Optional[int] = None,
+        masking: Optional[float] = None,
+        weight_decay: Optional[float] = None,
+        class_weights: Optional[str] = None,
+        max_time: Optional[Union[float, str]] = None,
+        precision: Optional[Literal["float32", "float64"]] = None,
+        checkpoint: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
+        centre_samples: Optional[Literal["none", "mean", "median"]] = None,
+        drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
+        centre: Optional[Literal["mean", "median", "none", "auto"]] = None,
+        scale: Optional[Literal["none", "sd", "iqr"]] = None,
+        n_jobs: Optional[int] = None,
+        verbose: int = 0,
+        callback: Optional[Callable[[Progress], Optional[bool]]] = None,
+        min_shared: float = 0.1,
+        on_interrupt: Literal["raise", "stop"] = 'raise',
+    ) -> None: ...
+
+
+class NetRegressor(Regresses):
+    layers: Any
+    epochs: Any
+    rate: Any
+    dropout: Any
+    random_state: Any
+    missing: Any
+    totals: Any
+    log1p: Any
+    top_variance: Any
+    regress: Any
+    filter: Any
+    patience: Any
+    batch_size: Any
+    optimizer: Any
+    momentum: Any
+    schedule: Any
+    rate_decay: Any
+    rate_step: Any
+    masking: Any
+    weight_decay: Any
+    class_weights: Any
+    max_time: Any
+    precision: Any
+    checkpoint: Any
+    checkpoint_every: Any
+    centre_samples: Any
+    drop: Any
+    centre: Any
+    scale: Any
+
+    def __init__(
+        self,
+        *,
+        layers: Optional[str] = None,
+        epochs: Optional[int] = None,
+        rate: Optional[float] = None,
+        dropout: Optional[float] = None,
+        random_state: Optional[Union[int, RandomState, Generator]] = None,
+        missing: Optional[Literal["refuse", "mean", "median", "omit", "model"]] = None,
+        totals: Optional[float] = None,
+        log1p: Optional[bool] = None,
+        top_variance: Optional[int] = None,
+        regress: Optional[str] = None,
+        filter: Optional[Literal["posterior", "plain", "rescaled"]] = None,
+        patience: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        optimizer: Optional[Literal["sgd", "nesterov", "adam"]] = None,
+        momentum: Optional[float] = None,
+        schedule: Optional[Literal["constant", "step", "exponential", "cosine"]] = None,
+        rate_decay: Optional[float] = None,
+        rate_step: Optional[int] = None,
+        masking: Optional[float] = None,
+        weight_decay: Optional[float] = None,
+        class_weights: Optional[str] = None,
+        max_time: Optional[Union[float, str]] = None,
+        precision: Optional[Literal["float32", "float64"]] = None,
+        checkpoint: Optional[str] = None,
+        checkpoint_every: Optional[Union[int, str]] = None,
         centre_samples: Optional[Literal["none", "mean", "median"]] = None,
         drop: Optional[Literal["none", "constant", "duplicates", "duplicates,constant", "constant,duplicates"]] = None,
         centre: Optional[Literal["mean", "median", "none", "auto"]] = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager
 from ctypes import byref, c_char_p, c_int64, c_void_p, create_string_buffer, sizeof
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -194,13 +194,10 @@ class Net(Estimator):
         return told
 
 
-class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
-    """Predicts classes by a net of rectified layers."""
+class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
+    """What NetClassifier does."""
 
     classes_: Array
-
-    def __init__(self, **parameters: Any) -> None:
-        raise NotImplementedError("nets need librarebit-nets")
 
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
@@ -269,11 +266,8 @@ class NetClassifier(ClassifierMixin, Net):  # type: ignore[misc]
         return 1 - self.scores(X, y, covariates=covariates)["error_rate"]
 
 
-class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
-    """Predicts values by a net of rectified layers."""
-
-    def __init__(self, **parameters: Any) -> None:
-        raise NotImplementedError("nets need librarebit-nets")
+class Regresses(RegressorMixin, Net):  # type: ignore[misc]
+    """What NetRegressor does."""
 
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
@@ -298,6 +292,22 @@ class NetRegressor(RegressorMixin, Net):  # type: ignore[misc]
         """R squared: 1 - the mean squared error over the variance of y."""
         error = self.scores(X, y, covariates=covariates)["mean_squared_error"]
         return float(1 - error / np.var(np.asarray(y, dtype=np.float64), axis=0).mean())
+
+
+if TYPE_CHECKING:
+    from ._methods import NetClassifier, NetRegressor
+else:
+    class NetClassifier(Classifies):
+        """Predicts classes by a net of rectified layers."""
+
+        def __init__(self, **parameters):
+            raise NotImplementedError("nets need librarebit-nets")
+
+    class NetRegressor(Regresses):
+        """Predicts values by a net of rectified layers."""
+
+        def __init__(self, **parameters):
+            raise NotImplementedError("nets need librarebit-nets")
 
 
 def _listed(values: Sequence[Any]) -> str:

@@ -16,6 +16,9 @@ def fit(X: "np.ndarray[Any, np.dtype[np.float32]]") -> "np.ndarray[Any, np.dtype
     model: Model = rfn.model_
     wrong = RFN(etta=3)  # type: ignore[call-arg]
     also_wrong = RFN(preset="none such")  # type: ignore[arg-type]
+    net = rarebit.NetClassifier(epochs=3).fit(X, X[:, 0] > 1)
+    rarebit.NetRegressor(epoch=3)  # type: ignore[call-arg]
+    rarebit.export(net.fit(X, net.predict(X)), "net.onnx")
     rarebit.tl.nmf(X, 3, layer="counts")
     rarebit.tl.rnf(X)  # type: ignore[attr-defined]
     rarebit.tl.rfn(X, n_comps="3")  # type: ignore[arg-type]
