@@ -1,7 +1,7 @@
-/* Fits of rectified factor networks on a device of OpenCL and on the processor, and where the time
- * of an iteration on the device goes. One process, on the public headers:
+/* Fits on a device of OpenCL and on the processor, and where the time of an iteration on the device
+ * goes. One process, on the public headers:
  *
- *     device [-d DEVICE] [-m FEATURES] [-k UNITS] [-a THREADS] [-t SECONDS] [SAMPLES]...
+ *     device [-d DEVICE] [-m FEATURES] [-k UNITS] [-c CAUSES] [-a THREADS] [-t SECONDS] [SAMPLES]...
  *
  * -a: all threads; -t: a fit on the processor takes no more. First, whole small fits are compared.
  * Seconds per iteration are medians. Those of the parts are of a second fit, which waits after each
@@ -20,6 +20,21 @@
 #define SGEMM 50000
 #endif
 enum { MOST = 200, FEW = 4 };
+
+typedef struct kind {
+    const char *title, *method, *preset;
+    int64_t iterations;
+    int products; /* of samples x features x units; and of samples x units x units */
+    int squares;
+} kind;
+static const kind kinds[] = {{"newton (preset paper)", "rfn", "paper", 40, 2, 1},
+                             {"cyclic (default)", "rfn", NULL, 69, 2, 2},
+                             {"linca", "linca", NULL, 40, 2, 0},
+                             {"mca", "mca", NULL, 40, 2, 0}};
+
+static bool has_units(const kind *k) {
+    return strcmp(k->method, "rfn") == 0;
+}
 
 static double now(void) {
     struct timespec t;
@@ -63,9 +78,10 @@ static float *make_data(int64_t n, int64_t m) {
 
 /* ---- a device whose calls are timed ---- */
 
-enum { LINEAR, PROJECT, SWEEP, MOMENTS, ALGEBRA, OTHER, PARTS };
+enum { LINEAR, PROJECT, SWEEP, MOMENTS, ALGEBRA, FIELDS, POSTERIORS, SUMS, OTHER, PARTS };
 static const char *const part_names[] = {
-    "linear", "project", "sweep", "moments", "products and solutions", "other"};
+    "linear", "project",    "sweep",          "moments", "products and solutions",
+    "fields", "posteriors", "posterior sums", "other"};
 static const rb_device *real;
 static double seconds_of[PARTS], began;
 
@@ -130,6 +146,21 @@ static rb_error timed_solve(rb_device_work *work, const float *l, int64_t size, 
     return took(work, ALGEBRA, real->solve(work, l, size, block, from_left, x, others));
 }
 
+static rb_error timed_fields(rb_device_work *work, const rb_device_fields *fields) {
+    start(work);
+    return took(work, FIELDS, real->fields(work, fields));
+}
+
+static rb_error timed_posteriors(rb_device_work *work, const uint8_t *used) {
+    start(work);
+    return took(work, POSTERIORS, real->posteriors(work, used));
+}
+
+static rb_error timed_posterior_sums(rb_device_work *work, const rb_device_posteriors *to) {
+    start(work);
+    return took(work, SUMS, real->posterior_sums(work, to));
+}
+
 static rb_error timed_save(rb_device_work *work) {
     start(work);
     return took(work, OTHER, real->save(work));
@@ -147,6 +178,9 @@ static rb_device timed_device(void) {
     timed.save = timed_save;
     timed.product = timed_product;
     timed.solve = timed_solve;
+    timed.fields = timed_fields;
+    timed.posteriors = timed_posteriors;
+    timed.posterior_sums = timed_posterior_sums;
     return timed;
 }
 
@@ -191,7 +225,7 @@ static double mean(const watch *w, int first) {
 }
 
 /* *model: NULL where the fit was stopped. */
-static watch fit_model(const rb_device *device, int threads, bool newton, int64_t units,
+static watch fit_model(const rb_device *device, int threads, const kind *kind, int64_t units,
                        rb_source *source, int64_t iterations, double limit, rb_model **model) {
     watch w = {.iterations = iterations, .until = now() + limit};
     rb_options *options;
@@ -199,8 +233,10 @@ static watch fit_model(const rb_device *device, int threads, bool newton, int64_
     check(w.ctx, rb_context_set_threads(w.ctx, threads));
     check(w.ctx, rb_context_set_device(w.ctx, device));
     rb_context_on_progress(w.ctx, on_progress, &w);
-    check(w.ctx, rb_options_new(w.ctx, "rfn", &options));
-    if (newton) check(w.ctx, rb_options_set(w.ctx, options, "preset", "paper"));
+    check(w.ctx, rb_options_new(w.ctx, kind->method, &options));
+    if (kind->preset) check(w.ctx, rb_options_set(w.ctx, options, "preset", kind->preset));
+    if (!has_units(kind)) check(w.ctx, rb_options_set_integer(w.ctx, options, "max-active", 3));
+    if (!has_units(kind)) check(w.ctx, rb_options_set_integer(w.ctx, options, "candidates", 5));
     check(w.ctx, rb_options_set_integer(w.ctx, options, "units", units));
     check(w.ctx, rb_options_set_integer(w.ctx, options, "seed", 1));
     check(w.ctx, rb_options_set_integer(w.ctx, options, "iterations", MOST));
@@ -215,10 +251,10 @@ static watch fit_model(const rb_device *device, int threads, bool newton, int64_
     return w;
 }
 
-static watch fit(const rb_device *device, int threads, bool newton, int64_t units,
+static watch fit(const rb_device *device, int threads, const kind *kind, int64_t units,
                  rb_source *source, int64_t iterations, double limit) {
     rb_model *model = NULL;
-    watch w = fit_model(device, threads, newton, units, source, iterations, limit, &model);
+    watch w = fit_model(device, threads, kind, units, source, iterations, limit, &model);
     rb_model_free(model);
     return w;
 }
@@ -236,14 +272,14 @@ static double differ(const rb_model *a, const rb_model *b) {
     return most / largest;
 }
 
-static void compare(bool newton, int64_t units, rb_source *source) {
+static void compare(const kind *kind, int64_t units, rb_source *source) {
     const int64_t all = MOST + 20;
     rb_model *cpu = NULL, *cl = NULL, *again = NULL;
-    fit_model(NULL, 2, newton, units, source, all, 60, &cpu);
-    fit_model(real, 2, newton, units, source, all, 60, &cl);
-    fit_model(real, 2, newton, units, source, all, 60, &again);
+    fit_model(NULL, 2, kind, units, source, all, 60, &cpu);
+    fit_model(real, 2, kind, units, source, all, 60, &cl);
+    fit_model(real, 2, kind, units, source, all, 60, &again);
     printf("%lld units, 20 iterations of %s: loadings differ from the processor's by %.1e; ",
-           (long long)units, newton ? "newton" : "cyclic", differ(cpu, cl));
+           (long long)units, kind->title, differ(cpu, cl));
     printf("%s bits again\n", differ(cl, again) > 0 ? "OTHER" : "the same");
     rb_model_free(cpu);
     rb_model_free(cl);
@@ -253,7 +289,8 @@ static void compare(bool newton, int64_t units, rb_source *source) {
 /* ---- what the device can do ---- */
 
 static double sgemm(int64_t n, int64_t m, int64_t l) {
-    rb_device_shape shape = {sizeof shape, n, m, l, false, false};
+    rb_device_shape shape = {
+        .size = sizeof shape, .samples = n, .features = m, .units = l};
     rb_device_work *work;
     float *zeros = calloc((size_t)(m * l), sizeof *zeros);
     double best = INFINITY;
@@ -268,26 +305,25 @@ static double sgemm(int64_t n, int64_t m, int64_t l) {
     return 2 * (double)n * (double)m * (double)l / best;
 }
 
-static void measure(int64_t n, int64_t m, int64_t l, bool newton, rb_source *source, double peak,
-                    int threads, double limit) {
+static void measure(int64_t n, int64_t m, int64_t l, const kind *kind, rb_source *source,
+                    double peak, int threads, double limit) {
     rb_device timed = timed_device();
-    int64_t iterations = newton ? 40 : 69;
-    watch whole = fit(real, 0, newton, l, source, iterations, 30);
-    watch parts = fit(&timed, 0, newton, l, source, iterations, 30);
-    watch two = fit(NULL, 2, newton, l, source, FEW, limit);
-    watch all = fit(NULL, threads, newton, l, source, FEW, limit);
+    watch whole = fit(real, 0, kind, l, source, kind->iterations, 30);
+    watch parts = fit(&timed, 0, kind, l, source, kind->iterations, 30);
+    watch two = fit(NULL, 2, kind, l, source, FEW, limit);
+    watch all = fit(NULL, threads, kind, l, source, FEW, limit);
     double device = median(&whole, FEW, 50), late = median(&whole, 52, MOST), sum = 0;
-    double flops = 2.0 * (double)n * (double)l * (double)(2 * m + (newton ? l : 2 * l));
+    double flops = 2.0 * (double)n * (double)l * (double)(kind->products * m + kind->squares * l);
     printf("%lld x %lld, %lld units, %s: %.4f s on the device", (long long)n, (long long)m,
-           (long long)l, newton ? "newton (preset paper)" : "cyclic (default)", device);
-    if (!newton) printf(" (%.4f from iteration 53)", late);
+           (long long)l, kind->title, device);
+    if (isfinite(late)) printf(" (%.4f from iteration 53)", late);
     printf(", %.3f s on 2 threads (%.1f times), %.3f s on all (%.1f times)\n", median(&two, 1, FEW),
            median(&two, 1, FEW) / device, median(&all, 1, FEW), median(&all, 1, FEW) / device);
     printf("    parts, ms:");
     for (int p = 0; p < PARTS; p++) {
         double part = parts.parts[p] / (double)(parts.count - FEW);
         sum += part;
-        printf(" %s %.2f,", part_names[p], 1e3 * part);
+        if (part > 0) printf(" %s %.2f,", part_names[p], 1e3 * part);
     }
     printf(" processor %.2f; whole %.2f\n", 1e3 * (mean(&parts, FEW) - sum),
            1e3 * mean(&parts, FEW));
@@ -299,7 +335,8 @@ static void measure(int64_t n, int64_t m, int64_t l, bool newton, rb_source *sou
 }
 
 /* Makes samples, and does something with them. */
-static void with_samples(int64_t n, int64_t m, int64_t l, double peak, int threads, double limit) {
+static void with_samples(int64_t n, int64_t m, int64_t l, int64_t causes, double peak, int threads,
+                         double limit) {
     float *x = make_data(n, m);
     rb_context *ctx;
     rb_matrix *matrix;
@@ -307,11 +344,13 @@ static void with_samples(int64_t n, int64_t m, int64_t l, double peak, int threa
     check(NULL, rb_context_new(&ctx));
     check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, n, m, x, m, 1, &matrix));
     check(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    for (int newton = 1; newton >= 0; newton--)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        int64_t units = has_units(&kinds[k]) ? l : causes;
         if (peak > 0)
-            measure(n, m, l, newton, source, peak, threads, limit);
+            measure(n, m, units, &kinds[k], source, peak, threads, limit);
         else
-            compare(newton, l, source);
+            compare(&kinds[k], units, source);
+    }
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -319,16 +358,17 @@ static void with_samples(int64_t n, int64_t m, int64_t l, double peak, int threa
 }
 
 int main(int argc, char **argv) {
-    int64_t m = 784, l = 1024;
+    int64_t m = 784, l = 1024, causes = 100;
     int option, threads = 0;
     const char *name = "cl";
     double limit = 20;
     char message[RB_DEVICE_MESSAGE];
     rb_device *device;
-    while ((option = getopt(argc, argv, "d:m:k:a:t:")) != -1) {
+    while ((option = getopt(argc, argv, "d:m:k:c:a:t:")) != -1) {
         if (option == 'd') name = optarg;
         if (option == 'm') m = atoll(optarg);
         if (option == 'k') l = atoll(optarg);
+        if (option == 'c') causes = atoll(optarg);
         if (option == 'a') threads = atoi(optarg);
         if (option == 't') limit = atof(optarg);
     }
@@ -337,13 +377,13 @@ int main(int argc, char **argv) {
         return 1;
     }
     real = device;
-    with_samples(2000, 100, 40, 0, 2, 60);
-    if (optind < argc) with_samples(1000, 600, 600, 0, 2, 60);
+    with_samples(2000, 100, 40, 10, 0, 2, 60);
+    if (optind < argc) with_samples(1000, 600, 600, 20, 0, 2, 60);
     double peak = sgemm(SGEMM, l, l);
     printf("%s: sgemm of %d x %lld x %lld %.2f TFLOP/s\n", device->name, (int)SGEMM, (long long)l,
            (long long)l, 1e-12 * peak);
     for (int i = optind; i < argc; i++)
-        with_samples(atoll(argv[i]), m, l, peak, threads, limit);
+        with_samples(atoll(argv[i]), m, l, causes, peak, threads, limit);
     rb_cl_close(device);
     return 0;
 }

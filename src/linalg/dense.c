@@ -59,8 +59,12 @@ void rb_dense_zero(rb_dense a) {
         memset(rb_dense_row(a, i), 0, (size_t)a.cols * rb_type_size(a.type));
 }
 
+void rb_dense_mirror_rows(rb_dense a, int64_t first, int64_t count) {
+    rb_kernels_best()->of[a.type].mirror(first, first + count, a.data, a.ld);
+}
+
 void rb_dense_mirror(rb_dense a) {
-    rb_kernels_best()->of[a.type].mirror(a.rows, a.data, a.ld);
+    rb_dense_mirror_rows(a, 0, a.rows);
 }
 
 static void transpose_square(rb_dense from, rb_dense to) {

@@ -67,8 +67,9 @@ void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
 /* to = from', of one type. */
 void rb_dense_transpose(rb_dense from, rb_dense to);
-/* Writes the lower triangle of a square matrix over its upper one. */
+/* Writes the lower triangle of a square matrix over its upper one; or rows of a band of it. */
 void rb_dense_mirror(rb_dense a);
+void rb_dense_mirror_rows(rb_dense a, int64_t first, int64_t count);
 
 /* ---- bands: a length in parts as equal as multiples of 16 can be. A function of the length alone,
  * so that results do not depend on the number of threads ---- */
@@ -268,8 +269,8 @@ struct rb_type_kernels {
     /* OUT += factor V'B: its rows from begin up to, not including, end; in the order of V's rows */
     void (*csr_cross)(rb_csr v, double factor, rb_dense b, int64_t begin, int64_t end,
                       rb_dense out);
-    /* upper triangle <- lower triangle */
-    void (*mirror)(int64_t n, void *a, int64_t ld);
+    /* upper triangle <- lower triangle, rows first .. end - 1 of it, first a multiple of 16 */
+    void (*mirror)(int64_t first, int64_t end, void *a, int64_t ld);
     void (*widen)(int64_t n, const void *x, double *out);
     void (*narrow)(int64_t n, double factor, const double *x, void *out);
     /* out_i = x_i where words_i is at least the threshold; else low_i for its lower half, high_i

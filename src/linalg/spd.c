@@ -121,7 +121,10 @@ static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block,
     struct halves part = halve(a);
     int64_t failed = factor(ctx, part.first, first, block, log_det);
     if (failed >= 0) return failed;
-    struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
+    /* Beside a device threads have little else to do. */
+    int64_t rows = part.below.rows;
+    struct division division = {part.first, part.below,
+                                ctx->work ? rb_cut(rows, 8) : rb_cut_wide(rows)};
     if (rb_parallel_or_stop(ctx, division.bands.count, divide, &division))
         return first + part.first.rows; /* as a row that failed: the caller looks why */
     rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);

@@ -61,7 +61,6 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *e
         rb_put(p.type, exact->prior, j, parameters->prior.linear[j]);
     }
     rfn_hessian(ctx, parameters, exact->weighted, p);
-    rb_dense_mirror(p);
     rfn_add_multipliers(p, multipliers, exact->dead, 1);
     rfn_weigh(ctx, parameters, exact->weighted);
     rb_spd *factor;

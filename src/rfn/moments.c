@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 const rb_field rfn_block_fields[] = {
     {"block_codes", offsetof(rfn_block_work, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
@@ -94,42 +93,60 @@ static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {
     return RB_OK;
 }
 
-/* U = (V' mu - shift (sum of mu)') D^-1 / n */
-static void scale_u(rb_context *ctx, rfn_fit *fit) {
+struct scaling {
+    rb_context *ctx;
+    const rfn_fit *fit;
+    struct bands bands;
+};
+
+/* U = (V' mu - shift (sum of mu)') D^-1 / n; the mean codes are in scratch->row */
+static void scale_u(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct scaling *scaling = arg;
+    const rfn_fit *fit = scaling->fit;
     const double *shift = fit->survey.shift;
-    const rfn_scratch *scratch = &fit->scratch;
     rb_dense u = fit->moments.u;
-    for (int64_t k = 0; k < u.rows; k++) {
-        rb_shift_scale(ctx, u.type, u.cols, rb_dense_row(fit->sums.u, k), scratch->zeros,
-                       scratch->factors, rb_dense_row(u, k));
+    int64_t first = rb_band_start(scaling->bands, index);
+    for (int64_t k = first; k < first + rb_band_size(scaling->bands, index); k++) {
+        void *row = rb_dense_row(u, k);
+        rb_shift_scale(scaling->ctx, u.type, u.cols, rb_dense_row(fit->sums.u, k),
+                       fit->scratch.zeros, fit->scratch.factors, row);
+        if (shift) rb_axpy(scaling->ctx, u.type, u.cols, -shift[k], fit->scratch.row, row);
     }
-    for (int64_t j = 0; shift && j < u.cols; j++)
-        rb_put(u.type, scratch->row, j, fit->moments.mean[j]);
-    for (int64_t k = 0; shift && k < u.rows; k++)
-        rb_axpy(ctx, u.type, u.cols, -shift[k], scratch->row, rb_dense_row(u, k));
 }
 
 /* The lower triangle of D^-1 (mu'mu) D^-1 / n */
-static void scale_s(rb_context *ctx, rfn_fit *fit) {
-    const rfn_scratch *scratch = &fit->scratch;
+static void scale_s(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct scaling *scaling = arg;
+    const rfn_fit *fit = scaling->fit;
     rb_dense s = fit->moments.s;
-    for (int64_t j = 0; j < s.rows; j++) {
+    void (*scale)(int64_t, double, const void *, void *) =
+        rb_kernels_of(scaling->ctx)->of[s.type].scale;
+    int64_t first = rb_band_start(scaling->bands, index);
+    for (int64_t j = first; j < first + rb_band_size(scaling->bands, index); j++) {
         void *row = rb_dense_row(s, j);
-        rb_shift_scale(ctx, s.type, j + 1, rb_dense_row(fit->sums.s, j), scratch->zeros,
-                       scratch->factors, row);
-        size_t bytes = (size_t)(j + 1) * rb_type_size(s.type);
-        memset(scratch->row, 0, bytes);
-        rb_axpy(ctx, s.type, j + 1, 1 / fit->progress.scale[j], row, scratch->row);
-        memcpy(row, scratch->row, bytes);
+        rb_shift_scale(scaling->ctx, s.type, j + 1, rb_dense_row(fit->sums.s, j),
+                       fit->scratch.zeros, fit->scratch.factors, row);
+        scale(j + 1, 1 / fit->progress.scale[j], row, row);
     }
+}
+
+static void scale_moments(rb_context *ctx, rfn_fit *fit) {
+    rb_dense u = fit->moments.u, s = fit->moments.s;
+    struct scaling of_u = {ctx, fit, rb_cut(u.rows, RFN_BANDS)};
+    struct scaling of_s = {ctx, fit, rb_cut(s.rows, RFN_BANDS)};
+    for (int64_t j = 0; j < u.cols; j++)
+        rb_put(u.type, fit->scratch.row, j, fit->moments.mean[j]);
+    rb_parallel(ctx, of_u.bands.count, scale_u, &of_u);
+    rb_parallel(ctx, of_s.bands.count, scale_s, &of_s);
 }
 
 rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit) {
     rb_error err = choose_scales(ctx, fit);
     err = err ? err : rfn_share_candidates(ctx, &fit->setup.problem, &fit->progress, &fit->sums);
     if (!err) {
-        scale_u(ctx, fit);
-        scale_s(ctx, fit);
+        scale_moments(ctx, fit);
         rfn_place_dead(&fit->sums, &fit->progress, &fit->moments);
         if (fit->setup.problem.missing)
             rfn_missing_moments(&fit->persistent.missing, &fit->parameters, &fit->survey,

@@ -77,6 +77,7 @@ struct rows {
     rfn_fit *fit;
     bool newton, shrinks;
     bool prepared; /* prepare_rows was done for all of them at once */
+    struct bands bands;
 };
 
 /* psi_k + rate (E_kk - psi_k), or the inverse of what eq. 121 makes of 1/psi_k, within its bounds.
@@ -179,8 +180,7 @@ static bool prepare_all(rb_context *ctx, const rfn_fit *fit) {
 static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct rows *r = arg;
-    struct bands strips = rb_cut_wide(r->fit->parameters.loadings.rows);
-    int64_t first = rb_band_start(strips, task), count = rb_band_size(strips, task);
+    int64_t first = rb_band_start(r->bands, task), count = rb_band_size(r->bands, task);
     if (!r->prepared) prepare_rows(r, first, count);
     for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
@@ -225,7 +225,8 @@ static rb_error update(rb_context *ctx, rfn_fit *fit) {
     rows.prepared = rows.newton && prepare_all(ctx, fit);
     bool halves = rows.newton && !rows.prepared;
     scale_diagonal(s, halves ? 0.5 : 1);
-    rb_error err = rb_parallel_or_stop(ctx, rb_cut_wide(w.rows).count, update_rows, &rows);
+    rows.bands = rows.prepared ? rb_cut(w.rows, RFN_BANDS) : rb_cut_wide(w.rows);
+    rb_error err = rb_parallel_or_stop(ctx, rows.bands.count, update_rows, &rows);
     scale_diagonal(s, halves ? 2 : 1);
     if (err || scratch->rates.noise_waits) return err;
     if (!has_shortcut(&rows))

@@ -14,8 +14,7 @@ void rfn_complete_moments(rb_context *ctx, const rfn_prior *prior, rb_dense sigm
                           rfn_moments *moments) {
     moments->product_a = rfn_product_of_lower(ctx, prior->precision, moments->s);
     moments->product_sigma = rfn_product_of_lower(ctx, prior->precision, sigma);
-    rfn_add_lower(ctx, sigma, moments->s);
-    rb_dense_mirror(moments->s);
+    rfn_add_symmetric(ctx, sigma, moments->s);
 }
 
 void rfn_forms(rb_context *ctx, rb_dense w, const rfn_moments *moments, rb_dense work,

@@ -80,12 +80,28 @@ void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work)
     }
 }
 
-void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b) {
-    for (int64_t j = 0; j < b.rows; j++)
+struct symmetric_sum {
+    rb_context *ctx;
+    rb_dense a, b;
+    struct bands bands;
+};
+
+static void add_band(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct symmetric_sum *sum = arg;
+    rb_dense a = sum->a, b = sum->b;
+    int64_t first = rb_band_start(sum->bands, index), count = rb_band_size(sum->bands, index);
+    for (int64_t j = first; j < first + count; j++)
         if (a.rows == 0)
             rb_dense_set(b, j, j, rb_dense_get(b, j, j) + 1);
         else
-            rb_axpy(ctx, b.type, j + 1, 1, rb_dense_row(a, j), rb_dense_row(b, j));
+            rb_axpy(sum->ctx, b.type, j + 1, 1, rb_dense_row(a, j), rb_dense_row(b, j));
+    rb_dense_mirror_rows(b, first, count);
+}
+
+void rfn_add_symmetric(rb_context *ctx, rb_dense a, rb_dense b) {
+    struct symmetric_sum sum = {ctx, a, b, rb_cut(b.rows, RFN_BANDS)};
+    rb_parallel(ctx, sum.bands.count, add_band, &sum);
 }
 
 double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
@@ -110,7 +126,7 @@ void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense wor
         weigh_rows(ctx, parameters, true, work);
         rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
     }
-    rfn_add_lower(ctx, parameters->prior.precision, p);
+    rfn_add_symmetric(ctx, parameters->prior.precision, p);
 }
 
 /* l <= m */
@@ -168,22 +184,24 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters, r
         rb_spd_solve_left(ctx, posterior->factor, wm, filter);
         rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
     }
-    rfn_add_lower(ctx, parameters->prior.covariance, sigma);
-    rb_dense_mirror(sigma);
+    rfn_add_symmetric(ctx, parameters->prior.covariance, sigma);
     return RB_OK;
 }
 
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     rb_dense sigma = posterior->sigma;
-    memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
-    for (int64_t c = 0; c < sigma.cols; c++) {
-        double linear = parameters->prior.linear[c];
-        rb_put(sigma.type, posterior->linear, c, linear);
-        for (int64_t j = 0; linear != 0 && j < sigma.rows; j++) {
-            double sum = rb_get(sigma.type, posterior->bias, j);
-            rb_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
-        }
+    int64_t l = sigma.rows;
+    rb_dense linear = {posterior->linear, 1, l, l, sigma.type};
+    rb_dense bias = {posterior->bias, 1, l, l, sigma.type};
+    bool zero = true;
+    for (int64_t j = 0; j < l; j++) {
+        rb_dense_set(linear, 0, j, parameters->prior.linear[j]);
+        zero = zero && parameters->prior.linear[j] == 0;
     }
+    if (zero)
+        rb_dense_zero(bias);
+    else
+        rb_gemm(1, linear, RB_PLAIN, sigma, RB_PLAIN, 0, bias);
 }
 
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,

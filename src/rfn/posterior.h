@@ -30,7 +30,7 @@ void rfn_posterior_free(rfn_posterior *posterior);
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                                rfn_posterior *posterior);
 
-/* The Hessian of the E-step, P = M^-1 + W' Psi^-1 W, lower triangle, into p (l x l). */
+/* The Hessian of the E-step, P = M^-1 + W' Psi^-1 W, into p (l x l). */
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p);
 
 /* The row to add to V B, for mu_p: bias, less shift' B for a sparse block. `row`: l of the type.
@@ -44,9 +44,12 @@ void rfn_project_across(const rb_context *ctx, const rb_block *block, int64_t fi
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
 /* bias, from Sigma and the prior; and linear */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
-/* Of symmetric matrices by their lower triangles: B += A, and <A, B>. A of no rows is the identity,
- * as the matrices of a plain prior. */
-void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b);
+/* Into so many bands rows are cut that cost little each. */
+enum { RFN_BANDS = 16 };
+
+/* Of symmetric matrices by their lower triangles: B += A, then mirrored; and <A, B>. A of no rows is
+ * the identity, as the matrices of a plain prior. */
+void rfn_add_symmetric(rb_context *ctx, rb_dense a, rb_dense b);
 double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);

@@ -191,7 +191,6 @@ rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *p,
     for (int64_t j = 0; j < codes->values.rows; j++)
         p->dead[j] = !alive[j];
     rfn_hessian(ctx, parameters, scratch, p->problem.hessian);
-    rb_dense_mirror(p->problem.hessian);
     err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
     err = err ? err : find_certificate(ctx, p, codes);
     if (!err) raise_multipliers(p, codes);

@@ -75,7 +75,6 @@ void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_paramete
     p->posterior = posterior;
     p->weighted = weighted;
     rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
-    rb_dense_mirror(p->problem.hessian);
     rfn_weigh(ctx, parameters, weighted);
     p->block.has_offset = false;
     rfn_missing_begin(&p->missing);
@@ -166,22 +165,37 @@ double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense scra
     return sum / n;
 }
 
+struct multipliers {
+    rb_context *ctx;
+    const rfn_persistent *p;
+    const rfn_moments *moments;
+    double *tau;
+    struct bands bands; /* of units */
+};
+
+static void find_multipliers(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct multipliers *m = arg;
+    rb_dense hessian = m->p->problem.hessian, weighted = m->p->weighted;
+    rb_dense s = m->moments->s, u = m->moments->u;
+    int64_t first = rb_band_start(m->bands, index), end = first + rb_band_size(m->bands, index);
+    for (int64_t j = first; j < end; j++) {
+        m->tau[j] = 1 + m->p->parameters->prior.linear[j] * m->moments->mean[j] -
+                    rb_dot(m->ctx, s.type, s.cols, rb_dense_row(hessian, j), rb_dense_row(s, j));
+    }
+    for (int64_t k = 0; k < u.rows; k++)
+        for (int64_t j = first; j < end; j++)
+            m->tau[j] += rb_dense_get(weighted, k, j) * rb_dense_get(u, k, j);
+}
+
 /* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi
  *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
  * since P Sigma is the identity. Without normalisation there are none: they stay 0. */
 void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_moments *moments,
                           rfn_codes *codes) {
-    rb_dense hessian = p->problem.hessian, s = moments->s, u = moments->u;
-    double *tau = codes->multipliers;
-    for (int64_t j = 0; p->problem.normalized && j < s.rows; j++) {
-        tau[j] = 1 + p->parameters->prior.linear[j] * moments->mean[j] -
-                 rb_dot(ctx, s.type, s.cols, rb_dense_row(hessian, j), rb_dense_row(s, j));
-    }
-    for (int64_t k = 0; p->problem.normalized && k < u.rows; k++) {
-        const void *a = rb_dense_row(p->weighted, k), *b = rb_dense_row(u, k);
-        for (int64_t j = 0; j < u.cols; j++)
-            tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
-    }
+    struct multipliers m = {ctx, p, moments, codes->multipliers,
+                            rb_cut(moments->s.rows, RFN_BANDS)};
+    if (p->problem.normalized) rb_parallel(ctx, m.bands.count, find_multipliers, &m);
 }
 
 /* ---- codes that were moved ---- */
