@@ -163,12 +163,15 @@ typedef struct rb_device {
     /* Remembers the codes on the device; makes them again what they were then. */
     rb_error (*save)(rb_device_work *work);
     rb_error (*restore)(rb_device_work *work);
-    /* Of matrices no larger than the parameters or l x l. `solve`: X (size x others) becomes
-     * (L L')^-1 X, or X (others x size) becomes X (L L')^-1, with a lower triangle L whose diagonal
-     * blocks of `block` rows are replaced by their inverses. */
+    /* Of matrices no larger than the parameters or l x l. `solve`: X = (L L')^-1 B, both size x
+     * others, or X = B (L L')^-1, both others x size, with a lower triangle L whose diagonal blocks
+     * of `block` rows are replaced by their inverses. */
     rb_error (*product)(rb_device_work *work, const rb_device_product *product);
     rb_error (*solve)(rb_device_work *work, const float *l, int64_t size, int64_t block,
-                      bool from_left, float *x, int64_t others);
+                      bool from_left, const float *b, float *x, int64_t others);
+    /* Until NULL is kept the values of this matrix stay what they are: as an operand of `product`,
+     * as B, X or the weights of `linear` it needs to move once. Of two matrices at most. */
+    rb_error (*keep)(rb_device_work *work, const float *matrix);
     /* Returns when all that was begun is done: for who measures. */
     rb_error (*wait)(rb_device_work *work);
     /* Of rb_device_states. used: of n samples those that are summed; NULL: evidence, energy and

@@ -14,12 +14,45 @@ void cl_multiply(cl_work *w, size_t rows, size_t columns, size_t inner, float al
            "a product");
 }
 
-/* A matrix goes up, without its gaps. */
+/* ---- matrices that stay ---- */
+
+rb_error cl_keep(rb_device_work *work, const float *matrix) {
+    cl_work *w = (cl_work *)work;
+    int slot = 0;
+    while (matrix && slot < CL_MOST_KEPT - 1 && w->kept[slot])
+        slot++;
+    for (int k = matrix ? slot : 0; k < (matrix ? slot + 1 : CL_MOST_KEPT); k++) {
+        w->kept[k] = matrix;
+        w->there[k] = false;
+    }
+    return RB_OK;
+}
+
+/* Its place among those that stay, or -1. */
+static int find_kept(const cl_work *w, const float *matrix) {
+    for (int k = 0; k < CL_MOST_KEPT; k++)
+        if (w->kept[k] == matrix) return k;
+    return -1;
+}
+
+void cl_bring(cl_work *w, int buffer, size_t bytes, const float *matrix) {
+    int k = find_kept(w, matrix);
+    if (k >= 0 && w->there[k])
+        cl_copy(w, CL_KEPT + k, buffer, bytes);
+    else
+        cl_up(w, buffer, bytes, matrix);
+}
+
+/* ---- products ---- */
+
+/* A matrix goes up, without its gaps, unless it is there. */
 static cl_matrix bring(cl_work *w, int buffer, bool across, size_t rows, size_t columns,
                        const float *values, size_t ld) {
     size_t row = columns * sizeof(float);
-    cl_move(w, buffer, 0, rows, row, row, ld * sizeof(float), NULL, values);
-    return (cl_matrix){buffer, across, 0, columns};
+    int k = find_kept(w, values), to = k < 0 ? buffer : CL_KEPT + k;
+    if (k < 0 || !w->there[k]) cl_move(w, to, 0, rows, row, row, ld * sizeof(float), NULL, values);
+    if (k >= 0) w->there[k] = !w->err;
+    return (cl_matrix){to, across, 0, columns};
 }
 
 rb_error cl_product(rb_device_work *work, const rb_device_product *p) {
@@ -103,14 +136,17 @@ static void backward(const solution *s) {
 }
 
 rb_error cl_solve(rb_device_work *work, const float *l, int64_t size, int64_t block, bool from_left,
-                  float *x, int64_t others) {
+                  const float *b, float *x, int64_t others) {
     cl_work *w = (cl_work *)work;
     solution s = {w, (size_t)size, (size_t)block, (size_t)others, from_left};
     size_t bytes = s.size * s.others * sizeof(float);
     cl_up(w, CL_MATRIX_B, s.size * s.size * sizeof(float), l);
-    cl_up(w, CL_MATRIX_A, bytes, x);
+    cl_bring(w, CL_MATRIX_A, bytes, b);
     forward(&s);
     backward(&s);
     cl_down(w, CL_MATRIX_A, bytes, x);
+    int k = find_kept(w, x);
+    if (k >= 0) cl_copy(w, CL_MATRIX_A, CL_KEPT + k, bytes);
+    if (k >= 0) w->there[k] = !w->err;
     return w->err;
 }

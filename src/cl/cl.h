@@ -68,7 +68,9 @@ enum {
     CL_ALIVE,
     CL_MATRIX_A,
     CL_MATRIX_B,
-    CL_MATRIX_C,   /* matrices that come and go */
+    CL_MATRIX_C, /* matrices that come and go */
+    CL_KEPT,     /* CL_MOST_KEPT of those that stay */
+    CL_KEPT_TOO,
     CL_U,          /* slices x m x l */
     CL_S,          /* slices x l x l */
     CL_SETS,       /* of states: the sets, */
@@ -79,6 +81,7 @@ enum {
     CL_PAIRS,      /* ld x candidates x candidates */
     CL_BUFFERS
 };
+enum { CL_MOST_KEPT = 2 };
 
 typedef struct cl_work {
     rb_device_work face;
@@ -89,16 +92,18 @@ typedef struct cl_work {
     cl_kernel kernels[CL_KERNELS];
     cl_mem buffers[CL_BUFFERS];
     size_t n, m, l, ld;
-    size_t slices;         /* of the samples, whose moments are computed at once */
-    size_t walks;          /* the same of sums over states */
-    size_t group;          /* units whose residuals are */
-    size_t next;           /* samples in CL_NEXT that are not yet at hand */
-    bool offset;           /* there is one */
-    bool adds;             /* moments go on from those that are there */
-    bool masked;           /* the next linear is of masked samples */
-    float root;            /* sqrt(n); 0: codes are not scaled */
-    float scale, exponent; /* of states: rb_device_fields */
-    rb_error err;          /* of the call at hand */
+    size_t slices;                   /* of the samples, whose moments are computed at once */
+    size_t walks;                    /* the same of sums over states */
+    size_t group;                    /* units whose residuals are */
+    const float *kept[CL_MOST_KEPT]; /* where they lie here */
+    bool there[CL_MOST_KEPT];        /* and on the device, too */
+    size_t next;                     /* samples in CL_NEXT that are not yet at hand */
+    bool offset;                     /* there is one */
+    bool adds;                       /* moments go on from those that are there */
+    bool masked;                     /* the next linear is of masked samples */
+    float root;                      /* sqrt(n); 0: codes are not scaled */
+    float scale, exponent;           /* of states: rb_device_fields */
+    rb_error err;                    /* of the call at hand */
 } cl_work;
 
 /* devices.c: what an error of OpenCL or CLBlast means; `doing` is what was tried. */
@@ -121,6 +126,7 @@ rb_error cl_wait(rb_device_work *work);
 void cl_try(cl_work *w, int code, const char *doing);
 void cl_up(cl_work *w, int buffer, size_t bytes, const void *from);
 void cl_down(cl_work *w, int buffer, size_t bytes, void *to);
+void cl_copy(cl_work *w, int from, int to, size_t bytes);
 /* Arguments of a kernel, in their order: buffers by number, integers, floats; then it runs. */
 typedef struct cl_argument {
     enum { ARGUMENT_END, ARGUMENT_BUFFER, ARGUMENT_INT, ARGUMENT_FLOAT } kind;
@@ -161,7 +167,10 @@ void cl_multiply(cl_work *w, size_t rows, size_t columns, size_t inner, float al
 /* algebra.c: products and solutions of matrices that come and go. */
 rb_error cl_product(rb_device_work *work, const rb_device_product *product);
 rb_error cl_solve(rb_device_work *work, const float *l, int64_t size, int64_t block, bool from_left,
-                  float *x, int64_t others);
+                  const float *b, float *x, int64_t others);
+rb_error cl_keep(rb_device_work *work, const float *matrix);
+/* A matrix without gaps, into a buffer: from here, or from where it is kept. */
+void cl_bring(cl_work *w, int buffer, size_t bytes, const float *matrix);
 
 /* estep.c: the same. */
 rb_error cl_linear(rb_device_work *work, const float *weights, const float *offset);
@@ -181,9 +190,9 @@ rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, 
                      int64_t *full);
 void cl_take_next(cl_work *w); /* samples that have gone up are those at hand */
 /* A B over the samples, which are the rows of b and those of a, if it is across, else its columns;
- * slice by slice at once, added to what is in c or in its place. */
+ * slice by slice at once, `slice` values apart in c, added to what is there or in its place. */
 void cl_sum_products(cl_work *w, cl_matrix a, size_t rows, cl_matrix b, size_t columns, bool adds,
-                     int c);
+                     cl_matrix c, size_t slice);
 /* The sum of so many slices of a buffer, here. */
 void cl_take_sum(cl_work *w, int buffer, size_t slices, size_t values, float *to);
 

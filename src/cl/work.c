@@ -29,6 +29,14 @@ void cl_down(cl_work *w, int buffer, size_t bytes, void *to) {
     w->face.bytes += (double)bytes;
 }
 
+void cl_copy(cl_work *w, int from, int to, size_t bytes) {
+    if (!w->err)
+        cl_try(w,
+               clEnqueueCopyBuffer(w->queue, w->buffers[from], w->buffers[to], 0, 0, bytes, 0, NULL,
+                                   NULL),
+               "copying on the device");
+}
+
 static void fill_zero(cl_work *w, int buffer, size_t from, size_t bytes) {
     const cl_uchar zero = 0;
     if (!w->err && bytes > 0)
@@ -126,6 +134,8 @@ static void sizes(const cl_work *w, size_t bytes[CL_BUFFERS]) {
         [CL_MATRIX_A] = large,
         [CL_MATRIX_B] = large,
         [CL_MATRIX_C] = large,
+        [CL_KEPT] = large,
+        [CL_KEPT_TOO] = large,
         [CL_U] = parts * w->m * unit,
         [CL_S] = parts * (w->shape.states.maximum ? w->m : w->l) * unit,
         [CL_SETS] = sets * sizeof(uint64_t),
@@ -287,18 +297,16 @@ rb_error cl_clear(rb_device_work *work, int64_t unit) {
     return w->err;
 }
 
-static rb_error copy(cl_work *w, int from, int to) {
-    cl_try(w,
-           clEnqueueCopyBuffer(w->queue, w->buffers[from], w->buffers[to], 0, 0,
-                               w->l * w->ld * sizeof(float), 0, NULL, NULL),
-           "copying codes");
+static rb_error copy_codes(rb_device_work *work, int from, int to) {
+    cl_work *w = (cl_work *)work;
+    cl_copy(w, from, to, w->l * w->ld * sizeof(float));
     return w->err;
 }
 
 rb_error cl_save(rb_device_work *work) {
-    return copy((cl_work *)work, CL_CODES, CL_SAVED);
+    return copy_codes(work, CL_CODES, CL_SAVED);
 }
 
 rb_error cl_restore(rb_device_work *work) {
-    return copy((cl_work *)work, CL_SAVED, CL_CODES);
+    return copy_codes(work, CL_SAVED, CL_CODES);
 }

@@ -23,11 +23,17 @@ bool rb_device_multiplies(rb_context *ctx, double alpha, rb_dense a, rb_side op_
     return !ctx->work->failed;
 }
 
-bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense x) {
+bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense b,
+                      rb_dense x) {
     int64_t others = from_left ? x.cols : x.rows;
-    if (x.ld != x.cols || l.ld != l.cols || !is_worth_it(ctx, x.type, l.rows, l.rows, others))
-        return false;
-    ctx->work->failed =
-        ctx->device->solve(ctx->work, l.data, l.rows, block, from_left, x.data, others) != RB_OK;
+    bool gaps = b.ld != b.cols || x.ld != x.cols || l.ld != l.cols;
+    if (gaps || !is_worth_it(ctx, x.type, l.rows, l.rows, others)) return false;
+    ctx->work->failed = ctx->device->solve(ctx->work, l.data, l.rows, block, from_left, b.data,
+                                           x.data, others) != RB_OK;
     return !ctx->work->failed;
+}
+
+void rb_device_keep(rb_context *ctx, const void *matrix) {
+    if (ctx->work && !ctx->work->failed)
+        ctx->work->failed = ctx->device->keep(ctx->work, matrix) != RB_OK;
 }

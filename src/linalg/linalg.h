@@ -144,7 +144,10 @@ void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_d
  * enough, all of C; and X = (L L')^-1 X or X (L L')^-1, with L as spd.c has it. false: not done. */
 bool rb_device_multiplies(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                           rb_side op_b, double beta, rb_dense c);
-bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense x);
+bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense b,
+                      rb_dense x);
+/* A matrix of float32 stays what it is until NULL is kept: rb_device. */
+void rb_device_keep(rb_context *ctx, const void *matrix);
 
 /* Moments of a block of samples in one round of tasks: U += alpha V'M (features x units) and the
  * lower triangle of S += alpha M'M (units x units), V samples x features, M samples x units. */

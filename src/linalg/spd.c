@@ -312,8 +312,7 @@ void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
         rb_gemm_parallel(ctx, 1, f->solver, RB_PLAIN, b, RB_PLAIN, 0, x);
         return;
     }
-    rb_dense_copy(b, x);
-    if (!rb_device_solves(ctx, f->solver, BLOCK, true, x))
+    if (!rb_device_solves(ctx, f->solver, BLOCK, true, b, x))
         run_strips(ctx, (struct strips){f, b, x, true, true, {0}}, solve_strip);
 }
 
@@ -341,8 +340,7 @@ void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x) {
 
 bool rb_spd_solves_whole(rb_context *ctx, const rb_spd *f, rb_dense b, rb_dense x) {
     if (f->small || !ctx->work) return false;
-    rb_dense_copy(b, x);
-    return rb_device_solves(ctx, f->solver, BLOCK, false, x);
+    return rb_device_solves(ctx, f->solver, BLOCK, false, b, x);
 }
 
 bool rb_solve_small(int64_t size, double *a, int64_t count, double *b) {

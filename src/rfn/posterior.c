@@ -181,6 +181,7 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters, r
         rb_gemm_lower(ctx, -1, filter, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
         rb_spd_solve_other_half(ctx, posterior->factor, filter);
     } else {
+        rb_device_keep(ctx, filter.data);
         rb_spd_solve_left(ctx, posterior->factor, wm, filter);
         rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
     }
@@ -207,6 +208,8 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                                rfn_posterior *posterior) {
     rb_dense w = parameters->loadings;
+    rb_device_keep(ctx, NULL);
+    rb_device_keep(ctx, w.data);
     rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
                                     : by_features(ctx, parameters, work, posterior);
     if (!err) rfn_set_bias(parameters, posterior);

@@ -327,12 +327,53 @@ static void products_are_right(void **state) {
     device->close(work);
 }
 
-/* L of three blocks, the last one shorter; X is what it was after (L L') X and X (L L'). */
+/* An operand that is kept moves once, also where it was a solution; and again when it is let go. */
+static void kept_matrices_move_once(void **state) {
+    (void)state;
+    enum { SIZE = 6 };
+    float unit[SIZE * SIZE] = {0}, b[SIZE * SIZE], x[SIZE * SIZE], c[SIZE * SIZE];
+    const rb_device_shape shape = {
+        .size = sizeof shape, .samples = 9, .features = SIZE, .units = SIZE};
+    const double moves = sizeof b;
+    rb_device_work *work;
+    need_device();
+    for (int e = 0; e < SIZE * SIZE; e++) {
+        unit[e] = e % (SIZE + 1) == 0;
+        b[e] = number(e);
+    }
+    const rb_device_product product = {SIZE, SIZE, SIZE, 1,    0,    b,    x,
+                                       c,    SIZE, SIZE, SIZE, true, false};
+    assert_int_equal(device->open(device, &shape, &work), RB_OK);
+    for (int round = 0; round < 2; round++) {
+        double before = work->bytes;
+        assert_int_equal(device->keep(work, NULL), RB_OK);
+        assert_int_equal(device->keep(work, b), RB_OK);
+        assert_int_equal(device->keep(work, x), RB_OK);
+        assert_int_equal(device->solve(work, unit, SIZE, 2, true, b, x, SIZE), RB_OK);
+        assert_true(work->bytes - before == 3 * moves); /* L, B and X */
+        before = work->bytes;
+        assert_int_equal(device->product(work, &product), RB_OK);
+        assert_int_equal(device->product(work, &product), RB_OK);
+        assert_true(work->bytes - before == 3 * moves); /* B, C and C */
+        for (int e = 0; e < SIZE * SIZE; e++) {
+            double sum = 0;
+            for (int k = 0; k < SIZE; k++)
+                sum += (double)b[k * SIZE + e / SIZE] * (double)x[k * SIZE + e % SIZE];
+            assert_close((double)c[e], sum, 1e-5);
+            assert_close((double)x[e], (double)b[e], 1e-6);
+        }
+        for (int e = 0; e < SIZE * SIZE; e++)
+            b[e] = 2 * number(e + 1);
+    }
+    device->close(work);
+}
+
+/* L of three blocks, the last one shorter; B is (L L') X and X (L L'). */
 static void solutions_are_right(void **state) {
     (void)state;
     enum { SIZE = 21, BLOCK = 8, OTHERS = 5 };
     double l[SIZE][SIZE] = {0}, a[SIZE][SIZE] = {0};
-    float kept[SIZE * SIZE] = {0}, x[SIZE * OTHERS];
+    float kept[SIZE * SIZE] = {0}, b[SIZE * OTHERS], x[SIZE * OTHERS];
     const rb_device_shape shape = {sizeof shape, 40, SIZE, SIZE, false, false};
     rb_device_work *work;
     need_device();
@@ -358,9 +399,9 @@ static void solutions_are_right(void **state) {
             double sum = 0;
             for (int k = 0; k < SIZE; k++)
                 sum += a[at][k] * (double)number(k * OTHERS + other);
-            x[e] = (float)sum;
+            b[e] = (float)sum;
         }
-        assert_int_equal(device->solve(work, kept, SIZE, BLOCK, left, x, OTHERS), RB_OK);
+        assert_int_equal(device->solve(work, kept, SIZE, BLOCK, left, b, x, OTHERS), RB_OK);
         for (int e = 0; e < SIZE * OTHERS; e++) {
             int at = left ? e / OTHERS : e % SIZE, other = left ? e % OTHERS : e / SIZE;
             assert_close((double)x[e], (double)number(at * OTHERS + other), 1e-5);
@@ -532,6 +573,7 @@ int main(void) {
         cmocka_unit_test(codes_refused),
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(solutions_are_right),
+        cmocka_unit_test(kept_matrices_move_once),
         cmocka_unit_test(device_refuses),
         cmocka_unit_test(device_takes_sparse_data),
         cmocka_unit_test(faults_are_sentences),
