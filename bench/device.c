@@ -141,9 +141,9 @@ static rb_error timed_product(rb_device_work *work, const rb_device_product *pro
 }
 
 static rb_error timed_solve(rb_device_work *work, const float *l, int64_t size, int64_t block,
-                            bool from_left, float *x, int64_t others) {
+                            bool from_left, const float *b, float *x, int64_t others) {
     start(work);
-    return took(work, ALGEBRA, real->solve(work, l, size, block, from_left, x, others));
+    return took(work, ALGEBRA, real->solve(work, l, size, block, from_left, b, x, others));
 }
 
 static rb_error timed_fields(rb_device_work *work, const rb_device_fields *fields) {
@@ -289,8 +289,7 @@ static void compare(const kind *kind, int64_t units, rb_source *source) {
 /* ---- what the device can do ---- */
 
 static double sgemm(int64_t n, int64_t m, int64_t l) {
-    rb_device_shape shape = {
-        .size = sizeof shape, .samples = n, .features = m, .units = l};
+    rb_device_shape shape = {.size = sizeof shape, .samples = n, .features = m, .units = l};
     rb_device_work *work;
     float *zeros = calloc((size_t)(m * l), sizeof *zeros);
     double best = INFINITY;

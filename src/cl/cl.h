@@ -190,9 +190,9 @@ rb_error cl_occupied(rb_device_work *work, const uint8_t *marks, int64_t least, 
                      int64_t *full);
 void cl_take_next(cl_work *w); /* samples that have gone up are those at hand */
 /* A B over the samples, which are the rows of b and those of a, if it is across, else its columns;
- * slice by slice at once, `slice` values apart in c, added to what is there or in its place. */
+ * slice by slice at once, added to what is in c or in its place. */
 void cl_sum_products(cl_work *w, cl_matrix a, size_t rows, cl_matrix b, size_t columns, bool adds,
-                     cl_matrix c, size_t slice);
+                     int c);
 /* The sum of so many slices of a buffer, here. */
 void cl_take_sum(cl_work *w, int buffer, size_t slices, size_t values, float *to);
 

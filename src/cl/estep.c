@@ -253,19 +253,19 @@ static CLBlastTranspose side(cl_matrix matrix) {
 }
 
 void cl_sum_products(cl_work *w, cl_matrix a, size_t rows, cl_matrix b, size_t columns, bool adds,
-                     cl_matrix c, size_t slice) {
+                     int c) {
     float beta = adds ? 1 : 0;
     if (w->err) return;
     if (w->slices == 1) {
-        cl_multiply(w, rows, columns, w->ld, 1, a, b, beta, c);
+        cl_multiply(w, rows, columns, w->ld, 1, a, b, beta, (cl_matrix){c, false, 0, columns});
         return;
     }
     cl_try(w,
            CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, side(a), side(b), rows, columns,
-                                      w->ld / w->slices, 1, w->buffers[a.buffer], a.from, a.ld,
-                                      next_slice(w, a, a.across), w->buffers[b.buffer], b.from,
-                                      b.ld, next_slice(w, b, !b.across), beta, w->buffers[c.buffer],
-                                      c.from, c.ld, slice, w->slices, &w->queue, NULL),
+                                      w->ld / w->slices, 1, w->buffers[a.buffer], 0, a.ld,
+                                      next_slice(w, a, a.across), w->buffers[b.buffer], 0, b.ld,
+                                      next_slice(w, b, !b.across), beta, w->buffers[c], 0, columns,
+                                      rows * columns, w->slices, &w->queue, NULL),
            "a product");
 }
 
@@ -277,20 +277,12 @@ void cl_take_sum(cl_work *w, int c, size_t slices, size_t values, float *to) {
 
 static void sum_u(cl_work *w) {
     cl_sum_products(w, (cl_matrix){CL_SAMPLES, true, 0, w->m}, w->m,
-                    (cl_matrix){CL_CODES, true, 0, w->ld}, w->l, w->adds,
-                    (cl_matrix){CL_U, false, 0, w->l}, w->m * w->l);
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, w->l, w->adds, CL_U);
 }
 
-/* The lower triangle and what is beside it: by two bands of columns. */
 static void sum_s(cl_work *w) {
-    enum { EVEN = 128 };
-    size_t band = w->l > 4 * EVEN ? (w->l / 2 + EVEN - 1) / EVEN * EVEN : w->l;
-    for (size_t first = 0; first < w->l; first += band) {
-        size_t rows = w->l - first, from = first * w->ld;
-        cl_sum_products(w, (cl_matrix){CL_CODES, false, from, w->ld}, rows,
-                        (cl_matrix){CL_CODES, true, from, w->ld}, rows < band ? rows : band,
-                        w->adds, (cl_matrix){CL_S, false, first * w->l + first, w->l}, w->l * w->l);
-    }
+    cl_sum_products(w, (cl_matrix){CL_CODES, false, 0, w->ld}, w->l,
+                    (cl_matrix){CL_CODES, true, 0, w->ld}, w->l, w->adds, CL_S);
 }
 
 rb_error cl_add(rb_device_work *work) {

@@ -141,8 +141,7 @@ rb_error cl_posterior_sums(rb_device_work *work, const rb_device_posteriors *to)
     if (to->products) {
         if (maximum) sum_shares(w);
         cl_sum_products(w, (cl_matrix){maximum ? CL_LINEAR : CL_CODES, true, 0, w->l}, w->l,
-                        (cl_matrix){CL_SAMPLES, false, 0, w->m}, w->m, maximum,
-                        (cl_matrix){CL_U, false, 0, w->m}, w->l * w->m);
+                        (cl_matrix){CL_SAMPLES, false, 0, w->m}, w->m, maximum, CL_U);
         cl_take_sum(w, CL_U, maximum ? w->walks : w->slices, w->l * w->m, to->products);
     }
     if (to->weights) cl_take_sum(w, CL_S, w->walks, w->l * w->m, to->weights);
