@@ -7,7 +7,8 @@ memory's bandwidth, whichever is longer. A kernel starts in 10 microseconds; par
 processor's part, factorisations and M-step, is left out.
 
 Of causes (linca, mca: --max-active 3) sums over states are walks of 64 slices of the samples: a step waits for memory,
-a microsecond for the pairs of a sample, a tenth of one for the shares of a state.
+a microsecond for the pairs of a sample, 1.4 for the shares of a state, as an H200 did. Energies of states by the largest
+field took it the time of 150 operations a feature.
 """
 import argparse
 from math import comb
@@ -45,9 +46,9 @@ def seconds_of_causes(device, n, m, h, candidates, largest):
     sets = sum(comb(candidates, k) for k in range(4))
     time = 15 * START + seconds_of_products([(n, h, m), (h, m, n)], device)
     time += 4 * n * (8 * h + 5 * sets + 2 * candidates**2) / (memory * 1e9)
-    time += n / WALKS * (sets * 1e-7 if largest else 1e-6)
+    time += n / WALKS * (sets * 1.4e-6 if largest else 1e-6)
     if largest:
-        time += 12 * n * sets * m / (tera * 1e12 * SHARE)
+        time += 150 * n * sets * m / (tera * 1e12 * SHARE)
     return time + (4 * (3 * h * m if largest else 2 * (h * m + h * h)) + (9 if largest else 5) * n) / (bus * 1e9)
 
 

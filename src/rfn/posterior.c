@@ -55,7 +55,7 @@ static void weigh_strip(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct weighing *g = arg;
     rb_dense w = g->parameters->loadings, work = g->work;
-    struct bands strips = rb_cut_wide(w.rows);
+    struct bands strips = rb_cut(w.rows, RFN_BANDS);
     int64_t first = rb_band_start(strips, index), count = rb_band_size(strips, index);
     void (*scale)(int64_t, double, const void *, void *) = rb_kernels_of(g->ctx)->of[w.type].scale;
     for (int64_t k = first; k < first + count; k++) {
@@ -68,7 +68,7 @@ static void weigh_strip(void *arg, int64_t index, int worker) {
 static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool root,
                        rb_dense work) {
     struct weighing weighing = {ctx, parameters, root, work};
-    rb_parallel(ctx, rb_cut_wide(work.rows).count, weigh_strip, &weighing);
+    rb_parallel(ctx, rb_cut(work.rows, RFN_BANDS).count, weigh_strip, &weighing);
 }
 
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work) {
