@@ -1,7 +1,8 @@
 /* Fits on a device of OpenCL and on the processor, and where the time of an iteration on the device
  * goes. One process, on the public headers:
  *
- *     device [-d DEVICE] [-m FEATURES] [-k UNITS] [-c CAUSES] [-a THREADS] [-t SECONDS] [SAMPLES]...
+ *     device [-d DEVICE] [-m FEATURES] [-k UNITS] [-c CAUSES] [-a THREADS] [-t SECONDS]
+ *            [SAMPLES]...
  *
  * -a: all threads; -t: a fit on the processor takes no more. First, whole small fits are compared.
  * Seconds per iteration are medians. Those of the parts are of a second fit, which waits after each

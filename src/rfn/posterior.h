@@ -47,8 +47,8 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
 /* Into so many bands rows are cut that cost little each. */
 enum { RFN_BANDS = 16 };
 
-/* Of symmetric matrices by their lower triangles: B += A, then mirrored; and <A, B>. A of no rows is
- * the identity, as the matrices of a plain prior. */
+/* Of symmetric matrices by their lower triangles: B += A, then mirrored; and <A, B>. A of no rows
+ * is the identity, as the matrices of a plain prior. */
 void rfn_add_symmetric(rb_context *ctx, rb_dense a, rb_dense b);
 double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 /* work = Psi^-1 W */
