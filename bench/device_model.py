@@ -4,7 +4,7 @@
 
 Each product takes its operations at a third of the peak, the share that CLBlast reached on an H200, or its bytes at the
 memory's bandwidth, whichever is longer. A kernel starts in 10 microseconds; parameters and moments pass the bus once. The
-processor's part, factorisations and M-step, is left out.
+processor's part, and products and solutions of parameters, are left out.
 
 Of causes (linca, mca: --max-active 3) sums over states are walks of 64 slices of the samples: a step waits for memory,
 a microsecond for the pairs of a sample, 1.4 for the shares of a state, as an H200 did. Energies of states by the largest

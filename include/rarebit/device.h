@@ -169,8 +169,8 @@ typedef struct rb_device {
     rb_error (*product)(rb_device_work *work, const rb_device_product *product);
     rb_error (*solve)(rb_device_work *work, const float *l, int64_t size, int64_t block,
                       bool from_left, const float *b, float *x, int64_t others);
-    /* Until NULL is kept the values of this matrix stay what they are: as an operand of `product`,
-     * as B, X or the weights of `linear` it needs to move once. Of two matrices at most. */
+    /* Until NULL is kept nothing but `solve`, as its X, changes this matrix (m x l): as an operand
+     * of `product`, as B or as weights of `linear` it need not move again. Two at most. */
     rb_error (*keep)(rb_device_work *work, const float *matrix);
     /* Returns when all that was begun is done: for who measures. */
     rb_error (*wait)(rb_device_work *work);

@@ -18,7 +18,7 @@ extern "C" {
  * rb_options_free. One that names a file of numbers has its name: who reads the file hands it to
  * rb_options_set_matrix. Those of checkpoints, and max-time, are not among them: bits do not depend
  * on them. RB_ERROR_ARGUMENT: the model was made by a version that had other options, or by a
- * method that the context does not know. */
+ * method that the context does not know. RB_ERROR_UNSUPPORTED: a stack or a net. */
 RB_API rb_error rb_model_options(rb_context *context, const rb_model *model, rb_options **options);
 
 /* Fits again with such options.

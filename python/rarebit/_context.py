@@ -27,7 +27,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
 Callback = Callable[[Progress], Optional[bool]]
 
 # Packages whose lines no warning is to name.
-AROUND = ("rarebit", "sklearn", "contextlib")
+AROUND = ("rarebit", "sklearn", "joblib", "contextlib")
 
 
 def python_names(message: str) -> str:

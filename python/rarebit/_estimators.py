@@ -340,9 +340,9 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             source = ArraySource(validate(self, X, reset))
             if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
                 source.feature_names = list(self.feature_names_in_)
-            index = getattr(X, "index", None)
-            if index is not None and getattr(index, "dtype", None) == object:  # names, no numbers
-                source.sample_names = list(index)
+            names = list(X.index) if hasattr(X, "columns") and hasattr(X, "index") else []
+            if names and all(isinstance(name, str) for name in names):
+                source.sample_names = names
         elif reset:
             self.n_features_in_ = source.shape[1]
             self.__dict__.pop("feature_names_in_", None)

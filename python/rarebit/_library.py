@@ -374,7 +374,7 @@ core, path = _core()
 @functools.lru_cache(maxsize=None)
 def _beside(name: str) -> tuple[Optional[ctypes.CDLL], str]:
     """A library beside the core, looked for when it is needed: the system's takes a while to be
-    found. In a wheel the loader knows librarebit-io, which others need, once it is there."""
+    found. In a wheel nets and media find librarebit-io only once it is loaded."""
     found = _load(name, BESIDE[name][0])
     if found[0] is None and name in ("rarebit-nets", "rarebit-media") and has_io():
         found = _load(name, BESIDE[name][0])

@@ -259,5 +259,6 @@ def test_warnings_name_the_line_of_the_caller(X):
     with pytest.warns(UserWarning) as told:
         rfn = RFN(3, iterations=5).fit(X)
         make_pipeline(StandardScaler(), RFN(12, iterations=2, precision="float32")).fit(X)
+        make_pipeline(RFN(12, iterations=2, precision="float32"), StandardScaler()).fit(X)
         rarebit.pl.history(rfn)
     assert {one.filename for one in told} == {__file__}, [(one.filename, one.message) for one in told]

@@ -146,7 +146,8 @@ bool rb_device_multiplies(rb_context *ctx, double alpha, rb_dense a, rb_side op_
                           rb_side op_b, double beta, rb_dense c);
 bool rb_device_solves(rb_context *ctx, rb_dense l, int64_t block, bool from_left, rb_dense b,
                       rb_dense x);
-/* A matrix of float32 stays what it is until NULL is kept: rb_device. */
+/* Lets a device, if there is one, keep a copy of loadings or filter until NULL: `keep` of
+ * rarebit/device.h. */
 void rb_device_keep(rb_context *ctx, const void *matrix);
 
 /* Moments of a block of samples in one round of tasks: U += alpha V'M (features x units) and the

@@ -121,7 +121,7 @@ static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block,
     struct halves part = halve(a);
     int64_t failed = factor(ctx, part.first, first, block, log_det);
     if (failed >= 0) return failed;
-    /* Beside a device threads have little else to do. */
+    /* While a device waits for it, narrow bands keep more threads busy. */
     int64_t rows = part.below.rows;
     struct division division = {part.first, part.below,
                                 ctx->work ? rb_cut(rows, 8) : rb_cut_wide(rows)};

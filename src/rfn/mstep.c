@@ -223,7 +223,7 @@ static rb_error update(rb_context *ctx, rfn_fit *fit) {
     rb_dense w = fit->parameters.loadings, s = fit->moments.s;
     struct rows rows = {ctx, fit, options->mstep == RB_RFN_MSTEP_NEWTON, rfn_shrinks(fit)};
     rows.prepared = rows.newton && prepare_all(ctx, fit);
-    rb_device_keep(ctx, NULL);
+    rb_device_keep(ctx, NULL); /* loadings change from here on */
     bool halves = rows.newton && !rows.prepared;
     scale_diagonal(s, halves ? 0.5 : 1);
     rows.bands = rows.prepared ? rb_cut(w.rows, RFN_BANDS) : rb_cut_wide(w.rows);

@@ -44,7 +44,7 @@ void rfn_project_across(const rb_context *ctx, const rb_block *block, int64_t fi
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
 /* bias, from Sigma and the prior; and linear */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
-/* Into so many bands rows are cut that cost little each. */
+/* Bands for loops over rows that cost little. */
 enum { RFN_BANDS = 16 };
 
 /* Of symmetric matrices by their lower triangles: B += A, then mirrored; and <A, B>. A of no rows

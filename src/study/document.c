@@ -81,7 +81,7 @@ const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
     return bears ? row->class_name : NULL;
 }
 
-/* What is given beside the samples is of these. */
+/* Labels and covariates have a row for each sample. */
 static rb_error check_count(rb_context *ctx, const rb_document *d, const rb_covariates *table,
                             const char *what) {
     int64_t count = rb_source_samples(d->source);

@@ -75,7 +75,8 @@ rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **o
     *options = NULL;
     if (!model->method->mstep)
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "a %s has layers with options of their own: make it again as it was made",
+                       "a %s is not fitted by one set of options; give the commands that made it "
+                       "again",
                        model->method->name);
     rb_error err = rb_options_recall(ctx, model, value_again, options);
     /* Restarts after the best one were not whole, or not better. */

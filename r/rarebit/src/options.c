@@ -103,7 +103,7 @@ static rb_error set(options_object *o, const char *name, SEXP value) {
     return rb_options_set(context(), o->options, name, text);
 }
 
-/* An option that is not there, as R spells it. */
+/* The library would spell the name its own way. */
 static void refuse_unknown(const options_object *o, const char *name) {
     char spelt[64];
     if (rb_options_get(o->options, name, NULL, 0) >= 0) return;

@@ -10,7 +10,7 @@ test_that("a stack is layers on layers", {
   expect_identical(dim(coef(stack)), c(24L, 3L))
   expect_identical(nrow(fit_history(stack)), 20L)
   expect_error(fit_stack(x, c(6, 3), iterations = c(1, 2, 3)), "iterations|units")
-  expect_error(rerun(stack), "a stack has layers with options of their own")
+  expect_error(rerun(stack), "a stack is not fitted by one set of options")
   told <- 0
   quiet(fit_stack(x, c(3, 2), iterations = 2, callback = function(p) told <<- told + 1))
   expect_identical(told, 4)
