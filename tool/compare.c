@@ -1,8 +1,12 @@
 /* rarebit compare: which units of a model another model, or another cohort, has as well. */
 #include "tool.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+static const double FOUND = 0.05; /* of q-values: rb_replication_found */
 
 static const rb_option compare_options[] = {
     {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
@@ -13,6 +17,18 @@ static const rb_option compare_options[] = {
 };
 
 /* ---- two models ---- */
+
+/* Of the units that are found again: a p-value says only that a correlation is not 0. */
+typedef struct correlations {
+    double low, high;
+    char text[64];
+} correlations;
+
+static void note_correlation(correlations *c, double correlation) {
+    c->low = c->text[0] ? fmin(c->low, correlation) : correlation;
+    c->high = c->text[0] ? fmax(c->high, correlation) : correlation;
+    snprintf(c->text, sizeof c->text, " correlate by %.2f to %.2f", c->low, c->high);
+}
 
 static int tell_models(invocation *call, const rb_replication *r) {
     table_answer answer = {
@@ -27,9 +43,17 @@ static int tell_models(invocation *call, const rb_replication *r) {
     report("%lld features in common%s", (long long)r->n_features,
            r->no_signs ? "; correlations are compared without signs" : "");
     int status = table_deliver(call, &answer, NULL);
-    report("%lld of %lld units are found in the other model (q-value at most 0.05, and the most "
-           "similar unit is the partner)%s",
-           (long long)rb_replication_found(r), (long long)r->n_units,
+    correlations found = {0};
+    int64_t living = 0;
+    for (int64_t j = 0; j < r->n_units; j++) {
+        living += r->units[j].best >= 0;
+        if (r->units[j].q_value <= FOUND && r->units[j].partner == r->units[j].best)
+            note_correlation(&found, r->units[j].partner_correlation);
+    }
+    report("%lld of %lld living units are found in the other model (q-value at most 0.05, and the "
+           "most similar unit is the partner)%s%s%s",
+           (long long)rb_replication_found(r), (long long)living, found.text[0] ? "; loadings" : "",
+           found.text,
            r->same_data ? ": both models are of the same data, so that this is no replication; "
                           "units of noise come back as well"
                         : "");
@@ -73,10 +97,20 @@ static int tell_cohorts(invocation *call, const rb_cohorts *r) {
         .shown = "unit active_a explained_a correlation_a p_value_a q_value_a active_b "
                  "explained_b correlation_b p_value_b q_value_b correlation"};
     int status = table_deliver(call, &answer, NULL);
-    report("%lld of %lld units explain more than independent features in both (q-value at most "
-           "0.05); 'rarebit modules --permutations N --null encode' on a cohort also tests them "
-           "against correlated features",
-           (long long)rb_cohorts_found(r), (long long)r->n_units);
+    correlations found = {0};
+    int64_t living = 0;
+    for (int64_t j = 0; j < r->n_units; j++) {
+        const rb_cohort_unit *a = &r->units[0][j], *b = &r->units[1][j];
+        living += a->active > 0 || b->active > 0;
+        if (a->q_value <= FOUND && b->q_value <= FOUND && !isnan(r->correlation[j]))
+            note_correlation(&found, r->correlation[j]);
+    }
+    report(
+        "%lld of %lld living units explain more than independent features in both (q-value at most "
+        "0.05)%s%s; 'rarebit modules --permutations N --null encode' on a cohort also tests "
+        "them against correlated features",
+        (long long)rb_cohorts_found(r), (long long)living,
+        found.text[0] ? "; their loadings in the two" : "", found.text);
     return status;
 }
 

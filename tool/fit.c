@@ -41,6 +41,7 @@ typedef struct watch {
     fit_log log;
     int64_t seed;
     bool seed_said; /* once there is an iteration: a fit that is refused has used none */
+    int64_t spare;  /* units of a consensus that are no modules */
 } watch;
 
 static void say_seed(watch *w) {
@@ -179,6 +180,18 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return err;
 }
 
+/* Fits of the same samples agree on what these have by chance, too. 0: the model tells no modules. */
+static int64_t count_spare(const invocation *call, const rb_model *model, rb_source *source) {
+    rb_modules *modules = NULL;
+    if (rb_model_status(model) == RB_STATUS_STOPPED || !rb_modules_possible(model)) return 0;
+    rb_error err = rb_modules_find(call->ctx, model, source, NULL, &modules);
+    int64_t spare = err ? 0 : rb_model_units(model);
+    for (int64_t r = 0; !err && r < rb_modules_called(modules); r++)
+        spare -= !rb_modules_other_side(modules, r);
+    rb_modules_free(modules);
+    return spare;
+}
+
 /* Fits, and writes the model to out->path. */
 static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
                            const rb_model *start, rb_model **model) {
@@ -186,6 +199,7 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     rb_error err = option_flag(call, "consensus")
                        ? rb_fit_consensus(call->ctx, call->options, source, model)
                        : rb_fit(call->ctx, call->options, source, start, model);
+    if (!err && option_flag(call, "consensus")) w->spare = count_spare(call, *model, source);
     processes_parted();
     watch_end(call);       /* what is left is to write the model */
     if (!err) say_seed(w); /* a fit that goes on may have been at its end */
@@ -242,13 +256,16 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
 }
 
 /* What is said and checked once the model is written; what to do next comes last. */
-static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target,
+static int finish(const invocation *call, const rb_model *model, const watch *w, const char *target,
                   int logged) {
     int status = interrupt_status();
     if (option_flag(call, "consensus"))
         report_consensus(model, option_integer(call, "units"));
     else
-        summarise(call, model, goes_on);
+        summarise(call, model, w->log.goes_on);
+    if (w->spare > 0)
+        report("%lld of the units are no modules: spare, which noise may give, or background",
+               (long long)w->spare);
     if (rb_model_status(model) == RB_STATUS_STOPPED && option_flag(call, "consensus")) {
         report_error("interrupted after %s fits; the consensus of these was written",
                      rb_model_attribute(model, "consensus_models"));
@@ -316,7 +333,7 @@ static int run(invocation *call) {
     if (!status && processes_lead()) {
         remove_checkpoint(option_text(call, "checkpoint"), model);
         int told = report_profile(call);
-        status = finish(call, model, w.log.goes_on, target, logged);
+        status = finish(call, model, &w, target, logged);
         status = status ? status : told;
     }
     rb_model_free(model);

@@ -82,6 +82,16 @@ def batches(rng):
     return found
 
 
+def groups(rng):
+    """Each sample is in one of four groups of unequal size, each with 40 features of its own."""
+    x, of, modules = normal(rng, 120, 300), rng.choice(4, 120, p=[0.4, 0.3, 0.2, 0.1]), []
+    for g in range(4):
+        columns = rng.choice(300, 40, False)
+        x[np.ix_(of == g, columns)] += 2 * rng.uniform(0.7, 1.3, 40)
+        modules.append((np.flatnonzero(of == g), columns))
+    return Set(x, modules)
+
+
 def types(rng):
     """Counts of cells of types of 46, 30, 20, 3 and 1 %, each with genes of its own."""
     n, m, shares = 400, 400, [0.46, 0.3, 0.2, 0.03, 0.01]
@@ -111,11 +121,12 @@ KINDS = {
     "three strong": lambda rng: plant(rng, normal(rng, 100, 200), np.full(3, 5.0), signed=False),
     "eight": lambda rng: plant(rng, heavy(rng, 200, 200), medium(rng, 8)),
     "sample effect": sample_effect,
+    "groups": groups,
     "types": types,
     "wide": lambda rng: plant(rng, normal(rng, 60, 5000), np.full(5, 3.0), features=(0.005, 0.03)),
     "tall": lambda rng: plant(rng, normal(rng, 3000, 60), np.full(5, 3.0), features=(0.1, 0.2)),
 }
-CONFIRMED_ONLY = ["three strong", "eight", "sample effect", "types", "wide", "tall"]
+CONFIRMED_ONLY = ["three strong", "eight", "sample effect", "groups", "types", "wide", "tall"]
 
 
 

@@ -4,8 +4,8 @@
  * (features x units), U = X'H, S = H'H and G = W'W:
  *     without unit j the squared error |X - H W'|^2 grows by
  *         2 (u_j' w_j - sum_l S_jl G_jl) + S_jj G_jj;
- *     least squares of X on H and an intercept gives the loadings U_c S_c^-1, U_c and S_c being
- *         centred, of the units that are ever active.
+ *     least squares of X on H and a constant gives the loadings U_c S_c^-1, U_c and S_c being
+ *         centred (RB_RESTING), of the units that are ever active.
  * Codes are projections onto W: in pure noise, too, least squares finds loadings that are like W.
  * The chance is therefore counted in data of the same values whose features are permuted each by
  * itself, and which are encoded again.
@@ -44,7 +44,7 @@ typedef struct cohort {
     int64_t n;
     rb_dense values, permuted; /* n x features in use, of the model's type */
     double squares;            /* of all values */
-    double *means;             /* features */
+    double *means;             /* features, those that rest among the samples (RB_RESTING) */
     bool *varies;              /* features */
     double *profile;           /* features x units; NaN: never active */
     double *observed;          /* units */
@@ -164,11 +164,23 @@ static rb_error look_at(rb_context *ctx, cohort *c) {
                                (long long)i);
             }
             c->squares += value * value;
-            c->means[k] += value / (double)c->n;
+            c->means[k] += value / (double)(c->n + RB_RESTING);
             c->varies[k] = c->varies[k] || value != rb_dense_get(c->values, 0, k);
         }
     }
     return RB_OK;
+}
+
+/* Samples that rest have the median. */
+static rb_error add_resting(rb_context *ctx, cohort *c) {
+    rb_scratch scratch = {.ctx = ctx};
+    double *values = rb_take(&scratch, c->n, sizeof *values);
+    for (int64_t k = 0; values && k < c->values.cols; k++) {
+        for (int64_t i = 0; i < c->n; i++)
+            values[i] = rb_dense_get(c->values, i, k);
+        c->means[k] += RB_RESTING / (double)(c->n + RB_RESTING) * rb_quantile_in(values, c->n, 0.5);
+    }
+    return rb_scratch_end(&scratch);
 }
 
 static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *source,
@@ -194,7 +206,8 @@ static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *s
     while (rb_feed_next(ctx, feed, rb_block_size(BLOCK_CELLS, m, n), &block, &err))
         rb_block_rows(&block, 0, rb_dense_rows(c->values, block.first, block.n_samples));
     rb_feed_free(feed);
-    return err ? err : look_at(ctx, c);
+    err = err ? err : look_at(ctx, c);
+    return err ? err : add_resting(ctx, c);
 }
 
 /* ---- permutations ---- */
@@ -231,17 +244,18 @@ static rb_error permute(work *w, cohort *c, int which, const rb_replication_opti
 
 /* Of the active units, whose indices are `used`; the others get NaN. */
 static rb_error find_profile(work *w, const cohort *c) {
-    int64_t q = w->units, n = c->n, count = 0;
+    int64_t q = w->units, count = 0;
+    double n = (double)(c->n + RB_RESTING);
     rb_scratch scratch = {.ctx = w->ctx};
     int64_t *used = rb_take(&scratch, q, sizeof *used);
     double *a = rb_take(&scratch, q * q, sizeof *a), *b = rb_take(&scratch, w->m * q, sizeof *b);
     if (scratch.err) return rb_scratch_end(&scratch);
     const double *h = w->sums.codes, *s = w->sums.s;
     for (int64_t j = 0; j < q; j++)
-        if (s[j * q + j] - h[j] * h[j] / (double)n > 1e-9 * s[j * q + j]) used[count++] = j;
+        if (s[j * q + j] - h[j] * h[j] / n > 1e-9 * s[j * q + j]) used[count++] = j;
     for (int64_t i = 0; i < count; i++) {
         for (int64_t l = 0; l < count; l++)
-            a[i * count + l] = s[used[i] * q + used[l]] - h[used[i]] * h[used[l]] / (double)n;
+            a[i * count + l] = s[used[i] * q + used[l]] - h[used[i]] * h[used[l]] / n;
         a[i * count + i] *= 1 + 1e-9; /* units that are the same share what they explain */
         for (int64_t k = 0; k < w->m; k++)
             b[k * count + i] = w->sums.u[k * q + used[i]] - c->means[k] * h[used[i]];

@@ -8,7 +8,7 @@ typedef struct rb_recode rb_recode;
 
 struct rb_refit {
     rb_scratch memory; /* of all arrays, those of the recoding too */
-    int64_t n_samples;
+    int64_t n_samples, resting;
     rb_dense products;     /* V'mu, features x units */
     rb_dense moments;      /* mu'mu, lower triangle */
     double *sums;          /* of each feature */
@@ -19,7 +19,8 @@ struct rb_refit {
     rb_recode *recode; /* NULL: codes are those of the model */
 };
 
-/* Codes have means, and values too; here are the sums without them. */
+/* Codes have means, and values too; here are the sums without them, of so many samples. */
+double rb_held_samples(const rb_refit *r);
 double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b);
 double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit);
 

@@ -2,7 +2,8 @@
  *
  * Symbols: those of members_test.c; F_j the features of unit j, l_k the units that feature k is of.
  *
- * Each feature is fitted by least squares to the codes z of its own units alone, with a constant:
+ * Each feature is fitted by least squares to the codes z of its own units alone, with a constant
+ * (modules.h):
  *     b_k = (Z_k'Z_k)^-1 Z_k'v_k,  a_k = mean v_k - b_k' mean z,
  *     psi_k = |v_k - Z_k b_k|^2 / (n - 1 - l_k)
  * from the sums that are there. Then z of a sample minimises
@@ -71,7 +72,7 @@ struct feature_fit {
 /* b, psi and the constant of a feature. */
 static void fit_feature(const rb_refit *first, rb_recode *r, const bool *belongs, int64_t k,
                         const struct feature_fit *f) {
-    double n = (double)first->n_samples, mean = first->sums[k] / n;
+    double n = rb_held_samples(first), mean = first->sums[k] / n;
     double square = first->squares[k] - first->sums[k] * mean, rest = square;
     int64_t own = 0;
     for (int64_t j = 0; j < r->count; j++)
@@ -91,7 +92,8 @@ static void fit_feature(const rb_refit *first, rb_recode *r, const bool *belongs
         mean -= f->b[a] * first->code_sums[u] / n / r->rms[f->own[a]];
         rb_dense_set(r->loadings, k, f->own[a], f->b[a]);
     }
-    r->noise[k] = fmax(fmax(rest, LEAST_NOISE * square) / fmax(n - 1 - (double)own, 1), DBL_MIN);
+    r->noise[k] = fmax(
+        fmax(rest, LEAST_NOISE * square) / fmax((double)(first->n_samples - 1 - own), 1), DBL_MIN);
     for (int64_t a = 0; a < own; a++) {
         r->has[f->own[a]] = true;
         rb_dense_set(r->weighted, k, f->own[a], f->b[a] / r->noise[k]);
@@ -112,7 +114,8 @@ static rb_error fit_features(rb_context *ctx, const rb_refit *first, rb_recode *
 
 rb_error rb_refit_recode(rb_context *ctx, const rb_refit *first, const rb_tested_units *units,
                          const bool *belongs, bool nonnegative, rb_refit **refit) {
-    rb_error err = rb_refit_new(ctx, first->products.rows, first->products.cols, refit);
+    rb_error err =
+        rb_refit_new(ctx, first->products.rows, first->products.cols, first->resting, refit);
     if (err) return err;
     err = recode_new(&(*refit)->memory, first->products.rows, units->count, &(*refit)->recode);
     rb_recode *r = (*refit)->recode;

@@ -6,8 +6,8 @@
  *
  * Features. Each feature is fitted anew to the codes of all units, with a constant, by least
  * squares:
- *     b_k = G^-1 Z'v_k,  G = Z'Z,  both centred,  s_kj^2 = (G^-1)_jj |v_k - Z b_k|^2 / (n - l - 1),
- * and tested against a smallest effect of c root, for however small an effect is, with enough
+ *     b_k = G^-1 Z'v_k,  G = Z'Z,  s_kj^2 = (G^-1)_jj |v_k - Z b_k|^2 / (n - l - 1),
+ * centred as if there were resting samples, too (modules.h), and tested against a smallest effect of c root, for however small an effect is, with enough
  * samples it differs from 0:
  *     p_kj = P(T > (|b_kj| - c root) / s_kj) + P(T > (|b_kj| + c root) / s_kj)
  * with T of Student's t, n - l - 1 degrees of freedom (D. J. McCarthy, G. K. Smyth, "Testing
@@ -59,11 +59,13 @@ void rb_refit_free(rb_refit *r) {
     rb_free(r);
 }
 
-rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_refit **out) {
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, int64_t resting,
+                      rb_refit **out) {
     rb_refit *r = *out = rb_alloc_zero(ctx, 1, sizeof *r);
     if (!r) return RB_ERROR_MEMORY;
     rb_scratch *m = &r->memory;
     m->ctx = ctx;
+    r->resting = resting;
     r->sums = rb_take(m, n_features, sizeof *r->sums);
     r->squares = rb_take(m, n_features, sizeof *r->squares);
     r->code_sums = rb_take(m, n_units, sizeof *r->code_sums);
@@ -131,14 +133,22 @@ double rb_refit_rms(const rb_refit *r, int64_t unit) {
     return sqrt(rb_dense_get(r->moments, unit, unit) / (double)r->n_samples);
 }
 
-double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b) {
+static double moment_of(const rb_refit *r, int64_t a, int64_t b, double samples) {
     double sum = rb_dense_get(r->moments, a > b ? a : b, a > b ? b : a);
-    return sum - r->code_sums[a] * r->code_sums[b] / (double)r->n_samples;
+    return sum - r->code_sums[a] * r->code_sums[b] / samples;
+}
+
+double rb_held_samples(const rb_refit *r) {
+    return (double)(r->n_samples + r->resting);
+}
+
+double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b) {
+    return moment_of(r, a, b, rb_held_samples(r));
 }
 
 double rb_refit_correlation(const rb_refit *r, int64_t a, int64_t b) {
-    double squares = rb_centred_moment(r, a, a) * rb_centred_moment(r, b, b);
-    return squares > 0 ? rb_centred_moment(r, a, b) / sqrt(squares) : 0;
+    double n = (double)r->n_samples, squares = moment_of(r, a, a, n) * moment_of(r, b, b, n);
+    return squares > 0 ? moment_of(r, a, b, n) / sqrt(squares) : 0;
 }
 
 int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
@@ -149,7 +159,7 @@ int64_t rb_refit_freedom(const rb_refit *r, int64_t n_units) {
 
 double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit) {
     return rb_dense_get(r->products, k, unit) -
-           r->sums[k] * r->code_sums[unit] / (double)r->n_samples;
+           r->sums[k] * r->code_sums[unit] / rb_held_samples(r);
 }
 
 double rb_refit_variance(const rb_refit *r, int64_t k) {
@@ -276,7 +286,7 @@ static void test_unit(void *arg, int64_t unit, int worker) {
 static rb_error residual_variances(rb_context *ctx, const rb_refit *r, const struct testing *t,
                                    double *variances) {
     for (int64_t k = 0; k < t->loadings.rows; k++) {
-        double rest = r->squares[k] - r->sums[k] * r->sums[k] / (double)r->n_samples;
+        double rest = r->squares[k] - r->sums[k] * r->sums[k] / rb_held_samples(r);
         for (int64_t j = 0; j < t->loadings.cols; j++)
             rest -= rb_dense_get(t->loadings, k, j) * rb_dense_get(t->products, k, j);
         if (!isfinite(rest)) {

@@ -106,6 +106,11 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
 
 /* ---- finding ---- */
 
+/* Least squares on codes, with a constant: where units are groups that share all samples among
+ * them, the two cannot be told apart. So it takes as many more samples as this, as if those had
+ * codes of 0 and of each feature the median. */
+enum { RB_RESTING = 20 };
+
 /* What modules are found in. */
 typedef struct rb_modules_input {
     int64_t n_features, n_units;
@@ -117,6 +122,7 @@ typedef struct rb_modules_input {
     bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
+    int64_t resting;     /* RB_RESTING where the medians of features are 0, else 0 */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
@@ -161,7 +167,9 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
 
 /* Sums over samples for a least-squares fit of every feature to the codes of all units. */
 typedef struct rb_refit rb_refit;
-rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, rb_refit **refit);
+/* resting: as of rb_modules_input. */
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, int64_t resting,
+                      rb_refit **refit);
 void rb_refit_free(rb_refit *refit); /* NULL is accepted */
 rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
                       const rb_matrix *codes);

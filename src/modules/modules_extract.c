@@ -156,7 +156,8 @@ static rb_error survey(extraction *e, bool test) {
     const rb_modules_input *input = e->input;
     start_units(e);
     if (!test) return input->walk(input->state, e->ctx, survey_rows, e);
-    rb_error err = rb_refit_new(e->ctx, input->n_features, input->n_units, &e->refit);
+    rb_error err =
+        rb_refit_new(e->ctx, input->n_features, input->n_units, input->resting, &e->refit);
     return err ? err : input->walk_blocks(input->state, e->ctx, survey_block, e);
 }
 

@@ -80,6 +80,7 @@ static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
         .chances = rb_has_chances(model),
         .sparse_loadings = rb_has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
+        .resting = model->preprocess->options.centre == RB_CENTRE_MEDIAN ? RB_RESTING : 0,
         .scale = rb_code_scale(model),
         .walk = give_rows,
         .walk_blocks = give_blocks,

@@ -27,6 +27,16 @@ few="-k 12 --preset biclustering --iterations 60"
     done
 }
 
+# Fits of the same noise agree, too: it is said that its units are no modules.
+awk 'BEGIN { srand(3)
+    for (i = 1; i <= 80; i++) {
+        for (k = 1; k <= 60; k++) printf "%g\t", exp(1.5 * (rand() + rand() + rand() + rand() - 2))
+        print rand() } }' >noise.tsv
+expect 0 fit rfn noise.tsv -k 8 --consensus --seed 1 -o noise.h5
+says "of the units are no modules"
+expect 0 modules noise.h5 noise.tsv -q
+grep -q "(spare)" out || fail "$command: $(cat out)"
+
 # Of models that are there, with codes and without.
 expect 0 consensus m1.h5 m2.h5 m3.h5 --data X.npy -o merged.h5
 says "units of 3 models"

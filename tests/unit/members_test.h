@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17 };
+/* RESTING: samples that least squares take besides, of which values and codes are all 0. */
+enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17, RESTING = 20 };
 
 /* Samples of PLANTED causes, each in two of five samples and on ten features, whose loadings
  * decrease where they are graded; unit 3 is dead. */
@@ -114,6 +115,7 @@ static inline rb_modules_input input_of(example *e) {
                               .loadings = e->loadings,
                               .noise = e->noise,
                               .sparse_codes = e->sparse_codes,
+                              .resting = RESTING,
                               .walk = walk,
                               .walk_blocks = walk_blocks,
                               .state = e};
@@ -198,7 +200,7 @@ static inline void first_test(example *e, double level, rb_membership out) {
     rb_block block = block_of(e, 0, N);
     rb_matrix *codes;
     assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e->codes, L, 1, &codes), RB_OK);
-    assert_int_equal(rb_refit_new(ctx, M, L, &refit), RB_OK);
+    assert_int_equal(rb_refit_new(ctx, M, L, RESTING, &refit), RB_OK);
     assert_int_equal(rb_refit_add(ctx, refit, &block, codes), RB_OK);
     assert_int_equal(rb_refit_features(ctx, refit, &units, level, &out), RB_OK);
     rb_refit_free(refit);

@@ -29,11 +29,12 @@ static void fit_own(const example *e, const bool *own, double *b, double *psi, d
                 for (int c = 0; c < q; c++)
                     gram[a * q + c] += design(e, i, column[a]) * design(e, i, column[c]);
             }
+        gram[q * q - 1] += RESTING; /* the constant comes last */
         invert(q, gram, inverse);
-        psi[k] = 0;
         for (int a = 0; a < q; a++)
             for (int c = 0; c < q; c++)
                 beta[a] += inverse[a * q + c] * right[c];
+        psi[k] = RESTING * pow(beta[q - 1], 2) / (N - q);
         for (int64_t i = 0; i < N; i++) {
             double rest = e->values[i * M + k];
             for (int a = 0; a < q; a++)
@@ -98,7 +99,7 @@ static void codes_anew(void **state) {
         rb_matrix *codes;
         rb_tested_units units = {PLANTED, index, rms, 1};
         assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e.codes, L, 1, &codes), RB_OK);
-        assert_int_equal(rb_refit_new(ctx, M, L, &first), RB_OK);
+        assert_int_equal(rb_refit_new(ctx, M, L, RESTING, &first), RB_OK);
         assert_int_equal(rb_refit_add(ctx, first, &block, codes), RB_OK);
         assert_int_equal(rb_refit_recode(ctx, first, &units, own, nonnegative, &second), RB_OK);
         assert_int_equal(rb_refit_add(ctx, second, &block, codes), RB_OK);

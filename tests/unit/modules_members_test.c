@@ -11,20 +11,21 @@ static double one_tail(double t) {
 static void test_features(const example *e, double effect, double *loadings, double *variances,
                           double *p) {
     enum { Q = PLANTED + 1 };
-    double gram[Q * Q] = {0}, inverse[Q * Q];
+    double gram[Q * Q] = {[Q * Q - 1] = RESTING}, inverse[Q * Q];
     for (int a = 0; a < Q; a++)
         for (int b = 0; b < Q; b++)
             for (int64_t i = 0; i < N; i++)
                 gram[a * Q + b] += design(e, i, a) * design(e, i, b);
     invert(Q, gram, inverse);
     for (int64_t k = 0; k < M; k++) {
-        double right[Q] = {0}, b[Q] = {0}, rest = 0;
+        double right[Q] = {0}, b[Q] = {0};
         for (int a = 0; a < Q; a++)
             for (int64_t i = 0; i < N; i++)
                 right[a] += design(e, i, a) * e->values[i * M + k];
         for (int a = 0; a < Q; a++)
             for (int c = 0; c < Q; c++)
                 b[a] += inverse[a * Q + c] * right[c];
+        double rest = RESTING * pow(b[PLANTED], 2);
         for (int64_t i = 0; i < N; i++) {
             double error = e->values[i * M + k];
             for (int a = 0; a < Q; a++)
@@ -188,6 +189,34 @@ static void every_sample_is_no_module(void **state) {
     rb_modules_free(modules);
 }
 
+/* Groups that share all samples among them: their codes and the constant hardly differ. */
+static void groups_of_all_samples(void **state) {
+    (void)state;
+    static example e;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        rb_draws draws = {.stream = {.seed = 900 + seed}};
+        make_example(&e, seed);
+        for (int64_t i = 0; i < N; i++) {
+            int64_t group = i % PLANTED;
+            for (int64_t j = 0; j < PLANTED; j++)
+                e.codes[i * L + j] = j == group ? 1 + 0.03 * rb_draw_normal(&draws) : 0;
+            for (int64_t k = 0; k < M; k++)
+                e.values[i * M + k] =
+                    e.loadings[k * L + group] * (k / 10 == group) + 0.7 * rb_draw_normal(&draws);
+        }
+        rb_modules *modules = modules_of(&e, 0.1);
+        for (int64_t r = 0; r < PLANTED; r++) {
+            const rb_module *m = rb_modules_get(modules, r);
+            int64_t own = 0;
+            for (int64_t f = 0; f < m->n_features; f++)
+                own += m->features[f].index / 10 == m->unit;
+            assert_true(own >= 9 && m->n_features <= own + 1);
+            assert_int_equal(m->n_samples, N / PLANTED);
+        }
+        rb_modules_free(modules);
+    }
+}
+
 static void measure_in(example *e, double scale) {
     for (int64_t c = 0; c < N * M; c++) {
         e->values[c] *= scale;
@@ -288,7 +317,7 @@ static void equal_units(uint64_t seed) {
     rb_block block = {.n_samples = N, .n_features = M, .dense = {values, N, M, M, RB_FLOAT64}};
     rb_matrix *matrix;
     assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, UNITS, codes, UNITS, 1, &matrix), RB_OK);
-    assert_int_equal(rb_refit_new(ctx, M, UNITS, &refit), RB_OK);
+    assert_int_equal(rb_refit_new(ctx, M, UNITS, 0, &refit), RB_OK);
     assert_int_equal(rb_refit_add(ctx, refit, &block, matrix), RB_OK);
     rb_tested_units units = {UNITS, index, rms, 0.1};
     if (rb_refit_features(ctx, refit, &units, 0.1, &out)) fail_msg("%s", rb_context_error(ctx));
@@ -415,6 +444,7 @@ int main(void) {
         cmocka_unit_test(many_equal_units),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(every_sample_is_no_module),
+        cmocka_unit_test(groups_of_all_samples),
         cmocka_unit_test(units_of_measure),
         cmocka_unit_test(one_feature_does_not_decide),
         cmocka_unit_test(one_of_alike_stays),

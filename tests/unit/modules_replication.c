@@ -319,10 +319,24 @@ static void assert_explained(rb_context *ctx, const rb_model *model, rb_source *
     free(codes);
 }
 
-/* The loadings of least squares: of each feature on all codes and a constant. */
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, int k) {
+    double column[N];
+    for (int i = 0; i < N; i++)
+        column[i] = values[i * FEATURES + k];
+    qsort(column, N, sizeof *column, by_size);
+    return (column[(N - 1) / 2] + column[N / 2]) / 2;
+}
+
+/* The loadings of least squares: of each feature on all codes and a constant, with RESTING more
+ * samples that have its median and no code. */
 static void regress(rb_context *ctx, const rb_model *model, rb_source *source, const double *values,
                     double profile[CAUSES][FEATURES]) {
-    enum { TERMS = CAUSES + 1 };
+    enum { TERMS = CAUSES + 1, RESTING = 20 };
     double *codes = fixture_codes(ctx, model, source);
     double squares[TERMS * TERMS] = {0}, products[FEATURES * TERMS] = {0};
     for (int i = 0; i < N; i++) {
@@ -334,6 +348,9 @@ static void regress(rb_context *ctx, const rb_model *model, rb_source *source, c
                 products[k * TERMS + s] += x[s] * values[i * FEATURES + k];
         }
     }
+    squares[TERMS * TERMS - 1] += RESTING;
+    for (int k = 0; k < FEATURES; k++)
+        products[k * TERMS + CAUSES] += RESTING * median(values, k);
     assert_true(rb_solve_small(TERMS, squares, FEATURES, products));
     for (int j = 0; j < CAUSES; j++)
         for (int k = 0; k < FEATURES; k++)

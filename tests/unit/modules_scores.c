@@ -99,7 +99,7 @@ static void by_definition(void **state) {
         rb_tested_units units = {PLANTED, index, rms, 1};
         rb_modules_input input = input_of(&e);
         assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, L, e.codes, L, 1, &codes), RB_OK);
-        assert_int_equal(rb_refit_new(ctx, M, L, &refit), RB_OK);
+        assert_int_equal(rb_refit_new(ctx, M, L, 0, &refit), RB_OK);
         assert_int_equal(rb_refit_add(ctx, refit, &block, codes), RB_OK);
         assert_int_equal(rb_scores_new(ctx, refit, &units, &scores), RB_OK);
         assert_int_equal(walk_blocks(&e, ctx, note, scores), RB_OK);

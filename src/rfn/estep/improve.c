@@ -175,8 +175,8 @@ static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     err = err ? err : rb_check_stop(ctx);
     if (!err && p->certificate < min_certificate) {
         rb_log(ctx, RB_LOG_WARNING,
-               "the codes of the fit may not be optimal, and those of encode and evaluate may "
-               "differ from them: the smallest eigenvalue of P + diag tau is %.3g",
+               "the codes of the fit may not be the best ones, so that encode and evaluate may "
+               "give others for the same samples (certificate %.3g; docs/reference/estep.md)",
                p->certificate);
         raise_multipliers(p, codes);
     }
