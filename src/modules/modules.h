@@ -38,6 +38,8 @@ typedef struct rb_powers {
 void rb_powers_add(rb_powers *powers, double size);
 /* What the best block of so many samples and features of white noise has. */
 double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
+/* Is a unit hardly more than one sample or one feature? */
+bool rb_is_alone(const rb_powers *codes, const rb_powers *loadings);
 /* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
  * divided by the standard deviation of the noise. */
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,

@@ -13,14 +13,15 @@
  *                with nothing. The tenth is for codes and loadings that are drawn towards 0,
  *                and for small modules. Fewer than 100 features are drawn further: units of noise
  *                have at most 0.05 of B at 50, 0.02 at 25.
+ *                So is one with n_z or n_b below 1.5: hardly more than a sample or a feature.
  *   module       neither
- * With the rule test normal scores decide what is spare (scores.c).
+ * With the rule test normal scores decide what else is spare (scores.c).
  */
 #include "modules.h"
 
 #include <math.h>
 
-static const double SPARE = 0.1, FEW_FEATURES = 100;
+static const double SPARE = 0.1, FEW_FEATURES = 100, SEVERAL = 1.5;
 
 void rb_powers_add(rb_powers *p, double size) {
     double square = size * size;
@@ -53,11 +54,16 @@ double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t
            2 * choices(columns, (double)n_features);
 }
 
+bool rb_is_alone(const rb_powers *codes, const rb_powers *loadings) {
+    return number_of(codes) < SEVERAL || number_of(loadings) < SEVERAL;
+}
+
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
                         int64_t n_features) {
     if (is_background(codes, (double)n_samples)) return RB_UNIT_BACKGROUND;
     double shared = (codes->square - codes->largest) * (loadings->square - loadings->largest);
     double most = SPARE * fmin(1, (double)n_features / FEW_FEATURES) *
                   rb_block_of_noise(number_of(codes), n_samples, number_of(loadings), n_features);
-    return shared > 0 && shared > most ? RB_UNIT_MODULE : RB_UNIT_SPARE;
+    bool module = shared > 0 && shared > most && !rb_is_alone(codes, loadings);
+    return module ? RB_UNIT_MODULE : RB_UNIT_SPARE;
 }
