@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double FOUND = 0.05; /* of q-values: rb_replication_found */
@@ -16,19 +15,23 @@ static const rb_option compare_options[] = {
     {0},
 };
 
-/* ---- two models ---- */
-
-/* Of the units that are found again: a p-value says only that a correlation is not 0. */
+/* Those of the loadings of units that are found again: a p-value says only that one is not 0. */
 typedef struct correlations {
     double low, high;
-    char text[64];
+    bool any;
 } correlations;
 
 static void note_correlation(correlations *c, double correlation) {
-    c->low = c->text[0] ? fmin(c->low, correlation) : correlation;
-    c->high = c->text[0] ? fmax(c->high, correlation) : correlation;
-    snprintf(c->text, sizeof c->text, " correlate by %.2f to %.2f", c->low, c->high);
+    c->low = c->any ? fmin(c->low, correlation) : correlation;
+    c->high = c->any ? fmax(c->high, correlation) : correlation;
+    c->any = true;
 }
+
+static void tell_correlations(const correlations *c) {
+    if (c->any) report("their loadings have correlations of %.2f to %.2f", c->low, c->high);
+}
+
+/* ---- two models ---- */
 
 static int tell_models(invocation *call, const rb_replication *r) {
     table_answer answer = {
@@ -48,15 +51,16 @@ static int tell_models(invocation *call, const rb_replication *r) {
     for (int64_t j = 0; j < r->n_units; j++) {
         living += r->units[j].best >= 0;
         if (r->units[j].q_value <= FOUND && r->units[j].partner == r->units[j].best)
-            note_correlation(&found, r->units[j].partner_correlation);
+            note_correlation(&found, r->no_signs ? fabs(r->units[j].partner_correlation)
+                                                 : r->units[j].partner_correlation);
     }
     report("%lld of %lld living units are found in the other model (q-value at most 0.05, and the "
-           "most similar unit is the partner)%s%s%s",
-           (long long)rb_replication_found(r), (long long)living, found.text[0] ? "; loadings" : "",
-           found.text,
+           "most similar unit is the partner)%s",
+           (long long)rb_replication_found(r), (long long)living,
            r->same_data ? ": both models are of the same data, so that this is no replication; "
                           "units of noise come back as well"
                         : "");
+    tell_correlations(&found);
     return status;
 }
 
@@ -101,16 +105,15 @@ static int tell_cohorts(invocation *call, const rb_cohorts *r) {
     int64_t living = 0;
     for (int64_t j = 0; j < r->n_units; j++) {
         const rb_cohort_unit *a = &r->units[0][j], *b = &r->units[1][j];
-        living += a->active > 0 || b->active > 0;
+        living += !isnan(a->p_value) || !isnan(b->p_value);
         if (a->q_value <= FOUND && b->q_value <= FOUND && !isnan(r->correlation[j]))
             note_correlation(&found, r->correlation[j]);
     }
-    report(
-        "%lld of %lld living units explain more than independent features in both (q-value at most "
-        "0.05)%s%s; 'rarebit modules --permutations N --null encode' on a cohort also tests "
-        "them against correlated features",
-        (long long)rb_cohorts_found(r), (long long)living,
-        found.text[0] ? "; their loadings in the two" : "", found.text);
+    report("%lld of %lld living units explain more than independent features in both (q-value at "
+           "most 0.05); 'rarebit modules --permutations N --null encode' on a cohort also tests "
+           "them against correlated features",
+           (long long)rb_cohorts_found(r), (long long)living);
+    tell_correlations(&found);
     return status;
 }
 

@@ -40,8 +40,8 @@ static const rb_option model_options[] = {
 typedef struct watch {
     fit_log log;
     int64_t seed;
-    bool seed_said; /* once there is an iteration: a fit that is refused has used none */
-    int64_t spare;  /* units of a consensus that are no modules */
+    bool seed_said;    /* once there is an iteration: a fit that is refused has used none */
+    rb_source *source; /* of the fit */
 } watch;
 
 static void say_seed(watch *w) {
@@ -180,26 +180,13 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return err;
 }
 
-/* Fits of the same samples agree on what these have by chance, too. 0: the model tells no modules. */
-static int64_t count_spare(const invocation *call, const rb_model *model, rb_source *source) {
-    rb_modules *modules = NULL;
-    if (rb_model_status(model) == RB_STATUS_STOPPED || !rb_modules_possible(model)) return 0;
-    rb_error err = rb_modules_find(call->ctx, model, source, NULL, &modules);
-    int64_t spare = err ? 0 : rb_model_units(model);
-    for (int64_t r = 0; !err && r < rb_modules_called(modules); r++)
-        spare -= !rb_modules_other_side(modules, r);
-    rb_modules_free(modules);
-    return spare;
-}
-
 /* Fits, and writes the model to out->path. */
-static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
+static rb_error fit_source(const invocation *call, watch *w, const output *out,
                            const rb_model *start, rb_model **model) {
     watch_begin(call, on_progress, w);
     rb_error err = option_flag(call, "consensus")
-                       ? rb_fit_consensus(call->ctx, call->options, source, model)
-                       : rb_fit(call->ctx, call->options, source, start, model);
-    if (!err && option_flag(call, "consensus")) w->spare = count_spare(call, *model, source);
+                       ? rb_fit_consensus(call->ctx, call->options, w->source, model)
+                       : rb_fit(call->ctx, call->options, w->source, start, model);
     processes_parted();
     watch_end(call);       /* what is left is to write the model */
     if (!err) say_seed(w); /* a fit that goes on may have been at its end */
@@ -228,7 +215,6 @@ static rb_error prepare_start(const invocation *call, watch *w) {
 /* Reads, fits and writes the model to out->path. *model is NULL unless there is one. A status after
  * a message. */
 static int fit(const invocation *call, watch *w, const output *out, rb_model **model) {
-    rb_source *source = NULL;
     rb_model *start = NULL;
     fit_files files = {0};
     *model = NULL;
@@ -236,36 +222,52 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     err = err ? err : load_start(call, &start);
     err = err ? err : read_fit_files(call->ctx, call->options, &files);
     err = err ? err : rb_options_check(call->ctx, call->options, start);
-    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &w->source);
     const char *regress =
         start ? rb_model_attribute(start, "regress") : option_text(call, "regress");
-    err = err ? err : read_covariates(call, regress, source);
-    int status = err ? report_failure(call->ctx, err) : check_memory(call, source, rb_fit_memory);
+    err = err ? err : read_covariates(call, regress, w->source);
+    int status =
+        err ? report_failure(call->ctx, err) : check_memory(call, w->source, rb_fit_memory);
     if (!status) {
-        tell_unpacking(call, source);
+        tell_unpacking(call, w->source);
         status = fit_log_begin(&w->log);
     }
     if (!status) {
-        err = fit_source(call, w, out, source, start, model);
+        err = fit_source(call, w, out, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     free_fit_files(&files);
-    rb_source_free(source);
     rb_model_free(start);
     return status;
+}
+
+/* Fits of the same samples agree on what these have by chance, too. */
+static void tell_spare(const invocation *call, const rb_model *model, rb_source *source) {
+    rb_modules *modules = NULL;
+    int64_t spare = rb_model_units(model);
+    bool asked = processes_alone() && rb_model_status(model) != RB_STATUS_STOPPED;
+    if (!asked || !rb_modules_possible(model)) return;
+    rb_context_on_log(call->ctx, NULL, NULL); /* 'rarebit modules' says it again */
+    rb_error err = rb_modules_find(call->ctx, model, source, NULL, &modules);
+    rb_context_on_log(call->ctx, report_log, NULL);
+    for (int64_t r = 0; !err && r < rb_modules_called(modules); r++)
+        spare -= !rb_modules_other_side(modules, r);
+    if (!err && spare > 0)
+        report("%lld %s (spare or background)", (long long)spare,
+               spare == 1 ? "unit is no module" : "units are no modules");
+    rb_modules_free(modules);
 }
 
 /* What is said and checked once the model is written; what to do next comes last. */
 static int finish(const invocation *call, const rb_model *model, const watch *w, const char *target,
                   int logged) {
-    int status = interrupt_status();
-    if (option_flag(call, "consensus"))
+    if (option_flag(call, "consensus")) {
         report_consensus(model, option_integer(call, "units"));
-    else
+        tell_spare(call, model, w->source);
+    } else {
         summarise(call, model, w->log.goes_on);
-    if (w->spare > 0)
-        report("%lld of the units are no modules: spare, which noise may give, or background",
-               (long long)w->spare);
+    }
+    int status = interrupt_status();
     if (rb_model_status(model) == RB_STATUS_STOPPED && option_flag(call, "consensus")) {
         report_error("interrupted after %s fits; the consensus of these was written",
                      rb_model_attribute(model, "consensus_models"));
@@ -336,6 +338,7 @@ static int run(invocation *call) {
         status = finish(call, model, &w, target, logged);
         status = status ? status : told;
     }
+    rb_source_free(w.source);
     rb_model_free(model);
     return status;
 }

@@ -101,6 +101,10 @@ bool processes_lead(void) {
     return comm.rank == 0;
 }
 
+bool processes_alone(void) {
+    return !mpi;
+}
+
 int processes_threads(void) {
     int share = (int)sysconf(_SC_NPROCESSORS_ONLN) / (mpi ? comm.on_machine : 1);
     cpu_set_t bound;

@@ -168,6 +168,7 @@ const void *table_beside(const char *library, const char *function);
 int processes_begin(rb_context *ctx);
 /* Is this the process that talks and writes? */
 bool processes_lead(void);
+bool processes_alone(void); /* is there no other? */
 /* Refuses commands that processes do not run together. STATUS_DONE, or a status after a message. */
 int processes_check(const invocation *call);
 int processes_threads(void);  /* of each, where nothing is said; 0: one per processor */

@@ -5,7 +5,7 @@
  *     without unit j the squared error |X - H W'|^2 grows by
  *         2 (u_j' w_j - sum_l S_jl G_jl) + S_jj G_jj;
  *     least squares of X on H and a constant gives the loadings U_c S_c^-1, U_c and S_c being
- *         centred (RB_RESTING), of the units that are ever active.
+ *         centred (rb_resting_samples), of the units that are ever active.
  * Codes are projections onto W: in pure noise, too, least squares finds loadings that are like W.
  * The chance is therefore counted in data of the same values whose features are permuted each by
  * itself, and which are encoded again.
@@ -44,7 +44,8 @@ typedef struct cohort {
     int64_t n;
     rb_dense values, permuted; /* n x features in use, of the model's type */
     double squares;            /* of all values */
-    double *means;             /* features, those that rest among the samples (RB_RESTING) */
+    double resting;            /* rb_resting_samples */
+    double *means;             /* features, with those samples */
     bool *varies;              /* features */
     double *profile;           /* features x units; NaN: never active */
     double *observed;          /* units */
@@ -164,7 +165,7 @@ static rb_error look_at(rb_context *ctx, cohort *c) {
                                (long long)i);
             }
             c->squares += value * value;
-            c->means[k] += value / (double)(c->n + RB_RESTING);
+            c->means[k] += value / ((double)c->n + c->resting);
             c->varies[k] = c->varies[k] || value != rb_dense_get(c->values, 0, k);
         }
     }
@@ -178,7 +179,7 @@ static rb_error add_resting(rb_context *ctx, cohort *c) {
     for (int64_t k = 0; values && k < c->values.cols; k++) {
         for (int64_t i = 0; i < c->n; i++)
             values[i] = rb_dense_get(c->values, i, k);
-        c->means[k] += RB_RESTING / (double)(c->n + RB_RESTING) * rb_quantile_in(values, c->n, 0.5);
+        c->means[k] += c->resting / ((double)c->n + c->resting) * rb_quantile_in(values, c->n, 0.5);
     }
     return rb_scratch_end(&scratch);
 }
@@ -187,7 +188,7 @@ static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *s
                             int64_t permutations, cohort *c) {
     int64_t n = source->n_samples, m = rb_model_features(model), units = rb_model_units(model);
     rb_feed *feed = NULL;
-    *c = (cohort){.n = n, .arrays.ctx = ctx};
+    *c = (cohort){.n = n, .resting = rb_resting_samples(model, n), .arrays.ctx = ctx};
     if (n < 2)
         return rb_fail(ctx, RB_ERROR_DATA, "a cohort needs at least 2 samples, but one has %lld",
                        (long long)n);
@@ -245,14 +246,14 @@ static rb_error permute(work *w, cohort *c, int which, const rb_replication_opti
 /* Of the active units, whose indices are `used`; the others get NaN. */
 static rb_error find_profile(work *w, const cohort *c) {
     int64_t q = w->units, count = 0;
-    double n = (double)(c->n + RB_RESTING);
+    double n = (double)c->n + c->resting;
     rb_scratch scratch = {.ctx = w->ctx};
     int64_t *used = rb_take(&scratch, q, sizeof *used);
     double *a = rb_take(&scratch, q * q, sizeof *a), *b = rb_take(&scratch, w->m * q, sizeof *b);
     if (scratch.err) return rb_scratch_end(&scratch);
     const double *h = w->sums.codes, *s = w->sums.s;
     for (int64_t j = 0; j < q; j++)
-        if (s[j * q + j] - h[j] * h[j] / n > 1e-9 * s[j * q + j]) used[count++] = j;
+        if (s[j * q + j] - h[j] * h[j] / (double)c->n > 1e-9 * s[j * q + j]) used[count++] = j;
     for (int64_t i = 0; i < count; i++) {
         for (int64_t l = 0; l < count; l++)
             a[i * count + l] = s[used[i] * q + used[l]] - h[used[i]] * h[used[l]] / n;

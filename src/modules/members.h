@@ -8,7 +8,8 @@ typedef struct rb_recode rb_recode;
 
 struct rb_refit {
     rb_scratch memory; /* of all arrays, those of the recoding too */
-    int64_t n_samples, resting;
+    int64_t n_samples;
+    double resting;
     rb_dense products;     /* V'mu, features x units */
     rb_dense moments;      /* mu'mu, lower triangle */
     double *sums;          /* of each feature */

@@ -3,7 +3,7 @@
  * Symbols: those of members_test.c; F_j the features of unit j, l_k the units that feature k is of.
  *
  * Each feature is fitted by least squares to the codes z of its own units alone, with a constant
- * (modules.h):
+ * (rb_resting_samples):
  *     b_k = (Z_k'Z_k)^-1 Z_k'v_k,  a_k = mean v_k - b_k' mean z,
  *     psi_k = |v_k - Z_k b_k|^2 / (n - 1 - l_k)
  * from the sums that are there. Then z of a sample minimises

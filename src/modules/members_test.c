@@ -7,8 +7,8 @@
  * Features. Each feature is fitted anew to the codes of all units, with a constant, by least
  * squares:
  *     b_k = G^-1 Z'v_k,  G = Z'Z,  s_kj^2 = (G^-1)_jj |v_k - Z b_k|^2 / (n - l - 1),
- * centred as if there were resting samples, too (modules.h), and tested against a smallest effect of c root, for however small an effect is, with enough
- * samples it differs from 0:
+ * both centred as if samples that rest were there, too (rb_resting_samples). It is tested against a
+ * smallest effect of c root, for however small an effect is, with enough samples it differs from 0:
  *     p_kj = P(T > (|b_kj| - c root) / s_kj) + P(T > (|b_kj| + c root) / s_kj)
  * with T of Student's t, n - l - 1 degrees of freedom (D. J. McCarthy, G. K. Smyth, "Testing
  * significance relative to a fold-change threshold is a TREAT", Bioinformatics 25 (2009)). Of each
@@ -59,7 +59,7 @@ void rb_refit_free(rb_refit *r) {
     rb_free(r);
 }
 
-rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, int64_t resting,
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, double resting,
                       rb_refit **out) {
     rb_refit *r = *out = rb_alloc_zero(ctx, 1, sizeof *r);
     if (!r) return RB_ERROR_MEMORY;
@@ -139,7 +139,7 @@ static double moment_of(const rb_refit *r, int64_t a, int64_t b, double samples)
 }
 
 double rb_held_samples(const rb_refit *r) {
-    return (double)(r->n_samples + r->resting);
+    return (double)r->n_samples + r->resting;
 }
 
 double rb_centred_moment(const rb_refit *r, int64_t a, int64_t b) {

@@ -38,8 +38,8 @@ typedef struct rb_powers {
 void rb_powers_add(rb_powers *powers, double size);
 /* What the best block of so many samples and features of white noise has. */
 double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
-/* Is a unit hardly more than one sample or one feature? */
-bool rb_is_alone(const rb_powers *codes, const rb_powers *loadings);
+/* Has a unit hardly more than one sample? */
+bool rb_is_single(const rb_powers *codes);
 /* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
  * divided by the standard deviation of the noise. */
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
@@ -109,9 +109,9 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
 /* ---- finding ---- */
 
 /* Least squares on codes, with a constant: where units are groups that share all samples among
- * them, the two cannot be told apart. So it takes as many more samples as this, as if those had
- * codes of 0 and of each feature the median. */
-enum { RB_RESTING = 20 };
+ * them, the two cannot be told apart. So where data are centred by the median it takes more
+ * samples, at most a fifth and 20, that rest: as if their codes were 0 and their values medians. */
+double rb_resting_samples(const rb_model *model, int64_t n_samples);
 
 /* What modules are found in. */
 typedef struct rb_modules_input {
@@ -124,7 +124,7 @@ typedef struct rb_modules_input {
     bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
-    int64_t resting;     /* RB_RESTING where the medians of features are 0, else 0 */
+    double resting;      /* rb_resting_samples */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
@@ -169,10 +169,9 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
 
 /* Sums over samples for a least-squares fit of every feature to the codes of all units. */
 typedef struct rb_refit rb_refit;
-/* resting: as of rb_modules_input. */
-rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, int64_t resting,
-                      rb_refit **refit);
-void rb_refit_free(rb_refit *refit); /* NULL is accepted */
+rb_error rb_refit_new(rb_context *ctx, int64_t n_features, int64_t n_units, double resting,
+                      rb_refit **refit); /* resting: rb_resting_samples */
+void rb_refit_free(rb_refit *refit);     /* NULL is accepted */
 rb_error rb_refit_add(rb_context *ctx, rb_refit *refit, const rb_block *block,
                       const rb_matrix *codes);
 /* Are all values there? */

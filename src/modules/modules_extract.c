@@ -248,9 +248,9 @@ static rb_unit_role role_of(const extraction *e, const unit *u) {
 
 static rb_unit_role role_among(const extraction *e, const unit *u) {
     rb_unit_role role = role_of(e, u);
-    bool alone = rb_is_alone(&u->halves[POSITIVE], &u->loadings);
+    bool single = rb_is_single(&u->halves[POSITIVE]);
     if (e->scored && role != RB_UNIT_BACKGROUND)
-        role = u->share > 1 && !alone ? RB_UNIT_MODULE : RB_UNIT_SPARE;
+        role = u->share > 1 && !single ? RB_UNIT_MODULE : RB_UNIT_SPARE;
     return u->twin && role == RB_UNIT_MODULE ? RB_UNIT_SPARE : role;
 }
 

@@ -69,6 +69,11 @@ static rb_error tell_same(rb_context *ctx, const rb_encoded *kept) {
 
 /* ---- all of it ---- */
 
+double rb_resting_samples(const rb_model *model, int64_t n_samples) {
+    bool medians = model->preprocess->options.centre == RB_CENTRE_MEDIAN;
+    return medians ? fmin(20, 0.2 * (double)n_samples) : 0;
+}
+
 /* What the modules of a model are found in. */
 static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
     const rb_model *model = kept->model;
@@ -80,7 +85,7 @@ static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
         .chances = rb_has_chances(model),
         .sparse_loadings = rb_has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
-        .resting = model->preprocess->options.centre == RB_CENTRE_MEDIAN ? RB_RESTING : 0,
+        .resting = rb_resting_samples(model, kept->source->n_samples),
         .scale = rb_code_scale(model),
         .walk = give_rows,
         .walk_blocks = give_blocks,

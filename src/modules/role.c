@@ -13,7 +13,7 @@
  *                with nothing. The tenth is for codes and loadings that are drawn towards 0,
  *                and for small modules. Fewer than 100 features are drawn further: units of noise
  *                have at most 0.05 of B at 50, 0.02 at 25.
- *                So is one with n_z or n_b below 1.5: hardly more than a sample or a feature.
+ *                So is one of a single sample: with 0.95 of sum z^2.
  *   module       neither
  * With the rule test normal scores decide what else is spare (scores.c).
  */
@@ -21,7 +21,7 @@
 
 #include <math.h>
 
-static const double SPARE = 0.1, FEW_FEATURES = 100, SEVERAL = 1.5;
+static const double SPARE = 0.1, FEW_FEATURES = 100, SINGLE = 0.95;
 
 void rb_powers_add(rb_powers *p, double size) {
     double square = size * size;
@@ -54,8 +54,8 @@ double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t
            2 * choices(columns, (double)n_features);
 }
 
-bool rb_is_alone(const rb_powers *codes, const rb_powers *loadings) {
-    return number_of(codes) < SEVERAL || number_of(loadings) < SEVERAL;
+bool rb_is_single(const rb_powers *codes) {
+    return codes->largest > SINGLE * codes->square;
 }
 
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,
@@ -64,6 +64,6 @@ rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powe
     double shared = (codes->square - codes->largest) * (loadings->square - loadings->largest);
     double most = SPARE * fmin(1, (double)n_features / FEW_FEATURES) *
                   rb_block_of_noise(number_of(codes), n_samples, number_of(loadings), n_features);
-    bool module = shared > 0 && shared > most && !rb_is_alone(codes, loadings);
+    bool module = shared > 0 && shared > most && !rb_is_single(codes);
     return module ? RB_UNIT_MODULE : RB_UNIT_SPARE;
 }

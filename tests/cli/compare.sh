@@ -23,7 +23,7 @@ expect 0 compare one.h5 two.h5
 tells "unit  partner"
 says "15 features in common"
 says "2 of 2 living units are found in the other model"
-says "loadings correlate by 0.9"
+says "their loadings have correlations of 0.9"
 ! grep -q "no replication" err || fail "two studies are said to be one"
 expect 0 compare one.h5 two.h5 --json -q --permutations 99
 tells '"units_first": 2, "units_second": 2, "features": 15, "permutations": 99, "by_name": true'
@@ -49,7 +49,7 @@ tells '"same_data": true'
 expect 0 compare one.h5 one.tsv two.tsv --permutations 99
 tells "active A"
 says "of 2 living units explain more than independent features in both"
-says "their loadings in the two correlate by"
+says "their loadings have correlations of"
 expect 0 compare one.h5 one.tsv two.tsv --permutations 99 -o cohorts.tsv -q
 [ "$(head -1 cohorts.tsv | tr '\t' '\n' | wc -l)" -eq 14 ] || fail "cohorts.tsv: $(head -1 cohorts.tsv)"
 expect 0 compare one.h5 one.tsv two.tsv --permutations 19 --json -q

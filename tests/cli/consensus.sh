@@ -33,7 +33,7 @@ awk 'BEGIN { srand(3)
         for (k = 1; k <= 60; k++) printf "%g\t", exp(1.5 * (rand() + rand() + rand() + rand() - 2))
         print rand() } }' >noise.tsv
 expect 0 fit rfn noise.tsv -k 8 --consensus --seed 1 -o noise.h5
-says "of the units are no modules"
+says "units are no modules (spare or background)"
 expect 0 modules noise.h5 noise.tsv -q
 grep -q "(spare)" out || fail "$command: $(cat out)"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* RESTING: samples that least squares take besides, of which values and codes are all 0. */
-enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17, RESTING = 20 };
+enum { N = 60, M = 40, L = 4, PLANTED = 3, BLOCK = 17, RESTING = N / 5 };
 
 /* Samples of PLANTED causes, each in two of five samples and on ten features, whose loadings
  * decrease where they are graded; unit 3 is dead. */

@@ -31,7 +31,7 @@ static rb_unit_role role_of(const double codes[6], int64_t others) {
 static void background_by_its_codes(void **state) {
     (void)state;
     static const double alike[] = {2, 2, 2, 2, 2, 2}, even[] = {1, 2, 3, 3, 4, 5},
-                        two[] = {1, 1, 1, 1, 5, 5}, one[] = {1, 1, 1, 1, 1, 9};
+                        two[] = {1, 1, 1, 1, 5, 5}, one[] = {1, 1, 1, 1, 1, 12};
     assert_int_equal(role_of(alike, 2), RB_UNIT_BACKGROUND); /* skewed down */
     assert_int_equal(role_of(even, 2), RB_UNIT_BACKGROUND);  /* hardly skewed, and in most */
     assert_int_equal(role_of(even, 5), RB_UNIT_MODULE);      /* in 6 of 11 */
