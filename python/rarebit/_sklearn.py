@@ -11,7 +11,7 @@ try:
     import sklearn
     from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin, \
         TransformerMixin
-    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -41,6 +41,9 @@ elif not TYPE_CHECKING:
 
     class ConvergenceWarning(UserWarning):
         """A fit ended before its time."""
+
+    class DataConversionWarning(UserWarning):
+        """Data have another shape than they should."""
 
     class BaseEstimator:
         @classmethod
@@ -100,6 +103,6 @@ elif not TYPE_CHECKING:
                              f"expecting {estimator.n_features_in_} features as input")
         return X
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "ClusterMixin", "ConvergenceWarning", "HAS_SKLEARN",
-           "NotFittedError", "RegressorMixin", "TransformerMixin", "check_is_fitted",
-           "check_random_state", "validate"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "ClusterMixin", "ConvergenceWarning",
+           "DataConversionWarning", "HAS_SKLEARN", "NotFittedError", "RegressorMixin",
+           "TransformerMixin", "check_is_fitted", "check_random_state", "validate"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
-from ctypes import byref, c_char_p, c_int64, c_void_p, create_string_buffer, sizeof
+from ctypes import byref, c_int64, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._context import Context, option_name
+from ._context import Context, option_name, warn
 from ._devices import on_device
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
     initialiser, of_model, parameters_of, signature_of
@@ -20,7 +20,7 @@ from ._library import CLabelled, CScores, CUnitWeights, has_nets, media, nets, n
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._options import Option, Options
-from ._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
+from ._sklearn import ClassifierMixin, DataConversionWarning, RegressorMixin, check_is_fitted
 from ._sources import groups_of
 
 __all__ = ["NetClassifier", "NetRegressor", "Stack", "export", "import_net"]
@@ -132,16 +132,18 @@ class Net(Estimator):
 
     grid_: Any
 
-    def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], valid: Any,
-               outputs: str, grid: Grid) -> None:
+    def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], outputs: str,
+               valid: Any = None, grid: Grid = None,
+               changes: Mapping[str, Any] = {}) -> None:
         pointer = c_void_p()
         model = Model(pointer)
         with self._kept_on_failure(), ExitStack() as stack:
             enter = stack.enter_context
             context = enter(Context(_threads(self.n_jobs), int(self.verbose), self.callback))
             chosen = enter(Options(context, make=_make_options))
-            chosen.set_all({**parameters_of(self), "outputs": outputs})
-            train = enter(self._labelled(context, X, y, covariates, reset=True))
+            chosen.set_all({**parameters_of(self), **changes, "outputs": outputs})
+            going_on = start is not None and start is vars(self).get("model_")
+            train = enter(self._labelled(context, X, y, covariates, reset=not going_on))
             beside = None
             if valid is not None:
                 unseen = self._labelled(context, valid[0], valid[1], None, reset=False)
@@ -160,6 +162,26 @@ class Net(Estimator):
         self._keep(model)
         if stopped:
             self._tell_of_stop()
+
+    def _train_on(self, X: Any, y: Any, covariates: Any, outputs: str) -> None:
+        """One pass over these samples, from the net so far."""
+        if self.schedule not in (None, "constant"):
+            raise ValueError(f"schedule is {self.schedule!r}, but partial_fit knows of no last epoch: "
+                             "leave it out, and set rate between calls")
+        start, done = vars(self).get("model_"), 0
+        changes: dict[str, Any] = {"epochs": 1}
+        if start is not None:
+            made, shape = text(nets().rb_net_outputs(start._pointer)), (len(y), start.n_components)
+            if made != outputs or (outputs != "softmax" and y.reshape(len(y), -1).shape != shape):
+                raise ValueError(f"y has the shape {y.shape}, but the net so far has "
+                                 f"{start.n_components} {made} outputs")
+            first = {o.name: o.value for o in self._options}["seed"]
+            done, seed = self.n_iter_, parameters_of(self)["random_state"]
+            changes.update({o.parameter: None for o in self._options
+                            if o.group == "Preprocessing" or o.name in ("layers", "filter")})
+            changes["random_state"] = (first if seed is None else seed) + done  # other masks, order
+        self._train(X, y, covariates, start, outputs, changes=changes)
+        self.n_iter_ += done
 
     @contextmanager
     def _labelled(self, context: Context, X: Any, y: Any, covariates: Any,
@@ -227,10 +249,47 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         several = y.ndim == 2 and y.shape[1] > 1
         known = y.ravel()[_known(y)]
         if known.dtype.kind == "f" and (known != np.round(known)).any():
-            raise ValueError(f"y has the value {known[known != np.round(known)][0]}, which is no "
-                             "class; NetRegressor predicts values")
+            raise ValueError("Unknown label type: y has the value "
+                             f"{known[known != np.round(known)][0]}, which is no class; "
+                             "NetRegressor predicts values")
         self.classes_ = np.arange(y.shape[1]) if several else np.unique(known)
-        self._train(X, y, covariates, start, valid, "logistic" if several else "softmax", grid)
+        self._train(X, y, covariates, start, "logistic" if several else "softmax", valid, grid)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None) -> "NetClassifier":
+        """Makes one pass over these samples, in steps of `batch_size`, from the net so far: that
+        of the last call, or of `fit`.
+
+        Layers and preprocessing are those of the first call. Momentum begins anew in each: give
+        many times `batch_size` samples. Other parameters may be changed between calls; `epochs`
+        is not used.
+
+        Parameters
+        ----------
+        X, y, covariates : as of fit
+        classes : needed at the first call
+            All that y will ever have. Where y is samples x classes it is not needed.
+
+        Examples
+        --------
+        >>> net = rarebit.NetClassifier(layers="64", random_state=1)
+        >>> for X, y in batches:
+        ...     net.partial_fit(X, y, classes=[0, 1])
+        """
+        y = _given(self, y)
+        several, first = y.ndim == 2 and y.shape[1] > 1, "model_" not in vars(self)
+        given: Any = None if classes is None else np.unique(classes)
+        if several:
+            given = np.arange(y.shape[1])
+        elif first and given is None:
+            raise ValueError("classes must be given at the first call: samples to come may have "
+                             "others than these")
+        elif not first and given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(f"classes is {given}, but was {self.classes_} at the first call")
+        if first:
+            self.classes_ = given
+        self._train_on(X, y, covariates, "logistic" if several else "softmax")
         return self
 
     def _targets(self, labelled: CLabelled, y: Any) -> Any:
@@ -269,6 +328,14 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
 class Regresses(RegressorMixin, Net):  # type: ignore[misc]
     """What NetRegressor does."""
 
+    def _more_tags(self) -> dict[str, Any]:
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def fit(self, X: Any, y: Any, *,  # type: ignore[override]
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
@@ -279,7 +346,17 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         _refuse_others(self, others)
         y = _given(self, y)
         self._one = y.ndim == 1
-        self._train(X, y, covariates, start, valid, "linear", grid)
+        self._train(X, y, covariates, start, "linear", valid, grid)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, *,
+                    covariates: Optional[Mapping[str, Any]] = None) -> "NetRegressor":
+        """Makes one pass over these samples, from the net so far. Parameters are those of fit, and
+        the rest as of NetClassifier.partial_fit."""
+        y = _given(self, y)
+        if "model_" not in vars(self):
+            self._one = y.ndim == 1
+        self._train_on(X, y, covariates, "linear")
         return self
 
     def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
@@ -335,7 +412,12 @@ def _points(grid: Any) -> Any:
 def _given(net: Net, y: Any) -> Array:
     if y is None:
         raise ValueError(f"{type(net).__name__} requires y to be passed, but the target y is None")
-    return np.asarray(y)
+    given: Array = np.asarray(y)
+    if isinstance(net, Classifies) and given.ndim == 2 and given.shape[1] == 1:
+        warn("A column-vector y was passed when a 1d array was expected: y.ravel() is taken",
+             DataConversionWarning)
+        return np.ravel(given)
+    return given
 
 
 def _known(y: Array) -> Array:

@@ -103,6 +103,44 @@ def test_a_net_begins_with_layers(digits, tmp_path):
     assert further.score(X, y) > 0.5 > begun.score(X, y)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_net_learns_from_batches(digits):
+    X, y = digits
+    batches = [slice(first, first + 100) for first in range(0, 600, 100)]
+    some = rarebit.NetClassifier(layers="24", batch_size=20, random_state=1)
+    with pytest.raises(ValueError, match="classes must be given"):
+        some.partial_fit(X[:100], y[:100])
+    for _ in range(4):
+        for batch in batches:
+            some.partial_fit(X[batch], y[batch], classes=range(10))
+    assert some.n_iter_ == 24 and some.score(X, y) > 0.9
+    once = rarebit.NetClassifier(layers="24", epochs=1, random_state=1).fit(X, y)
+    again = rarebit.NetClassifier(layers="24", random_state=1).partial_fit(X, y, classes=range(10))
+    assert (again.predict_proba(X) == once.predict_proba(X)).all()
+    once.partial_fit(X[:50], y[:50])
+    with pytest.raises(ValueError, match="63 features"):
+        once.partial_fit(X[:, :63], y)
+    with pytest.raises(ValueError, match="class 11"):
+        once.partial_fit(X, np.full(600, 11))
+    with pytest.raises(ValueError, match="at the first call"):
+        once.partial_fit(X, y, classes=range(9))
+    with pytest.raises(ValueError, match="10 softmax outputs"):
+        once.partial_fit(X, np.stack([y > 4, y > 5], axis=1))
+    with pytest.raises(ValueError, match="set rate between calls"):
+        once.set_params(schedule="cosine").partial_fit(X, y)
+    both = np.stack([y > 4, y % 2 == 0], axis=1).astype(int)
+    several = net()
+    for _ in range(8):
+        several.partial_fit(X, both)
+    assert (several.predict(X) == both).mean() > 0.8
+    values = rarebit.NetRegressor(layers="16", batch_size=20, rate=0.01, random_state=1)
+    for _ in range(20):
+        values.partial_fit(X, y / 10)
+    assert values.predict(X).shape == (600,) and values.score(X, y / 10) > 0.5
+    with pytest.raises(ValueError, match="1 linear outputs"):
+        values.partial_fit(X, both)
+
+
 def test_classes_that_do_not_exclude_each_other(digits):
     X, y = digits
     both = np.stack([y > 4, y % 2 == 0], axis=1).astype(int)

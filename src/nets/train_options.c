@@ -134,7 +134,7 @@ static rb_error check_outputs(rb_context *ctx, const deep_train_options *o,
                        classes ? "classes" : "target values");
     if (classes && outputs == 1)
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "the training samples have a single class; a net needs at least two");
+                       "the training samples have one class; a net needs at least two");
     return RB_OK;
 }
 

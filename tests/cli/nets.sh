@@ -165,7 +165,7 @@ fails "a net cannot be repeated by rerun" rerun net.h5
 refuses "there is no layer 1: the model is not a stack" encode net.h5 valid.tsv --layer 1 -o y.npy
 refuses "class-weights has 'up' twice" finetune none train.tsv --labels train-y.tsv --class-weights up=2,up=3 -o x.h5 -q
 sed 's/up$/down/' train-y.tsv >one.tsv
-fails "have a single class" finetune none train.tsv --labels one.tsv -o x.h5
+fails "have one class" finetune none train.tsv --labels one.tsv -o x.h5
 expect 0 help finetune --all
 tells "save after N epochs (10) or after"
 

@@ -603,7 +603,7 @@ static void a_single_class_is_refused(void **state) {
     rb_labelled data = train.labelled;
     data.class_of = class_of;
     data.n_classes = 1;
-    refuse(RB_ERROR_DATA, "have a single class", "", &data, NULL);
+    refuse(RB_ERROR_DATA, "have one class", "", &data, NULL);
 }
 
 static void loadings_are_numbers(void **state) {
