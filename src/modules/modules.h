@@ -40,6 +40,8 @@ void rb_powers_add(rb_powers *powers, double size);
 double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
 /* Has a unit hardly more than one sample? */
 bool rb_is_single(const rb_powers *codes);
+/* Do so many samples have a unit, and so evenly, as have a mirror of modules? */
+bool rb_may_mirror(const rb_powers *codes, int64_t n_samples);
 /* Module, spare or background, by codes that are 0 or above and should mostly be 0, and by loadings
  * divided by the standard deviation of the noise. */
 rb_unit_role rb_role_of(const rb_powers *codes, int64_t n_samples, const rb_powers *loadings,

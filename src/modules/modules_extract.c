@@ -21,8 +21,10 @@
  *                           have heavier tails than half a normal distribution, by two standard
  *                           errors:
  *                               n sum z^2 / (sum |z|)^2 > pi / 2 + 1.67 / sqrt(n)
- *   spare, background:      role.c, of units whose codes are to be mostly 0; by the test scores.c
- *                           says what is spare
+ *                           Loadings of a negative side are turned over: above 0 a feature is up.
+ *   spare, background:      role.c, of units whose codes are to be mostly 0
+ *   one module, mirrors:    modules_units.c, by the test. A module has the samples of all its units
+ *                           where codes are not negative
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
@@ -41,7 +43,7 @@
  * (model/encoded.c). `mass` keeps every
  * non-zero code until it can cut, `top` at most twice what it asks.
  */
-#include "modules.h"
+#include "extraction.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,27 +52,12 @@
  * fewer hardly any code is surely large, and it leaves most samples out. */
 enum { TEST_FEATURES = 25 };
 
-enum { POSITIVE, NEGATIVE, BOTH };
-
-/* What is known of a unit after the first pass. */
-typedef struct unit {
-    int64_t index;
-    double weight;                 /* |W_j|^2 */
-    double code;                   /* |mu_j|^2 */
-    double rms;                    /* of its codes */
-    rb_powers loadings, halves[2]; /* of Psi^-1/2 W_j, and of codes of either sign */
-    double information;
-    double worth;   /* what units are ranked by */
-    double share;   /* by normal scores, over what noise may tell */
-    int64_t column; /* of the tested units, which it is, or has nearly the codes of */
-    bool twin;      /* it has */
-} unit;
-
 /* What becomes a module: a unit, or one side of it. */
 typedef struct reading {
     int64_t rank; /* of the unit */
     int side;
     rb_module_note note;
+    int64_t lead; /* the reading that has its samples, too; or -1 */
 } reading;
 
 /* Samples or features of a module while they are collected. */
@@ -78,30 +65,6 @@ typedef struct roll {
     rb_member *members;
     int64_t count, capacity;
 } roll;
-
-typedef struct extraction {
-    rb_context *ctx;
-    const rb_modules_input *input;
-    const rb_modules_options *options;
-    rb_rule rule;
-    unit *units; /* ranked once the first pass is done */
-    int64_t n_samples;
-    bool negative;   /* is any code below 0? */
-    int64_t nonzero; /* codes that are not 0 */
-    double root;     /* the size of a typical entry of a living unit's part of the data */
-    double above;    /* the weight rule: the loading above which a feature belongs */
-    rb_modules *modules;
-    reading *readings; /* of each module */
-    roll *rolls;       /* and its samples */
-    int64_t living;    /* units, the first ones */
-    /* Of the test rule: */
-    int64_t tested; /* units of these, which have codes of their own */
-    rb_refit *refit, *recoded;
-    rb_scores *scores;  /* while they are computed */
-    bool scored;        /* units have shares by them */
-    bool *features;     /* features x tested: who belongs */
-    double *deviations; /* of the codes of each */
-} extraction;
 
 /* ---- 1. the first pass ---- */
 
@@ -163,20 +126,13 @@ static rb_error survey(extraction *e, bool test) {
 
 /* ---- 2. ranks ---- */
 
-/* Units without any code come last. */
-static int by_worth(const void *a, const void *b) {
-    const unit *x = a, *y = b;
-    if ((x->code > 0) != (y->code > 0)) return x->code > 0 ? -1 : 1;
-    if (x->worth != y->worth) return x->worth > y->worth ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 static void rank_units(extraction *e) {
     int64_t n = e->input->n_units, count = 0;
     double sum = 0, cells = (double)e->n_samples * (double)e->input->n_features * (double)n;
     for (int64_t j = 0; j < n; j++) {
         unit *u = &e->units[j];
         u->index = j;
+        u->lead = -1;
         u->rms = sqrt(u->code / (double)e->n_samples);
         u->worth = u->information;
         sum += u->weight * u->code;
@@ -189,33 +145,7 @@ static void rank_units(extraction *e) {
         rb_log(e->ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
                (long long)(n - count), (long long)n);
     }
-    qsort(e->units, (size_t)n, sizeof *e->units, by_worth);
-}
-
-/* Of the test rule, once units are ranked. Few features on another scale must not decide for all,
- * nor one wrong value: a feature counts for at most MOST times the variance of the median one. */
-static rb_error find_root(extraction *e) {
-    enum { MOST = 10 };
-    const rb_modules_input *input = e->input;
-    int64_t m = input->n_features;
-    double n = (double)e->n_samples, sum = 0;
-    double *variances = rb_alloc(e->ctx, m, sizeof *variances);
-    if (!variances) return RB_ERROR_MEMORY;
-    for (int64_t k = 0; k < m; k++)
-        variances[k] = rb_refit_variance(e->refit, k);
-    double median = rb_quantile_in(variances, m, 0.5);
-    double most = median > 0 ? MOST * median * n : INFINITY;
-    for (int64_t k = 0; k < m; k++) {
-        double part = 0;
-        for (int64_t j = 0; j < e->living; j++) {
-            double w = input->loadings[k * input->n_units + e->units[j].index];
-            part += w * w * e->units[j].code;
-        }
-        sum += fmin(part, most);
-    }
-    e->root = sqrt(sum / (n * (double)m * (double)e->living));
-    rb_free(variances);
-    return RB_OK;
+    qsort(e->units, (size_t)n, sizeof *e->units, rb_by_worth);
 }
 
 /* Does a side of a unit stand by itself? */
@@ -240,20 +170,6 @@ static reading read_side(const unit *u, int64_t rank, int side, rb_unit_role rol
     return (reading){rank, side, {.score = u->worth * share, .role = role}};
 }
 
-/* By itself. */
-static rb_unit_role role_of(const extraction *e, const unit *u) {
-    if (!e->input->sparse_codes || e->negative) return RB_UNIT_MODULE;
-    return rb_role_of(&u->halves[POSITIVE], e->n_samples, &u->loadings, e->input->n_features);
-}
-
-static rb_unit_role role_among(const extraction *e, const unit *u) {
-    rb_unit_role role = role_of(e, u);
-    bool single = rb_is_single(&u->halves[POSITIVE]);
-    if (e->scored && role != RB_UNIT_BACKGROUND)
-        role = u->share > 1 && !single ? RB_UNIT_MODULE : RB_UNIT_SPARE;
-    return u->twin && role == RB_UNIT_MODULE ? RB_UNIT_SPARE : role;
-}
-
 /* The modules that the living units give, ranked; how many. readings: twice as many. */
 static int64_t read_units(const extraction *e, reading *readings) {
     rb_rule_kind kind = e->rule.kind;
@@ -263,14 +179,22 @@ static int64_t read_units(const extraction *e, reading *readings) {
     for (int64_t r = 0; r < e->living; r++) {
         const unit *u = &e->units[r];
         int side = u->halves[NEGATIVE].cube > u->halves[POSITIVE].cube ? NEGATIVE : POSITIVE;
-        rb_unit_role role = role_among(e, u);
+        rb_unit_role role = rb_role_among(e, u);
         reading whole = {r, BOTH, {.score = u->worth, .role = role}};
         readings[count++] = sided ? read_side(u, r, side, role) : whole;
-        if (sided && !u->twin && stands(&u->halves[!side]))
+        if (sided && u->lead < 0 && stands(&u->halves[!side]))
             readings[count++] = read_side(u, r, !side, RB_UNIT_OTHER_SIDE);
     }
     qsort(readings, (size_t)count, sizeof *readings, by_score);
     return count;
+}
+
+/* The reading of a unit of codes without signs. */
+static int64_t reading_of(const extraction *e, int64_t count, int64_t index) {
+    int64_t r = 0;
+    while (r < count && e->units[e->readings[r].rank].index != index)
+        r++;
+    return r < count ? r : -1;
 }
 
 /* Empty modules, ranked. */
@@ -284,6 +208,7 @@ static rb_error rank_modules(extraction *e) {
         e->modules->list[r].unit = u->index;
         e->modules->list[r].information = u->information;
         e->modules->notes[r] = e->readings[r].note;
+        e->readings[r].lead = e->negative ? -1 : reading_of(e, count, u->lead);
     }
     return err;
 }
@@ -327,6 +252,15 @@ static bool sample_passes(const extraction *e, const unit *u, double mu, double 
     return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
 }
 
+/* A sample of several units of a module counts once, with the largest code. */
+static rb_error join_lead(const extraction *e, int64_t lead, int64_t index, double weight) {
+    roll *r = &e->rolls[lead];
+    rb_member *last = r->count > 0 ? &r->members[r->count - 1] : NULL;
+    if (!last || last->index != index) return roll_add(e, r, index, weight);
+    last->weight = fmax(last->weight, weight);
+    return RB_OK;
+}
+
 static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     const extraction *e = user;
     rb_error err = RB_OK;
@@ -339,6 +273,7 @@ static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
             bool in = here && (e->rule.kind == RB_RULE_TEST ? sample_passes(e, u, mu, z)
                                                             : belongs(e, mu, z));
             err = in ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
+            if (in && !err && read->lead >= 0) err = join_lead(e, read->lead, first + i, z);
         }
     }
     return err;
@@ -348,136 +283,16 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
     const rb_modules_input *input = e->input;
     rb_module *m = &e->modules->list[rank];
     const unit *u = &e->units[e->readings[rank].rank];
+    double turned = e->readings[rank].side == NEGATIVE ? -u->rms : u->rms;
     roll r = {0};
     rb_error err = RB_OK;
     for (int64_t k = 0; k < input->n_features && !err; k++) {
-        double l = input->loadings[k * input->n_units + m->unit] * u->rms;
+        double l = input->loadings[k * input->n_units + m->unit] * turned;
         bool in =
             e->features ? l != 0 && e->features[k * e->tested + u->column] : fabs(l) > e->above;
         err = in ? roll_add(e, &r, k, l) : RB_OK;
     }
     roll_finish(e, &r, &m->features, &m->n_features);
-    return err;
-}
-
-/* The information of a unit's codes about the loadings of its features. */
-static double information_of_features(const extraction *e, const unit *u) {
-    const rb_modules_input *input = e->input;
-    double sum = 0;
-    for (int64_t k = 0; k < input->n_features; k++) {
-        double w = input->loadings[k * input->n_units + u->index];
-        if (e->features[k * e->tested + u->column])
-            sum += 0.5 * log1p(w * w * u->code / input->noise[k]);
-    }
-    return sum;
-}
-
-/* Binary causes: by the codes of the model, which say what is on. */
-static rb_error test_causes(extraction *e, const rb_tested_units *units) {
-    rb_membership found = {.sure = e->features};
-    rb_error err = rb_refit_features(e->ctx, e->refit, units, e->options->level, &found);
-    for (int64_t r = 0; !err && r < e->living; r++) {
-        unit *u = &e->units[r];
-        u->worth = fmin(u->information, information_of_features(e, u));
-    }
-    return err;
-}
-
-static rb_error add_block(void *user, const rb_block *block, const rb_matrix *codes) {
-    extraction *e = user;
-    rb_error err = e->scores ? rb_scores_note(e->scores, block) : RB_OK;
-    return err ? err : rb_refit_add(e->ctx, e->recoded, block, codes);
-}
-
-static rb_error score_block(void *user, const rb_block *block, const rb_matrix *codes) {
-    extraction *e = user;
-    return rb_scores_add(e->ctx, e->scores, block, codes);
-}
-
-/* What the units tell of normal scores, once it is known who belongs. */
-static rb_error score_units(extraction *e) {
-    const rb_modules_input *input = e->input;
-    rb_error err = rb_scores_begin(e->ctx, e->scores, input, e->features);
-    err = err ? err : input->walk_blocks(input->state, e->ctx, score_block, e);
-    for (int64_t r = 0; !err && r < e->living; r++) {
-        unit *u = &e->units[r];
-        u->share = rb_scores_share(e->scores, u->column, &u->halves[POSITIVE]);
-    }
-    e->scored = !err;
-    return err;
-}
-
-/* By codes that are found anew from the features of which the codes of the model are sure; these
- * belong, too. The level of the first test is not the user's: a larger one must never take a member
- * away. */
-static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
-    const double first_level = 0.1;
-    const rb_modules_input *input = e->input;
-    rb_scratch scratch = {.ctx = e->ctx};
-    bool *sure = rb_take(&scratch, input->n_features * e->tested, sizeof *sure);
-    bool *anew = rb_take(&scratch, input->n_features * e->tested, sizeof *anew);
-    double *rms = rb_take(&scratch, e->tested, sizeof *rms);
-    rb_membership first = {.sure = sure}, second = {.sure = anew, .belongs = e->features};
-    rb_error err = scratch.err;
-    err = err ? err : rb_refit_features(e->ctx, e->refit, units, first_level, &first);
-    err = err ? err : rb_refit_recode(e->ctx, e->refit, units, sure, !e->negative, &e->recoded);
-    if (!err && input->sparse_codes && !e->negative)
-        err = rb_scores_new(e->ctx, e->refit, units, &e->scores);
-    err = err ? err : input->walk_blocks(input->state, e->ctx, add_block, e);
-    for (int64_t r = 0; !err && r < e->tested; r++) {
-        rms[r] = rb_refit_rms(e->recoded, units->index[r]);
-        if (!(rms[r] > 0)) rms[r] = 1; /* of codes that are all 0: no feature belongs */
-    }
-    rb_tested_units again = {e->tested, units->index, rms, units->root};
-    err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->options->level, &second);
-    for (int64_t r = 0; !err && r < e->living; r++) {
-        unit *u = &e->units[r];
-        u->worth = rb_recoded_information(e->recoded, units, u->column, anew);
-    }
-    for (int64_t at = 0; !err && at < input->n_features * e->tested; at++)
-        e->features[at] = e->features[at] || sure[at];
-    if (!err && e->scores) err = score_units(e);
-    rb_scores_free(e->scores);
-    (void)rb_scratch_end(&scratch);
-    return err;
-}
-
-/* The unit before that has nearly the codes of unit r, and is tested; background stands for none
- * but itself. */
-static const unit *first_alike(const extraction *e, int64_t r) {
-    static const double ALIKE = 0.8;
-    for (int64_t t = 0; t < r; t++) {
-        const unit *u = &e->units[t];
-        if (u->twin || role_of(e, u) == RB_UNIT_BACKGROUND) continue;
-        if (fabs(rb_refit_correlation(e->refit, e->units[r].index, u->index)) > ALIKE) return u;
-    }
-    return NULL;
-}
-
-/* Who belongs by the test. Where units have nearly the same codes their parts of a feature cannot
- * be told apart: the most informative one is tested, and its features are theirs, too. A unit that
- * all samples have, but hardly a feature, is no module: it comes last. */
-static rb_error test_units(extraction *e) {
-    rb_scratch scratch = {.ctx = e->ctx};
-    int64_t *index = rb_take(&scratch, e->living, sizeof *index);
-    double *rms = rb_take(&scratch, e->living, sizeof *rms);
-    for (int64_t r = 0; !scratch.err && r < e->living; r++) {
-        unit *u = &e->units[r];
-        const unit *alike = first_alike(e, r);
-        u->twin = alike != NULL;
-        u->column = alike ? alike->column : e->tested;
-        if (alike) continue;
-        index[e->tested] = u->index;
-        rms[e->tested++] = u->rms;
-    }
-    e->features = rb_alloc_zero(e->ctx, e->input->n_features * e->tested, sizeof *e->features);
-    e->deviations = rb_alloc_zero(e->ctx, e->tested, sizeof *e->deviations);
-    rb_error err = scratch.err || (e->features && e->deviations) ? scratch.err : RB_ERROR_MEMORY;
-    rb_tested_units units = {e->tested, index, rms, e->root};
-    if (!err) err = e->input->probabilities ? test_causes(e, &units) : test_recoded(e, &units);
-    err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);
-    if (!err) qsort(e->units, (size_t)e->living, sizeof *e->units, by_worth);
-    (void)rb_scratch_end(&scratch);
     return err;
 }
 
@@ -583,15 +398,6 @@ static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, co
     return err;
 }
 
-/* Are there enough samples to fit each feature to the codes of the living units? */
-static rb_error check_freedom(const extraction *e) {
-    if (rb_refit_freedom(e->refit, e->living) > 0) return RB_OK;
-    return rb_fail(e->ctx, RB_ERROR_ARGUMENT,
-                   "the rule test needs at least %lld samples for %lld units, but there are %lld; "
-                   "choose another `rule`",
-                   (long long)e->living + 2, (long long)e->living, (long long)e->n_samples);
-}
-
 static rb_error extract(extraction *e) {
     const char *text = e->options->rule;
     rb_error err = survey(e, may_test(e));
@@ -599,11 +405,7 @@ static rb_error extract(extraction *e) {
     text = text ? text : choose_rule(e);
     err = read_rule(e->ctx, e->options, text, &e->rule);
     if (!err) rank_units(e);
-    if (!err && e->rule.kind == RB_RULE_TEST && e->living > 0) {
-        err = check_freedom(e);
-        err = err ? err : find_root(e);
-        err = err ? err : test_units(e);
-    }
+    if (!err && e->rule.kind == RB_RULE_TEST && e->living > 0) err = rb_test_units(e);
     err = err ? err : rank_modules(e);
     if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);

@@ -2,7 +2,8 @@
  *
  * Of its codes z_i and its loadings in units of noise, b_k = w_k / psi_k^(1/2):
  *   background   the skewness of the z_i is below 0, or below 1/2 and more than 60 % are not 0:
- *                what centring leaves in the samples that are in no module
+ *                what centring leaves in the samples that are in no module. With the rule test
+ *                also mirrors (modules_units.c)
  *   spare        it tells less than a tenth of what noise alone may:
  *                    (sum z^2 - max z^2) (sum b^2 - max b^2) <= 1/10 min(1, m / 100) B,
  *                    B = (n_z^(1/2) + n_b^(1/2))^2 + 2 n_z log(n / n_z) + 2 n_b log(m / n_b)
@@ -33,10 +34,19 @@ void rb_powers_add(rb_powers *p, double size) {
     p->largest = fmax(p->largest, square);
 }
 
-static bool is_background(const rb_powers *z, double n) {
+/* Have so many of the n samples the unit, and its codes less skewness than that? */
+static bool is_broad(const rb_powers *z, double n, double share, double skewness) {
     double mean = z->size / n, variance = z->square / n - mean * mean;
     double third = z->cube / n - 3 * mean * z->square / n + 2 * mean * mean * mean;
-    return third < 0 || (z->active > 0.6 * n && third < 0.5 * variance * sqrt(variance));
+    return z->active > share * n && third < skewness * variance * sqrt(variance);
+}
+
+static bool is_background(const rb_powers *z, double n) {
+    return is_broad(z, n, 0, 0) || is_broad(z, n, 0.6, 0.5);
+}
+
+bool rb_may_mirror(const rb_powers *codes, int64_t n_samples) {
+    return is_broad(codes, (double)n_samples, 0.5, 1.2);
 }
 
 /* How many numbers have most of the sum of squares. */

@@ -157,12 +157,23 @@ static void assert_above(const example *e, double (*value)(const example *, int6
         assert_true(fabs(members[d - 1].weight) >= fabs(members[d].weight));
 }
 
-/* The samples of the prevailing side: that of the larger sum of cubes. */
-static double prevailing_z(const example *e, int64_t sample, int64_t unit) {
-    double sum = 0, z = z_of(e, sample, unit);
+/* Of the prevailing side: that of the larger sum of cubes. */
+static double sign_of_side(const example *e, int64_t unit) {
+    double sum = 0;
     for (int64_t i = 0; i < N; i++)
         sum += pow(z_of(e, i, unit), 3);
-    return (z < 0) == (sum < 0) ? z : 0;
+    return sum < 0 ? -1 : 1;
+}
+
+/* Of its samples. */
+static double prevailing_z(const example *e, int64_t sample, int64_t unit) {
+    double z = z_of(e, sample, unit);
+    return z * sign_of_side(e, unit) > 0 ? z : 0;
+}
+
+/* Above 0 where the feature is up in them. */
+static double turned_l(const example *e, int64_t feature, int64_t unit) {
+    return l_of(e, feature, unit) * sign_of_side(e, unit);
 }
 
 /* nonzero and fabia, for codes without and with signs, from float64 and float32 codes. */
@@ -183,8 +194,8 @@ static void threshold_rules(void **state) {
                     const rb_module *m = rb_modules_get(modules, r);
                     assert_above(&e, nonzero ? z_of : prevailing_z, m->unit, N, nonzero ? 0 : 0.5,
                                  m->samples, m->n_samples);
-                    assert_above(&e, l_of, m->unit, M, feature_bound(&e, 0.7), m->features,
-                                 m->n_features);
+                    assert_above(&e, nonzero ? l_of : turned_l, m->unit, M, feature_bound(&e, 0.7),
+                                 m->features, m->n_features);
                 }
                 rb_modules_free(modules);
             }
@@ -232,6 +243,7 @@ static void one_side_at_a_time(void **state) {
                 assert_non_null(member(m->samples, m->n_samples, i));
             if (r > 0)
                 assert_true(rb_modules_score(modules, r - 1) >= rb_modules_score(modules, r));
+            assert_int_equal(m->features[0].weight > 0, m->samples[0].weight > 0);
             if (other) assert_int_equal(m->unit, 1);
             others += other;
         }

@@ -433,6 +433,91 @@ static void one_of_alike_stays(void **state) {
     }
 }
 
+/* A module in the first N / 5 samples: one unit has the first three quarters of them, one the last,
+ * and the half that is strong has both. The units have so many features of their own. */
+static rb_modules *modules_of_parts(int64_t apart) {
+    enum { SAMPLES = N / 5, FEATURES = 12 };
+    static example e;
+    make_example(&e, 3);
+    memset(e.codes, 0, sizeof e.codes);
+    memset(e.loadings, 0, sizeof e.loadings);
+    rb_draws draws = {.stream = {.seed = 32}};
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        e.codes[i * L] = i < SAMPLES * 3 / 4;
+        e.codes[i * L + 1] = i >= SAMPLES / 4;
+    }
+    for (int64_t k = 0; k < FEATURES; k++) {
+        e.loadings[k * L] = 3;
+        e.loadings[(k + apart) * L + 1] = 3;
+    }
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < M; k++) {
+            e.values[i * M + k] = 0.3 * rb_draw_normal(&draws);
+            for (int64_t j = 0; j < 2; j++)
+                e.values[i * M + k] += e.codes[i * L + j] * e.loadings[k * L + j];
+        }
+    }
+    e.sparse_codes = true;
+    return modules_of(&e, 0.1);
+}
+
+static void units_of_the_same_features_are_one_module(void **state) {
+    (void)state;
+    rb_modules *modules = modules_of_parts(0);
+    assert_int_equal(rb_modules_called(modules), 1);
+    const rb_module *whole = rb_modules_get(modules, 0), *part = rb_modules_get(modules, 1);
+    assert_int_equal(whole->n_samples, N / 5);
+    assert_int_equal(whole->n_features, 12);
+    assert_int_equal(part->n_samples, N * 3 / 20);
+    rb_modules_free(modules);
+    modules = modules_of_parts(4);
+    assert_int_equal(rb_modules_called(modules), 2);
+    rb_modules_free(modules);
+}
+
+/* Two modules of 12 samples and 10 features each, and a unit of 33 of the other samples, to
+ * different degrees: with 12 of the features of both, or others, up or down. */
+static rb_modules *modules_of_rest(int64_t feature, double loading) {
+    static example e;
+    make_example(&e, 3);
+    memset(e.codes, 0, sizeof e.codes);
+    memset(e.loadings, 0, sizeof e.loadings);
+    for (int64_t i = 0; i < 24; i++)
+        e.codes[i * L + i / 12] = 2;
+    for (int64_t i = 24; i < 57; i++)
+        e.codes[i * L + 2] = 0.2 + pow((double)(i - 24) / 32, 2);
+    for (int64_t k = 0; k < 20; k++)
+        e.loadings[k * L + k / 10] = 4;
+    for (int64_t k = feature; k < feature + 12; k++)
+        e.loadings[k * L + 2] = loading;
+    rb_draws draws = {.stream = {.seed = 33}};
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < M; k++) {
+            e.values[i * M + k] = 0.3 * rb_draw_normal(&draws);
+            for (int64_t j = 0; j < PLANTED; j++)
+                e.values[i * M + k] += e.codes[i * L + j] * e.loadings[k * L + j];
+        }
+    }
+    e.sparse_codes = true;
+    return modules_of(&e, 0.1);
+}
+
+static void a_mirror_is_background(void **state) {
+    (void)state;
+    const struct {
+        int64_t feature;
+        double loading;
+        bool mirrors;
+    } cases[] = {{4, -2.5, true}, {4, 2.5, false}, {24, -2.5, false}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        rb_modules *modules = modules_of_rest(cases[c].feature, cases[c].loading);
+        assert_int_equal(rb_modules_count(modules), 3);
+        assert_int_equal(modules->notes[2].role == RB_UNIT_BACKGROUND, cases[c].mirrors);
+        if (cases[c].mirrors) assert_int_equal(rb_modules_get(modules, 2)->unit, 2);
+        rb_modules_free(modules);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_defined),
@@ -448,6 +533,8 @@ int main(void) {
         cmocka_unit_test(units_of_measure),
         cmocka_unit_test(one_feature_does_not_decide),
         cmocka_unit_test(one_of_alike_stays),
+        cmocka_unit_test(units_of_the_same_features_are_one_module),
+        cmocka_unit_test(a_mirror_is_background),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
