@@ -9,9 +9,14 @@ import numpy as np
 from . import tl
 from ._estimators import Estimator, _model_of, _threads
 from ._model import Array, Model
-from ._sources import Source
+from ._sources import Source, groups_of
 
 INK, BLUE, FAINT = "#262626", "#214d8c", "#cccccc"
+# As of the tool's plots: rb_class_colour in src/plot/plot_draw.c.
+NO_CLASS = np.array([0.7, 0.7, 0.7])
+CLASSES = np.array([[0.00, 0.42, 0.68], [0.90, 0.60, 0.05], [0.00, 0.58, 0.44], [0.80, 0.33, 0.05],
+                    [0.42, 0.72, 0.90], [0.78, 0.45, 0.64], [0.50, 0.33, 0.64], [0.93, 0.86, 0.30],
+                    [0.56, 0.38, 0.24], [0.55, 0.75, 0.35]])
 
 
 def model_of(fitted: Any, key: str) -> Model:
@@ -31,13 +36,13 @@ def samples_of(fitted: Any, X: Any, key: str) -> tuple[Model, Source, int]:
 
 
 def classes_of(fitted: Any, labels: Any, count: int) -> Optional[Array]:
-    """Labels as texts, one a sample; a name is that of a column of obs."""
+    """Labels as texts, one a sample, "" for none; a name is that of a column of obs."""
     if labels is None:
         return None
     found = np.asarray(fitted.obs[labels] if isinstance(labels, str) else labels)
     if len(found) != count:
         raise ValueError(f"there are {len(found)} labels, but {count} samples")
-    return np.asarray(found.astype(str))
+    return np.array([(name or b"").decode() for name in groups_of(found)])
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -63,29 +68,36 @@ def panels(ax: Any, down: int, across: int, size: tuple[float, float], gap: floa
     return np.asarray(made, dtype=object).reshape(down, across)
 
 
-def colours_of(classes: Array) -> tuple[Array, Array, Array]:
-    """Names of classes, the class of each sample, and the colour of each class."""
-    from matplotlib import colormaps
-
-    names, codes = np.unique(classes, return_inverse=True)
-    return names, codes, colormaps["tab20"](np.arange(len(names)) % 20)
+def class_colour(place: int) -> Array:
+    """The colour of a class by its place among all, from 0; they repeat, paler."""
+    pale = min(0.25 * (place // len(CLASSES)), 0.75)
+    return np.asarray(CLASSES[place % len(CLASSES)] * (1 - pale) + pale)
 
 
-def class_strip(ax: Any, classes: Array, place: tuple[float, float, float, float]) -> None:
+def colours_of(classes: Array) -> dict[str, Array]:
+    """The colour of each class by its name, in alphabetical order; at the end that of none."""
+    names = np.unique(classes[classes != ""]).tolist()
+    return {**{name: class_colour(place) for place, name in enumerate(names)}, "": NO_CLASS}
+
+
+def class_strip(ax: Any, classes: Array, colours: dict[str, Array],
+                place: tuple[float, float, float, float]) -> None:
     """The class of each sample above a plot, and what the colours mean."""
     from matplotlib.patches import Patch
 
-    names, codes, colours = colours_of(classes)
-    _strip(ax, colours[codes][None], place)
-    ax.legend([Patch(color=colour) for colour in colours], names, fontsize=7, frameon=False,
+    _strip(ax, np.array([[colours[name] for name in classes]]), place)
+    shown = [name for name in colours if name in classes]
+    ax.legend([Patch(color=colours[name]) for name in shown],
+              [name or "(no label)" for name in shown], fontsize=7, frameon=False,
               ncols=4, loc="lower left", bbox_to_anchor=(0, 1.02))
 
 
-def class_rows(ax: Any, classes: Array) -> None:
+def class_rows(ax: Any, classes: Array, colours: dict[str, Array]) -> None:
     """The class of each sample at the left of a plot whose rows stand by class, with its name."""
-    names, codes, colours = colours_of(classes)
-    _strip(ax, colours[codes][:, None], (-0.03, 0, 0.02, 1))
-    ax.set_yticks([np.flatnonzero(codes == k).mean() for k in range(len(names))], names, fontsize=7)
+    _strip(ax, np.array([[colours[name]] for name in classes]), (-0.03, 0, 0.02, 1))
+    shown = [name for name in colours if name in classes]
+    ax.set_yticks([np.flatnonzero(classes == name).mean() for name in shown],
+                  [name or "(no label)" for name in shown], fontsize=7)
     ax.tick_params(axis="y", length=0, pad=12)
 
 

@@ -55,8 +55,9 @@ def _texts(names: Sequence[str]) -> Any:
 
 
 def groups_of(values: Any) -> Any:
-    """Names of groups, one a sample; None and NaN: it has none."""
-    names = [None if v is None or v != v else str(v).encode() for v in list(values)]
+    """Names of groups, one a sample; None, NaN and pandas.NA: it has none."""
+    names = [None if str(v) in ("None", "nan", "NaT", "<NA>") and not isinstance(v, str) else
+             str(v).encode() for v in list(values)]
     return (c_char_p * len(names))(*names)
 
 

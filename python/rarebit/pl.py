@@ -11,8 +11,8 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _modules
-from ._draw import BLUE, FAINT, INK, class_rows, class_strip, classes_of, colours_of, model_of, \
-    new_axes, panels, plain, samples_of
+from ._draw import BLUE, FAINT, INK, class_colour, class_rows, class_strip, classes_of, \
+    colours_of, model_of, new_axes, panels, plain, samples_of
 from ._images import fields, filters, samples
 from ._model import Array, Model
 from ._modules import Module
@@ -25,7 +25,8 @@ MOST_MODULES, ROWS, COLUMNS = 20, 100, 600  # modules
 
 
 def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = None) -> Any:
-    """How the fit went: a figure of history_ over the iterations.
+    """How the fit went: a figure of history_ over the iterations. A line marks from where on
+    loadings are shrunk.
 
     Parameters
     ----------
@@ -46,6 +47,13 @@ def history(fitted: Any, what: str = "objective", key: str = "rfn", ax: Any = No
     ax.plot(np.arange(1, len(values) + 1), values, color=BLUE, linewidth=1.5)
     if what == "kkt_residual":
         ax.set_yscale("log")
+    start = int(model.attributes.get("shrinks_from", 0))
+    if 0 < start <= len(values):
+        ax.axvline(start, color=INK, linewidth=0.8)
+        top = plain(ax.secondary_xaxis("top"))
+        top.set_xticks([start], ["from here on loadings are shrunk"], fontsize=8,
+                       ha="left" if start < len(values) / 2 else "right")
+        top.tick_params(length=0)
     ax.set_xlabel("iteration")
     ax.set_ylabel(what.replace("_", " "))
     return plain(ax)
@@ -58,7 +66,8 @@ def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", orde
           ax: Any = None) -> Any:
     """Codes as a heat map, samples x units.
 
-    With labels samples stand by class, the most frequent class first. Codes above the 99.5th percentile of those that are not 0 share a colour.
+    With labels samples stand by class, the most frequent class first. Codes above the 99.5th
+    percentile of those that are not 0 share a colour.
 
     Parameters
     ----------
@@ -93,7 +102,7 @@ def codes(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn", orde
     ax.set_yticks([])
     ax.figure.colorbar(image, ax=ax, shrink=0.4, label="code")
     if classes is not None:
-        class_rows(ax, classes[rows])
+        class_rows(ax, classes[rows], colours_of(classes))
     return ax
 
 
@@ -132,14 +141,12 @@ def unit(fitted: Any, X: Any = None, unit: int = 0, labels: Any = None, n_featur
     chosen = chosen[loadings[chosen, unit] != 0]
     order = _by_class(np.argsort(-code, kind="stable"), classes)
     values = _modules.view(model, source, np.arange(len(code)), chosen)[:, order]
-    colours: Any = BLUE
-    if classes is not None:
-        names, which, palette = colours_of(classes[order])
-        colours = palette[which]
+    colours = {} if classes is None else colours_of(classes)
+    dots: Any = BLUE if classes is None else [colours[name] for name in classes[order]]
     axes = panels(ax, len(chosen) + 1, 1, (8, 0.6 * len(chosen) + 1.5)).ravel()
     names_of = _feature_names(model)
     for row, (strip, heights) in enumerate(zip(axes, [code[order], *values])):
-        strip.scatter(np.arange(len(code)), heights, s=3, c=colours, linewidths=0)
+        strip.scatter(np.arange(len(code)), heights, s=3, c=dots, linewidths=0)
         strip.axhline(0, color=FAINT, linewidth=0.5, zorder=0)
         strip.set_xticks([])
         strip.set_yticks([])
@@ -148,7 +155,7 @@ def unit(fitted: Any, X: Any = None, unit: int = 0, labels: Any = None, n_featur
         strip.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
     axes[-1].set_xlabel(f"{len(code)} samples")
     if classes is not None:
-        class_strip(axes[0], classes[order], (0, 1.02, 1, 0.08))
+        class_strip(axes[0], classes[order], colours, (0, 1.02, 1, 0.08))
     return np.asarray(axes)
 
 
@@ -208,7 +215,8 @@ def evidence(fitted: Any, X: Any = None, states: Any = None, key: str = "rfn",
         raise ValueError(f"there are {len(active)} states, but {len(values)} samples")
     for count in [0] if active is None else np.unique(active):
         place = np.arange(len(order)) if active is None else np.flatnonzero(active[order] == count)
-        ax.scatter(place, values[order][place], s=6, linewidths=0, label=str(count))
+        ax.scatter(place, values[order][place], s=6, linewidths=0, label=str(count),
+                   color=class_colour(min(int(count), 9)))  # as in the tool
     used = model.evaluate(source, threads).get("samples_used", np.nan)
     if used < len(values) and model.attributes.get("data_samples") == str(len(values)):
         ax.axvline(used - 0.5, color=INK, linewidth=0.8)
@@ -234,12 +242,12 @@ def _stay(members: Sequence[tuple[Array, Array]], total: int, most: int) -> list
 
 
 def _by_class(samples: Array, classes: Optional[Array]) -> Array:
-    """Samples of a class together, the most frequent class first."""
+    """Samples of a class together, the most frequent class first, those without one last."""
     if classes is None:
         return samples
-    _, code, count = np.unique(classes[samples].astype(str), return_inverse=True,
-                               return_counts=True)
-    return np.asarray(samples[np.lexsort((np.arange(len(samples)), code, -count[code]))])
+    of = classes[samples]
+    _, code, count = np.unique(of, return_inverse=True, return_counts=True)
+    return np.asarray(samples[np.lexsort((np.arange(len(samples)), code, -count[code], of == ""))])
 
 
 def modules(fitted: Any, X: Any = None, labels: Any = None, key: str = "rfn",
@@ -291,7 +299,7 @@ def _draw(model: Model, source: Source, found: list[Module], classes: Optional[A
     ax.set_xlabel(f"{len(columns)} of {source.shape[0]} samples")
     ax.figure.colorbar(image, ax=ax, shrink=0.4, pad=0.01, label="standardised value")
     if classes is not None:
-        class_strip(ax, classes[columns], (0, 1.005, 1, 0.015))
+        class_strip(ax, classes[columns], colours_of(classes), (0, 1.005, 1, 0.015))
     return ax
 
 

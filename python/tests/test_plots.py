@@ -1,11 +1,16 @@
 """rarebit.pl: what is drawn is what there is, on the axes that are given."""
 
+import re
+
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 import rarebit
 from matplotlib import pyplot
+from matplotlib.colors import to_rgb
 from rarebit import pl, tl
+from rarebit._draw import class_colour, classes_of
 
 from test_scanpy import adata, planted  # noqa: F401  (a fixture)
 
@@ -41,6 +46,66 @@ def test_pictures_of_estimators(adata):
     assert pl.history(fitted, "kkt_residual").get_yscale() == "log"
     with pytest.raises(ValueError, match="no pressure in the history"):
         pl.history(fitted, "pressure")
+
+
+def test_history_marks_where_shrinking_begins(adata, axes):
+    def drawn(ax=None, **options):
+        fitted = rarebit.RFN(3, random_state=1, centre="none", **options).fit(adata.X)
+        ax = pl.history(fitted, ax=ax)
+        words = [t.get_text() for top in ax.child_axes for t in top.get_xticklabels()]
+        return [line.get_xdata()[0] for line in ax.lines[1:]], words
+
+    assert drawn(axes, iterations=51) == ([51], ["from here on loadings are shrunk"])
+    assert drawn(iterations=50) == ([], [])
+    assert drawn(iterations=60, preset="paper") == ([], [])
+
+
+@pytest.fixture(scope="module")
+def classes():
+    """A fit, its samples and 12 classes of theirs, more than there are colours; some have none."""
+    X = planted(n=143)
+    labels = np.repeat([f"k{letter}" for letter in "lbcaefgdhijk"] + [None], np.arange(17, 4, -1))
+    return rarebit.RFN(3, iterations=60, random_state=1, centre="none").fit(X), X, labels
+
+
+def test_classes_have_the_colours_of_the_program(classes, program, tmp_path):
+    fitted, X, labels = classes
+    fitted.save(tmp_path / "m.h5")
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "labels.txt").write_text("".join(f"{name or 'NA'}\n" for name in labels))
+    program("plot", "codes", tmp_path / "m.h5", tmp_path / "x.npy", "--labels",
+            tmp_path / "labels.txt", "-o", tmp_path / "codes.svg")
+    fills = re.findall(r"<path [^>]*fill:rgb\((.*?)%,(.*?)%,(.*?)%\)",
+                       (tmp_path / "codes.svg").read_text())
+    names = [*sorted({name for name in labels if name}), "(no label)"]
+    told = dict(zip(names, np.array(fills[:13], float) / 100))
+    assert len(told) == 13
+
+    def drawn(ax):
+        legend = ax.get_legend()
+        return dict(zip([t.get_text() for t in legend.get_texts()],
+                        [to_rgb(patch.get_facecolor()) for patch in legend.get_patches()]))
+
+    strips = pl.unit(fitted, X, labels=labels)
+    assert list(drawn(strips[0])) == names
+    for name, colour in drawn(strips[0]).items():
+        np.testing.assert_allclose(colour, told[name])
+    # samples stand by class, the largest first
+    dots = [told[name or "(no label)"] for name in labels]
+    np.testing.assert_allclose(strips[0].collections[0].get_facecolors()[:, :3], dots)
+    np.testing.assert_allclose(strips[0].child_axes[0].images[0].get_array()[0], dots)
+    rows = pl.codes(fitted, X, labels=labels)
+    np.testing.assert_allclose(rows.child_axes[0].images[0].get_array()[:, 0], dots)
+    assert {t.get_text() for t in rows.get_yticklabels()} == set(names)
+    # also where only some of the classes are shown
+    members = rarebit.modules(fitted, X, members=True).query("kind == 'sample'")["index"]
+    others = np.where(np.isin(np.arange(len(X)), members), "kz", "ka")
+    assert drawn(pl.modules(fitted, X, labels=others)) == {"kz": pytest.approx(told["kb"])}
+
+
+def test_samples_without_a_class():
+    labels = ["None", 1, None, np.nan, pd.NA]
+    assert list(classes_of(None, pd.Series(labels), 5)) == ["None", "1", "", "", ""]
 
 
 def test_picture_of_filters():
@@ -164,5 +229,7 @@ def test_evidence_is_that_of_the_program(bars, axes, program, tmp_path):
         [[int(cause) for cause in line.split("\t")[1:]] for line in lines]
     assert [t.get_text() for t in ax.get_legend().get_texts()] == \
         [str(k) for k in np.unique(states.sum(axis=1).astype(int))]
+    for dots, count in zip(ax.collections, np.unique(states.sum(axis=1).astype(int))):
+        np.testing.assert_allclose(dots.get_facecolor()[0, :3], class_colour(count))
     with pytest.raises(ValueError, match="3 states, but 120 samples"):
         pl.evidence(fitted, X, states[:3])

@@ -44,6 +44,12 @@ plot_history <- function(model, ...) {
   if (!nrow(history)) stop("the model has no history: nothing to draw", call. = FALSE)
   draw(plot, list(x = history$iteration, y = history$objective, type = "l", xlab = "iteration",
                   ylab = "objective", main = model$method), ...)
+  start <- as.integer(attribute_of(model, "shrinks_from"))
+  if (length(start) && start <= nrow(history)) {
+    abline(v = start, col = "grey35")
+    mtext("from here on loadings are shrunk", at = start, adj = if (start < nrow(history) / 2) 0 else 1,
+          cex = 0.7)
+  }
 }
 
 plot_quality <- function(model, ...) {
@@ -58,14 +64,14 @@ plot_quality <- function(model, ...) {
 plot_evidence <- function(model, newdata, data, labels, ...) {
   values <- said(.Call(C_states, pointer_of(model), data$handle, FALSE, thread_count(default_threads())))
   order <- order(-values)
-  groups <- factor(of_each(column_of(newdata, labels), length(values)))
+  groups <- of_each(column_of(newdata, labels), length(values))
+  palette <- palette_of(groups)
   draw(plot, list(x = seq_along(order), y = values[order], pch = 20, cex = 0.6, xlab = "sample",
-                  ylab = "log evidence", col = class_colours(groups)[order]), ...)
+                  ylab = "log evidence", col = class_colours(groups[order], palette)), ...)
   used <- said(evaluate(model, newdata))["samples_used"]
   if (!is.na(used) && used < length(values) && nobs(model) == length(values))
     abline(v = used + 0.5)
-  if (nlevels(groups)) legend("topright", levels(groups), pch = 20, bty = "n",
-                              col = palette_of(nlevels(groups)))
+  if (length(palette)) legend("topright", names(palette), pch = 20, bty = "n", col = palette)
 }
 
 # ---- classes ----
@@ -76,10 +82,24 @@ of_each <- function(values, n) {
   as.character(values)
 }
 
-palette_of <- function(n) hcl.colors(max(n, 2), "Dark 3")[seq_len(n)]
+# The colour of each class by its name, as of the tool's plots (rb_class_colour in src/plot/plot_draw.c):
+# by its place among all in alphabetical order; they repeat, paler.
+palette_of <- function(classes) {
+  colours <- cbind(c(0, 0.42, 0.68), c(0.9, 0.6, 0.05), c(0, 0.58, 0.44), c(0.8, 0.33, 0.05),
+                   c(0.42, 0.72, 0.9), c(0.78, 0.45, 0.64), c(0.5, 0.33, 0.64), c(0.93, 0.86, 0.3),
+                   c(0.56, 0.38, 0.24), c(0.55, 0.75, 0.35))
+  names <- sort(setdiff(as.character(classes), c(NA, "")), method = "radix")
+  place <- seq_along(names) - 1
+  pale <- rep(pmin(0.25 * place %/% 10, 0.75), each = 3)
+  structure(rgb(t(colours[, place %% 10 + 1] * (1 - pale) + pale)), names = names)
+}
 
-class_colours <- function(classes)
-  if (nlevels(classes)) palette_of(nlevels(classes))[classes] else "#214d8c"
+# Of samples: without a class grey, without any classes blue.
+class_colours <- function(classes, palette) {
+  if (!length(palette)) return("#214d8c")
+  colours <- palette[as.character(classes)]
+  replace(colours, is.na(colours), "#b3b3b3")
+}
 
 # The samples of a class together, the most frequent class first; without classes as they are.
 by_class <- function(samples, classes) {
@@ -122,7 +142,7 @@ plot_unit <- function(model, newdata, data, unit, classes, count, ...) {
   strongest <- order(-abs(loadings[, unit]))[seq_len(min(count, nrow(loadings)))]
   features <- strongest[loadings[strongest, unit] != 0]
   order <- by_class(order(-code), if (length(classes)) classes)
-  colours <- class_colours(factor(classes[order]))
+  colours <- class_colours(classes[order], palette_of(classes))
   strips <- rbind(code, view_of(model, data, features))
   known <- rownames(loadings)
   names <- c(paste("unit", unit), sprintf("%s  %.2g", if (is.null(known)) features else known[features],
@@ -182,5 +202,6 @@ plot_modules <- function(model, newdata, data, classes, ...) {
   if (!is.null(info$feature_names))
     axis(4, n:1, info$feature_names[rows], las = 1, tick = FALSE, cex.axis = 0.5)
   if (!is.null(classes))
-    mtext("|", 3, at = seq_along(columns), cex = 0.5, col = class_colours(factor(classes[columns])))
+    rect(seq_along(columns) - 0.5, 1.01 * n + 0.5, seq_along(columns) + 0.5, 1.03 * n + 0.5, xpd = NA,
+         border = NA, col = class_colours(classes[columns], palette_of(classes)))
 }

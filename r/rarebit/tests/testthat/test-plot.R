@@ -24,6 +24,32 @@ test_that("pictures are drawn, with what is asked for", {
   expect_error(drawn(plot(model, "unit", unit = 4)), "from 1 to 3")
 })
 
+test_that("the history marks where shrinking begins", {
+  marks <- function(...) sum(drawn(plot(fit(...))) %in% c("C_abline", "C_mtext"))
+  expect_identical(marks(iterations = 51), 2L)
+  expect_identical(marks(iterations = 50), 0L)
+  expect_identical(marks(iterations = 60, preset = "paper"), 0L)
+})
+
+test_that("classes have the colours of the report's page", {
+  skip_if_not(has_files())
+  page <- tempfile(fileext = ".html")
+  on.exit(unlink(page))
+  report(fit(), page = page)
+  text <- paste(readLines(page, warn = FALSE), collapse = "")
+  levels <- regmatches(text, regexpr("classColours = \\[\\[.*?\\]\\]", text, perl = TRUE))
+  colours <- matrix(as.numeric(regmatches(levels, gregexpr("[0-9]+", levels))[[1]]), 3)
+  paler <- colours[, 1:2] + (255 - colours[, 1:2]) * 0.25
+  palette <- rarebit:::palette_of(c(letters[12:1], NA, "", "b"))
+  expect_identical(names(palette), letters[1:12])
+  expect_lt(max(abs(col2rgb(palette) - cbind(colours, paler))), 1)
+  expect_identical(unname(rarebit:::class_colours(c("b", NA, ""), palette)),
+                   c(palette[["b"]], "#b3b3b3", "#b3b3b3"))
+  expect_identical(rarebit:::class_colours(character(), rarebit:::palette_of(NULL)), "#214d8c")
+  expect_identical(rarebit:::palette_of("a"), palette[1])
+  expect_identical(names(rarebit:::palette_of(c("b", "B"))), c("B", "b"))
+})
+
 test_that("an image for each unit, each sample and each traced iteration", {
   model <- fit()
   images <- function(...) sum(drawn(plot(model, ..., shape = c(4, 6))) == "C_raster")
