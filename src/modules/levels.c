@@ -1,4 +1,6 @@
-/* Units that follow the level of the samples: what all features of a sample share. */
+/* Units that follow the level of the samples: what all features of a sample share. Their codes go
+ * with the means of the samples, as do those of what centring leaves outside of modules; and three
+ * quarters of all features have loadings of one sign. */
 #include "modules.h"
 
 #include <math.h>
@@ -43,10 +45,25 @@ static double correlation_of(const rb_levels *l, int64_t u) {
     return squares > 0 ? together / sqrt(squares) : 0;
 }
 
+/* With loadings of one sign, of at least a quarter of the usual size. */
+static bool has_most_features(const rb_model *model, int64_t u) {
+    int64_t m = 0, l = 0, up = 0, down = 0;
+    const double *loadings = rb_model_array(model, "loadings", &m, &l);
+    double squares = 0;
+    for (int64_t k = 0; loadings && k < m; k++)
+        squares += loadings[k * l + u] * loadings[k * l + u];
+    double least = sqrt(squares / (double)m) / 4;
+    for (int64_t k = 0; loadings && k < m; k++) {
+        up += loadings[k * l + u] > least;
+        down += loadings[k * l + u] < -least;
+    }
+    return 4 * (up > down ? up : down) >= 3 * m;
+}
+
 void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
     int64_t count = 0;
     for (int64_t u = 0; l->looks && l->of_means[0] >= MIN_SAMPLES && u < l->n_units; u++)
-        count += fabs(correlation_of(l, u)) > follows;
+        count += fabs(correlation_of(l, u)) > follows && has_most_features(l->model, u);
     rb_metrics_set(metrics, "units_of_level", (double)count);
     if (count > 0) {
         rb_log(ctx, RB_LOG_WARNING,
@@ -58,7 +75,7 @@ void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
 
 rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *l) {
     const rb_preprocess *p = model->preprocess;
-    *l = (rb_levels){.n_units = rb_model_units(model), .scratch.ctx = ctx};
+    *l = (rb_levels){.model = model, .n_units = rb_model_units(model), .scratch.ctx = ctx};
     l->looks = p->n_features >= MIN_FEATURES && p->options.centre != RB_CENTRE_NONE &&
                p->options.centre_samples == RB_CENTRE_SAMPLES_NONE;
     if (!l->looks) return RB_OK;

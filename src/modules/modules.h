@@ -152,6 +152,7 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
  * sets the metric units_of_level. rb_levels_end in any case. */
 typedef struct rb_levels {
     rb_scratch scratch;
+    const rb_model *model;
     bool looks;
     int64_t n_units;
     rb_total sums;
