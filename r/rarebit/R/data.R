@@ -114,6 +114,20 @@ covariates_for <- function(x, covariates, regress) {
   as.list(table)[intersect(names, colnames(table))]
 }
 
+# Columns of colData by name.
+columns_of <- function(table, names) {
+  gone <- setdiff(names, colnames(table))
+  if (length(gone)) stop("colData has no column '", gone[1], "'", call. = FALSE)
+  as.list(table)[names]
+}
+
+# The labels of samples, which may be a column of colData.
+labels_of <- function(x, labels) {
+  if (is(x, "SummarizedExperiment") && is.character(labels) && length(labels) == 1)
+    columns_of(SummarizedExperiment::colData(x), labels)[[1]]
+  else labels
+}
+
 # Some of the features: those are the rows of a SummarizedExperiment.
 take_features <- function(x, samples, subset_row) {
   if (is.null(subset_row)) return(x)

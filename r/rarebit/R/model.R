@@ -146,7 +146,7 @@ evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, read
                      covariates = NULL, threads = default_threads(),
                      min_shared = default_min_shared(), labels = NULL) {
   data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
-  if (!is.null(labels)) return(scores_of(model, data, column_of(newdata, labels), thread_count(threads)))
+  if (!is.null(labels)) return(scores_of(model, data, labels_of(newdata, labels), thread_count(threads)))
   said(.Call(C_evaluate, pointer_of(model), data$handle, thread_count(threads)))
 }
 

@@ -37,10 +37,10 @@ finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", as
   if (is.null(asked$outputs)) asked$outputs <- if (is.numeric(y) || is.data.frame(y)) "linear" else "softmax"
   options <- make_options("finetune", asked)
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
-  train <- labelled(data, column_of(x, y), NULL)
+  train <- labelled(data, labels_of(x, y), NULL)
   unseen <- if (!is.null(valid))
     labelled(read_samples(valid[[1]], samples, assay, reading, NULL, NULL, subset_row),
-             column_of(valid[[1]], valid[[2]]), train[[3]])
+             labels_of(valid[[1]], valid[[2]]), train[[3]])
   if (!is.null(grid)) {
     if (!is.null(callback) || verbose)
       stop("nets of a grid are trained side by side: leave callback and verbose out", call. = FALSE)
@@ -59,7 +59,7 @@ finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", as
 # list(rate = c(0.1, 0.01)) as the library reads it.
 grid_of <- function(grid) {
   if (is.character(grid)) return(grid)
-  if (!is.list(grid) || is.null(names(grid)))
+  if (!is.list(grid) || !is_named(grid))
     stop("grid is a list of values by name: list(rate = c(0.1, 0.01))", call. = FALSE)
   values <- vapply(grid, function(v) {
     texts <- vapply(v, format, "", digits = 15)

@@ -118,7 +118,7 @@ SEXP binding_options(SEXP what, SEXP names, SEXP values) {
     SEXP pointer = PROTECT(object_new(IS_OPTIONS, values));
     options_object *o = options_of(pointer);
     const char **keys = texts_of(names);
-    check(make(text_of(what), &o->options));
+    check(make(text_named(what, "method"), &o->options));
     for (R_xlen_t i = 0; i < XLENGTH(values); i++) {
         refuse_unknown(o, keys[i]);
         check(set(o, keys[i], VECTOR_ELT(values, i)));
@@ -144,7 +144,7 @@ SEXP binding_option_table(SEXP what) {
     enum { COLUMNS = 8 };
     SEXP pointer = PROTECT(object_new(IS_OPTIONS, R_NilValue));
     options_object *o = options_of(pointer);
-    check(make(text_of(what), &o->options));
+    check(make(text_named(what, "method"), &o->options));
     rb_option row;
     int n = 0;
     while (!rb_options_row(o->options, n, &row, sizeof row))

@@ -55,6 +55,7 @@ test_that("the settings with the fewest errors are chosen", {
   expect_identical(predict(net), predict(ask(rate = best, masking = c(0.25, 0)[1 + which(tried$chosen) %% 2])))
   expect_identical(arrays(ask(grid = "rate=0.01")), arrays(ask(rate = 0.01)))
   expect_error(ask(grid = c(0.1, 0.2)), "list of values by name")
+  expect_error(ask(grid = list(rate = 0.1, 0.2)), "list of values by name")
   expect_error(ask(grid = list(rate = 1), verbose = TRUE), "side by side")
   expect_error(finetune(x, groups, grid = list(rate = 1)), "valid")
 })
