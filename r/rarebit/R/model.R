@@ -173,7 +173,8 @@ print.rarebit <- function(x, ...) {
 }
 
 summary.rarebit <- function(object, newdata = NULL, ...) {
-  there <- !is.null(newdata) || !is.null(.Call(C_kept, pointer_of(object)))
+  kept <- !is.null(.Call(C_kept, pointer_of(object)))
+  there <- !is.null(newdata) || !is.null(list(...)$labels) || (kept && object$method != "net")
   structure(list(model = object, status = info_of(object)$status,
                  metrics = if (there) evaluate(object, newdata, ...),
                  attributes = .Call(C_model_attributes, pointer_of(object))),

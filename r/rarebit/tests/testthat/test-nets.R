@@ -74,6 +74,9 @@ test_that("a net is measured on labels", {
   values <- quiet(finetune(x, x[, 1:2], layers = 4, epochs = 5, seed = 1))
   expect_equal(evaluate(values, labels = x[, 1:2])[["mean_squared_error"]], mean((predict(values) - x[, 1:2])^2),
                tolerance = 1e-6)
+  expect_identical(summary(net, labels = wrong)$metrics, scores)
+  expect_null(summary(net)$metrics)
+  expect_output(print(summary(net)), "status: ")
   expect_error(evaluate(fit(), labels = groups), "predicts no labels")
   expect_error(evaluate(net, labels = groups[1:3]), "there are 3 labels")
 })
