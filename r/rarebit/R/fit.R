@@ -104,11 +104,14 @@ watcher <- function(callback, verbose) {
   }
 }
 
-embedded_model <- function(x, name = "RFN") {
-  embedded <- SingleCellExperiment::reducedDim(x, name)
-  model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
-           else attr(embedded, "model")
-  if (!inherits(model, "rarebit"))
-    stop("reducedDim(x, \"", name, "\") was not made by rarebit", call. = FALSE)
-  model
+embedded_model <- function(x, name = NULL) {
+  names <- if (is.null(name)) rev(SingleCellExperiment::reducedDimNames(x)) else name
+  for (one in names) {
+    embedded <- SingleCellExperiment::reducedDim(x, one)
+    model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
+             else attr(embedded, "model")
+    if (inherits(model, "rarebit")) return(model)
+  }
+  stop("rarebit made no reducedDim", if (is.null(name)) " of x" else paste0("(x, \"", name, "\")"),
+       call. = FALSE)
 }

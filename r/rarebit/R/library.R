@@ -83,5 +83,11 @@ make_options <- function(what, values) {
     if (is.integer(v)) storage.mode(v) <- "double"
     v
   })
+  several <- lengths(values) != 1 & !vapply(values, is.matrix, NA)
+  if (any(several)) { # by commas, but where the option is a vector of numbers
+    table <- .Call(C_option_table, what)
+    several <- several & !keys %in% table$name[table$kind == "values"]
+    values[several] <- lapply(values[several], by_commas)
+  }
   .Call(C_options, what, keys, unname(values))
 }

@@ -4,10 +4,7 @@ fit_stack <- function(x, k = c(32, 16), method = "rfn", ..., samples = "rows", a
                       reading = list(), covariates = NULL, threads = default_threads(),
                       callback = NULL, verbose = FALSE, subset_row = NULL) {
   need("nets")
-  asked <- lapply(list(units = k, ...), function(v) {
-    if (is.logical(v)) v <- tolower(v)
-    if (length(v) > 1) paste(v, collapse = ",") else v
-  })
+  asked <- lapply(list(units = k, ...), function(v) if (length(v) > 1) by_commas(v) else v)
   options <- make_options(paste("stack", gsub("[._]", "-", method)), asked)
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   watched(data, callback, verbose, function(each) {
@@ -92,7 +89,7 @@ export_model <- function(model, file, filter = NULL, kernels = NULL, whitening =
     said(.Call(C_export, pointer_of(model), filter, path_of(file)))
   } else {
     need("media")
-    said(.Call(C_kernels, pointer_of(model), filter, kernels,
+    said(.Call(C_kernels, pointer_of(model), filter, paste(kernels, collapse = "x"),
                if (!is.null(whitening)) path_of(whitening), path_of(file)))
   }
   invisible(file)

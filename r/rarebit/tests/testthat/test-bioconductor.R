@@ -27,7 +27,11 @@ test_that("a SingleCellExperiment gets a reduced dimension, and keeps the model 
   both <- quiet(rarebit(made, 3, method = "nmf", assay = "counts", name = "other", iterations = 5,
                         seed = 3))
   expect_identical(SingleCellExperiment::reducedDimNames(both), c("RFN", "other"))
+  expect_identical(embedded_model(both)$method, "nmf")
+  expect_identical(embedded_model(both, "RFN")$method, "rfn")
   expect_error(embedded_model(both, "nothing"))
+  expect_error(embedded_model(sce), "rarebit made no reducedDim of x")
+  expect_s3_class(quiet(modules(rarebit(sce, 3, method = "pca"))), "rarebit_modules")
   expect_s4_class(fit(sce, regress = "batch"), "SingleCellExperiment")
 })
 

@@ -8,6 +8,7 @@ test_that("a stack is layers on layers", {
   expect_identical(dim(predict(stack)), c(60L, 3L))
   expect_identical(model_array(stack, "layer1.loadings"), unname(coef(fit(x, 6, iterations = 30))))
   expect_identical(dim(coef(stack)), c(24L, 3L))
+  expect_s3_class(quiet(fit_stack(x, c(4, 2), prior_mean = c(-1, -2), iterations = 2)), "rarebit")
   expect_identical(nrow(fit_history(stack)), 20L)
   expect_error(fit_stack(x, c(6, 3), iterations = c(1, 2, 3)), "iterations|units")
   expect_error(rerun(stack), "a stack is not fitted by one set of options")
@@ -28,6 +29,9 @@ test_that("a net is trained on classes, from the layers of a model", {
                    quiet(predict(finetune(x, factor(some), layers = 4, epochs = 2, seed = 1), x[5:9, ])))
   expect_error(predict(fit(), type = "class"), "nets of classes alone")
   expect_error(finetune(x, groups[1:3]), "there are 3 labels, but 60 samples")
+  expect_error(finetune(x, list(1, 2)), "a factor or texts, one for each sample")
+  train <- function(layers) quiet(finetune(x, groups, layers = layers, epochs = 1, seed = 1))
+  expect_identical(arrays(train(c(8, 4))), arrays(train("8,4")))
 })
 
 test_that("a net is trained on numbers, and on classes that do not exclude each other", {

@@ -11,6 +11,7 @@ test_that("what is planted is what is said", {
   expect_equal(bars$x, bars$states %*% bars$fields)
   cells <- simulate_cells(30, 20, types = "0.5,0.5")
   expect_true(all(cells$x >= 0) && all(colSums(cells$samples) == 1))
+  expect_identical(simulate_cells(30, 20, types = c(0.5, 0.5)), cells)
   expect_error(simulate_biclusters(dataset = "D12"), "D12")
   expect_error(simulate_bars(5, colour = 1), "colour")
 })
