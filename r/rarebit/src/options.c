@@ -105,9 +105,8 @@ static rb_error set(options_object *o, const char *name, SEXP value) {
 
 /* The library would spell the name its own way. */
 static void refuse_unknown(const options_object *o, const char *name) {
-    char spelt[64];
     if (rb_options_get(o->options, name, NULL, 0) >= 0) return;
-    snprintf(spelt, sizeof spelt, "%s", name);
+    char *spelt = strcpy(R_alloc(strlen(name) + 1, 1), name);
     for (char *c = spelt; *c; c++)
         if (*c == '-') *c = '_';
     Rf_errorcall(R_NilValue, "there is no option '%s'; see ?rarebit_options", spelt);
