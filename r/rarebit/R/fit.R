@@ -93,6 +93,7 @@ watched <- function(data, callback, verbose, call)
 # What is called after each iteration, or NULL; FALSE ends the fit.
 watcher <- function(callback, verbose) {
   if (is.null(callback) && !verbose) return(NULL)
+  if (!is.null(callback) && !is.function(callback)) stop("callback is a function", call. = FALSE)
   told <- -Inf
   function(p) {
     if (verbose && (p$elapsed - told >= 1 || p$iteration == p$iterations)) {

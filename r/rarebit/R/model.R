@@ -102,8 +102,9 @@ simulate.rarebit <- function(object, nsim = 1, seed = 1, noise = 1, newdata = NU
                              min_shared = default_min_shared(), ...) {
   no_more(...)
   if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1)
-  if (length(nsim) != 1 || is.na(nsim) || nsim < 1)
+  if (!is_whole(nsim) || nsim < 1 || nsim > .Machine$integer.max)
     stop("nsim must be a number of samples, at least 1", call. = FALSE)
+  if (!is_whole(seed)) stop("seed is one whole number, or NULL", call. = FALSE)
   data <- if (!is.null(newdata))
     given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   rows <- said(.Call(C_sample, pointer_of(object), data$handle, nsim, noise, seed,

@@ -20,6 +20,7 @@ labelled <- function(data, y, outputs) {
     if (nrow(values) != data$n) of_each(y, data$n)
     return(list(data$handle, NULL, NULL, t(values)))
   }
+  if (is.list(y)) stop("classes are a factor or texts, one for each sample", call. = FALSE)
   classes <- as.factor(y)
   if (!is.null(outputs)) classes <- factor(classes, unique(c(outputs, levels(classes))))
   of_each(classes, data$n)

@@ -28,5 +28,6 @@ consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples =
 
 merge_results <- function(parts, file) {
   need("io")
+  if (!length(parts)) stop("parts names no files", call. = FALSE)
   invisible(unlist(said(.Call(C_merge, path.expand(as.character(parts)), path_of(file)))))
 }

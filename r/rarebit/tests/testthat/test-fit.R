@@ -175,6 +175,10 @@ test_that("the fit tells how it goes, and ends when the callback says so", {
                "iteration 3 of 3, objective", all = FALSE)
 })
 
+test_that("what is not a function is not called", {
+  expect_error(fit(callback = 3), "callback is a function")
+})
+
 test_that("conditions and restarts of a callback reach the code around the fit", {
   x <- planted()
   told <- NULL

@@ -81,5 +81,6 @@ test_that("parts of several machines are put together", {
   expect_null(ask(part = "2/2", checkpoint = files[2]))
   merged <- merge_results(files[1:2], files[3])
   expect_identical(merged[["found"]], merged[["count"]])
+  expect_error(merge_results(character(), tempfile()), "names no files")
   expect_identical(ask(checkpoint = files[3]), ask())
 })
