@@ -31,3 +31,6 @@ augment.rarebit <- function(x, data = NULL, newdata = NULL, ...) {
   if (is(of, "SummarizedExperiment")) of <- SummarizedExperiment::colData(of)
   if (is.null(of)) codes else cbind(as.data.frame(of), codes)
 }
+
+# The package generics has a verb of this name, and hides this package's where it is attached later.
+evaluate.rarebit <- function(x, ...) evaluate(x, ...)

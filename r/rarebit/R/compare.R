@@ -3,7 +3,6 @@
 compare_methods <- function(x, k = NULL, ..., labels = NULL, samples = "rows", assay = NULL,
                             reading = list(), threads = default_threads(), subset_row = NULL) {
   asked <- list(...)
-  if (length(asked$methods) > 1) asked$methods <- paste(asked$methods, collapse = ",")
   options <- make_options("methods", c(units_of(k, asked), asked))
   data <- read_samples(x, samples, assay, reading, NULL, NULL, subset_row)
   found <- said(.Call(C_compare, data$handle, if (!is.null(labels)) as.character(labels), options,

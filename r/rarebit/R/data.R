@@ -109,9 +109,23 @@ bind_covariates <- function(data, covariates) {
 # The covariates that `regress` names, from the columns' own table where none is given.
 covariates_for <- function(x, covariates, regress) {
   if (!is.null(covariates) || is.null(regress) || !is(x, "SummarizedExperiment")) return(covariates)
-  names <- sub(":(groups|numbers)$", "", strsplit(regress, ",", fixed = TRUE)[[1]])
+  names <- sub(":(groups|numbers)$", "", unlist(strsplit(regress, ",", fixed = TRUE)))
   table <- SummarizedExperiment::colData(x)
   as.list(table)[intersect(names, colnames(table))]
+}
+
+# Columns of colData by name.
+columns_of <- function(table, names) {
+  gone <- setdiff(names, colnames(table))
+  if (length(gone)) stop("colData has no column '", gone[1], "'", call. = FALSE)
+  as.list(table)[names]
+}
+
+# The labels of samples, which may be a column of colData.
+labels_of <- function(x, labels) {
+  if (is(x, "SummarizedExperiment") && is.character(labels) && length(labels) == 1)
+    columns_of(SummarizedExperiment::colData(x), labels)[[1]]
+  else labels
 }
 
 # Some of the features: those are the rows of a SummarizedExperiment.
@@ -119,8 +133,9 @@ take_features <- function(x, samples, subset_row) {
   if (is.null(subset_row)) return(x)
   if (is.character(x) && is.null(dim(x)))
     stop("subset_row is for data in memory; write a file of these features", call. = FALSE)
-  if (is(x, "SummarizedExperiment") || are_columns(samples)) x[subset_row, , drop = FALSE]
-  else x[, subset_row, drop = FALSE]
+  tryCatch(if (is(x, "SummarizedExperiment") || are_columns(samples)) x[subset_row, , drop = FALSE]
+           else x[, subset_row, drop = FALSE],
+           error = function(e) stop("subset_row has features that x does not have", call. = FALSE))
 }
 
 read_samples <- function(x, samples, assay, reading, covariates, regress = NULL, subset_row = NULL) {

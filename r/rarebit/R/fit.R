@@ -93,6 +93,7 @@ watched <- function(data, callback, verbose, call)
 # What is called after each iteration, or NULL; FALSE ends the fit.
 watcher <- function(callback, verbose) {
   if (is.null(callback) && !verbose) return(NULL)
+  if (!is.null(callback) && !is.function(callback)) stop("callback is a function", call. = FALSE)
   told <- -Inf
   function(p) {
     if (verbose && (p$elapsed - told >= 1 || p$iteration == p$iterations)) {
@@ -104,11 +105,14 @@ watcher <- function(callback, verbose) {
   }
 }
 
-embedded_model <- function(x, name = "RFN") {
-  embedded <- SingleCellExperiment::reducedDim(x, name)
-  model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
-           else attr(embedded, "model")
-  if (!inherits(model, "rarebit"))
-    stop("reducedDim(x, \"", name, "\") was not made by rarebit", call. = FALSE)
-  model
+embedded_model <- function(x, name = NULL) {
+  names <- if (is.null(name)) rev(SingleCellExperiment::reducedDimNames(x)) else name
+  for (one in names) {
+    embedded <- SingleCellExperiment::reducedDim(x, one)
+    model <- if (is(embedded, "LinearEmbeddingMatrix")) S4Vectors::metadata(embedded)$model
+             else attr(embedded, "model")
+    if (inherits(model, "rarebit")) return(model)
+  }
+  stop("rarebit made no reducedDim", if (is.null(name)) " of x" else paste0("(x, \"", name, "\")"),
+       call. = FALSE)
 }

@@ -64,11 +64,17 @@ rd_options <- function(method, level) {
   paste(c("\\describe{", items, "}"), collapse = "\n")
 }
 
+by_commas <- function(v) paste(if (is.logical(v)) tolower(v) else v, collapse = ",")
+
+is_named <- function(x) !is.null(names(x)) && !anyNA(names(x)) && all(nzchar(names(x)))
+
 # list(eta_psi = 1) as options of a method, of "modules" or of "read".
 make_options <- function(what, values) {
   values <- values[!vapply(values, is.null, NA)]
-  if (length(values) && (is.null(names(values)) || any(names(values) == "")))
-    stop("options are given by name: eta = 0.1", call. = FALSE)
+  if (length(values) && !is_named(values)) stop("options are given by name: eta = 0.1", call. = FALSE)
+  if ("BPPARAM" %in% names(values))
+    stop("give a BiocParallelParam as threads: threads = MulticoreParam(2)", call. = FALSE)
+  if (any(c("checkpoint", "part") %in% names(values))) need("io")
   keys <- gsub("[._]", "-", as.character(names(values)))
   if (anyDuplicated(keys))
     stop("option ", gsub("-", "_", keys[anyDuplicated(keys)]), " is given twice", call. = FALSE)
@@ -77,5 +83,11 @@ make_options <- function(what, values) {
     if (is.integer(v)) storage.mode(v) <- "double"
     v
   })
+  several <- lengths(values) != 1 & !vapply(values, is.matrix, NA)
+  if (any(several)) { # by commas, but where the option is a vector of numbers
+    table <- .Call(C_option_table, what)
+    several <- several & !keys %in% table$name[table$kind == "values"]
+    values[several] <- lapply(values[several], by_commas)
+  }
   .Call(C_options, what, keys, unname(values))
 }

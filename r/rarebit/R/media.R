@@ -3,7 +3,7 @@
 cut_patches <- function(images, size = "10x10", count = 40000, ..., seed = 1, whitening = NULL) {
   images <- as_files(images)
   on.exit(unlink(attr(images, "made")))
-  options <- make_options("patches", list(size = size, count = count, seed = seed, ...))
+  options <- make_options("patches", list(size = paste(size, collapse = "x"), count = count, seed = seed, ...))
   .Call(C_read, said(.Call(C_patches, images, options,
                            if (!is.null(whitening)) path_of(whitening))))
 }
@@ -19,7 +19,7 @@ denoise <- function(model, image, size = "10x10", ..., file = NULL, threads = de
   image <- as_files(image)
   to <- if (is.null(file)) tempfile(fileext = ".npy") else path_of(file)
   on.exit(unlink(c(attr(image, "made"), if (is.null(file)) to)))
-  options <- make_options("denoise", list(size = size, ...))
+  options <- make_options("denoise", list(size = paste(size, collapse = "x"), ...))
   said(.Call(C_denoise, pointer_of(model), image, options, to, thread_count(threads)))
   if (is.null(file)) .Call(C_read, .Call(C_open, to, make_options("read", list()))) else invisible(file)
 }

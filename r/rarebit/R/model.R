@@ -102,8 +102,9 @@ simulate.rarebit <- function(object, nsim = 1, seed = 1, noise = 1, newdata = NU
                              min_shared = default_min_shared(), ...) {
   no_more(...)
   if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1)
-  if (length(nsim) != 1 || is.na(nsim) || nsim < 1)
+  if (!is_whole(nsim) || nsim < 1 || nsim > .Machine$integer.max)
     stop("nsim must be a number of samples, at least 1", call. = FALSE)
+  if (!is_whole(seed)) stop("seed is one whole number, or NULL", call. = FALSE)
   data <- if (!is.null(newdata))
     given_samples(object, newdata, samples, assay, reading, covariates, min_shared)
   rows <- said(.Call(C_sample, pointer_of(object), data$handle, nsim, noise, seed,
@@ -146,7 +147,7 @@ evaluate <- function(model, newdata = NULL, samples = "rows", assay = NULL, read
                      covariates = NULL, threads = default_threads(),
                      min_shared = default_min_shared(), labels = NULL) {
   data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
-  if (!is.null(labels)) return(scores_of(model, data, column_of(newdata, labels), thread_count(threads)))
+  if (!is.null(labels)) return(scores_of(model, data, labels_of(newdata, labels), thread_count(threads)))
   said(.Call(C_evaluate, pointer_of(model), data$handle, thread_count(threads)))
 }
 
@@ -173,7 +174,8 @@ print.rarebit <- function(x, ...) {
 }
 
 summary.rarebit <- function(object, newdata = NULL, ...) {
-  there <- !is.null(newdata) || !is.null(.Call(C_kept, pointer_of(object)))
+  kept <- !is.null(.Call(C_kept, pointer_of(object)))
+  there <- !is.null(newdata) || !is.null(list(...)$labels) || (kept && object$method != "net")
   structure(list(model = object, status = info_of(object)$status,
                  metrics = if (there) evaluate(object, newdata, ...),
                  attributes = .Call(C_model_attributes, pointer_of(object))),

@@ -4,10 +4,7 @@ fit_stack <- function(x, k = c(32, 16), method = "rfn", ..., samples = "rows", a
                       reading = list(), covariates = NULL, threads = default_threads(),
                       callback = NULL, verbose = FALSE, subset_row = NULL) {
   need("nets")
-  asked <- lapply(list(units = k, ...), function(v) {
-    if (is.logical(v)) v <- tolower(v)
-    if (length(v) > 1) paste(v, collapse = ",") else v
-  })
+  asked <- lapply(list(units = k, ...), function(v) if (length(v) > 1) by_commas(v) else v)
   options <- make_options(paste("stack", gsub("[._]", "-", method)), asked)
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   watched(data, callback, verbose, function(each) {
@@ -23,6 +20,7 @@ labelled <- function(data, y, outputs) {
     if (nrow(values) != data$n) of_each(y, data$n)
     return(list(data$handle, NULL, NULL, t(values)))
   }
+  if (is.list(y)) stop("classes are a factor or texts, one for each sample", call. = FALSE)
   classes <- as.factor(y)
   if (!is.null(outputs)) classes <- factor(classes, unique(c(outputs, levels(classes))))
   of_each(classes, data$n)
@@ -37,10 +35,10 @@ finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", as
   if (is.null(asked$outputs)) asked$outputs <- if (is.numeric(y) || is.data.frame(y)) "linear" else "softmax"
   options <- make_options("finetune", asked)
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
-  train <- labelled(data, column_of(x, y), NULL)
+  train <- labelled(data, labels_of(x, y), NULL)
   unseen <- if (!is.null(valid))
     labelled(read_samples(valid[[1]], samples, assay, reading, NULL, NULL, subset_row),
-             column_of(valid[[1]], valid[[2]]), train[[3]])
+             labels_of(valid[[1]], valid[[2]]), train[[3]])
   if (!is.null(grid)) {
     if (!is.null(callback) || verbose)
       stop("nets of a grid are trained side by side: leave callback and verbose out", call. = FALSE)
@@ -59,7 +57,7 @@ finetune <- function(x, y, start = NULL, valid = NULL, ..., samples = "rows", as
 # list(rate = c(0.1, 0.01)) as the library reads it.
 grid_of <- function(grid) {
   if (is.character(grid)) return(grid)
-  if (!is.list(grid) || is.null(names(grid)))
+  if (!is.list(grid) || !is_named(grid))
     stop("grid is a list of values by name: list(rate = c(0.1, 0.01))", call. = FALSE)
   values <- vapply(grid, function(v) {
     texts <- vapply(v, format, "", digits = 15)
@@ -92,7 +90,7 @@ export_model <- function(model, file, filter = NULL, kernels = NULL, whitening =
     said(.Call(C_export, pointer_of(model), filter, path_of(file)))
   } else {
     need("media")
-    said(.Call(C_kernels, pointer_of(model), filter, kernels,
+    said(.Call(C_kernels, pointer_of(model), filter, paste(kernels, collapse = "x"),
                if (!is.null(whitening)) path_of(whitening), path_of(file)))
   }
   invisible(file)

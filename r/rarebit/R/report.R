@@ -5,10 +5,10 @@ report <- function(model, newdata = NULL, ..., labels = NULL, sets = NULL, covar
                    reading = list(), threads = default_threads(),
                    min_shared = default_min_shared()) {
   table <- if (is(newdata, "SummarizedExperiment")) SummarizedExperiment::colData(newdata)
-  if (!is.null(table) && is.character(covariates)) covariates <- as.list(table)[covariates]
+  if (!is.null(table) && is.character(covariates)) covariates <- columns_of(table, covariates)
   data <- given_samples(model, newdata, samples, assay, reading, covariates, min_shared)
   one <- function(values) {
-    if (!is.null(values)) list(class = as.character(column_of(newdata, values)))
+    if (!is.null(values)) list(class = as.character(labels_of(newdata, values)))
   }
   asks <- list(one(labels), if (!is.null(covariates)) lapply(as.list(covariates), function(v) {
     if (is.numeric(v)) as.double(v) else as.character(v)

@@ -4,7 +4,6 @@ select_units <- function(x, units = "10:20:5", method = "rfn", ..., samples = "r
                          reading = list(), covariates = NULL, threads = default_threads(),
                          callback = NULL, verbose = FALSE, subset_row = NULL) {
   asked <- list(...)
-  if (is.numeric(units)) units <- paste(units, collapse = ",")
   options <- make_options(paste("select", gsub("[._]", "-", method)), c(list(units = units), asked))
   data <- read_samples(x, samples, assay, reading, covariates, asked$regress, subset_row)
   found <- said(.Call(C_select, options, data$handle, thread_count(threads),
@@ -29,5 +28,6 @@ consensus <- function(x, k = NULL, method = "rfn", restarts = 20, ..., samples =
 
 merge_results <- function(parts, file) {
   need("io")
+  if (!length(parts)) stop("parts names no files", call. = FALSE)
   invisible(unlist(said(.Call(C_merge, path.expand(as.character(parts)), path_of(file)))))
 }

@@ -117,7 +117,12 @@ SEXP model_by(rb_error (*make)(const fit_call *, rb_model **), const fit_call *c
 
 /* Texts in UTF-8, which live until the call of R returns; NULL for R's NULL. */
 const char **texts_of(SEXP strings);
-const char *text_of(SEXP string);
+/* One text; an error has its name. */
+const char *text_named(SEXP string, const char *name);
+#define text_of(string) text_named(string, #string)
+/* The names of a list; where one has none, the sentence is the error. */
+const char **names_of(SEXP list, const char *sentence);
+#define COVARIATES_NEED_NAMES "covariates need names: give a data frame or a named list"
 SEXP text_to(const char *text); /* NA for NULL */
 /* A list of n elements by names; protected by the caller. */
 SEXP named_list(const char *const *names, int n);

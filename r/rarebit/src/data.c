@@ -122,7 +122,7 @@ SEXP binding_first(SEXP pointer, SEXP count) {
 /* Binds covariates: a named list of numbers or texts, one a sample. */
 SEXP binding_covariates(SEXP pointer, SEXP covariates) {
     rb_source *source = data_of(pointer)->source;
-    const char **names = texts_of(Rf_getAttrib(covariates, R_NamesSymbol));
+    const char **names = names_of(covariates, COVARIATES_NEED_NAMES);
     for (R_xlen_t i = 0; i < XLENGTH(covariates); i++) {
         SEXP values = VECTOR_ELT(covariates, i);
         const char **groups = TYPEOF(values) == STRSXP ? texts_of(values) : NULL;
@@ -134,8 +134,8 @@ SEXP binding_covariates(SEXP pointer, SEXP covariates) {
     return R_NilValue;
 }
 
-static SEXP names_of(const rb_source *source, int64_t n,
-                     const char *(*name)(const rb_source *, int64_t)) {
+static SEXP listed(const rb_source *source, int64_t n,
+                   const char *(*name)(const rb_source *, int64_t)) {
     if (n == 0 || !name(source, 0)) return R_NilValue;
     SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
     for (int64_t i = 0; i < n; i++)
@@ -153,8 +153,8 @@ SEXP binding_data_info(SEXP pointer) {
     int64_t n = rb_source_samples(source), m = rb_source_features(source);
     SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)n));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal((double)m));
-    SET_VECTOR_ELT(list, 2, names_of(source, n, rb_source_sample_name));
-    SET_VECTOR_ELT(list, 3, names_of(source, m, rb_source_feature_name));
+    SET_VECTOR_ELT(list, 2, listed(source, n, rb_source_sample_name));
+    SET_VECTOR_ELT(list, 3, listed(source, m, rb_source_feature_name));
     SET_VECTOR_ELT(list, 4, Rf_ScalarLogical(rb_source_sparse(source)));
     UNPROTECT(1);
     return list;

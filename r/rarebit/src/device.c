@@ -47,7 +47,7 @@ SEXP binding_device(SEXP name) {
     if (device) library->close(device);
     device = NULL;
     if (name == R_NilValue) return R_NilValue;
-    if (functions()->open(text_of(name), &device, message)) {
+    if (functions()->open(text_named(name, "device"), &device, message)) {
         spell(message, said);
         refuse(said);
     }

@@ -88,7 +88,7 @@ SEXP binding_grid(SEXP options, SEXP values, SEXP start, SEXP train, SEXP valid,
     static const char *const names[] = {"net", "points"};
     const rb_options *wanted = options_of(options)->options;
     const rb_model *from = start == R_NilValue ? NULL : model_of(start);
-    const char *grid = text_of(values);
+    const char *grid = text_named(values, "grid");
     rb_labelled samples, unseen;
     take_labelled(train, &samples);
     if (valid != R_NilValue) take_labelled(valid, &unseen);

@@ -85,9 +85,9 @@ SEXP hold(size_t size, void (*clear)(void *), void *to) {
     return holder;
 }
 
-const char *text_of(SEXP string) {
+const char *text_named(SEXP string, const char *name) {
     if (TYPEOF(string) != STRSXP || XLENGTH(string) != 1 || STRING_ELT(string, 0) == NA_STRING)
-        refuse("one text is wanted");
+        Rf_errorcall(R_NilValue, "%s is one text", name);
     return Rf_translateCharUTF8(STRING_ELT(string, 0));
 }
 
@@ -101,6 +101,15 @@ const char **texts_of(SEXP strings) {
         texts[i] = text == NA_STRING ? "" : Rf_translateCharUTF8(text);
     }
     return texts;
+}
+
+const char **names_of(SEXP list, const char *sentence) {
+    SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+    for (R_xlen_t i = 0; i < XLENGTH(list); i++)
+        if (names == R_NilValue || STRING_ELT(names, i) == NA_STRING ||
+            !*CHAR(STRING_ELT(names, i)))
+            refuse(sentence);
+    return texts_of(names);
 }
 
 SEXP text_to(const char *text) {

@@ -105,9 +105,8 @@ static rb_error set(options_object *o, const char *name, SEXP value) {
 
 /* The library would spell the name its own way. */
 static void refuse_unknown(const options_object *o, const char *name) {
-    char spelt[64];
     if (rb_options_get(o->options, name, NULL, 0) >= 0) return;
-    snprintf(spelt, sizeof spelt, "%s", name);
+    char *spelt = strcpy(R_alloc(strlen(name) + 1, 1), name);
     for (char *c = spelt; *c; c++)
         if (*c == '-') *c = '_';
     Rf_errorcall(R_NilValue, "there is no option '%s'; see ?rarebit_options", spelt);
@@ -118,7 +117,7 @@ SEXP binding_options(SEXP what, SEXP names, SEXP values) {
     SEXP pointer = PROTECT(object_new(IS_OPTIONS, values));
     options_object *o = options_of(pointer);
     const char **keys = texts_of(names);
-    check(make(text_of(what), &o->options));
+    check(make(text_named(what, "method"), &o->options));
     for (R_xlen_t i = 0; i < XLENGTH(values); i++) {
         refuse_unknown(o, keys[i]);
         check(set(o, keys[i], VECTOR_ELT(values, i)));
@@ -144,7 +143,7 @@ SEXP binding_option_table(SEXP what) {
     enum { COLUMNS = 8 };
     SEXP pointer = PROTECT(object_new(IS_OPTIONS, R_NilValue));
     options_object *o = options_of(pointer);
-    check(make(text_of(what), &o->options));
+    check(make(text_named(what, "method"), &o->options));
     rb_option row;
     int n = 0;
     while (!rb_options_row(o->options, n, &row, sizeof row))

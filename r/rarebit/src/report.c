@@ -19,10 +19,10 @@ static void clear_asked(void *object) {
     rb_covariates_free(a->blocks);
 }
 
-/* A named list of numbers or texts, one a sample; NULL: none. */
+/* A named list of numbers or texts, one a sample; NULL or empty: none. */
 static void take_covariates(SEXP list, rb_covariates **to) {
-    if (list == R_NilValue) return;
-    const char **names = texts_of(Rf_getAttrib(list, R_NamesSymbol));
+    if (Rf_xlength(list) == 0) return;
+    const char **names = names_of(list, COVARIATES_NEED_NAMES);
     R_xlen_t n = XLENGTH(VECTOR_ELT(list, 0));
     check(rb_covariates_new(context(), n, to));
     for (R_xlen_t i = 0; i < XLENGTH(list); i++) {
@@ -38,8 +38,8 @@ static void take_covariates(SEXP list, rb_covariates **to) {
 /* A named list of names of features, or names of GMT files; NULL: none. */
 static void take_sets(SEXP sets, rb_feature_sets **to) {
     if (sets == R_NilValue) return;
-    const char **names = texts_of(Rf_getAttrib(sets, R_NamesSymbol));
     const char **paths = TYPEOF(sets) == STRSXP ? texts_of(sets) : NULL;
+    const char **names = paths ? NULL : names_of(sets, "sets need names: give a named list");
     if (paths) need("io");
     check(rb_feature_sets_new(context(), to));
     for (R_xlen_t i = 0; i < XLENGTH(sets); i++) {

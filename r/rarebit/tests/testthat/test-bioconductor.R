@@ -27,7 +27,11 @@ test_that("a SingleCellExperiment gets a reduced dimension, and keeps the model 
   both <- quiet(rarebit(made, 3, method = "nmf", assay = "counts", name = "other", iterations = 5,
                         seed = 3))
   expect_identical(SingleCellExperiment::reducedDimNames(both), c("RFN", "other"))
+  expect_identical(embedded_model(both)$method, "nmf")
+  expect_identical(embedded_model(both, "RFN")$method, "rfn")
   expect_error(embedded_model(both, "nothing"))
+  expect_error(embedded_model(sce), "rarebit made no reducedDim of x")
+  expect_s3_class(quiet(modules(rarebit(sce, 3, method = "pca"))), "rarebit_modules")
   expect_s4_class(fit(sce, regress = "batch"), "SingleCellExperiment")
 })
 
@@ -56,6 +60,7 @@ test_that("a fit takes some of the features", {
   expect_identical(arrays(fit(x, 2, subset_row = some)), arrays(fit(x[, some], 2)))
   expect_identical(arrays(fit(t(x), 2, samples = "columns", subset_row = some)), arrays(fit(x[, some], 2)))
   expect_error(rfn("x.tsv", 2, subset_row = some), "data in memory")
+  for (gone in list("nosuch", 25)) expect_error(fit(x, subset_row = gone), "subset_row has features that x does not have")
   for (ask in list(function(...) select_units(..., units = 2:3, restarts = 2, folds = 2, iterations = 5),
                    function(...) compare_methods(..., k = 2, methods = c("pca", "kmeans"), folds = 2)[1:2],
                    function(...) check_data(..., k = 2),
@@ -92,6 +97,7 @@ test_that("a BiocParallelParam says how many threads", {
   skip_if_not_installed("BiocParallel")
   model <- fit(threads = BiocParallel::MulticoreParam(2))
   expect_identical(arrays(model), arrays(fit()))
+  expect_error(fit(BPPARAM = BiocParallel::MulticoreParam(2)), "threads = MulticoreParam(2)", fixed = TRUE)
   expect_identical(rarebit:::thread_count(BiocParallel::MulticoreParam(3)), 3L)
   expect_identical(rarebit:::thread_count(BiocParallel::SerialParam()), 1L)
 })

@@ -18,4 +18,8 @@ test_that("the verbs of broom give data frames", {
   expect_error(generics::tidy(model, rows = 2), "unused argument rows")
   later <- unserialize(serialize(model, NULL))
   expect_identical(names(quiet(generics::glance(later))), names(row)[1:6])
+  expect_identical(generics::evaluate(model, newdata = new), evaluate(model, new))
+  skip_if_not(rarebit_info()$nets)
+  net <- quiet(finetune(planted(), rep(c("a", "b"), 30), layers = 3, epochs = 1, seed = 1))
+  expect_identical(names(generics::glance(net)), names(row)[1:6])
 })

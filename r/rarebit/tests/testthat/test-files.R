@@ -29,6 +29,15 @@ test_that("a table from a file gives the bits of the same table in memory", {
   expect_error(rfn(cells(), 3, reading = list(nothing = 1)), "nothing")
 })
 
+test_that("checkpoints need librarebit-io", {
+  if (has_files()) {
+    expect_s3_class(fit(iterations = 3, checkpoint = tempfile()), "rarebit")
+  } else {
+    expect_error(fit(checkpoint = "z"), "built without librarebit-io")
+    expect_error(select_units(planted(), 2:3, part = "1/2"), "built without librarebit-io")
+  }
+})
+
 test_that("files are read with options of reading", {
   skip_if_not(has_files())
   x <- planted()

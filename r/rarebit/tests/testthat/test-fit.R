@@ -96,7 +96,8 @@ test_that("options are those of the table, with underscores or dots", {
   expect_error(fit(x, n_components = 3), "there is no option 'n_components'; see ?rarebit_options", fixed = TRUE)
   expect_error(fit(x, eta = 7), "eta is '7', but must be a number above 0 and at most 1")
   expect_error(fit(x, eta_factor = 0.3), "eta_factor does nothing without eta_schedule = \"step\";")
-  expect_error(fit(x, eta = c("a", "b")), "option eta")
+  expect_error(fit(x, eta = c("a", "b")), "eta is 'a,b'")
+  expect_error(do.call(rfn, stats::setNames(list(x, 3, 1), c("x", "k", strrep("a_b", 30)))), strrep("a_b", 30))
   expect_error(rfn(x, 3, eta = 0.1, eta = 0.2))
   expect_error(fit(x, prior_mean = -1, prior.mean = 0), "option prior_mean is given twice")
   expect_error(rarebit(x, 3, "rfn", 5), "given by name")
@@ -172,6 +173,10 @@ test_that("the fit tells how it goes, and ends when the callback says so", {
   expect_error(fit(callback = function(p) stop("mine")), "mine")
   expect_match(child("m <- rfn(matrix(sin(1:400), 40), 2, iterations = 3, verbose = TRUE)"),
                "iteration 3 of 3, objective", all = FALSE)
+})
+
+test_that("what is not a function is not called", {
+  expect_error(fit(callback = 3), "callback is a function")
 })
 
 test_that("conditions and restarts of a callback reach the code around the fit", {

@@ -10,7 +10,7 @@ test_that("patches are pieces of an image", {
   pieces <- apply(expand.grid(1:38, 1:45), 1, function(at)
     paste(t(image[at[1] + 0:2, at[2] + 0:3]), collapse = ""))
   expect_true(all(apply(found, 1, paste, collapse = "") %in% pieces))
-  expect_identical(cut_patches(image, "3x4", 200, seed = 2), found)
+  expect_identical(cut_patches(image, c(3, 4), 200, seed = 2), found)
   expect_error(cut_patches(image, "40x48", 2), "places|fewer")
   expect_error(cut_patches(list(1)), "a matrix of grey values")
 })

@@ -117,7 +117,9 @@ test_that("samples are drawn from a model", {
   expect_lt(max(abs(colMeans(simulate(model, 20000)) - colMeans(planted()))), 0.5)
   expect_equal(unname(simulate(model, nrow(planted()), noise = 0, newdata = planted(), seed = NULL) * 0),
                unname(planted() * 0))
-  expect_error(simulate(model, 0), "nsim must be a number of samples")
+  for (nsim in list(0, 2.5, Inf, NA, "a", 3e9)) expect_error(simulate(model, nsim), "nsim must be a number of samples")
+  expect_error(simulate(model, 3, seed = "a"), "seed is one whole number")
+  expect_error(model_array(model, 1:2), "name is one text")
 })
 
 test_that("a call is kept, and update makes it again", {

@@ -8,6 +8,7 @@ test_that("a stack is layers on layers", {
   expect_identical(dim(predict(stack)), c(60L, 3L))
   expect_identical(model_array(stack, "layer1.loadings"), unname(coef(fit(x, 6, iterations = 30))))
   expect_identical(dim(coef(stack)), c(24L, 3L))
+  expect_s3_class(quiet(fit_stack(x, c(4, 2), prior_mean = c(-1, -2), iterations = 2)), "rarebit")
   expect_identical(nrow(fit_history(stack)), 20L)
   expect_error(fit_stack(x, c(6, 3), iterations = c(1, 2, 3)), "iterations|units")
   expect_error(rerun(stack), "a stack is not fitted by one set of options")
@@ -28,6 +29,9 @@ test_that("a net is trained on classes, from the layers of a model", {
                    quiet(predict(finetune(x, factor(some), layers = 4, epochs = 2, seed = 1), x[5:9, ])))
   expect_error(predict(fit(), type = "class"), "nets of classes alone")
   expect_error(finetune(x, groups[1:3]), "there are 3 labels, but 60 samples")
+  expect_error(finetune(x, list(1, 2)), "a factor or texts, one for each sample")
+  train <- function(layers) quiet(finetune(x, groups, layers = layers, epochs = 1, seed = 1))
+  expect_identical(arrays(train(c(8, 4))), arrays(train("8,4")))
 })
 
 test_that("a net is trained on numbers, and on classes that do not exclude each other", {
@@ -55,6 +59,7 @@ test_that("the settings with the fewest errors are chosen", {
   expect_identical(predict(net), predict(ask(rate = best, masking = c(0.25, 0)[1 + which(tried$chosen) %% 2])))
   expect_identical(arrays(ask(grid = "rate=0.01")), arrays(ask(rate = 0.01)))
   expect_error(ask(grid = c(0.1, 0.2)), "list of values by name")
+  expect_error(ask(grid = list(rate = 0.1, 0.2)), "list of values by name")
   expect_error(ask(grid = list(rate = 1), verbose = TRUE), "side by side")
   expect_error(finetune(x, groups, grid = list(rate = 1)), "valid")
 })
@@ -73,6 +78,9 @@ test_that("a net is measured on labels", {
   values <- quiet(finetune(x, x[, 1:2], layers = 4, epochs = 5, seed = 1))
   expect_equal(evaluate(values, labels = x[, 1:2])[["mean_squared_error"]], mean((predict(values) - x[, 1:2])^2),
                tolerance = 1e-6)
+  expect_identical(summary(net, labels = wrong)$metrics, scores)
+  expect_null(summary(net)$metrics)
+  expect_output(print(summary(net)), "status: ")
   expect_error(evaluate(fit(), labels = groups), "predicts no labels")
   expect_error(evaluate(net, labels = groups[1:3]), "there are 3 labels")
 })

@@ -20,6 +20,31 @@ test_that("classes, sets and covariates are told", {
   expect_error(report(model, covariates = list(a = 1:90, b = 1:5)), "value a sample")
 })
 
+test_that("covariates and sets without names are refused", {
+  x <- planted()
+  model <- fit(x)
+  batch <- rep(c("a", "b"), 30)
+  unnamed <- "covariates need names: give a data frame or a named list"
+  for (covariates in list("age", 1:60, list(batch), as.matrix(1:60), list(a = batch, batch),
+                          stats::setNames(list(batch), NA))) {
+    expect_error(quiet(report(model, covariates = covariates)), unnamed)
+    expect_error(quiet(rfn(x, 3, regress = "batch", covariates = covariates)), unnamed)
+    expect_error(predict(model, x, covariates = covariates), unnamed)
+  }
+  expect_null(quiet(report(model, covariates = list()))$covariates)
+  for (sets in list(list(c("f1", "f2")), list(a = "f1", "f2")))
+    expect_error(quiet(report(model, sets = sets)), "sets need names: give a named list")
+  expect_error(quiet(report(model, title = 1:2)), "title is one text")
+})
+
+test_that("columns of colData that are not there are named", {
+  skip_if_not_installed("SummarizedExperiment")
+  se <- SummarizedExperiment::SummarizedExperiment(list(t(planted())), colData = S4Vectors::DataFrame(type = 1:60))
+  model <- fit(se)
+  expect_error(report(model, se, labels = "typ"), "colData has no column 'typ'")
+  expect_error(report(model, se, covariates = c("type", "plate")), "colData has no column 'plate'")
+})
+
 test_that("a page is written", {
   model <- fit()
   path <- tempfile(fileext = ".html")
