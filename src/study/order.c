@@ -46,7 +46,6 @@ rb_error rb_neighbours_warn(rb_context *ctx, const rb_preprocess *p, const rb_ma
     rb_neighbours found;
     rb_source source;
     rb_source_of_matrix(matrix, &source);
-    if (rb_rotation_flaw(matrix)) return RB_OK;
     rb_error err = rb_neighbours_look(ctx, p, &source, &found);
     if (err || !found.alike) return err;
     rb_neighbours_say(&found, text, sizeof text);

@@ -514,15 +514,33 @@ static void note_neighbours(rb_log_level level, const char *message, void *said)
     *(bool *)said |= there && strstr(message, "`blocks=COLUMN`");
 }
 
+/* Noise, as a dense or a sparse matrix, to which each sample may add the one before. */
+static rb_source *in_order(bool alike, bool sparse, rb_matrix **matrix) {
+    static int64_t starts[N + 1];
+    static int32_t columns[N * M];
+    static float values[N * M];
+    rb_source *source = noise(17, matrix);
+    memcpy(values, (*matrix)->values, sizeof values);
+    for (int64_t i = 0; i < N * M; i++) {
+        values[i] += alike && i >= M ? values[i - M] : 0;
+        columns[i] = (int32_t)(i % M);
+        starts[i / M + 1] = i + 1;
+    }
+    rb_source_free(source);
+    rb_matrix_free(*matrix);
+    assert_ok(ctx, sparse ? rb_matrix_csr(ctx, RB_FLOAT32, N, M, starts, columns, values, matrix)
+                          : rb_matrix_dense(ctx, RB_FLOAT32, N, M, values, M, 1, matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
 /* Neighbours that are alike are said, and noise is not taken for them. */
 static void neighbours_are_seen(void **state) {
     (void)state;
-    for (int alike = 0; alike < 2; alike++) {
+    for (int kind = 0; kind < 4; kind++) {
         rb_matrix *matrix;
-        rb_source *source = noise(17, &matrix);
-        float *values = (float *)matrix->values;
-        for (int64_t i = M; i < N * M; i++)
-            values[i] += (float)alike * values[i - M];
+        bool alike = kind % 2;
+        rb_source *source = in_order(alike, kind >= 2, &matrix);
         fitted f = fit(source, "units=2 iterations=1");
         bool said = false;
         find(&f);
