@@ -211,6 +211,17 @@ static rb_error load_cohort(rb_context *ctx, const rb_model *model, rb_source *s
     return err ? err : add_resting(ctx, c);
 }
 
+static void check_apart(rb_context *ctx, const cohort *a, const cohort *b) {
+    size_t row = (size_t)a->values.cols * rb_type_size(a->values.type);
+    bool same = a->n == b->n;
+    for (int64_t i = 0; same && i < a->n; i++)
+        same = memcmp(rb_dense_row(a->values, i), rb_dense_row(b->values, i), row) == 0;
+    if (same)
+        rb_log(ctx, RB_LOG_WARNING,
+               "both cohorts are the same samples, so that this is no replication; give two that "
+               "were measured apart");
+}
+
 /* ---- permutations ---- */
 
 struct permuting {
@@ -339,6 +350,7 @@ rb_error rb_compare_cohorts(rb_context *ctx, const rb_model *model, rb_source *f
     }
     for (int i = 0; !err && i < 2; i++)
         err = load_cohort(ctx, model, sources[i], chosen.permutations, &cohorts[i]);
+    if (!err) check_apart(ctx, &cohorts[0], &cohorts[1]);
     int64_t n = cohorts[0].n > cohorts[1].n ? cohorts[0].n : cohorts[1].n;
     err = err ? err : open_work(ctx, model, n, &w);
     err = err ? err : compare(&w, cohorts, &chosen, to);
