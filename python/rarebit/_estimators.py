@@ -165,6 +165,12 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = model.n_iter
         self.status_ = model.status
 
+    def _keep_loaded(self, model: Model) -> None:
+        self._keep(model)
+        names = model.feature_names
+        if names is not None and len(names) == model.n_inputs:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
     def transform(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """Codes of samples.
 
@@ -338,8 +344,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if source is None:
             X = checked(X)
             source = ArraySource(validate(self, X, reset))
-            if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
-                source.feature_names = list(self.feature_names_in_)
+            if all(isinstance(name, str) for name in getattr(X, "columns", [None])):
+                source.feature_names = list(X.columns)
             names = list(X.index) if hasattr(X, "columns") and hasattr(X, "index") else []
             if names and all(isinstance(name, str) for name in names):
                 source.sample_names = names
@@ -656,12 +662,14 @@ def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:
     if made is None:
         raise ValueError(f"the model is of '{model.method}', which is no estimator; take "
                          "rarebit.Model.load, whose encode and arrays all models have")
+    return fitted_as(made, model)
+
+
+def fitted_as(made: type[Self], model: Model) -> Self:
+    """A fitted estimator of a class, with the parameters of the model's fit."""
     attributes = model.attributes
     parameters = {o.parameter: o.parse(attributes[o.name]) for o in made._options
                   if attributes.get(o.name) and o.parse(attributes[o.name]) != o.value}
     estimator = made(**parameters)
-    estimator._keep(model)
-    names = model.feature_names
-    if names is not None and len(names) == model.n_inputs:
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    estimator._keep_loaded(model)
     return estimator

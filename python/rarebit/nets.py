@@ -15,7 +15,7 @@ import numpy as np
 from ._context import Context, option_name, warn
 from ._devices import on_device
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
-    initialiser, of_model, parameters_of, signature_of
+    fitted_as, initialiser, of_model, parameters_of, signature_of
 from ._library import CLabelled, CScores, CUnitWeights, has_nets, media, nets, nets_files, text
 from ._methods import CLASSES
 from ._model import Array, Model
@@ -111,7 +111,7 @@ def stack_of(model: Model) -> Stack:
     """A fitted stack of a model; its estimator has the parameters of the lowest layer."""
     layers = [_layer(model, k + 1) for k in range(nets().rb_stack_layers(model._pointer))]
     stack = Stack(of_model(layers[0], CLASSES), [layer.n_components for layer in layers])
-    stack._keep(model)
+    stack._keep_loaded(model)
     return stack
 
 
@@ -465,8 +465,7 @@ if has_nets():
 def net_of(model: Model) -> Net:
     """A fitted classifier or regressor of a net."""
     linear = text(nets().rb_net_outputs(model._pointer)) == "linear"
-    net: Net = NetRegressor() if linear else NetClassifier()
-    net._keep(model)
+    net: Net = fitted_as(NetRegressor if linear else NetClassifier, model)
     if isinstance(net, NetClassifier):
         net.classes_ = np.asarray([_output(model, k) for k in range(model.n_components)])
     else:
@@ -545,6 +544,7 @@ def import_net(path: Any, like: Fitted) -> Net:
         context.run(nets_files().rb_net_read, os.fsencode(path), _model_of(like)._pointer,
                     byref(pointer))
     net = net_of(Model(pointer))
-    if hasattr(like, "classes_"):
-        setattr(net, "classes_", like.classes_)
+    for name in ("classes_", "feature_names_in_"):
+        if hasattr(like, name):
+            setattr(net, name, getattr(like, name))
     return net

@@ -1,6 +1,7 @@
 """Stacks, nets and their layers: the bits of the program, and what scikit-learn expects."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import rarebit
 from sklearn.base import clone
@@ -185,6 +186,27 @@ def test_layers_go_out_and_come_back(digits, tmp_path):
         rarebit.export(fitted, tmp_path / "net.npz", kernels="8x8x1")
     with pytest.raises(ValueError, match="give both"):
         rarebit.export(fitted, tmp_path / "net.npz", whitening="zca.npz")
+
+
+def test_loaded_nets_and_stacks_know_names(digits, tmp_path):
+    X, y = digits
+    table = pd.DataFrame(X, columns=[f"g{k}" for k in range(64)])
+    table["batch"] = ["a", "b"] * 300
+    parameters = {"regress": "batch", "random_state": 1}
+    fitted = rarebit.NetClassifier(layers="8", epochs=2, **parameters).fit(table, y)
+    stack = rarebit.Stack(rarebit.RFN(iterations=5, **parameters), [6, 3]).fit(table)
+    for made in (fitted, stack):
+        made.save(tmp_path / "model.h5")
+        again = rarebit.load(tmp_path / "model.h5")
+        assert list(again.feature_names_in_) == list(made.feature_names_in_)
+        assert (again.transform(table) == made.transform(table)).all()
+        with pytest.raises(ValueError, match="same order"):
+            again.transform(table[table.columns[::-1]])
+    plain = net().fit(table.drop(columns="batch"), y)
+    rarebit.export(plain, tmp_path / "net.npz")
+    for like in (plain, plain.model_):
+        tuned = rarebit.import_net(tmp_path / "net.npz", like=like)
+        assert tuned.layers == "24" and (tuned.feature_names_in_ == plain.feature_names_in_).all()
 
 
 def test_kernels_are_those_of_the_program(digits, program, tmp_path):
