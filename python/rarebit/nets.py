@@ -285,7 +285,8 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         elif first and given is None:
             raise ValueError("classes must be given at the first call: samples to come may have "
                              "others than these")
-        elif not first and given is not None and not np.array_equal(given, self.classes_):
+        elif not first and given is not None and \
+                sorted(self._places(given)) != list(range(len(self.classes_))):
             raise ValueError(f"classes is {given}, but was {self.classes_} at the first call")
         if first:
             self.classes_ = given
@@ -298,14 +299,19 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
             return super()._targets(labelled, y)
         there, which = _known(y), np.full(y.size, -1, dtype=np.int64)
         known = y.ravel()[there]
-        which[there] = np.searchsorted(self.classes_, known)
-        strange = np.append(self.classes_, self.classes_[-1:])[which[there]] != known
-        if strange.any():
-            raise ValueError(f"y has the class {known[strange][0]!r}, which the training samples "
-                             "have not")
+        which[there] = self._places(known)
+        strange = known[which[there] < 0].tolist()
+        if strange:
+            raise ValueError(f"y has the class {strange[0]!r}, which the training samples have not")
         names = groups_of(self.classes_)
         labelled.n_classes, labelled.class_of, labelled.names = len(names), which.ctypes.data, names
         return which, names
+
+    def _places(self, labels: Array) -> list[int]:
+        """The class of each label: the same value, or the same text but for ".0"; -1: none."""
+        places = {str(c).removesuffix(".0"): k for k, c in enumerate(self.classes_.tolist())}
+        places.update((c, k) for k, c in enumerate(self.classes_.tolist()))
+        return [places.get(v, places.get(str(v).removesuffix(".0"), -1)) for v in labels.tolist()]
 
     def predict_proba(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """The probability of each class, samples x classes."""

@@ -209,6 +209,26 @@ def test_loaded_nets_and_stacks_know_names(digits, tmp_path):
         assert tuned.layers == "24" and (tuned.feature_names_in_ == plain.feature_names_in_).all()
 
 
+@pytest.mark.parametrize("labels", [lambda y: y, lambda y: y > 4, lambda y: y.astype(float)])
+def test_labels_match_classes_of_files_by_text(digits, labels, tmp_path):
+    X, y = digits[0], labels(digits[1])
+    fitted = net().fit(X, y)
+    fitted.save(tmp_path / "net.h5")
+    rarebit.export(fitted, tmp_path / "net.npz")
+    loaded = rarebit.load(tmp_path / "net.h5")
+    for again in (loaded, rarebit.import_net(tmp_path / "net.npz", like=loaded)):
+        assert (again.predict(X) == fitted.predict(X).astype(str)).all()
+        assert again.score(X, y) == again.score(X, y.astype(str)) == fitted.score(X, y)
+        assert again.partial_fit(X, y, classes=np.unique(y)).score(X, y) > 0.5
+        with pytest.raises(ValueError, match="class 11, which"):
+            again.score(X, np.full(600, 11))
+        with pytest.raises(ValueError, match="at the first call"):
+            again.partial_fit(X, y, classes=[7, 11])
+    if y.dtype != bool:
+        some = np.where(np.arange(600) < 500, y, np.nan)
+        assert loaded.score(X, some) == loaded.score(X[:500], y[:500].astype(int))
+
+
 def test_kernels_are_those_of_the_program(digits, program, tmp_path):
     rfn = rarebit.RFN(20, iterations=15, random_state=1, estep="newton").fit(digits[0])
     rfn.save(tmp_path / "rfn.h5")
