@@ -363,7 +363,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _regressed(self) -> list[str]:
         """The covariates whose effects are taken out."""
-        return [name.split(":")[0].strip() for name in (self.regress or "").split(",") if name]
+        return regressed(self.regress)
 
     def _split(self, X: Any, covariates: Optional[Mapping[str, Any]]) -> tuple[Any, dict[str, Any]]:
         """The features of a data frame, and its columns that are covariates."""
@@ -371,6 +371,11 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = [name for name in self._regressed()
                  if name in columns and (covariates is None or name not in covariates)]
         return (X.drop(columns=names), {name: X[name] for name in names}) if names else (X, {})
+
+
+def regressed(regress: Optional[str]) -> list[str]:
+    """The covariates that `regress` names: "batch:groups,age"."""
+    return [name.split(":")[0].strip() for name in (regress or "").split(",") if name]
 
 
 def parameters_of(estimator: Estimator) -> dict[str, Any]:

@@ -123,6 +123,21 @@ def test_keys_copies_and_layers(adata):
         tl.modules(adata, "pca")
 
 
+def test_covariates_of_the_fit_are_found_in_obs(adata):
+    adata.obs["plate"] = pd.Categorical(["a", "b", "c"] * 30)
+    tl.rfn(adata, 3, regress="plate", random_state=1)
+    fitted = rarebit.RFN(3, regress="plate", random_state=1).fit(adata)
+    pd.testing.assert_frame_equal(tl.modules(adata), rarebit.modules(fitted, adata))
+    tl.add(adata, fitted, "other")
+    stack = rarebit.Stack(rarebit.RFN(regress="plate", random_state=1), [4, 3]).fit(adata)
+    tl.add(adata, stack)
+    np.testing.assert_array_equal(adata.obsm["X_other"], adata.obsm["X_rfn"])
+    np.testing.assert_array_equal(adata.obsm["X_stack"], stack.transform(adata))
+    del adata.obs["plate"]
+    with pytest.raises(ValueError, match="plate"):
+        tl.modules(adata)
+
+
 def test_highly_variable(adata):
     with pytest.raises(KeyError, match="highly_variable"):
         tl.rfn(adata, 2, use_highly_variable=True)
