@@ -389,7 +389,7 @@ class Batches(Estimator):
     """An estimator that learns from batches of samples, one after the other."""
 
     def partial_fit(self: Self, X: Any, y: Any = None, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> Self:
+                    covariates: Optional[Mapping[str, Any]] = None, **others: Any) -> Self:
         """Makes one iteration with these samples, from the model so far.
 
         Preprocessing is that of the first call, as `missing="omit"` alone can still be said later.
@@ -399,7 +399,7 @@ class Batches(Estimator):
 
         Parameters
         ----------
-        X, covariates : as of fit
+        X, covariates, others : as of fit
 
         Examples
         --------
@@ -407,6 +407,7 @@ class Batches(Estimator):
         >>> for batch in batches:
         ...     rfn.partial_fit(batch)
         """
+        _refuse_others(self, others, "partial_fit")
         before = vars(self).get("model_")
         with self._kept_on_failure():
             source = self._source(X, covariates, reset=before is None)
@@ -517,16 +518,16 @@ def _model_of(fitted: Any) -> Model:
     return fitted
 
 
-def _refuse_others(estimator: Estimator, others: Mapping[str, Any]) -> None:
-    """Arguments of fit that it does not take."""
+def _refuse_others(estimator: Estimator, others: Mapping[str, Any], call: str = "fit") -> None:
+    """Arguments of fit or partial_fit that it does not take."""
     name = type(estimator).__name__
     if others.get("sample_weight") is not None:
         raise TypeError(f"{name} takes no sample_weight, since all samples weigh alike; leave it "
                         "out, or repeat the samples that are to count more")
     for other in others:
         if other != "sample_weight":
-            raise TypeError(f"fit of {name} has no argument '{other}'; help(rarebit.{name}.fit) "
-                            "has all")
+            raise TypeError(f"{call} of {name} has no argument '{other}'; "
+                            f"help(rarebit.{name}.{call}) has all")
 
 
 def refuse_unknown(who: str, keywords: Iterable[str], known: Container[str]) -> None:

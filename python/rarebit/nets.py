@@ -221,7 +221,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
 
     classes_: Array
 
-    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *,
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
             valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
@@ -256,8 +256,9 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         self._train(X, y, covariates, start, "logistic" if several else "softmax", valid, grid)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> "NetClassifier":
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None,
+                    **others: Any) -> "NetClassifier":
         """Makes one pass over these samples, in steps of `batch_size`, from the net so far: that
         of the last call, or of `fit`.
 
@@ -267,7 +268,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, covariates : as of fit
+        X, y, covariates, others : as of fit
         classes : needed at the first call
             All that y will ever have. Where y is samples x classes it is not needed.
 
@@ -277,6 +278,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         >>> for X, y in batches:
         ...     net.partial_fit(X, y, classes=[0, 1])
         """
+        _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
         several, first = y.ndim == 2 and y.shape[1] > 1, "model_" not in vars(self)
         given: Any = None if classes is None else np.unique(classes)
@@ -342,7 +344,7 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *,
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
             valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
@@ -355,10 +357,12 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         self._train(X, y, covariates, start, "linear", valid, grid)
         return self
 
-    def partial_fit(self, X: Any, y: Any, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> "NetRegressor":
+    def partial_fit(self, X: Any, y: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None,
+                    **others: Any) -> "NetRegressor":
         """Makes one pass over these samples, from the net so far. Parameters are those of fit, and
         the rest as of NetClassifier.partial_fit."""
+        _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
         if "model_" not in vars(self):
             self._one = y.ndim == 1
