@@ -18,7 +18,7 @@ from ._estimators import Estimator, _model_of, _threads, refuse_unknown, regress
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._registry import methods
-from ._sources import ArraySource, FunctionSource, Source, TYPES
+from ._sources import ArraySource, FunctionSource, Source, TYPES, column
 
 __all__ = ["add", "modules"]
 
@@ -90,7 +90,7 @@ def modules(adata: Any, key: str = "rfn", members: bool = False, n_jobs: Optiona
     >>> rarebit.tl.modules(adata)
     """
     if isinstance(options.get("blocks"), str):
-        options["blocks"] = adata.obs[options["blocks"]]
+        options["blocks"] = column(adata, options["blocks"], "blocks")
     model, source = stored(adata, key)
     found = _modules.find(model, source, _threads(n_jobs), **options)
     return _modules.members(found, model, list(adata.obs_names)) if members \

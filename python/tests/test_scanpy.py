@@ -121,6 +121,8 @@ def test_keys_copies_and_layers(adata):
         tl.rfn(adata, 2, layer="none")
     with pytest.raises(KeyError, match="uns has no model of 'pca'"):
         tl.modules(adata, "pca")
+    with pytest.raises(KeyError, match="obs has no column 'plate'; it has kind"):
+        tl.modules(adata, permutations=3, blocks="plate")
 
 
 def test_covariates_of_the_fit_are_found_in_obs(adata):
