@@ -380,6 +380,9 @@ def regressed(regress: Optional[str]) -> list[str]:
 
 def parameters_of(estimator: Estimator) -> dict[str, Any]:
     """Its options, with a seed for a random_state."""
+    if not isinstance(estimator, Estimator):
+        raise TypeError("an estimator is needed, such as rarebit.RFN(), but this is "
+                        f"{estimator!r}")
     values = {name: getattr(estimator, name) for name in estimator._parameters}
     values["random_state"] = _seed(values.get("random_state"))
     return values
@@ -503,9 +506,11 @@ def _seed(random_state: Any) -> Any:
 
 
 def _threads(n_jobs: Optional[int]) -> int:
-    if n_jobs is not None and n_jobs >= 2**31:  # more than a call can say
-        raise ValueError(f"n_jobs is {n_jobs}, but must be -1 to 1024")
-    return 1 if n_jobs is None else max(int(n_jobs), 0)
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs > 1024:
+        raise ValueError(f"n_jobs is {n_jobs!r}, but must be a whole number, -1 to 1024")
+    return max(int(n_jobs), 0)
 
 
 def _model_of(fitted: Any) -> Model:

@@ -135,6 +135,8 @@ class Net(Estimator):
     def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], outputs: str,
                valid: Any = None, grid: Grid = None,
                changes: Mapping[str, Any] = {}) -> None:
+        if grid is not None and valid is None:
+            raise ValueError("grid needs valid: samples by which the best values are chosen")
         pointer = c_void_p()
         model = Model(pointer)
         with self._kept_on_failure(), ExitStack() as stack:
@@ -403,6 +405,9 @@ def _listed(values: Sequence[Any]) -> str:
 
 def _values(grid: Mapping[str, Sequence[Any]]) -> bytes:
     """{"rate": [0.1, 0.01]} as the library reads it."""
+    for name, values in grid.items():
+        if np.ndim(values) == 0:
+            raise ValueError(f"{name} of the grid is {values!r}, but must be a list of values")
     return " ".join(f"{option_name(name)}={_listed(values)}"
                     for name, values in grid.items()).encode()
 

@@ -155,6 +155,9 @@ def test_values(digits):
     said = fitted.predict(X)
     assert said.shape == (600,)
     assert fitted.score(X, y / 10) == pytest.approx(r2_score(y / 10, said), abs=1e-4)
+    layers = [rarebit.NetRegressor(layers=as_, epochs=1, random_state=1).fit(X, y).predict(X)
+              for as_ in (8, "8", [8])]
+    assert (layers[0] == layers[1]).all() and (layers[0] == layers[2]).all()
     two = rarebit.NetRegressor(epochs=2, random_state=1).fit(X, np.stack([y, -y], axis=1) / 10)
     assert two.predict(X).shape == (600, 2)
 
@@ -249,7 +252,7 @@ def test_settings_with_the_fewest_errors_are_chosen(digits):
     rate, size = (part.split("=")[1] for part in best.point.split())
     alone = net(rate=float(rate), batch_size=int(size)).fit(X[:400], y[:400], valid=valid)
     assert (alone.predict_proba(X) == fitted.predict_proba(X)).all()
-    with pytest.raises(ValueError, match="validation|valid"):
+    with pytest.raises(ValueError, match="^grid needs valid: "):
         net().fit(X, y, grid={"rate": [0.1]})
     with pytest.raises(ValueError, match="layers"):
         net().fit(X, y, valid=valid, grid={"layers": [3, 4]})
@@ -261,8 +264,19 @@ def test_what_nets_refuse(digits):
         net().fit(X, y[:3])
     with pytest.raises(ValueError, match="class 11"):
         net().fit(X, y, valid=(X, np.full(600, 11)))
-    with pytest.raises(ValueError, match="target y is None"):
-        net().fit(X, None)
+    for made in (net(), rarebit.NetRegressor()):
+        for refused in (made.fit, made.partial_fit):
+            with pytest.raises(ValueError, match="^Net.* requires y to be passed, but "):
+                refused(X)
+            with pytest.raises(TypeError, match="takes no sample_weight"):
+                refused(X, y, sample_weight=y)
+            with pytest.raises(TypeError, match=f"^{refused.__name__} of Net.* no argument 'colour'"):
+                refused(X, y, colour=3)
+    with pytest.raises(TypeError, match="^an estimator is needed, .*, but this is 'rfn'"):
+        rarebit.Stack("rfn", [4, 2]).fit(X)
+    for grid in ({"rate": 0.1}, {"rate": "0.1"}):
+        with pytest.raises(ValueError, match="^rate of the grid is .*0.1.*, but must be a list"):
+            net().fit(X, y, valid=(X, y), grid=grid)
     with pytest.raises(ValueError, match="0.5.*NetRegressor"):
         net().fit(X, y / 2)
     with pytest.raises(TypeError, match="no parameter 'outputs'"):
