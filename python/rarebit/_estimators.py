@@ -236,8 +236,6 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of n_samples x n_features
         """
         check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"n_samples is {n_samples}, but must be at least 1")
         source = None if X is None else self._source(X, covariates, reset=False)
         options = {"noise": noise, "steps": steps, "random_state": _seed(random_state)}
         return self._widen(self.model_.sample(n_samples, options, source,

@@ -146,3 +146,11 @@ def test_a_loaded_model_of_some_features_finds_them_by_name(X, tmp_path):
     fitted.save(tmp_path / "m.h5")
     loaded = rarebit.load(tmp_path / "m.h5")
     assert np.array_equal(loaded.transform(table[table.columns[::-1]]), fitted.transform(table))
+
+
+@quiet
+def test_no_samples_are_refused(X):
+    fitted = rarebit.PCA(2).fit(X)
+    for draw in (fitted.sample, lambda count: fitted.model_.sample(count, {})):
+        with pytest.raises(ValueError, match="^n_samples is 0, but must be at least 1$"):
+            draw(0)
