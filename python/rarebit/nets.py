@@ -481,6 +481,9 @@ def net_of(model: Model) -> Net:
     """A fitted classifier or regressor of a net."""
     linear = text(nets().rb_net_outputs(model._pointer)) == "linear"
     net: Net = fitted_as(NetRegressor if linear else NetClassifier, model)
+    if model.attributes.get("start", "none") != "none":  # whose preprocessing it is
+        net.set_params(**{o.parameter: None for o in net._options
+                          if o.group == "Preprocessing" and o.name != "regress"})
     if isinstance(net, NetClassifier):
         net.classes_ = np.asarray([_output(model, k) for k in range(model.n_components)])
     else:

@@ -205,6 +205,10 @@ def test_loaded_nets_and_stacks_know_names(digits, tmp_path):
         assert (again.transform(table) == made.transform(table)).all()
         with pytest.raises(ValueError, match="same order"):
             again.transform(table[table.columns[::-1]])
+    rfn = rarebit.RFN(8, iterations=5, random_state=1).fit(X)
+    net().set_params(layers=None).fit(X, y, start=rfn).save(tmp_path / "model.h5")
+    begun = rarebit.load(tmp_path / "model.h5")
+    assert begun.fit(X, y, start=rfn).epochs == 8 and begun.layers is None
     plain = net().fit(table.drop(columns="batch"), y)
     rarebit.export(plain, tmp_path / "net.npz")
     for like in (plain, plain.model_):
