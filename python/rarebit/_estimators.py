@@ -165,6 +165,12 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = model.n_iter
         self.status_ = model.status
 
+    def _keep_loaded(self, model: Model) -> None:
+        self._keep(model)
+        names = model.feature_names
+        if names is not None and len(names) == model.n_inputs:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
     def transform(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """Codes of samples.
 
@@ -230,8 +236,6 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of n_samples x n_features
         """
         check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"n_samples is {n_samples}, but must be at least 1")
         source = None if X is None else self._source(X, covariates, reset=False)
         options = {"noise": noise, "steps": steps, "random_state": _seed(random_state)}
         return self._widen(self.model_.sample(n_samples, options, source,
@@ -338,8 +342,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if source is None:
             X = checked(X)
             source = ArraySource(validate(self, X, reset))
-            if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
-                source.feature_names = list(self.feature_names_in_)
+            if all(isinstance(name, str) for name in getattr(X, "columns", [None])):
+                source.feature_names = list(X.columns)
             names = list(X.index) if hasattr(X, "columns") and hasattr(X, "index") else []
             if names and all(isinstance(name, str) for name in names):
                 source.sample_names = names
@@ -357,7 +361,7 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _regressed(self) -> list[str]:
         """The covariates whose effects are taken out."""
-        return [name.split(":")[0].strip() for name in (self.regress or "").split(",") if name]
+        return regressed(self.regress)
 
     def _split(self, X: Any, covariates: Optional[Mapping[str, Any]]) -> tuple[Any, dict[str, Any]]:
         """The features of a data frame, and its columns that are covariates."""
@@ -367,8 +371,16 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (X.drop(columns=names), {name: X[name] for name in names}) if names else (X, {})
 
 
+def regressed(regress: Optional[str]) -> list[str]:
+    """The covariates that `regress` names: "batch:groups,age"."""
+    return [name.split(":")[0].strip() for name in (regress or "").split(",") if name]
+
+
 def parameters_of(estimator: Estimator) -> dict[str, Any]:
     """Its options, with a seed for a random_state."""
+    if not isinstance(estimator, Estimator):
+        raise TypeError("an estimator is needed, such as rarebit.RFN(), but this is "
+                        f"{estimator!r}")
     values = {name: getattr(estimator, name) for name in estimator._parameters}
     values["random_state"] = _seed(values.get("random_state"))
     return values
@@ -378,7 +390,7 @@ class Batches(Estimator):
     """An estimator that learns from batches of samples, one after the other."""
 
     def partial_fit(self: Self, X: Any, y: Any = None, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> Self:
+                    covariates: Optional[Mapping[str, Any]] = None, **others: Any) -> Self:
         """Makes one iteration with these samples, from the model so far.
 
         Preprocessing is that of the first call, as `missing="omit"` alone can still be said later.
@@ -388,7 +400,7 @@ class Batches(Estimator):
 
         Parameters
         ----------
-        X, covariates : as of fit
+        X, covariates, others : as of fit
 
         Examples
         --------
@@ -396,6 +408,7 @@ class Batches(Estimator):
         >>> for batch in batches:
         ...     rfn.partial_fit(batch)
         """
+        _refuse_others(self, others, "partial_fit")
         before = vars(self).get("model_")
         with self._kept_on_failure():
             source = self._source(X, covariates, reset=before is None)
@@ -491,9 +504,11 @@ def _seed(random_state: Any) -> Any:
 
 
 def _threads(n_jobs: Optional[int]) -> int:
-    if n_jobs is not None and n_jobs >= 2**31:  # more than a call can say
-        raise ValueError(f"n_jobs is {n_jobs}, but must be -1 to 1024")
-    return 1 if n_jobs is None else max(int(n_jobs), 0)
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs > 1024:
+        raise ValueError(f"n_jobs is {n_jobs!r}, but must be a whole number, -1 to 1024")
+    return max(int(n_jobs), 0)
 
 
 def _model_of(fitted: Any) -> Model:
@@ -506,16 +521,16 @@ def _model_of(fitted: Any) -> Model:
     return fitted
 
 
-def _refuse_others(estimator: Estimator, others: Mapping[str, Any]) -> None:
-    """Arguments of fit that it does not take."""
+def _refuse_others(estimator: Estimator, others: Mapping[str, Any], call: str = "fit") -> None:
+    """Arguments of fit or partial_fit that it does not take."""
     name = type(estimator).__name__
     if others.get("sample_weight") is not None:
         raise TypeError(f"{name} takes no sample_weight, since all samples weigh alike; leave it "
                         "out, or repeat the samples that are to count more")
     for other in others:
         if other != "sample_weight":
-            raise TypeError(f"fit of {name} has no argument '{other}'; help(rarebit.{name}.fit) "
-                            "has all")
+            raise TypeError(f"{call} of {name} has no argument '{other}'; "
+                            f"help(rarebit.{name}.{call}) has all")
 
 
 def refuse_unknown(who: str, keywords: Iterable[str], known: Container[str]) -> None:
@@ -656,12 +671,14 @@ def of_model(model: Model, classes: Mapping[str, type[Estimator]]) -> Estimator:
     if made is None:
         raise ValueError(f"the model is of '{model.method}', which is no estimator; take "
                          "rarebit.Model.load, whose encode and arrays all models have")
+    return fitted_as(made, model)
+
+
+def fitted_as(made: type[Self], model: Model) -> Self:
+    """A fitted estimator of a class, with the parameters of the model's fit."""
     attributes = model.attributes
     parameters = {o.parameter: o.parse(attributes[o.name]) for o in made._options
                   if attributes.get(o.name) and o.parse(attributes[o.name]) != o.value}
     estimator = made(**parameters)
-    estimator._keep(model)
-    names = model.feature_names
-    if names is not None and len(names) == model.n_inputs:
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    estimator._keep_loaded(model)
     return estimator

@@ -24,6 +24,9 @@ def samples_of(X: Any) -> Source:
 def load(path: Any) -> Estimator:
     """The fitted estimator of a model file, whoever wrote it. Needs librarebit-io.
 
+    Files have no types of classes: `classes_` of a net are texts, with which labels agree by their
+    text.
+
     Examples
     --------
     >>> rarebit.load("model.h5").transform(X)

@@ -1348,7 +1348,7 @@ class NetClassifier(Classifies):
     def __init__(
         self,
         *,
-        layers: Optional[str] = None,
+        layers: Optional[Union[int, str]] = None,
         epochs: Optional[int] = None,
         rate: Optional[float] = None,
         dropout: Optional[float] = None,
@@ -1419,7 +1419,7 @@ class NetRegressor(Regresses):
     def __init__(
         self,
         *,
-        layers: Optional[str] = None,
+        layers: Optional[Union[int, str]] = None,
         epochs: Optional[int] = None,
         rate: Optional[float] = None,
         dropout: Optional[float] = None,

@@ -220,6 +220,8 @@ class Model:
                dtype: Any = None, threads: int = 1) -> Array:
         """Samples drawn from the model, on the scale of the data; from a source: by the codes of its
         samples. options: noise, steps, random_state."""
+        if count < 1:
+            raise ValueError(f"n_samples is {count}, but must be at least 1")
         values = np.empty((count, self.n_features), dtype=dtype or self.dtype)
         with Context(threads) as context, \
                 Options(context, group=core.rb_sample_group()) as chosen, \

@@ -14,8 +14,8 @@ from ._context import Context, option_name, python_name, python_names
 from ._library import COption, Kind, core, io, text
 
 
-# Options that are texts in the library, because they may have a unit, and take plain numbers too.
-COUNTS = ("checkpoint_every", "cache")
+# Options that are texts in the library, as they may have a unit or be lists, and take plain numbers.
+COUNTS = ("checkpoint_every", "cache", "layers", "length", "step", "window", "hop")
 
 
 @dataclass(frozen=True)
@@ -127,15 +127,15 @@ class Options:
             io().rb_io_use(self._context._pointer)
         if isinstance(value, (bool, np.bool_)):
             call(core.rb_options_set, self.pointer, name, b"true" if value else b"false")
-        elif parameter in COUNTS or (isinstance(value, (int, np.integer))
-                                     and not -2**63 <= value < 2**63):  # refused as a text
+        elif (parameter in COUNTS and np.ndim(value) == 0) or (
+                isinstance(value, (int, np.integer)) and not -2**63 <= value < 2**63):  # refused
             call(core.rb_options_set, self.pointer, name, str(value).encode())
         elif isinstance(value, (int, np.integer)):
             call(core.rb_options_set_integer, self.pointer, name, int(value))
         elif isinstance(value, (float, np.floating)):
             call(core.rb_options_set_number, self.pointer, name, float(value))
         elif isinstance(value, (np.ndarray, list, tuple)):
-            if self._kind(name) == Kind.TEXT:  # "0,1,2"
+            if self._kind(name) in (Kind.TEXT, None):  # "0,1,2"; an unknown one is refused
                 numbers = ",".join(str(number) for number in np.ravel(value).tolist())
                 call(core.rb_options_set, self.pointer, name, numbers.encode())
             else:

@@ -14,7 +14,7 @@ from ._estimators import Estimator, _model_of, _threads
 from ._library import CReport, ERROR, I, P, S, core, io
 from ._model import Model, metrics_of
 from ._options import Options
-from ._sources import is_path
+from ._sources import column, is_path
 
 PARTS = ("modules", "classes", "best_units", "unit_classes", "sets", "covariates")
 Sets = Union[Mapping[str, Sequence[str]], str, "os.PathLike[str]", Sequence[Any]]
@@ -66,7 +66,8 @@ class Report:
 
 
 def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[Sets] = None,
-           covariates: Optional[Mapping[str, Any]] = None, covariate_groups: Sequence[str] = (),
+           covariates: Optional[Mapping[str, Any]] = None,
+           covariate_groups: Union[str, Sequence[str]] = (),
            blocks: Optional[Sequence[Any]] = None, page: Optional[Any] = None,
            title: Optional[str] = None, **options: Any) -> Optional[Report]:
     """What a model says of data: modules, and the classes, sets of features and covariates that
@@ -94,10 +95,16 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
     >>> told.best_units
     >>> rarebit.report(rfn, cells, labels=types, page="report.html")
     """
-    model, obs = _model_of(estimator), getattr(X, "obs", None)
-    labels = obs[labels] if isinstance(labels, str) and obs is not None else labels
-    if obs is not None and isinstance(covariates, (list, tuple)):
-        covariates = {name: obs[name] for name in covariates}
+    model = _model_of(estimator)
+    labels = column(X, labels, "labels") if isinstance(labels, str) else labels
+    if isinstance(covariates, (list, tuple)):
+        covariates = {name: column(X, name, "covariates") for name in covariates}
+    groups = [covariate_groups] if isinstance(covariate_groups, str) else covariate_groups
+    given = [] if covariates is None else list(covariates)
+    for name in groups:
+        if name not in given:
+            raise ValueError(f"covariate_groups names '{name}', but there is no such covariate; "
+                             f"there are {', '.join(map(str, given)) or 'none'}")
     source = estimator._source(X, covariates, reset=False)
     asked = CDocument(sizeof(CDocument), model._pointer, with_metrics=True,
                       with_codes=page is not None)
@@ -113,7 +120,7 @@ def report(estimator: Estimator, X: Any, *, labels: Any = None, sets: Optional[S
         asked.labels = enter(_modules.classes(context, labels)).value
         asked.blocks = enter(_modules.classes(context, blocks)).value
         asked.sets = enter(_sets(context, sets)).value
-        asked.covariates = enter(_modules.covariates(context, covariates, covariate_groups)).value
+        asked.covariates = enter(_modules.covariates(context, covariates, groups)).value
         stack.callback(core.rb_document_clear, byref(asked))
         context.run(core.rb_document_make, byref(asked))
         if not asked.complete:

@@ -54,6 +54,16 @@ def _texts(names: Sequence[str]) -> Any:
     return (c_char_p * len(names))(*[str(name).encode() for name in names])
 
 
+def column(X: Any, name: Any, asking: str) -> Any:
+    """A column of the obs of an AnnData."""
+    obs = getattr(X, "obs", None)
+    if obs is None:
+        raise ValueError(f"{asking} names '{name}', but X has no obs: give a value for each sample")
+    if name not in obs:
+        raise KeyError(f"obs has no column '{name}'; it has {', '.join(map(str, obs))}")
+    return obs[name]
+
+
 def groups_of(values: Any) -> Any:
     """Names of groups, one a sample; None, NaN and pandas.NA: it has none."""
     names = [None if str(v) in ("None", "nan", "NaT", "<NA>") and not isinstance(v, str) else

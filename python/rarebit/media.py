@@ -56,8 +56,8 @@ def patches(paths: Any, size: str = "10x10", count: int = 40000, *, random_state
             media().rb_whitening_free(done)
 
 
-def segments(paths: Any, length: Optional[str] = None, *, step: Optional[str] = None,
-             **options: Any) -> Array:
+def segments(paths: Any, length: Union[int, str, None] = None, *,
+             step: Union[int, str, None] = None, **options: Any) -> Array:
     """Overlapping pieces of sounds: segments x values of float32, recording by recording.
 
     Parameters

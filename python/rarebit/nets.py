@@ -15,7 +15,7 @@ import numpy as np
 from ._context import Context, option_name, warn
 from ._devices import on_device
 from ._estimators import OWN, Estimator, _model_of, _order, _refuse_others, _threads, entries, \
-    initialiser, of_model, parameters_of, signature_of
+    fitted_as, initialiser, of_model, parameters_of, signature_of
 from ._library import CLabelled, CScores, CUnitWeights, has_nets, media, nets, nets_files, text
 from ._methods import CLASSES
 from ._model import Array, Model
@@ -111,7 +111,7 @@ def stack_of(model: Model) -> Stack:
     """A fitted stack of a model; its estimator has the parameters of the lowest layer."""
     layers = [_layer(model, k + 1) for k in range(nets().rb_stack_layers(model._pointer))]
     stack = Stack(of_model(layers[0], CLASSES), [layer.n_components for layer in layers])
-    stack._keep(model)
+    stack._keep_loaded(model)
     return stack
 
 
@@ -135,6 +135,8 @@ class Net(Estimator):
     def _train(self, X: Any, y: Any, covariates: Any, start: Optional[Fitted], outputs: str,
                valid: Any = None, grid: Grid = None,
                changes: Mapping[str, Any] = {}) -> None:
+        if grid is not None and valid is None:
+            raise ValueError("grid needs valid: samples by which the best values are chosen")
         pointer = c_void_p()
         model = Model(pointer)
         with self._kept_on_failure(), ExitStack() as stack:
@@ -221,7 +223,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
 
     classes_: Array
 
-    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *,
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
             valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
@@ -256,8 +258,9 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         self._train(X, y, covariates, start, "logistic" if several else "softmax", valid, grid)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> "NetClassifier":
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None,
+                    **others: Any) -> "NetClassifier":
         """Makes one pass over these samples, in steps of `batch_size`, from the net so far: that
         of the last call, or of `fit`.
 
@@ -267,7 +270,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, covariates : as of fit
+        X, y, covariates, others : as of fit
         classes : needed at the first call
             All that y will ever have. Where y is samples x classes it is not needed.
 
@@ -277,6 +280,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         >>> for X, y in batches:
         ...     net.partial_fit(X, y, classes=[0, 1])
         """
+        _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
         several, first = y.ndim == 2 and y.shape[1] > 1, "model_" not in vars(self)
         given: Any = None if classes is None else np.unique(classes)
@@ -285,7 +289,8 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         elif first and given is None:
             raise ValueError("classes must be given at the first call: samples to come may have "
                              "others than these")
-        elif not first and given is not None and not np.array_equal(given, self.classes_):
+        elif not first and given is not None and \
+                sorted(self._places(given)) != list(range(len(self.classes_))):
             raise ValueError(f"classes is {given}, but was {self.classes_} at the first call")
         if first:
             self.classes_ = given
@@ -298,14 +303,19 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
             return super()._targets(labelled, y)
         there, which = _known(y), np.full(y.size, -1, dtype=np.int64)
         known = y.ravel()[there]
-        which[there] = np.searchsorted(self.classes_, known)
-        strange = np.append(self.classes_, self.classes_[-1:])[which[there]] != known
-        if strange.any():
-            raise ValueError(f"y has the class {known[strange][0]!r}, which the training samples "
-                             "have not")
+        which[there] = self._places(known)
+        strange = known[which[there] < 0].tolist()
+        if strange:
+            raise ValueError(f"y has the class {strange[0]!r}, which the training samples have not")
         names = groups_of(self.classes_)
         labelled.n_classes, labelled.class_of, labelled.names = len(names), which.ctypes.data, names
         return which, names
+
+    def _places(self, labels: Array) -> list[int]:
+        """The class of each label: the same value, or the same text but for ".0"; -1: none."""
+        places = {str(c).removesuffix(".0"): k for k, c in enumerate(self.classes_.tolist())}
+        places.update((c, k) for k, c in enumerate(self.classes_.tolist()))
+        return [places.get(v, places.get(str(v).removesuffix(".0"), -1)) for v in labels.tolist()]
 
     def predict_proba(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """The probability of each class, samples x classes."""
@@ -336,7 +346,7 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X: Any, y: Any, *,  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *,
             covariates: Optional[Mapping[str, Any]] = None,
             start: Optional[Fitted] = None,
             valid: Optional[tuple[Any, Any]] = None, grid: Grid = None,
@@ -349,10 +359,12 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         self._train(X, y, covariates, start, "linear", valid, grid)
         return self
 
-    def partial_fit(self, X: Any, y: Any, *,
-                    covariates: Optional[Mapping[str, Any]] = None) -> "NetRegressor":
+    def partial_fit(self, X: Any, y: Any = None, *,
+                    covariates: Optional[Mapping[str, Any]] = None,
+                    **others: Any) -> "NetRegressor":
         """Makes one pass over these samples, from the net so far. Parameters are those of fit, and
         the rest as of NetClassifier.partial_fit."""
+        _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
         if "model_" not in vars(self):
             self._one = y.ndim == 1
@@ -393,6 +405,9 @@ def _listed(values: Sequence[Any]) -> str:
 
 def _values(grid: Mapping[str, Sequence[Any]]) -> bytes:
     """{"rate": [0.1, 0.01]} as the library reads it."""
+    for name, values in grid.items():
+        if np.ndim(values) == 0:
+            raise ValueError(f"{name} of the grid is {values!r}, but must be a list of values")
     return " ".join(f"{option_name(name)}={_listed(values)}"
                     for name, values in grid.items()).encode()
 
@@ -465,8 +480,10 @@ if has_nets():
 def net_of(model: Model) -> Net:
     """A fitted classifier or regressor of a net."""
     linear = text(nets().rb_net_outputs(model._pointer)) == "linear"
-    net: Net = NetRegressor() if linear else NetClassifier()
-    net._keep(model)
+    net: Net = fitted_as(NetRegressor if linear else NetClassifier, model)
+    if model.attributes.get("start", "none") != "none":  # whose preprocessing it is
+        net.set_params(**{o.parameter: None for o in net._options
+                          if o.group == "Preprocessing" and o.name != "regress"})
     if isinstance(net, NetClassifier):
         net.classes_ = np.asarray([_output(model, k) for k in range(model.n_components)])
     else:
@@ -545,6 +562,7 @@ def import_net(path: Any, like: Fitted) -> Net:
         context.run(nets_files().rb_net_read, os.fsencode(path), _model_of(like)._pointer,
                     byref(pointer))
     net = net_of(Model(pointer))
-    if hasattr(like, "classes_"):
-        setattr(net, "classes_", like.classes_)
+    for name in ("classes_", "feature_names_in_"):
+        if hasattr(like, name):
+            setattr(net, name, getattr(like, name))
     return net

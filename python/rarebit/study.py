@@ -17,6 +17,7 @@ from ._methods import samples_of
 from ._model import Model
 from ._options import Options
 from ._sklearn import check_is_fitted
+from ._sources import is_path
 
 __all__ = ["Selection", "consensus", "merge", "methods", "modules", "select"]
 
@@ -114,14 +115,14 @@ def _table(selection: c_void_p) -> Any:
     return pandas.DataFrame(columns).astype({"units": int}).set_index("units")
 
 
-def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:20:5", *,
-           covariates: Optional[Mapping[str, Any]] = None, **options: Any) -> Optional[Selection]:
+def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:20:5",
+           **options: Any) -> Optional[Selection]:
     """How many units are stable: they recur from other starts and without other samples.
 
     Parameters
     ----------
-    estimator : an estimator with the parameters of the fits, but for n_components
-    X, covariates : samples x features, as for `fit`
+    estimator : an estimator with the parameters of the fits, but for n_components and regress
+    X : samples x features, as for `fit`
     units : the numbers to try: a range, or "10:20:5", "2:20", "5,10,20"
     options : restarts (6), folds (3), permutations (0), checkpoint: a file that keeps the results
         of all fits, from which the same call goes on; with it part, "1/3": only the first of three
@@ -134,7 +135,9 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     """
     chosen = {**parameters_of(estimator), "n_components": _numbers(units), **options}
     selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
-    source = _anew(estimator)._source(X, covariates, reset=True)
+    if estimator.regress is not None:
+        raise ValueError("select does not offer regress: leave it out of the estimator")
+    source = _anew(estimator)._source(X, None, reset=True)
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \
             Options(context, estimator._method, make=core.rb_select_options) as handle, \
@@ -170,6 +173,8 @@ def merge(parts: Sequence[Any], path: Any) -> tuple[int, int]:
     >>> rarebit.merge(["part1", "part2"], "all")
     >>> rarebit.select(rarebit.RFN(random_state=1), X, checkpoint="all")
     """
+    if is_path(parts):
+        raise ValueError(f"parts is {parts!r}, but must be a list of files: [{parts!r}, ...]")
     names = [os.fsencode(part) for part in parts]
     if not names:
         raise ValueError("there are no parts to merge; name one or more")
@@ -201,9 +206,9 @@ def consensus(estimator: Estimator, X: Any, restarts: int = 20, *,
     >>> stable = rarebit.consensus(rarebit.RFN(12), X, restarts=20)
     >>> stable.stability_
     """
-    result = _anew(estimator)
     chosen = {**parameters_of(estimator), **options, "restarts": restarts,
               "checkpoint": None if checkpoint is None else os.fspath(checkpoint)}
+    result = _anew(estimator)
     source, pointer = result._source(X, covariates, reset=True), c_void_p()
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \

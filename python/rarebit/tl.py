@@ -14,11 +14,11 @@ import numpy as np
 
 from . import _modules
 from ._context import Context, warn
-from ._estimators import Estimator, _model_of, _threads, refuse_unknown
+from ._estimators import Estimator, _model_of, _threads, refuse_unknown, regressed
 from ._methods import CLASSES
 from ._model import Array, Model
 from ._registry import methods
-from ._sources import ArraySource, FunctionSource, Source, TYPES
+from ._sources import ArraySource, FunctionSource, Source, TYPES, column
 
 __all__ = ["add", "modules"]
 
@@ -67,7 +67,7 @@ def add(adata: Any, fitted: Union[Estimator, Model], key_added: Optional[str] = 
     _check(adata, "rarebit.tl.add")
     adata = adata.copy() if copy else adata
     model = _model_of(fitted)
-    source = _source(adata, layer, _columns(model, adata))
+    source = _seen(model, adata, layer)
     source.min_shared = getattr(fitted, "min_shared", source.min_shared)
     _write(adata, model, source, key_added or _key(model.method), layer, _threads(n_jobs))
     return adata if copy else None
@@ -90,7 +90,7 @@ def modules(adata: Any, key: str = "rfn", members: bool = False, n_jobs: Optiona
     >>> rarebit.tl.modules(adata)
     """
     if isinstance(options.get("blocks"), str):
-        options["blocks"] = adata.obs[options["blocks"]]
+        options["blocks"] = column(adata, options["blocks"], "blocks")
     model, source = stored(adata, key)
     found = _modules.find(model, source, _threads(n_jobs), **options)
     return _modules.members(found, model, list(adata.obs_names)) if members \
@@ -105,7 +105,15 @@ def stored(adata: Any, key: str) -> tuple[Model, Source]:
         raise KeyError(f"uns has no model of '{key}': rarebit.tl.{key} puts one there, and so do "
                        "rarebit.tl.add and `rarebit encode`")
     model = Model.from_bytes(np.asarray(kept["model"], dtype=np.uint8).tobytes())
-    return model, _source(adata, _params(kept).get("layer"), _columns(model, adata))
+    return model, _seen(model, adata, _params(kept).get("layer"))
+
+
+def _seen(model: Model, adata: Any, layer: Optional[str]) -> Source:
+    """Samples as the model sees them."""
+    source = _source(adata, layer, _columns(model, adata))
+    source.covariates = {name: adata.obs[name] for name in regressed(model.attributes.get("regress"))
+                         if name in adata.obs}
+    return source
 
 
 def _params(kept: Any) -> Any:
@@ -216,7 +224,7 @@ def _write(adata: Any, model: Model, source: Source, key: str, layer: Optional[s
 
 
 def _key(method: str) -> str:
-    return KEYS[method]
+    return KEYS.get(method, method)
 
 
 def _make(name: str, estimator: type[Estimator], key: str) -> Callable[..., Any]:

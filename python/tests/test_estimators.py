@@ -87,6 +87,8 @@ def test_errors_name_parameters(X):
         rarebit.RFN(3, eta_factor=0.3).fit(X)
     with pytest.raises(ValueError, match="^n_jobs is 5000"):
         rarebit.RFN(3, n_jobs=5000).fit(X)
+    with pytest.raises(ValueError, match="^n_jobs is 'two', but must be a whole number, -1 to 1024$"):
+        rarebit.RFN(3, n_jobs="two").fit(X)
     with pytest.raises(TypeError, match="units"):
         rarebit.RFN(units=3)
     with pytest.raises(ValueError, match="is missing"):
@@ -401,6 +403,8 @@ def test_batches_one_after_the_other():
     assert np.array_equal(once.components_, again.components_)
     with pytest.raises(ValueError, match="29 features"):
         rfn.partial_fit(X[:, :29])
+    with pytest.raises(TypeError, match="^RFN takes no sample_weight"):
+        rfn.partial_fit(X, sample_weight=np.ones(len(X)))
     assert [name for name, made in CLASSES.items() if hasattr(made, "partial_fit")] == \
         ["RFN", "DAE", "RBM"]
 

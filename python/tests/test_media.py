@@ -55,6 +55,7 @@ def test_segments(tmp_path):
     found = rarebit.segments(tmp_path / "s.wav", "100", step="50")
     assert found.shape == (15, 100)
     assert found[2] == pytest.approx(samples[100:200] / 32768, abs=1e-6)
+    assert np.array_equal(rarebit.segments(tmp_path / "s.wav", 100, step=50), found)
     assert rarebit.segments([tmp_path / "s.wav"] * 2, "100", step="50").shape == (30, 100)
 
 

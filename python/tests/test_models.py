@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rarebit
@@ -136,3 +137,20 @@ def test_a_device_computes_the_same_model(X):
     assert together.model_.attributes["device"].startswith("cl:")
     stack = rarebit.Stack(rarebit.RFN(device="cl", **settings), [4, 2]).fit(data)
     assert stack.transform(data).shape == (len(data), 2)
+
+
+@quiet
+def test_a_loaded_model_of_some_features_finds_them_by_name(X, tmp_path):
+    table = pd.DataFrame(X, columns=[f"g{k}" for k in range(12)])
+    fitted = rarebit.PCA(2, top_variance=8).fit(table)
+    fitted.save(tmp_path / "m.h5")
+    loaded = rarebit.load(tmp_path / "m.h5")
+    assert np.array_equal(loaded.transform(table[table.columns[::-1]]), fitted.transform(table))
+
+
+@quiet
+def test_no_samples_are_refused(X):
+    fitted = rarebit.PCA(2).fit(X)
+    for draw in (fitted.sample, lambda count: fitted.model_.sample(count, {})):
+        with pytest.raises(ValueError, match="^n_samples is 0, but must be at least 1$"):
+            draw(0)

@@ -1,6 +1,7 @@
 """Stacks, nets and their layers: the bits of the program, and what scikit-learn expects."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import rarebit
 from sklearn.base import clone
@@ -154,6 +155,9 @@ def test_values(digits):
     said = fitted.predict(X)
     assert said.shape == (600,)
     assert fitted.score(X, y / 10) == pytest.approx(r2_score(y / 10, said), abs=1e-4)
+    layers = [rarebit.NetRegressor(layers=as_, epochs=1, random_state=1).fit(X, y).predict(X)
+              for as_ in (8, "8", [8])]
+    assert (layers[0] == layers[1]).all() and (layers[0] == layers[2]).all()
     two = rarebit.NetRegressor(epochs=2, random_state=1).fit(X, np.stack([y, -y], axis=1) / 10)
     assert two.predict(X).shape == (600, 2)
 
@@ -187,6 +191,51 @@ def test_layers_go_out_and_come_back(digits, tmp_path):
         rarebit.export(fitted, tmp_path / "net.npz", whitening="zca.npz")
 
 
+def test_loaded_nets_and_stacks_know_names(digits, tmp_path):
+    X, y = digits
+    table = pd.DataFrame(X, columns=[f"g{k}" for k in range(64)])
+    table["batch"] = ["a", "b"] * 300
+    parameters = {"regress": "batch", "random_state": 1}
+    fitted = rarebit.NetClassifier(layers="8", epochs=2, **parameters).fit(table, y)
+    stack = rarebit.Stack(rarebit.RFN(iterations=5, **parameters), [6, 3]).fit(table)
+    for made in (fitted, stack):
+        made.save(tmp_path / "model.h5")
+        again = rarebit.load(tmp_path / "model.h5")
+        assert list(again.feature_names_in_) == list(made.feature_names_in_)
+        assert (again.transform(table) == made.transform(table)).all()
+        with pytest.raises(ValueError, match="same order"):
+            again.transform(table[table.columns[::-1]])
+    rfn = rarebit.RFN(8, iterations=5, random_state=1).fit(X)
+    net().set_params(layers=None).fit(X, y, start=rfn).save(tmp_path / "model.h5")
+    begun = rarebit.load(tmp_path / "model.h5")
+    assert begun.fit(X, y, start=rfn).epochs == 8 and begun.layers is None
+    plain = net().fit(table.drop(columns="batch"), y)
+    rarebit.export(plain, tmp_path / "net.npz")
+    for like in (plain, plain.model_):
+        tuned = rarebit.import_net(tmp_path / "net.npz", like=like)
+        assert tuned.layers == "24" and (tuned.feature_names_in_ == plain.feature_names_in_).all()
+
+
+@pytest.mark.parametrize("labels", [lambda y: y, lambda y: y > 4, lambda y: y.astype(float)])
+def test_labels_match_classes_of_files_by_text(digits, labels, tmp_path):
+    X, y = digits[0], labels(digits[1])
+    fitted = net().fit(X, y)
+    fitted.save(tmp_path / "net.h5")
+    rarebit.export(fitted, tmp_path / "net.npz")
+    loaded = rarebit.load(tmp_path / "net.h5")
+    for again in (loaded, rarebit.import_net(tmp_path / "net.npz", like=loaded)):
+        assert (again.predict(X) == fitted.predict(X).astype(str)).all()
+        assert again.score(X, y) == again.score(X, y.astype(str)) == fitted.score(X, y)
+        assert again.partial_fit(X, y, classes=np.unique(y)).score(X, y) > 0.5
+        with pytest.raises(ValueError, match="class 11, which"):
+            again.score(X, np.full(600, 11))
+        with pytest.raises(ValueError, match="at the first call"):
+            again.partial_fit(X, y, classes=[7, 11])
+    if y.dtype != bool:
+        some = np.where(np.arange(600) < 500, y, np.nan)
+        assert loaded.score(X, some) == loaded.score(X[:500], y[:500].astype(int))
+
+
 def test_kernels_are_those_of_the_program(digits, program, tmp_path):
     rfn = rarebit.RFN(20, iterations=15, random_state=1, estep="newton").fit(digits[0])
     rfn.save(tmp_path / "rfn.h5")
@@ -207,7 +256,7 @@ def test_settings_with_the_fewest_errors_are_chosen(digits):
     rate, size = (part.split("=")[1] for part in best.point.split())
     alone = net(rate=float(rate), batch_size=int(size)).fit(X[:400], y[:400], valid=valid)
     assert (alone.predict_proba(X) == fitted.predict_proba(X)).all()
-    with pytest.raises(ValueError, match="validation|valid"):
+    with pytest.raises(ValueError, match="^grid needs valid: "):
         net().fit(X, y, grid={"rate": [0.1]})
     with pytest.raises(ValueError, match="layers"):
         net().fit(X, y, valid=valid, grid={"layers": [3, 4]})
@@ -219,8 +268,19 @@ def test_what_nets_refuse(digits):
         net().fit(X, y[:3])
     with pytest.raises(ValueError, match="class 11"):
         net().fit(X, y, valid=(X, np.full(600, 11)))
-    with pytest.raises(ValueError, match="target y is None"):
-        net().fit(X, None)
+    for made in (net(), rarebit.NetRegressor()):
+        for refused in (made.fit, made.partial_fit):
+            with pytest.raises(ValueError, match="^Net.* requires y to be passed, but "):
+                refused(X)
+            with pytest.raises(TypeError, match="takes no sample_weight"):
+                refused(X, y, sample_weight=y)
+            with pytest.raises(TypeError, match=f"^{refused.__name__} of Net.* no argument 'colour'"):
+                refused(X, y, colour=3)
+    with pytest.raises(TypeError, match="^an estimator is needed, .*, but this is 'rfn'"):
+        rarebit.Stack("rfn", [4, 2]).fit(X)
+    for grid in ({"rate": 0.1}, {"rate": "0.1"}):
+        with pytest.raises(ValueError, match="^rate of the grid is .*0.1.*, but must be a list"):
+            net().fit(X, y, valid=(X, y), grid=grid)
     with pytest.raises(ValueError, match="0.5.*NetRegressor"):
         net().fit(X, y / 2)
     with pytest.raises(TypeError, match="no parameter 'outputs'"):

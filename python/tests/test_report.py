@@ -94,6 +94,8 @@ def test_columns_of_obs(study):
     fitted, table, beside, _ = study
     adata = anndata.AnnData(table.astype("float32"), obs=beside.astype({"type": "object"}))
     found = rarebit.report(fitted, adata, labels="type", covariates=["age"])
+    with pytest.raises(KeyError, match="obs has no column 'typ'; it has age, batch, type"):
+        rarebit.report(fitted, adata, labels="typ")
     assert set(found.covariates["covariate"]) == {"age"} and len(found.best_units) == 3
 
 
@@ -105,5 +107,12 @@ def test_what_is_refused(study):
         rarebit.report(fitted, table, labels=["a"])
     with pytest.raises(ValueError, match="^there are 90 samples, but covariates for 50$"):
         rarebit.report(fitted, table, covariates={"age": beside["age"][:50]})
+    for groups in ("nosuch", ["age", "nosuch"], "ag"):
+        with pytest.raises(ValueError, match="^covariate_groups names '.*', but there .* age, batch$"):
+            rarebit.report(fitted, table, covariates=beside[["age", "batch"]], covariate_groups=groups)
+    with pytest.raises(ValueError, match="^labels names 'type', but X has no obs: give a value for"):
+        rarebit.report(fitted, table, labels="type")
+    with pytest.raises(ValueError, match="^covariates names 'age', but X has no obs: give a value for"):
+        rarebit.report(fitted, table, covariates=["age"])
     with pytest.raises(ValueError, match="set"):
         rarebit.report(fitted, table, sets={"other": ["x", "y"]})

@@ -121,6 +121,23 @@ def test_keys_copies_and_layers(adata):
         tl.rfn(adata, 2, layer="none")
     with pytest.raises(KeyError, match="uns has no model of 'pca'"):
         tl.modules(adata, "pca")
+    with pytest.raises(KeyError, match="obs has no column 'plate'; it has kind"):
+        tl.modules(adata, permutations=3, blocks="plate")
+
+
+def test_covariates_of_the_fit_are_found_in_obs(adata):
+    adata.obs["plate"] = pd.Categorical(["a", "b", "c"] * 30)
+    tl.rfn(adata, 3, regress="plate", random_state=1)
+    fitted = rarebit.RFN(3, regress="plate", random_state=1).fit(adata)
+    pd.testing.assert_frame_equal(tl.modules(adata), rarebit.modules(fitted, adata))
+    tl.add(adata, fitted, "other")
+    stack = rarebit.Stack(rarebit.RFN(regress="plate", random_state=1), [4, 3]).fit(adata)
+    tl.add(adata, stack)
+    np.testing.assert_array_equal(adata.obsm["X_other"], adata.obsm["X_rfn"])
+    np.testing.assert_array_equal(adata.obsm["X_stack"], stack.transform(adata))
+    del adata.obs["plate"]
+    with pytest.raises(ValueError, match="plate"):
+        tl.modules(adata)
 
 
 def test_highly_variable(adata):

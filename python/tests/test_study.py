@@ -82,6 +82,18 @@ def test_select(table, tmp_path):
     assert not hasattr(estimator, "model_")
 
 
+def test_what_is_refused(table, tmp_path):
+    with pytest.raises(ValueError, match="^select does not offer regress: leave it out"):
+        rarebit.select(rarebit.RFN(regress="batch"), table, [2, 3])
+    for question in (rarebit.select, rarebit.consensus):
+        with pytest.raises(TypeError, match="^an estimator is needed, .*, but this is <class"):
+            question(rarebit.RFN, table)
+    with pytest.raises(ValueError, match="^there is no option 'lables'$"):
+        rarebit.methods(table, lables=["a", "b"] * 45)
+    with pytest.raises(ValueError, match=r"^parts is 'p1', but must be a list of files: \['p1', ...\]$"):
+        rarebit.merge("p1", tmp_path / "all")
+
+
 def test_select_may_pick_none(table):
     found = rarebit.select(rarebit.KMeans(iterations=5), table, "1:2", restarts=1, folds=0)
     assert found.n_components is None and "no number is picked" in found.why
