@@ -189,12 +189,15 @@ static int64_t read_units(const extraction *e, reading *readings) {
     return count;
 }
 
-/* The reading of a unit of codes without signs. */
-static int64_t reading_of(const extraction *e, int64_t count, int64_t index) {
+/* The module that has the samples of a unit, too: that of its lead, where codes have no signs and
+ * the more of one goes with the more of the other. */
+static int64_t lead_of(const extraction *e, const unit *u) {
     int64_t r = 0;
-    while (r < count && e->units[e->readings[r].rank].index != index)
+    if (e->negative || u->lead < 0 || rb_refit_correlation(e->refit, u->index, u->lead) < 0)
+        return -1;
+    while (e->units[e->readings[r].rank].index != u->lead)
         r++;
-    return r < count ? r : -1;
+    return r;
 }
 
 /* Empty modules, ranked. */
@@ -208,7 +211,7 @@ static rb_error rank_modules(extraction *e) {
         e->modules->list[r].unit = u->index;
         e->modules->list[r].information = u->information;
         e->modules->notes[r] = e->readings[r].note;
-        e->readings[r].lead = e->negative ? -1 : reading_of(e, count, u->lead);
+        e->readings[r].lead = lead_of(e, u);
     }
     return err;
 }
