@@ -210,6 +210,15 @@ def named(nav):
         yield from [value] if isinstance(value, str) else named(value)
 
 
+def drop_figures(path):
+    """Words alone are searched: nobody looks for a figure of a table, and among very many of them lunr, whose keys are
+    letters and numbers in a row, takes one for another and then finds nothing at all."""
+    index = json.load(open(path, encoding="utf-8"))
+    for entry in index["docs"]:
+        entry["text"] = re.sub(r"(?<![\w.])[\d.,]*\d(?![\w.])", " ", entry["text"])
+    json.dump(index, open(path, "w", encoding="utf-8"))
+
+
 def main(build, out):
     stage, out = os.path.abspath(f"{out}/site-source"), os.path.abspath(f"{out}/site")
     shutil.rmtree(stage, ignore_errors=True)
@@ -232,6 +241,7 @@ def main(build, out):
     open(f"{stage}.yml", "w", encoding="utf-8").write(json.dumps(settings, indent=1))
     status = subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-f", f"{stage}.yml"]).returncode
     if not status:
+        drop_figures(f"{out}/search/search_index.json")
         print(f"{out}/index.html; search needs a server: python3 -m http.server -d {out}")
     return status
 

@@ -64,7 +64,7 @@ void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
     int64_t count = 0;
     for (int64_t u = 0; l->looks && l->of_means[0] >= MIN_SAMPLES && u < l->n_units; u++)
         count += fabs(correlation_of(l, u)) > follows && has_most_features(l->model, u);
-    rb_metrics_set(metrics, "units_of_level", (double)count);
+    if (metrics) rb_metrics_set(metrics, "units_of_level", (double)count);
     if (count > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of %lld units follow%s the level of the samples (correlation above %g with "

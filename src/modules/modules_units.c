@@ -5,8 +5,8 @@
  *                for all. And units of the same features: more than two thirds of what either has,
  *                with the same signs, and codes that correlate by 0.2 or more
  *   spare        what is left of these, and by normal scores (scores.c)
- *   background   role.c; and a mirror: of its features nine in ten are down, at least half are up in
- *                modules that rank before it, more than half of the samples have it, and the
+ *   background   role.c; and a mirror: of its features nine in ten are down, at least half are up
+ *                in modules that rank before it, more than half of the samples have it, and the
  *                skewness of its codes is below 1.2
  */
 #include "extraction.h"

@@ -47,10 +47,10 @@ static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     return err || !needs_codes ? err : test_codes(ctx, d, kept);
 }
 
-/* What the level of the samples does is looked at on the way, where metrics are asked for. */
+/* What the level of the samples does is looked at on the way. */
 static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     rb_levels levels = {0};
-    rb_error err = d->with_metrics ? rb_levels_begin(ctx, d->model, &levels) : RB_OK;
+    rb_error err = rb_levels_begin(ctx, d->model, &levels);
     if (levels.looks) {
         kept->also = rb_levels_add;
         kept->also_user = &levels;
@@ -58,10 +58,10 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     }
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
-    if (!err && d->metrics) rb_levels_tell(ctx, &levels, d->metrics);
+    if (!err) rb_levels_tell(ctx, &levels, d->metrics);
     kept->also = NULL;
     kept->also_user = NULL;
-    rb_error end = d->with_metrics ? rb_levels_end(&levels) : RB_OK;
+    rb_error end = rb_levels_end(&levels);
     return err ? err : end;
 }
 

@@ -1,7 +1,9 @@
-/* Null data of rotated samples, by themselves. */
+/* Null data by themselves: rotated samples, blocks of samples. */
 #include "fixture.h"
 
 #include "study/study.h"
+
+#include <rarebit/covariates.h>
 
 #include <math.h>
 
@@ -47,7 +49,55 @@ static void rotation_keeps_covariances(void **state) {
     rb_context_free(ctx);
 }
 
+/* Samples of a block stay together: features of a permutation come from one block each, in its
+ * order, and blocks that were folded unfold to what they were. */
+static void blocks_stay_together(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    enum { BLOCKS = 6, SIZE = 3, FEATURES = 4, SAMPLES = BLOCKS * SIZE };
+    const char *of[SAMPLES];
+    char names[BLOCKS][2] = {"a", "b", "c", "d", "e", "f"};
+    double values[SAMPLES * FEATURES];
+    for (int i = 0; i < SAMPLES; i++) {
+        of[i] = names[i % BLOCKS]; /* scattered over the file */
+        for (int k = 0; k < FEATURES; k++)
+            values[i * FEATURES + k] = i % BLOCKS + 0.1 * (i / BLOCKS);
+    }
+    rb_covariates *table;
+    rb_blocks blocks;
+    rb_matrix *matrix, *folded, *permuted, *back;
+    assert_ok(ctx, rb_covariates_new(ctx, SAMPLES, &table));
+    assert_ok(ctx, rb_covariates_add_groups(ctx, table, "block", of));
+    assert_ok(ctx, rb_blocks_of(ctx, table, SAMPLES, &blocks));
+    assert_int_equal(blocks.size, SIZE);
+    assert_ok(ctx,
+              rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
+    assert_ok(ctx, rb_blocks_fold(ctx, &blocks, matrix, &folded));
+    assert_ok(ctx, rb_study_permute(ctx, folded, FEATURES, 1, 0, &permuted));
+    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &permuted));
+    const double *p = permuted->values;
+    int64_t moved = 0;
+    for (int i = 0; i < BLOCKS * FEATURES; i++) {
+        int block = i / FEATURES, k = i % FEATURES;
+        moved += p[block * FEATURES + k] != values[block * FEATURES + k];
+        for (int t = 0; t < SIZE; t++)
+            assert_close(p[(block + t * BLOCKS) * FEATURES + k],
+                         floor(p[block * FEATURES + k]) + 0.1 * t, 1e-12);
+    }
+    assert_true(moved > 4);
+    back = folded;
+    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &back));
+    assert_memory_equal(back->values, values, sizeof values);
+    rb_matrix_free(back);
+    rb_matrix_free(permuted);
+    rb_matrix_free(matrix);
+    rb_blocks_clear(&blocks);
+    rb_covariates_free(table);
+    rb_context_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_keeps_covariances)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_keeps_covariances),
+                                       cmocka_unit_test(blocks_stay_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

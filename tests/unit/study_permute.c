@@ -4,7 +4,6 @@
 #include "study/study.h"
 
 #include <rarebit/consensus.h>
-#include <rarebit/covariates.h>
 #include <rarebit/io.h>
 #include <rarebit/significance.h>
 #include <rarebit/simulate.h>
@@ -464,51 +463,6 @@ static void where_samples_are_not_rotated(void **state) {
     rb_matrix_free(sparse);
 }
 
-/* Samples of a block stay together: features of a permutation come from one block each, in its
- * order, and blocks that were folded unfold to what they were. */
-static void blocks_stay_together(void **state) {
-    (void)state;
-    enum { BLOCKS = 6, SIZE = 3, FEATURES = 4, SAMPLES = BLOCKS * SIZE };
-    const char *of[SAMPLES];
-    char names[BLOCKS][2] = {"a", "b", "c", "d", "e", "f"};
-    double values[SAMPLES * FEATURES];
-    for (int i = 0; i < SAMPLES; i++) {
-        of[i] = names[i % BLOCKS]; /* scattered over the file */
-        for (int k = 0; k < FEATURES; k++)
-            values[i * FEATURES + k] = i % BLOCKS + 0.1 * (i / BLOCKS);
-    }
-    rb_covariates *table;
-    rb_blocks blocks;
-    rb_matrix *matrix, *folded, *permuted, *back;
-    assert_ok(ctx, rb_covariates_new(ctx, SAMPLES, &table));
-    assert_ok(ctx, rb_covariates_add_groups(ctx, table, "block", of));
-    assert_ok(ctx, rb_blocks_of(ctx, table, SAMPLES, &blocks));
-    assert_int_equal(blocks.size, SIZE);
-    assert_ok(ctx,
-              rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
-    assert_ok(ctx, rb_blocks_fold(ctx, &blocks, matrix, &folded));
-    assert_ok(ctx, rb_study_permute(ctx, folded, FEATURES, 1, 0, &permuted));
-    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &permuted));
-    const double *p = permuted->values;
-    int64_t moved = 0;
-    for (int i = 0; i < BLOCKS * FEATURES; i++) {
-        int block = i / FEATURES, k = i % FEATURES;
-        moved += p[block * FEATURES + k] != values[block * FEATURES + k];
-        for (int t = 0; t < SIZE; t++)
-            assert_close(p[(block + t * BLOCKS) * FEATURES + k],
-                         floor(p[block * FEATURES + k]) + 0.1 * t, 1e-12);
-    }
-    assert_true(moved > 4);
-    back = folded;
-    assert_ok(ctx, rb_blocks_unfold(ctx, &blocks, &back));
-    assert_memory_equal(back->values, values, sizeof values);
-    rb_matrix_free(back);
-    rb_matrix_free(permuted);
-    rb_matrix_free(matrix);
-    rb_blocks_clear(&blocks);
-    rb_covariates_free(table);
-}
-
 static void note_neighbours(rb_log_level level, const char *message, void *said) {
     bool there = level == RB_LOG_WARNING && strstr(message, "samples next to each other");
     *(bool *)said |= there && strstr(message, "`blocks=COLUMN`");
@@ -701,7 +655,6 @@ int main(void) {
         cmocka_unit_test(noise_is_not_called),
         cmocka_unit_test(correlated_features_are_not_called),
         cmocka_unit_test(where_samples_are_not_rotated),
-        cmocka_unit_test(blocks_stay_together),
         cmocka_unit_test(neighbours_are_seen),
         cmocka_unit_test(stopped_early),
         cmocka_unit_test(only_significant_ones_stay),

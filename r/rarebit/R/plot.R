@@ -6,7 +6,7 @@ plot.rarebit <- function(x, which = c("history", "loadings", "codes", "filters",
   which <- match.arg(which)
   data <- if (which %in% c("unit", "samples", "modules", "evidence"))
     given_samples(x, newdata, "rows", NULL, list(), NULL, default_min_shared())
-  classes <- column_of(newdata, labels)
+  classes <- labels_of(newdata, labels)
   switch(which,
          history = plot_history(x, ...),
          loadings = heat_map(coef(x), "loadings", NULL, ...),
@@ -19,13 +19,6 @@ plot.rarebit <- function(x, which = c("history", "loadings", "codes", "filters",
          quality = plot_quality(x, ...),
          evidence = plot_evidence(x, newdata, data, labels, ...))
   invisible(x)
-}
-
-# Values of each sample; of a SummarizedExperiment also by the name of a column of colData.
-column_of <- function(x, values) {
-  if (is(x, "SummarizedExperiment") && is.character(values) && length(values) == 1)
-    values <- SummarizedExperiment::colData(x)[[values]]
-  values
 }
 
 # What is asked for comes before the defaults.
@@ -64,7 +57,7 @@ plot_quality <- function(model, ...) {
 plot_evidence <- function(model, newdata, data, labels, ...) {
   values <- said(.Call(C_states, pointer_of(model), data$handle, FALSE, thread_count(default_threads())))
   order <- order(-values)
-  groups <- of_each(column_of(newdata, labels), length(values))
+  groups <- of_each(labels_of(newdata, labels), length(values))
   palette <- palette_of(groups)
   draw(plot, list(x = seq_along(order), y = values[order], pch = 20, cex = 0.6, xlab = "sample",
                   ylab = "log evidence", col = class_colours(groups[order], palette)), ...)
