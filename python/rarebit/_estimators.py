@@ -60,7 +60,7 @@ ELSEWHERE = {"units": "n_components", "n_comps": "n_components", "k": "n_compone
              "seed": "random_state", "threads": "n_jobs", "n_init": "restarts"}
 
 # Of an estimator, what fit learns of the data before the fit.
-LEARNT = ("n_features_in_", "feature_names_in_")
+LEARNT = ("n_features_in_", "feature_names_in_", "classes_", "_one")
 
 # What Ctrl-C may do to a fit.
 INTERRUPTS = ("raise", "stop")
@@ -506,7 +506,7 @@ def _seed(random_state: Any) -> Any:
 def _threads(n_jobs: Optional[int]) -> int:
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs > 1024:
+    if not isinstance(n_jobs, (int, np.integer)) or not -1 <= n_jobs <= 1024:
         raise ValueError(f"n_jobs is {n_jobs!r}, but must be a whole number, -1 to 1024")
     return max(int(n_jobs), 0)
 

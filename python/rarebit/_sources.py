@@ -64,10 +64,14 @@ def column(X: Any, name: Any, asking: str) -> Any:
     return obs[name]
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN, and those of pandas."""
+    return not isinstance(value, str) and str(value) in ("None", "nan", "NaT", "<NA>")
+
+
 def groups_of(values: Any) -> Any:
     """Names of groups, one a sample; None, NaN and pandas.NA: it has none."""
-    names = [None if str(v) in ("None", "nan", "NaT", "<NA>") and not isinstance(v, str) else
-             str(v).encode() for v in list(values)]
+    names = [None if is_missing(v) else str(v).encode() for v in list(values)]
     return (c_char_p * len(names))(*names)
 
 

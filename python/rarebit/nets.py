@@ -21,7 +21,7 @@ from ._methods import CLASSES
 from ._model import Array, Model
 from ._options import Option, Options
 from ._sklearn import ClassifierMixin, DataConversionWarning, RegressorMixin, check_is_fitted
-from ._sources import groups_of
+from ._sources import groups_of, is_missing
 
 __all__ = ["NetClassifier", "NetRegressor", "Stack", "export", "import_net"]
 
@@ -170,13 +170,16 @@ class Net(Estimator):
         if self.schedule not in (None, "constant"):
             raise ValueError(f"schedule is {self.schedule!r}, but partial_fit knows of no last epoch: "
                              "leave it out, and set rate between calls")
+        if self.checkpoint is not None:
+            raise ValueError("partial_fit keeps no checkpoint: leave it out; save writes the net")
         start, done = vars(self).get("model_"), 0
-        changes: dict[str, Any] = {"epochs": 1}
+        changes: dict[str, Any] = {"epochs": 1, "patience": None, "max_time": None}
         if start is not None:
             made, shape = text(nets().rb_net_outputs(start._pointer)), (len(y), start.n_components)
             if made != outputs or (outputs != "softmax" and y.reshape(len(y), -1).shape != shape):
-                raise ValueError(f"y has the shape {y.shape}, but the net so far has "
-                                 f"{start.n_components} {made} outputs")
+                raise ValueError(f"y has the shape {y.shape}, but the net so far predicts " + (
+                    "one class a sample" if made == "softmax" else
+                    f"{start.n_components} {'classes' if made == 'logistic' else 'values'} a sample"))
             first = {o.name: o.value for o in self._options}["seed"]
             done, seed = self.n_iter_, parameters_of(self)["random_state"]
             changes.update({o.parameter: None for o in self._options
@@ -254,8 +257,9 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
             raise ValueError("Unknown label type: y has the value "
                              f"{known[known != np.round(known)][0]}, which is no class; "
                              "NetRegressor predicts values")
-        self.classes_ = np.arange(y.shape[1]) if several else np.unique(known)
-        self._train(X, y, covariates, start, "logistic" if several else "softmax", valid, grid)
+        with self._kept_on_failure():
+            self.classes_ = np.arange(y.shape[1]) if several else np.unique(known)
+            self._train(X, y, covariates, start, "logistic" if several else "softmax", valid, grid)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *,
@@ -265,8 +269,8 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         of the last call, or of `fit`.
 
         Layers and preprocessing are those of the first call. Momentum begins anew in each: give
-        many times `batch_size` samples. Other parameters may be changed between calls; `epochs`
-        is not used.
+        many times `batch_size` samples. Other parameters may be changed between calls; `epochs`,
+        `patience` and `max_time` are not used. `n_iter_` counts calls, `history_` has the last.
 
         Parameters
         ----------
@@ -283,7 +287,7 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
         several, first = y.ndim == 2 and y.shape[1] > 1, "model_" not in vars(self)
-        given: Any = None if classes is None else np.unique(classes)
+        given: Any = None if classes is None else np.unique([c for c in classes if not is_missing(c)])
         if several:
             given = np.arange(y.shape[1])
         elif first and given is None:
@@ -292,9 +296,10 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         elif not first and given is not None and \
                 sorted(self._places(given)) != list(range(len(self.classes_))):
             raise ValueError(f"classes is {given}, but was {self.classes_} at the first call")
-        if first:
-            self.classes_ = given
-        self._train_on(X, y, covariates, "logistic" if several else "softmax")
+        with self._kept_on_failure():
+            if first:
+                self.classes_ = given
+            self._train_on(X, y, covariates, "logistic" if several else "softmax")
         return self
 
     def _targets(self, labelled: CLabelled, y: Any) -> Any:
@@ -312,10 +317,13 @@ class Classifies(ClassifierMixin, Net):  # type: ignore[misc]
         return which, names
 
     def _places(self, labels: Array) -> list[int]:
-        """The class of each label: the same value, or the same text but for ".0"; -1: none."""
-        places = {str(c).removesuffix(".0"): k for k, c in enumerate(self.classes_.tolist())}
-        places.update((c, k) for k, c in enumerate(self.classes_.tolist()))
-        return [places.get(v, places.get(str(v).removesuffix(".0"), -1)) for v in labels.tolist()]
+        """The class of each label: the same value, the same text or the same number; -1: none."""
+        classes = self.classes_.tolist()
+        places = {_number_of(c): k for k, c in enumerate(classes)}
+        places.update({str(c): k for k, c in enumerate(classes)})
+        places.update({c: k for k, c in enumerate(classes)})
+        return [places.get(v, places.get(str(v), places.get(_number_of(v), -1)))
+                for v in labels.tolist()]
 
     def predict_proba(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
         """The probability of each class, samples x classes."""
@@ -355,8 +363,9 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         of NetClassifier.fit."""
         _refuse_others(self, others)
         y = _given(self, y)
-        self._one = y.ndim == 1
-        self._train(X, y, covariates, start, "linear", valid, grid)
+        with self._kept_on_failure():
+            self._one = y.ndim == 1
+            self._train(X, y, covariates, start, "linear", valid, grid)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *,
@@ -366,9 +375,10 @@ class Regresses(RegressorMixin, Net):  # type: ignore[misc]
         the rest as of NetClassifier.partial_fit."""
         _refuse_others(self, others, "partial_fit")
         y = _given(self, y)
-        if "model_" not in vars(self):
-            self._one = y.ndim == 1
-        self._train_on(X, y, covariates, "linear")
+        with self._kept_on_failure():
+            if "model_" not in vars(self):
+                self._one = y.ndim == 1
+            self._train_on(X, y, covariates, "linear")
         return self
 
     def predict(self, X: Any, *, covariates: Optional[Mapping[str, Any]] = None) -> Array:
@@ -436,8 +446,16 @@ def _given(net: Net, y: Any) -> Array:
 
 
 def _known(y: Array) -> Array:
-    """Which have a class: None and NaN are none."""
-    return np.asarray([v is not None and v == v for v in y.ravel().tolist()], dtype=bool)
+    """Which have a class."""
+    return np.asarray([not is_missing(v) for v in y.ravel().tolist()], dtype=bool)
+
+
+def _number_of(label: Any) -> Any:
+    """A number, also of a text; other texts stay."""
+    try:
+        return label if isinstance(label, bool) else float(label)
+    except ValueError:
+        return label
 
 
 def _make_options(pointer: Any, _: Any, handle: Any) -> int:

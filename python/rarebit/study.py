@@ -137,6 +137,8 @@ def select(estimator: Estimator, X: Any, units: Union[str, Sequence[int]] = "10:
     selection, numbers = c_void_p(), [c_int64() for _ in range(3)]
     if estimator.regress is not None:
         raise ValueError("select does not offer regress: leave it out of the estimator")
+    if "covariates" in options:
+        raise TypeError("select takes no covariates, since it does not offer regress: leave them out")
     source = _anew(estimator)._source(X, None, reset=True)
     with Context(_threads(estimator.n_jobs), int(estimator.verbose),
                  estimator.callback) as context, \

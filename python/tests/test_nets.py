@@ -125,8 +125,14 @@ def test_a_net_learns_from_batches(digits):
         once.partial_fit(X, np.full(600, 11))
     with pytest.raises(ValueError, match="at the first call"):
         once.partial_fit(X, y, classes=range(9))
-    with pytest.raises(ValueError, match="10 softmax outputs"):
+    with pytest.raises(ValueError, match="predicts one class a sample"):
         once.partial_fit(X, np.stack([y > 4, y > 5], axis=1))
+    with pytest.raises(ValueError, match="keeps no checkpoint"):
+        rarebit.NetClassifier(checkpoint="c.h5").partial_fit(X, y, classes=range(10))
+    assert once.set_params(patience=3).partial_fit(X, y).n_iter_ == 3
+    with pytest.raises(ValueError, match="infinite"):
+        once.set_params(patience=None).fit(np.where(X == X.max(), np.inf, X), y > 4)
+    assert list(once.classes_) == list(range(10)) and set(once.predict(X)) <= set(range(10))
     with pytest.raises(ValueError, match="set rate between calls"):
         once.set_params(schedule="cosine").partial_fit(X, y)
     both = np.stack([y > 4, y % 2 == 0], axis=1).astype(int)
@@ -138,7 +144,7 @@ def test_a_net_learns_from_batches(digits):
     for _ in range(20):
         values.partial_fit(X, y / 10)
     assert values.predict(X).shape == (600,) and values.score(X, y / 10) > 0.5
-    with pytest.raises(ValueError, match="1 linear outputs"):
+    with pytest.raises(ValueError, match="predicts 1 values a sample"):
         values.partial_fit(X, both)
 
 

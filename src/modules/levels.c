@@ -1,6 +1,6 @@
 /* Units that follow the level of the samples: what all features of a sample share. Their codes go
- * with the means of the samples, as do those of what centring leaves outside of modules; and three
- * quarters of all features have loadings of one sign. */
+ * with the means of the samples, and three quarters of all features have loadings of one sign.
+ * Codes of a large module go with the means, too, but it has not so many features. */
 #include "modules.h"
 
 #include <math.h>
@@ -50,10 +50,11 @@ static bool has_most_features(const rb_model *model, int64_t u) {
     int64_t m = 0, l = 0, up = 0, down = 0;
     const double *loadings = rb_model_array(model, "loadings", &m, &l);
     double squares = 0;
-    for (int64_t k = 0; loadings && k < m; k++)
+    if (!loadings) return true;
+    for (int64_t k = 0; k < m; k++)
         squares += loadings[k * l + u] * loadings[k * l + u];
     double least = sqrt(squares / (double)m) / 4;
-    for (int64_t k = 0; loadings && k < m; k++) {
+    for (int64_t k = 0; k < m; k++) {
         up += loadings[k * l + u] > least;
         down += loadings[k * l + u] < -least;
     }

@@ -189,15 +189,21 @@ static int64_t read_units(const extraction *e, reading *readings) {
     return count;
 }
 
-/* The module that has the samples of a unit, too: that of its lead, where codes have no signs and
- * the more of one goes with the more of the other. */
-static int64_t lead_of(const extraction *e, const unit *u) {
-    int64_t r = 0;
-    if (e->negative || u->lead < 0 || rb_refit_correlation(e->refit, u->index, u->lead) < 0)
-        return -1;
-    while (e->units[e->readings[r].rank].index != u->lead)
-        r++;
-    return r;
+/* The module that has the samples of a spare unit, too: that of its lead, or of the lead of that,
+ * where codes have no signs and the more of one goes with the more of the other. Modules come
+ * first, so that they have their own samples before. */
+static int64_t lead_of(const extraction *e, int64_t r) {
+    const unit *u = &e->units[e->readings[r].rank], *lead = u;
+    int64_t to = r;
+    if (e->negative || u->lead < 0 || e->readings[r].note.role != RB_UNIT_SPARE) return -1;
+    while (lead->lead >= 0) {
+        for (to = 0; e->units[e->readings[to].rank].index != lead->lead;)
+            to++;
+        lead = &e->units[e->readings[to].rank];
+    }
+    bool joins = e->readings[to].note.role == RB_UNIT_MODULE &&
+                 rb_refit_correlation(e->refit, u->index, lead->index) >= 0;
+    return joins ? to : -1;
 }
 
 /* Empty modules, ranked. */
@@ -211,7 +217,7 @@ static rb_error rank_modules(extraction *e) {
         e->modules->list[r].unit = u->index;
         e->modules->list[r].information = u->information;
         e->modules->notes[r] = e->readings[r].note;
-        e->readings[r].lead = lead_of(e, u);
+        e->readings[r].lead = lead_of(e, r);
     }
     return err;
 }

@@ -190,22 +190,15 @@ static bool is_same_module(const extraction *e, const unit *a, const unit *b) {
     return 3 * both > 2 * either;
 }
 
-/* Is a feature up in one of these modules? */
-static bool is_up(const extraction *e, unit *const *modules, int64_t count, int64_t k) {
-    bool up = false;
-    for (int64_t t = 0; t < count && !up; t++)
-        up = has_feature(e, modules[t], k) && loading_of(e, modules[t], k) > 0;
-    return up;
-}
-
-static bool is_mirror(const extraction *e, const unit *u, unit *const *modules, int64_t count) {
+/* up: features that are up in a module that ranks before. */
+static bool is_mirror(const extraction *e, const unit *u, const bool *up) {
     int64_t features = 0, down = 0, told = 0;
     if (!e->input->sparse_codes || !rb_may_mirror(&u->halves[POSITIVE], e->n_samples)) return false;
     for (int64_t k = 0; k < e->input->n_features; k++) {
         double w = has_feature(e, u, k) ? loading_of(e, u, k) : 0;
         features += w != 0;
         down += w < 0;
-        told += w < 0 && is_up(e, modules, count, k);
+        told += w < 0 && up[k];
     }
     return features > 0 && 10 * down >= 9 * features && 2 * told >= features;
 }
@@ -214,18 +207,22 @@ static bool is_mirror(const extraction *e, const unit *u, unit *const *modules, 
  * several units, one for the strong ones; what centring leaves in the samples of no module is a
  * mirror of these. */
 static rb_error find_repeats(extraction *e) {
-    unit **modules = rb_alloc(e->ctx, e->living, sizeof *modules);
+    rb_scratch scratch = {.ctx = e->ctx};
+    unit **modules = rb_take(&scratch, e->living, sizeof *modules);
+    bool *up = rb_take(&scratch, e->input->n_features, sizeof *up);
     int64_t count = 0;
-    for (int64_t r = 0; modules && r < e->living; r++) {
+    for (int64_t r = 0; !scratch.err && r < e->living; r++) {
         unit *u = &e->units[r];
         if (rb_role_among(e, u) != RB_UNIT_MODULE) continue;
         for (int64_t t = 0; t < count && u->lead < 0; t++)
             if (is_same_module(e, modules[t], u)) u->lead = modules[t]->index;
-        u->mirrors = u->lead < 0 && is_mirror(e, u, modules, count);
-        if (u->lead < 0 && !u->mirrors) modules[count++] = u;
+        u->mirrors = u->lead < 0 && is_mirror(e, u, up);
+        if (u->lead >= 0 || u->mirrors) continue;
+        modules[count++] = u;
+        for (int64_t k = 0; k < e->input->n_features; k++)
+            up[k] = up[k] || (has_feature(e, u, k) && loading_of(e, u, k) > 0);
     }
-    rb_free(modules);
-    return modules ? RB_OK : RB_ERROR_MEMORY;
+    return rb_scratch_end(&scratch);
 }
 
 /* Who belongs by the test. Where units have nearly the same codes their parts of a feature cannot

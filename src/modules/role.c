@@ -34,7 +34,7 @@ void rb_powers_add(rb_powers *p, double size) {
     p->largest = fmax(p->largest, square);
 }
 
-/* Have so many of the n samples the unit, and its codes less skewness than that? */
+/* Do more than this share of the n samples have the unit, with codes of less than this skewness? */
 static bool is_broad(const rb_powers *z, double n, double share, double skewness) {
     double mean = z->size / n, variance = z->square / n - mean * mean;
     double third = z->cube / n - 3 * mean * z->square / n + 2 * mean * mean * mean;

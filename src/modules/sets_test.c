@@ -145,10 +145,11 @@ static rb_error test_rank(testing *t, int64_t rank, int64_t set) {
 }
 
 static rb_error test_ranks(testing *t, int64_t rank) {
-    int64_t unit = t->modules->list[rank].unit;
+    const rb_module *m = &t->modules->list[rank];
+    double sign = m->n_samples > 0 && m->samples[0].weight < 0 ? -1 : 1; /* as of its features */
     rb_error err = RB_OK;
     for (int64_t k = 0; k < t->n; k++)
-        t->values[k] = t->loadings[k * t->n_units + unit];
+        t->values[k] = sign * t->loadings[k * t->n_units + m->unit];
     rb_ranking_set(&t->ranking, t->values, t->n);
     for (int64_t s = 0; s < t->sets->count && !err; s++)
         err = test_rank(t, rank, s);

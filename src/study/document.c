@@ -58,7 +58,7 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     }
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
-    if (!err) rb_levels_tell(ctx, &levels, d->metrics);
+    if (!err && (d->metrics || d->complete)) rb_levels_tell(ctx, &levels, d->metrics);
     kept->also = NULL;
     kept->also_user = NULL;
     rb_error end = rb_levels_end(&levels);

@@ -418,6 +418,43 @@ static rb_modules *modules_of_two(int64_t apart) {
     return modules_of(&e, 0.1);
 }
 
+/* No sample is in a module twice. */
+static void assert_distinct(const rb_modules *modules) {
+    for (int64_t r = 0; r < rb_modules_count(modules); r++) {
+        const rb_module *m = rb_modules_get(modules, r);
+        bool in[N] = {false};
+        for (int64_t d = 0; d < m->n_samples; d++) {
+            assert_false(in[m->samples[d].index]);
+            in[m->samples[d].index] = true;
+        }
+    }
+}
+
+/* Units of noise, of which the later ones have the codes of the first ones, a little changed: they
+ * are spare, and some are leads of others. */
+static void twins_of_noise(void **state) {
+    (void)state;
+    static example e;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        rb_draws draws = {.stream = {.seed = seed}};
+        make_example(&e, seed);
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t j = 0; j < L; j++) {
+                double code = fmax(0, rb_draw_normal(&draws)), before = e.codes[i * L + j / 2];
+                e.codes[i * L + j] = j < 2 ? code : before * (1 + 0.1 * code);
+            }
+            for (int64_t k = 0; k < M; k++)
+                e.values[i * M + k] = rb_draw_normal(&draws);
+        }
+        for (int64_t k = 0; k < M * L; k++)
+            e.loadings[k] = 0.1 * rb_draw_normal(&draws);
+        e.sparse_codes = true;
+        rb_modules *modules = modules_of(&e, 0.1);
+        assert_distinct(modules);
+        rb_modules_free(modules);
+    }
+}
+
 /* Of units that share a module one stays, and its features are both's. */
 static void one_of_alike_stays(void **state) {
     (void)state;
@@ -465,6 +502,7 @@ static void units_of_the_same_features_are_one_module(void **state) {
     (void)state;
     rb_modules *modules = modules_of_parts(0);
     assert_int_equal(rb_modules_called(modules), 1);
+    assert_distinct(modules);
     const rb_module *whole = rb_modules_get(modules, 0), *part = rb_modules_get(modules, 1);
     assert_int_equal(whole->n_samples, N / 5);
     assert_int_equal(whole->n_features, 12);
@@ -532,6 +570,7 @@ int main(void) {
         cmocka_unit_test(groups_of_all_samples),
         cmocka_unit_test(units_of_measure),
         cmocka_unit_test(one_feature_does_not_decide),
+        cmocka_unit_test(twins_of_noise),
         cmocka_unit_test(one_of_alike_stays),
         cmocka_unit_test(units_of_the_same_features_are_one_module),
         cmocka_unit_test(a_mirror_is_background),
