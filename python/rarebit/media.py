@@ -104,7 +104,8 @@ def denoise(fitted: Union[Estimator, Model], image: Any, size: str = "10x10", *,
             done = CDenoising(sizeof(CDenoising))
             context.run(media().rb_denoise, model._pointer, os.fsencode(path), handle.pointer,
                         os.fsencode(clean), byref(done))
-        return np.asarray(np.load(clean))
+        rows = np.asarray(np.load(clean))
+    return rows.reshape(done.height, done.width, -1) if done.channels > 1 else rows
 
 
 def _as_file(image: Any, folder: str) -> Path:

@@ -43,6 +43,9 @@ def test_denoising_takes_noise_away(image, program, tmp_path):
             tmp_path / "clean.npy", "-q")
     assert (np.load(tmp_path / "clean.npy") == found).all()
     assert (rarebit.denoise(fitted.model_, tmp_path / "image.npy", "7x7", n_jobs=2) == found).all()
+    colours = np.stack([noisy, 2 * noisy, noisy + 1], axis=2)
+    fitted = rarebit.PCA(12, random_state=1).fit(rarebit.patches(colours, "7x7", 1000, random_state=1))
+    assert np.abs(rarebit.denoise(fitted, colours, "7x7")[:, :, 1] - 2 * found).mean() < 0.1
 
 
 def test_segments(tmp_path):

@@ -108,8 +108,28 @@ static rb_error draw(rb_context *ctx, void *coder, const rb_sampling *sampling, 
 
 struct evidence {
     ssc_coder *coder;
+    rb_dense row, rest;      /* of a sample: of the type; what the means leave, float64 */
     double sum, *of_samples; /* or NULL */
+    double squares, values, zeros;
 };
+
+/* |y - sum_h <s_h z_h> W_h|^2 over the values that are there. */
+static void add_errors(rb_context *ctx, struct evidence *e, const rb_block *block, int64_t i) {
+    rb_dense mean = e->coder->results.mean, fields = e->coder->parameters.base.fields;
+    rb_block_rows(block, i, e->row);
+    rb_dense_copy(e->row, e->rest);
+    for (int64_t h = 0; h < mean.cols; h++) {
+        double code = rb_dense_get(mean, i, h);
+        e->zeros += code == 0;
+        if (code != 0)
+            rb_axpy(ctx, RB_FLOAT64, fields.cols, -code, rb_dense_row(fields, h), e->rest.data);
+    }
+    for (int64_t d = 0; d < e->rest.cols; d++) {
+        double error = rb_dense_get(e->rest, 0, d);
+        e->values += !isnan(error);
+        e->squares += isnan(error) ? 0 : error * error;
+    }
+}
 
 static rb_error add_evidence(rb_context *ctx, void *user, const rb_block *block) {
     struct evidence *e = user;
@@ -118,6 +138,7 @@ static rb_error add_evidence(rb_context *ctx, void *user, const rb_block *block)
     for (int64_t i = 0; !err && i < block->n_samples; i++) {
         e->sum += results->evidence[i];
         if (e->of_samples) e->of_samples[block->first + i] = results->evidence[i];
+        add_errors(ctx, e, block, i);
     }
     return err;
 }
@@ -129,11 +150,25 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     int64_t n = rb_feed_samples(feed);
     rb_error err = coder_new(ctx, model, rb_smaller(n, SAMPLES), &made);
     if (err) return err;
-    struct evidence e = {made, 0, metrics->likelihoods};
-    rb_adding all = {
-        feed, e.coder->results.capacity, add_evidence, &e, {{&e.sum, 1, RB_KEPT_FLOAT64}}};
-    err = rb_metrics_add(ctx, metrics, &all, false);
-    if (!err) rb_metrics_set(metrics, "log_likelihood", e.sum / (double)n);
+    struct evidence e = {.coder = made, .of_samples = metrics->likelihoods};
+    rb_scratch memory = {.ctx = ctx};
+    rb_dense_take(&memory, model->type, 1, rb_model_features(model), &e.row);
+    rb_dense_take(&memory, RB_FLOAT64, 1, rb_model_features(model), &e.rest);
+    rb_adding all = {feed,
+                     e.coder->results.capacity,
+                     add_evidence,
+                     &e,
+                     {{&e.sum, 1, RB_KEPT_FLOAT64},
+                      {&e.squares, 1, RB_KEPT_FLOAT64},
+                      {&e.values, 1, RB_KEPT_FLOAT64},
+                      {&e.zeros, 1, RB_KEPT_FLOAT64}}};
+    err = memory.err ? memory.err : rb_metrics_add(ctx, metrics, &all, false);
+    if (!err) {
+        double codes = (double)n * (double)rb_model_units(model);
+        rb_metrics_rebuilt(metrics, e.zeros / codes, e.squares, e.values);
+        rb_metrics_set(metrics, "log_likelihood", e.sum / (double)n);
+    }
+    rb_scratch_end(&memory);
     coder_free(made);
     return err;
 }

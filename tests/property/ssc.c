@@ -104,7 +104,8 @@ static void as_by_enumeration(void **state) {
         for (int iterations = 1; iterations <= 30; iterations += 29) {
             rb_model *model = fit(p, iterations, more[t]);
             double *codes = fixture_codes(p->ctx, model, p->source), sum = 0, code[H];
-            double likelihoods[N];
+            double likelihoods[N], squares = 0;
+            const double *w = fixture_array(model, "loadings");
             rb_metrics *metrics;
             assert_ok(p->ctx, rb_evaluate_samples(p->ctx, model, p->source, likelihoods, &metrics));
             for (int i = 0; i < N; i++) {
@@ -113,7 +114,14 @@ static void as_by_enumeration(void **state) {
                 sum += evidence;
                 for (int h = 0; h < H; h++)
                     assert_close(codes[i * H + h], code[h], 1e-8);
+                for (int d = 0; d < D; d++) {
+                    double rest = p->values[i * D + d];
+                    for (int h = 0; h < H; h++)
+                        rest -= w[d * H + h] * code[h];
+                    squares += rest * rest;
+                }
             }
+            assert_close(rb_metrics_get(metrics, "mean_squared_error"), squares / (N * D), 1e-8);
             assert_close(fixture_array(model, "log_likelihood")[0], sum / N, 1e-9);
             assert_close(rb_metrics_get(metrics, "log_likelihood"), sum / N, 1e-9);
             rb_metrics_free(metrics);
