@@ -41,8 +41,8 @@ rb_unit_role rb_role_among(const extraction *e, const unit *u) {
 
 /* ---- the test ---- */
 
-/* Few features on another scale must not decide for all,
- * nor one wrong value: a feature counts for at most MOST times the variance of the median one. */
+/* Few features on another scale must not decide for all, nor one wrong value: a feature counts for
+ * at most MOST times the variance of the median one. */
 static rb_error find_root(extraction *e) {
     enum { MOST = 10 };
     const rb_modules_input *input = e->input;
