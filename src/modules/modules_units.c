@@ -5,9 +5,9 @@
  *                for all. And units of the same features: more than two thirds of what either has,
  *                with the same signs, and codes that correlate by 0.2 or more
  *   spare        what is left of these, and by normal scores (scores.c)
- *   background   role.c; and a mirror: of its features nine in ten are down, at least half are up
- *                in modules that rank before it, more than half of the samples have it, and the
- *                skewness of its codes is below 1.2
+ *   background   role.c; and a mirror: its features are down but for one, or one in ten, at least
+ *                half are up in modules that rank before it, of which one has twice as many; more
+ *                than 40 % of the samples have it, and the skewness of its codes is below 2
  */
 #include "extraction.h"
 
@@ -190,8 +190,20 @@ static bool is_same_module(const extraction *e, const unit *a, const unit *b) {
     return 3 * both > 2 * either;
 }
 
-/* up: features that are up in a module that ranks before. */
-static bool is_mirror(const extraction *e, const unit *u, const bool *up) {
+/* Has a module so many features, one of which is down in u? */
+static bool is_larger(const extraction *e, const unit *module, const unit *u, int64_t features) {
+    int64_t size = 0, shared = 0;
+    for (int64_t k = 0; k < e->input->n_features; k++) {
+        double w = has_feature(e, module, k) ? loading_of(e, module, k) : 0;
+        size += w != 0;
+        shared += w > 0 && has_feature(e, u, k) && loading_of(e, u, k) < 0;
+    }
+    return size >= features && shared > 0;
+}
+
+/* up: features that are up in one of the modules, which rank before. */
+static bool is_mirror(const extraction *e, const unit *u, unit *const *modules, int64_t count,
+                      const bool *up) {
     int64_t features = 0, down = 0, told = 0;
     if (!e->input->sparse_codes || !rb_may_mirror(&u->halves[POSITIVE], e->n_samples)) return false;
     for (int64_t k = 0; k < e->input->n_features; k++) {
@@ -200,7 +212,12 @@ static bool is_mirror(const extraction *e, const unit *u, const bool *up) {
         down += w < 0;
         told += w < 0 && up[k];
     }
-    return features > 0 && 10 * down >= 9 * features && 2 * told >= features;
+    int64_t others = features / 10 > 1 ? features / 10 : 1;
+    bool larger = false;
+    if (features == 0 || down < features - others || 2 * told < features) return false;
+    for (int64_t t = 0; t < count && !larger; t++)
+        larger = is_larger(e, modules[t], u, 2 * features);
+    return larger;
 }
 
 /* What is said by modules that rank before. What many samples have in different strength may have
@@ -216,7 +233,7 @@ static rb_error find_repeats(extraction *e) {
         if (rb_role_among(e, u) != RB_UNIT_MODULE) continue;
         for (int64_t t = 0; t < count && u->lead < 0; t++)
             if (is_same_module(e, modules[t], u)) u->lead = modules[t]->index;
-        u->mirrors = u->lead < 0 && is_mirror(e, u, up);
+        u->mirrors = u->lead < 0 && is_mirror(e, u, modules, count, up);
         if (u->lead >= 0 || u->mirrors) continue;
         modules[count++] = u;
         for (int64_t k = 0; k < e->input->n_features; k++)

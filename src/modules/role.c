@@ -46,7 +46,7 @@ static bool is_background(const rb_powers *z, double n) {
 }
 
 bool rb_may_mirror(const rb_powers *codes, int64_t n_samples) {
-    return is_broad(codes, (double)n_samples, 0.5, 1.2);
+    return is_broad(codes, (double)n_samples, 0.4, 2);
 }
 
 /* How many numbers have most of the sum of squares. */

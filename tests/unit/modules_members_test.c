@@ -513,9 +513,9 @@ static void units_of_the_same_features_are_one_module(void **state) {
     rb_modules_free(modules);
 }
 
-/* Two modules of 12 samples and 10 features each, and a unit of 33 of the other samples, to
- * different degrees: with 12 of the features of both, or others, up or down. */
-static rb_modules *modules_of_rest(int64_t feature, double loading) {
+/* Two modules of 12 samples and 16 features each, and a unit of 33 of the other samples, to
+ * different degrees: with some features of both, or others, up or down. */
+static rb_modules *modules_of_rest(int64_t feature, int64_t count, double loading) {
     static example e;
     make_example(&e, 3);
     memset(e.codes, 0, sizeof e.codes);
@@ -524,9 +524,9 @@ static rb_modules *modules_of_rest(int64_t feature, double loading) {
         e.codes[i * L + i / 12] = 2;
     for (int64_t i = 24; i < 57; i++)
         e.codes[i * L + 2] = 0.2 + pow((double)(i - 24) / 32, 2);
-    for (int64_t k = 0; k < 20; k++)
-        e.loadings[k * L + k / 10] = 4;
-    for (int64_t k = feature; k < feature + 12; k++)
+    for (int64_t k = 0; k < 32; k++)
+        e.loadings[k * L + k / 16] = 4;
+    for (int64_t k = feature; k < feature + count; k++)
         e.loadings[k * L + 2] = loading;
     rb_draws draws = {.stream = {.seed = 33}};
     for (int64_t i = 0; i < N; i++) {
@@ -543,12 +543,12 @@ static rb_modules *modules_of_rest(int64_t feature, double loading) {
 static void a_mirror_is_background(void **state) {
     (void)state;
     const struct {
-        int64_t feature;
+        int64_t feature, count;
         double loading;
         bool mirrors;
-    } cases[] = {{4, -2.5, true}, {4, 2.5, false}, {24, -2.5, false}};
+    } cases[] = {{12, 8, -4, true}, {12, 8, 4, false}, {32, 8, -4, false}, {8, 16, -4, false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        rb_modules *modules = modules_of_rest(cases[c].feature, cases[c].loading);
+        rb_modules *modules = modules_of_rest(cases[c].feature, cases[c].count, cases[c].loading);
         assert_int_equal(rb_modules_count(modules), 3);
         assert_int_equal(modules->notes[2].role == RB_UNIT_BACKGROUND, cases[c].mirrors);
         if (cases[c].mirrors) assert_int_equal(rb_modules_get(modules, 2)->unit, 2);
