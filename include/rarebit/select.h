@@ -49,8 +49,9 @@ RB_API int64_t rb_selection_rows(const rb_selection *selection);
  *   held_out_se        the standard error of its difference from the best row (0 there), over the
  *                      differences of the same samples
  *   held_out_error     mean squared error of the preprocessed data, of the same samples
- *   entry_error        of 5 % of their values, each predicted from the rest of its sample: squared
- *                      errors as a share of those of the mean of its feature; NaN for sparse data
+ *   entry_error        of a fifth of their values, predicted a twentieth at a time from the rest of
+ *                      the sample: squared errors as a share of those of the mean of the feature;
+ *                      NaN for sparse data
  *   match              units of two fits paired so that the correlation of their codes is
  *                      largest: the sum over the larger number of living units, mean over pairs
  *   shared             share of units whose partner's codes correlate by more than 0.9

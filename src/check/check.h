@@ -99,9 +99,9 @@ typedef struct rb_look {
     bool one_value;    /* nearly all of it is that of one value */
     double components[RB_CHECK_COMPONENTS]; /* shares of the variance */
     int64_t n_components, above_chance;
-    double level_correlation,
-        level_sign; /* of component 1: with the means of samples, and the share
-                                             of features whose loadings have the sign of most */
+    int level_component; /* of the first few, what goes most with the means of samples */
+    double level_correlation, level_sign; /* of it, with them; the share of features whose loadings
+                                             have the sign of most */
     double *scores; /* part_n x RB_CHECK_LED */
     /* found */
     int64_t same_samples, same_features, near_samples;
@@ -128,7 +128,7 @@ rb_error rb_look_names(rb_look *look);       /* names.c */
 rb_error rb_look_orient(rb_look *look);      /* orient.c */
 rb_error rb_look_find_groups(rb_look *look); /* groups.c */
 rb_error rb_look_structure(rb_look *look);   /* structure.c */
-/* Is the first component a level that all features of a sample share? */
+/* Is one of the first components a level that all features of a sample share? */
 bool rb_look_shares_level(const rb_look *look);
 rb_error rb_look_find_same(rb_look *look); /* same.c */
 

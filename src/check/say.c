@@ -510,10 +510,11 @@ static rb_error say_level(const speaker *s) {
     }
     return rb_check_find(
         s->ctx, s->check, "sample-level", RB_SEVERITY_PROBLEM, look->level_correlation,
-        "the first principal component is the level of the samples (correlation %.2g with their "
-        "means; %.3g %% of the features rise together), with %.3g %% of the variance: a fit would "
-        "find brightness, depth or a plate effect as a cause; %s",
-        look->level_correlation, 100 * look->level_sign, 100 * look->components[0],
+        "principal component %d is the level of the samples (correlation %.2g with their means; "
+        "%.3g %% of the features rise together), with %.3g %% of the variance: a fit would find "
+        "brightness, depth or a plate effect as a cause; %s",
+        look->level_component + 1, look->level_correlation, 100 * look->level_sign,
+        100 * look->components[look->level_component],
         look->source->sparse ? "convert the data to a dense format, then set "
                                "`centre-samples` to median"
                              : "set `centre-samples` to median");

@@ -15,7 +15,8 @@
 
 enum { ITERATIONS = 40, MIN_FEATURES = 20, MIN_SIDE = 5, MIN_SAMPLES = 10 };
 static const double near_cosine = 0.999, break_p = 5e-4, break_share = 0.3, total_limit = 8,
-                    alone = 0.85, chance_margin = 4, level_least = 0.9, level_variance = 0.05;
+                    alone = 0.85, chance_margin = 4, level_least = 0.9, level_sign_least = 0.85,
+                    level_variance = 0.05;
 
 /* ---- Y ---- */
 
@@ -155,29 +156,36 @@ static void find_components(rb_look *look, rb_dense gram, rb_dense q, rb_dense z
             look->scores[i * RB_CHECK_LED + r] = rb_dense_get(q, r, i);
 }
 
-/* Does the first component say how high a sample lies in all features? */
-static void find_level(rb_look *look, const double *scores) {
-    double *means = rb_take(&look->scratch, look->part_n, sizeof *means);
+/* Does a component say how high a sample lies in all features? */
+static void find_level(rb_look *look, int component, const double *scores, const double *means) {
     int64_t positive = 0;
-    for (int64_t i = 0; means && i < look->part_n; i++)
-        for (int64_t k = 0; k < look->part_used; k++)
-            means[i] += look->part[i * look->part_m + k] / (double)look->part_used;
-    for (int64_t k = 0; means && k < look->part_used; k++) {
+    double correlation = fabs(rb_correlation(look->part_n, scores, 1, means, 1));
+    if (component > 0 && correlation <= look->level_correlation) return;
+    for (int64_t k = 0; k < look->part_used; k++) {
         double loading = 0;
         for (int64_t i = 0; i < look->part_n; i++)
             loading += scores[i] * look->part[i * look->part_m + k];
         positive += loading > 0;
     }
-    if (!means) return;
     double share = (double)positive / (double)look->part_used;
+    look->level_component = component;
     look->level_sign = fmax(share, 1 - share);
-    look->level_correlation = fabs(rb_correlation(look->part_n, scores, 1, means, 1));
+    look->level_correlation = correlation;
+}
+
+static void find_levels(rb_look *look, rb_dense q) {
+    double *means = rb_take(&look->scratch, look->part_n, sizeof *means);
+    for (int64_t i = 0; means && i < look->part_n; i++)
+        for (int64_t k = 0; k < look->part_used; k++)
+            means[i] += look->part[i * look->part_m + k] / (double)look->part_used;
+    for (int c = 0; means && c < RB_CHECK_LED && c < look->n_components; c++)
+        find_level(look, c, rb_dense_row(q, c), means);
 }
 
 bool rb_look_shares_level(const rb_look *look) {
-    return look->above_chance > 0 && look->part_used >= MIN_FEATURES &&
-           look->components[0] >= level_variance && look->level_correlation >= level_least &&
-           look->level_sign >= level_least;
+    return look->above_chance > look->level_component && look->part_used >= MIN_FEATURES &&
+           look->components[look->level_component] >= level_variance &&
+           look->level_correlation >= level_least && look->level_sign >= level_sign_least;
 }
 
 /* Samples that a component is all about: leverage h_i = sum over the components above chance of the
@@ -326,7 +334,7 @@ rb_error rb_look_structure(rb_look *look) {
         find_near(look, gram);
         find_neighbours(look, gram);
         find_components(look, gram, q, z);
-        find_level(look, rb_dense_row(q, 0));
+        find_levels(look, q);
     }
     err = err ? err : look->scratch.err;
     err = err ? err : count_above_chance(look, gram);

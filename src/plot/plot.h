@@ -66,6 +66,16 @@ rb_error rb_page_close(rb_page *page, rb_error err);
 typedef double rb_key[4];
 void rb_sort_keys(rb_key *keys, int64_t count);
 
+/* ---- units that are no modules (plot_roles.c) ---- */
+
+enum { RB_NOTE_SIZE = 200 };
+/* Adds to a text: "spare: unit 3, unit 7; background: unit 5". */
+void rb_note_roles(const rb_modules *modules, char *note, size_t size);
+/* The same of the modules that the default options find, "" where none can be; or what a unit is
+ * that is no module (unit -1: all). */
+rb_error rb_find_roles(rb_context *ctx, const rb_model *model, rb_source *source, int64_t unit,
+                       char *note, size_t size);
+
 /* ---- text, colours, shapes (plot_draw.c) ---- */
 
 typedef enum rb_text_style {
@@ -265,6 +275,7 @@ typedef struct rb_codes_plot {
     int64_t n_groups;
     const char **names; /* of the rows; NULL: none, or there is no room */
     const char *title;
+    const char *note; /* which units are no modules; NULL or "": all are */
 } rb_codes_plot;
 
 rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *plot, const rb_plot_options *options,

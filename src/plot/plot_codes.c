@@ -6,6 +6,8 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
     MAX_ROWS = 1500,
@@ -106,12 +108,15 @@ static rb_box place_map(const rb_codes_plot *p) {
                              : fmin(fmax(12.0 * (double)p->rows, 160), 640)};
 }
 
-/* Rows that are more than one sample. */
-static void tell_average(rb_page *page, const rb_codes_plot *p, rb_box map) {
-    char text[80];
-    if (p->n_samples <= p->rows) return;
-    snprintf(text, sizeof text, "a row is the mean of up to %lld neighbouring samples",
-             (long long)((p->n_samples + p->rows - 1) / p->rows));
+/* Rows that are more than one sample, and units that are no modules. */
+static void tell(rb_page *page, const rb_codes_plot *p, rb_box map) {
+    char text[80 + RB_NOTE_SIZE] = "";
+    const char *note = p->note ? p->note : "";
+    if (p->n_samples > p->rows) {
+        snprintf(text, 80, "a row is the mean of up to %lld neighbouring samples%s",
+                 (long long)((p->n_samples + p->rows - 1) / p->rows), *note ? "; " : "");
+    }
+    strncat(text, note, RB_NOTE_SIZE - 1);
     rb_page_text(page, RB_TEXT_TICK, map.x, 49, 0, RB_PAGE_WIDTH - map.x - 20, text);
 }
 
@@ -126,7 +131,7 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
     err = rb_page_open(ctx, options, path, map.y + map.height + MARGIN_BOTTOM, &page);
     if (err) return err;
     rb_page_title(&page, map.x, 30, 0, p->title);
-    tell_average(&page, p, map);
+    tell(&page, p, map);
     rb_page_heatmap(&page, map, &grid);
     if (p->n_groups) {
         err = draw_groups(&page, p, map);
@@ -268,7 +273,7 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     rb_plot_options options;
     rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) return err;
-    char title[RB_TITLE_SIZE];
+    char title[RB_TITLE_SIZE], note[RB_NOTE_SIZE];
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
              (long long)units);
@@ -277,8 +282,10 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
         .labels.size = sizeof g.labels,
         .by_unit = options.order == RB_ORDER_UNIT,
         .plot = {
-            .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
+            .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title,
+            .note = note}};
     err = gather(&g, model, source, options.labels);
+    err = err ? err : rb_find_roles(ctx, model, source, -1, note, sizeof note);
     g.scratch.err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
     rb_classes_clear(&g.labels);
     return rb_scratch_end(&g.scratch);

@@ -1,5 +1,5 @@
-/* Loadings as images or curves: a grid, one per unit, its number below it; where they are too small
- * for that, each row has the number of its first at the left. Where all units stand in each row,
+/* Loadings as images or curves: a grid, one per unit, below it its number and the largest absolute
+ * value, to which it is scaled; where they are too small for that, each row has the number of its first at the left. Where all units stand in each row,
  * their numbers are above the first one. Curves, for sounds and other series, are each scaled to
  * their own largest absolute value around a line at 0. Below stands what black and white mean. */
 #include "plot.h"
@@ -16,6 +16,7 @@ enum {
     MAX_ACROSS = 128,
     MAX_CURVES_ACROSS = 20,
     NUMBER_WIDTH = 28,
+    WITH_LARGEST = 58, /* of a cell below which its largest absolute value stands, too */
     ROW_WIDTH = 20, /* besides the margin, for the numbers of rows */
     CURVE_GAP = 7,
     LINE = 14
@@ -70,16 +71,19 @@ static layout arrange_images(const rb_filters_plot *p, double scale) {
                     l.height / scale, l.gap / scale,  l.line / scale};
 }
 
+static double largest_of(const rb_filters_plot *p, int64_t unit) {
+    double largest = 0;
+    for (int64_t k = 0; k < p->n_features; k++)
+        largest = fmax(largest, fabs(p->loadings[k * p->units + unit]));
+    return largest;
+}
+
 /* The values of a unit, channels together, 0 where there is no feature. */
 static void collect(const rb_filters_plot *p, int64_t unit, unit_image *image) {
-    image->largest = 0;
     memset(image->values, 0, (size_t)(p->height * p->width * p->channels) * sizeof(double));
-    for (int64_t k = 0; k < p->n_features; k++) {
-        double value = p->loadings[k * p->units + unit];
-        image->values[p->place ? p->place[k] : k] = value;
-        image->largest = fmax(image->largest, fabs(value));
-    }
-    image->largest = p->largest > 0 ? p->largest : image->largest;
+    for (int64_t k = 0; k < p->n_features; k++)
+        image->values[p->place ? p->place[k] : k] = p->loadings[k * p->units + unit];
+    image->largest = p->largest > 0 ? p->largest : largest_of(p, unit);
 }
 
 static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
@@ -135,11 +139,8 @@ static void find_largest(const rb_filters_plot *p, double *low, double *high) {
     *low = INFINITY;
     *high = 0;
     for (int64_t unit = 0; unit < p->units; unit++) {
-        double largest = 0;
-        for (int64_t k = 0; k < p->n_features; k++)
-            largest = fmax(largest, fabs(p->loadings[k * p->units + unit]));
-        *low = fmin(*low, largest);
-        *high = fmax(*high, largest);
+        *low = fmin(*low, largest_of(p, unit));
+        *high = fmax(*high, largest_of(p, unit));
     }
 }
 
@@ -178,11 +179,13 @@ void rb_filters_scale(rb_page *page, const rb_filters_plot *p, bool middle, doub
 
 static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l, int64_t unit,
                         rb_box box) {
-    char text[32];
+    char text[64];
     double number = p->rows      ? p->rows[unit / l->across]
                     : p->numbers ? (double)p->numbers[unit]
                                  : (double)unit;
-    snprintf(text, sizeof text, "%.0f", number);
+    int used = snprintf(text, sizeof text, "%.0f", number);
+    if (l->line > 0 && l->width > WITH_LARGEST && p->largest == 0)
+        rb_print(text + used, sizeof text - (size_t)used, ": %.3g", largest_of(p, unit));
     if (l->line > 0) {
         rb_page_text(page, RB_TEXT_SMALL, box.x + box.width / 2, box.y + box.height + l->line / 2,
                      0.5, 0, text);

@@ -119,7 +119,7 @@ typedef struct gathering {
     int64_t n_modules; /* of largest information, those that may be shown */
     axis axes[2];
     rb_modules_plot plot;
-    char note[200]; /* which modules are not shown, and why; "" when all are */
+    char note[RB_NOTE_SIZE]; /* which modules are not shown, and why; "" when all are */
     rb_classes labels;
 } gathering;
 
@@ -221,19 +221,6 @@ static bool can_show(gathering *g, int64_t rank) {
                side, why);
     }
     return !why;
-}
-
-/* Spare units and background are no modules. */
-static void note_others(gathering *g) {
-    int64_t called = rb_modules_called(g->modules);
-    for (int64_t r = called; r < rb_modules_count(g->modules); r++) {
-        size_t used = strlen(g->note);
-        snprintf(g->note + used, sizeof g->note - used, "%sunit %lld",
-                 r > called ? ", "
-                 : used     ? "; spare or background: "
-                            : "spare or background: ",
-                 (long long)rb_modules_get(g->modules, r)->unit);
-    }
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
@@ -405,7 +392,7 @@ static rb_error draw(gathering *g, const rb_plot_options *options, const char *p
              (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
              (long long)g->axes[SAMPLES].total);
-    note_others(g);
+    rb_note_roles(g->modules, g->note, sizeof g->note);
     rb_modules_plot plot = g->plot;
     add_stability(g, title, sizeof title);
     plot.title = title;

@@ -287,7 +287,7 @@ rb_error rb_plot_unit(rb_context *ctx, const rb_model *model, rb_source *source,
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : find_unit(ctx, model, given, &chosen, &loadings);
     if (err) return err;
-    char title[RB_TITLE_SIZE];
+    char title[RB_TITLE_SIZE], role[16] = "";
     int64_t n = rb_source_samples(source);
     unit_plot p = {.ctx = ctx,
                    .scratch.ctx = ctx,
@@ -298,8 +298,10 @@ rb_error rb_plot_unit(rb_context *ctx, const rb_model *model, rb_source *source,
                    .columns = n < MAX_COLUMNS ? n : MAX_COLUMNS,
                    .n_features = rb_model_features(model)};
     err = choose_features(&p, model, loadings, chosen.features);
-    snprintf(title, sizeof title, "Unit %lld of %s over %lld samples, and its %lld %s",
-             (long long)p.unit, rb_model_method(model), (long long)n, (long long)(p.rows - 1),
+    err = err ? err : rb_find_roles(ctx, model, source, p.unit, role, sizeof role);
+    snprintf(title, sizeof title, "Unit %lld of %s%s%s%s over %lld samples, and its %lld %s",
+             (long long)p.unit, rb_model_method(model), *role ? " (" : "", role, *role ? ")" : "",
+             (long long)n, (long long)(p.rows - 1),
              p.rows == 2 ? "feature" : "features of largest loading");
     err = err ? err : gather(&p, model, source, options.labels);
     p.scratch.err = err ? err : draw(&p, &options, path);

@@ -65,6 +65,7 @@ typedef struct candidate {
     double *errors[ERRORS]; /* of each fit that holds samples out */
     double error[ERRORS], error_se[ERRORS], match, match_sd, modules, auc, auc_se, seconds;
     double auc_squares, auc_variance; /* means over seeds */
+    double gain, gain_squares;        /* of entries, over the mean of their feature; sums */
     int good;                         /* by so many figures it is among the best */
     rb_error err;                     /* that it had before any fit */
     char why[512];                    /* it is left out; "": it is not */
@@ -114,8 +115,8 @@ rb_table rb_method_comparison_table(const rb_method_comparison *c) {
         {"held_out_se", "+-", "%.2g", "standard error of its difference from the smallest",
          RB_VALUE_NUMBER, offsetof(candidate, error_se[HELD_OUT]), .optional = true},
         {"entry_error", "entries", "%.4f",
-         "squared errors of 5 % of their values, each predicted from the rest of its sample, as a "
-         "share of those of the mean of its feature",
+         "squared errors of a fifth of their values, predicted a twentieth at a time from the rest "
+         "of the sample, as a share of those of the mean of the feature",
          RB_VALUE_NUMBER, offsetof(candidate, error[ENTRIES]), .optional = true},
         {"entry_se", "+-", "%.4f", "standard error of its difference from the smallest",
          RB_VALUE_NUMBER, offsetof(candidate, error_se[ENTRIES]), .optional = true},
@@ -328,6 +329,8 @@ static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) 
         const select_outcome *o = result.data;
         c->errors[HELD_OUT][which] = s->chosen.folds > 0 ? o->held_out_error : NAN;
         c->errors[ENTRIES][which] = s->chosen.folds > 0 ? o->entry_error : NAN;
+        c->gain += o->gain;
+        c->gain_squares += o->gain_squares;
         return rb_selection_take(ctx, which, result, &c->plan);
     }
     const whole *w = result.data;
@@ -433,12 +436,17 @@ static bool tell(rb_method_comparison *c, const figure *f) {
     return true;
 }
 
-/* Is no method better at values that are left out than the mean of their feature, by 1 %? */
+/* Is no method better at values that are left out than the mean of their feature, by as much as
+ * the best of many is by chance? */
 static bool none_predicts(const rb_method_comparison *c) {
-    double least = NAN;
-    for (int64_t i = 0; i < c->n_rows; i++)
-        least = fmin(least, c->all[i].error[ENTRIES]);
-    return least > 0.99;
+    static const double sure = 2.5; /* standard errors */
+    bool measured = false;
+    for (int64_t i = 0; i < c->n_rows; i++) {
+        const candidate *at = &c->all[i];
+        if (at->gain > sure * sqrt(at->gain_squares)) return false;
+        measured |= !isnan(at->error[ENTRIES]);
+    }
+    return measured;
 }
 
 static void tell_of_all(rb_method_comparison *c, int figures) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const double LEFT_OUT = 0.05; /* of the values of samples that were not fitted */
+enum { ROUNDS = 4 };                 /* each leaves out others */
 
 static bool may_begin_at_random(const rb_method *method) {
     const rb_option *row = rb_rows_find(method->options, "start");
@@ -158,6 +159,7 @@ typedef struct entries {
     double *means;  /* of the features */
     char *left_out; /* per value of held_out */
     double errors, squares;
+    double gain, gain_squares; /* of the differences of both */
 } entries;
 
 static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
@@ -167,18 +169,31 @@ static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
         for (int64_t k = 0; k < m; k++) {
             if (!e->left_out[(first + i) * m + k]) continue;
             double value = rb_matrix_at(e->held_out, first + i, k);
-            e->errors += pow(value - rb_matrix_at(rows, i, k), 2);
-            e->squares += pow(value - e->means[k], 2);
+            double error = pow(value - rb_matrix_at(rows, i, k), 2);
+            double square = pow(value - e->means[k], 2);
+            e->errors += error;
+            e->squares += square;
+            e->gain += square - error;
+            e->gain_squares += pow(square - error, 2);
         }
     }
     return RB_OK;
 }
 
-/* Chooses the entries, which become NaN in the copy; none that is missing anyway. */
-static void leave_out(const select_plan *plan, entries *e, int64_t fit, double *copy) {
+/* Chooses the entries of a round, which become NaN in the copy; none that is missing anyway. */
+static void leave_out(const select_plan *plan, entries *e, int64_t fit, int round, double *copy) {
     int64_t n = e->held_out->n_samples, m = e->held_out->n_features;
     rb_stream stream = {(uint64_t)plan->seed, RB_RANDOM_ENTRIES, (uint32_t)fit};
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t i = 0; i < n * m; i++) {
+        double turn = rb_random_uniform(stream, (uint64_t)i) / LEFT_OUT;
+        copy[i] = rb_matrix_at(e->held_out, i / m, i % m);
+        e->left_out[i] = !isnan(copy[i]) && turn >= round && turn < round + 1;
+        if (e->left_out[i]) copy[i] = NAN;
+    }
+}
+
+static void find_means(entries *e) {
+    for (int64_t k = 0; k < e->fitted->n_features; k++) {
         double count = 0;
         for (int64_t i = 0; i < e->fitted->n_samples; i++) {
             double value = rb_matrix_at(e->fitted, i, k);
@@ -187,32 +202,30 @@ static void leave_out(const select_plan *plan, entries *e, int64_t fit, double *
         }
         e->means[k] /= fmax(count, 1);
     }
-    for (int64_t i = 0; i < n * m; i++) {
-        copy[i] = rb_matrix_at(e->held_out, i / m, i % m);
-        e->left_out[i] = !isnan(copy[i]) && rb_random_uniform(stream, (uint64_t)i) < LEFT_OUT;
-        if (e->left_out[i]) copy[i] = NAN;
-    }
 }
 
 /* NaN: sparse data, or a method that needs all values where none are filled. */
 static rb_error measure_entries(rb_context *ctx, const select_plan *plan, rb_model *model,
-                                int64_t fit, entries e, double *error) {
+                                int64_t fit, entries e, select_outcome *o) {
     int64_t n = e.held_out->n_samples, m = e.held_out->n_features;
-    *error = NAN;
+    o->entry_error = NAN;
     if (e.held_out->sparse) return RB_OK;
     if (rb_model_omit_missing(ctx, model) && !model->preprocess->fill) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
     double *copy = rb_take(&scratch, n * m, sizeof *copy);
     e.means = rb_take(&scratch, m, sizeof *e.means);
     e.left_out = rb_take(&scratch, n * m, 1);
-    if (!scratch.err) {
-        const rb_matrix view = {n, m, RB_FLOAT64, false, copy, m, 1};
-        rb_source source;
-        leave_out(plan, &e, fit, copy);
-        rb_source_of_matrix(&view, &source);
+    const rb_matrix view = {n, m, RB_FLOAT64, false, copy, m, 1};
+    rb_source source;
+    rb_source_of_matrix(&view, &source);
+    if (!scratch.err) find_means(&e);
+    for (int round = 0; round < ROUNDS && !scratch.err; round++) {
+        leave_out(plan, &e, fit, round, copy);
         scratch.err = rb_reconstruct(ctx, model, &source, add_errors, &e);
-        *error = e.squares > 0 ? e.errors / e.squares : NAN;
     }
+    o->entry_error = e.squares > 0 ? e.errors / e.squares : NAN;
+    o->gain = e.gain;
+    o->gain_squares = e.gain_squares;
     return rb_scratch_end(&scratch);
 }
 
@@ -230,8 +243,7 @@ static rb_error measure_held_out(rb_context *ctx, const select_plan *plan, rb_mo
         o->held_out = rb_metrics_get(metrics, "log_likelihood");
         if (isnan(o->held_out)) o->held_out = rb_metrics_get(metrics, "log_likelihood_bound");
         o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
-        err = measure_entries(ctx, plan, model, fit, (entries){.fitted = seen, .held_out = rows},
-                              &o->entry_error);
+        err = measure_entries(ctx, plan, model, fit, (entries){.fitted = seen, .held_out = rows}, o);
     }
     rb_metrics_free(metrics);
     return err;

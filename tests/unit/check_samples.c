@@ -35,12 +35,23 @@ static void assert_level(rb_context *ctx, double *values, bool there) {
     rb_matrix_free(matrix);
 }
 
-static void add_level(double *values, double sd, uint64_t seed) {
+/* Of the first so many features. */
+static void add_level(double *values, int features, double sd, uint64_t seed) {
     rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 11}, 0};
     for (int64_t i = 0; i < N; i++) {
         double level = sd * rb_draw_normal(&draws);
-        for (int64_t k = 0; k < M; k++)
+        for (int64_t k = 0; k < features; k++)
             values[i * M + k] += level;
+    }
+}
+
+/* Two fifths of the samples are apart in all features, up or down. */
+static void add_batch(double *values, uint64_t seed) {
+    rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 12}, 0};
+    for (int64_t k = 0; k < M; k++) {
+        double shift = 4 * rb_draw_normal(&draws);
+        for (int64_t i = 0; i < 2 * N / 5; i++)
+            values[i * M + k] += shift;
     }
 }
 
@@ -52,7 +63,7 @@ static void test_the_level_of_samples(void **state) {
         for (int64_t e = 0; e < N * M; e++)
             squares += values[e] * values[e];
         assert_level(ctx, values, false);
-        add_level(values, sqrt(0.25 * squares / (N * M)), seed);
+        add_level(values, M, sqrt(0.25 * squares / (N * M)), seed);
         assert_level(ctx, values, true);
         free(values);
     }
@@ -65,8 +76,25 @@ static void test_a_weak_level(void **state) {
         double *values = fixture_values(N, M, 0, 2), squares = 0;
         for (int64_t e = 0; e < N * M; e++)
             squares += values[e] * values[e];
-        add_level(values, sqrt((told ? 0.06 : 0.03) * squares / (N * M)), 2);
+        add_level(values, M, sqrt((told ? 0.06 : 0.03) * squares / (N * M)), 2);
         assert_level(ctx, values, told);
+        free(values);
+    }
+}
+
+/* Below a batch, and where a sixth of the features do not share it; but a cause of half of them is
+ * none. */
+static void test_a_level_that_is_not_all(void **state) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        double *values = fixture_values(N, M, 0, seed);
+        add_level(values, M / 2, 1, seed);
+        assert_level(*state, values, false);
+        free(values);
+        values = fixture_values(N, M, 0, seed);
+        add_level(values, 5 * M / 6, 1, seed);
+        assert_level(*state, values, true);
+        add_batch(values, seed);
+        assert_level(*state, values, true);
         free(values);
     }
 }
@@ -145,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_level_of_samples),
         cmocka_unit_test(test_a_weak_level),
+        cmocka_unit_test(test_a_level_that_is_not_all),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_counts_as_the_program_does),
     };
