@@ -41,7 +41,7 @@ typedef struct rb_replication {
     bool by_name;              /* features were matched by name, else by their columns */
     bool no_signs;             /* correlations were compared without their signs */
     rb_replicated_unit *units; /* n_units */
-    bool same_data; /* both were fitted to the same values: that a unit comes back says that fits
+    bool same_data; /* both were fitted to the same samples: that a unit comes back says that fits
                        agree, also on noise, and is no replication */
 } rb_replication;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct check_options {
-    int64_t samples, units;
+    int64_t samples, units, seed;
 } check_options;
 
 const rb_option_group *rb_check_group(void) {
@@ -17,6 +17,8 @@ const rb_option_group *rb_check_group(void) {
          RB_OPTION_COMMON},
         {"samples", 0, RB_OPTION_INTEGER, offsetof(check_options, samples), "0", 0, 9e18, NULL, "N",
          "examine this many samples, spread over the file; 0: all, up to a billion values"},
+        {"seed", 0, RB_OPTION_INTEGER, offsetof(check_options, seed), "0", 0, 1e15, NULL, "N",
+         "of the permuted features that principal components are compared with"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Check", table, sizeof(check_options)};
@@ -113,6 +115,7 @@ rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *opti
                     .source = source,
                     .scratch.ctx = ctx,
                     .units = o.units,
+                    .seed = (uint64_t)o.seed,
                     .n = source->n_samples,
                     .m = source->n_features};
     rb_check *check = rb_alloc_zero(ctx, 1, sizeof *check);

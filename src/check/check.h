@@ -68,6 +68,7 @@ typedef struct rb_outliers {
 
 typedef struct rb_look {
     int64_t units; /* of the fit that is advised; 0: as many as seem right */
+    uint64_t seed;
     rb_context *ctx;
     rb_source *source;
     rb_scratch scratch;

@@ -202,7 +202,7 @@ static void find_alone(rb_look *look, rb_dense q) {
 /* ---- chance ---- */
 
 static void permute_features(rb_look *look) {
-    rb_draws draws = {{.purpose = RB_RANDOM_CHECK, .restart = 1}, 0};
+    rb_draws draws = {{look->seed, RB_RANDOM_CHECK, 1}, 0};
     for (int64_t k = 0; k < look->part_used; k++) {
         double *column = look->part + k;
         for (int64_t i = look->part_n - 1; i > 0; i--) {

@@ -21,6 +21,7 @@ static double mean_of(const rb_dense row) {
 
 rb_error rb_levels_add(void *user, const rb_block *block, const rb_matrix *codes) {
     rb_levels *l = user;
+    l->sparse = block->sparse;
     for (int64_t i = 0; i < block->n_samples; i++) {
         rb_block_rows(block, i, l->row);
         double mean = mean_of(l->row);
@@ -69,8 +70,11 @@ void rb_levels_tell(rb_context *ctx, const rb_levels *l, rb_metrics *metrics) {
     if (count > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of %lld units follow%s the level of the samples (correlation above %g with "
-               "their means): fit with `centre-samples` set to median to remove it",
-               (long long)count, (long long)l->n_units, count == 1 ? "s" : "", follows);
+               "their means): %s",
+               (long long)count, (long long)l->n_units, count == 1 ? "s" : "", follows,
+               l->sparse ? "convert the data to a dense format, then fit with `centre-samples` set "
+                           "to median to remove it"
+                         : "fit with `centre-samples` set to median to remove it");
     }
 }
 

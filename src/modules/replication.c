@@ -227,6 +227,19 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
     return err;
 }
 
+/* Do both models subtract the same of each feature? Then they had the same samples, perhaps in
+ * another order. Of features that were centred before, next to nothing is subtracted. */
+static bool centre_alike(const rb_preprocess *p, const rb_preprocess *q) {
+    int64_t alike = 0;
+    if (p->n_features != q->n_features) return false;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        double size = fmax(fabs(p->centre[k]), fabs(q->centre[k]));
+        if (fabs(p->centre[k] - q->centre[k]) > 1e-6 * size + 1e-9) return false;
+        alike += size > 1e-6;
+    }
+    return 2 * alike > p->n_features;
+}
+
 static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     rb_scratch *arrays = &c->arrays;
     for (int i = 0; i < 2; i++)
@@ -258,7 +271,7 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     to->by_name = c->features.by_name;
     to->no_signs = c->no_signs;
     const rb_preprocess *p = c->models[0]->preprocess, *q = c->models[1]->preprocess;
-    to->same_data = p->checksum == q->checksum && p->n_input == q->n_input;
+    to->same_data = p->n_input == q->n_input && (p->checksum == q->checksum || centre_alike(p, q));
     err = rb_blas_need_memory(ctx, 0);
     err = err ? err : find_partners(ctx, c, observed, to->units);
     err = err ? err : rb_parallel_or_stop(ctx, c->options.permutations, permute_task, c);

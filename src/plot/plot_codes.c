@@ -277,13 +277,14 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
              (long long)units);
-    gathering g = {
-        .scratch.ctx = ctx,
-        .labels.size = sizeof g.labels,
-        .by_unit = options.order == RB_ORDER_UNIT,
-        .plot = {
-            .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title,
-            .note = note}};
+    gathering g = {.scratch.ctx = ctx,
+                   .labels.size = sizeof g.labels,
+                   .by_unit = options.order == RB_ORDER_UNIT,
+                   .plot = {.rows = n < MAX_ROWS ? n : MAX_ROWS,
+                            .units = units,
+                            .n_samples = n,
+                            .title = title,
+                            .note = note}};
     err = gather(&g, model, source, options.labels);
     err = err ? err : rb_find_roles(ctx, model, source, -1, note, sizeof note);
     g.scratch.err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);

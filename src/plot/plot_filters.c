@@ -17,7 +17,7 @@ enum {
     MAX_CURVES_ACROSS = 20,
     NUMBER_WIDTH = 28,
     WITH_LARGEST = 58, /* of a cell below which its largest absolute value stands, too */
-    ROW_WIDTH = 20, /* besides the margin, for the numbers of rows */
+    ROW_WIDTH = 20,    /* besides the margin, for the numbers of rows */
     CURVE_GAP = 7,
     LINE = 14
 };

@@ -361,6 +361,11 @@ static rb_error judge_all(rb_context *ctx, study *s, const double *values, rb_mo
     return rb_scratch_end(&scratch);
 }
 
+/* So many permutations can have p-values as small as is asked for. */
+static double needed(const permute_options *options) {
+    return options->significant > 0 ? ceil(1 / options->significant - 1) : 1;
+}
+
 /* What is called where nothing else is asked for. */
 static double bound_of(const permute_options *options) {
     return options->significant > 0 ? options->significant : 0.05;
@@ -408,9 +413,18 @@ static void promote_significant(const permute_options *options, rb_modules *modu
     }
 }
 
-static void keep_significant(rb_context *ctx, const permute_options *options, rb_modules *modules) {
+/* After a stop there may be too few permutations to tell. */
+static void keep_significant(rb_context *ctx, const study *s, rb_modules *modules) {
+    const permute_options *options = &s->options;
     int64_t before = rb_modules_called(modules);
     bool family = options->error_rate == BY_FAMILY;
+    if ((double)s->done < needed(options)) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "these permutations are too few for `significant` %g, which takes %.0f: all modules "
+               "are kept",
+               options->significant, needed(options));
+        return;
+    }
     for (int64_t r = modules->tested - 1; r >= 0; r--)
         if (modules->notes[r].role >= RB_UNIT_SPARE ||
             !is_significant(options, modules->significance[r]))
@@ -421,11 +435,6 @@ static void keep_significant(rb_context *ctx, const permute_options *options, rb
 }
 
 /* ---- all of it ---- */
-
-/* So many permutations can have p-values as small as is asked for. */
-static double needed(const permute_options *options) {
-    return options->significant > 0 ? ceil(1 / options->significant - 1) : 1;
-}
 
 static rb_error check_options(rb_context *ctx, const permute_options *options) {
     double least = 1 / (1 + (double)options->permutations);
@@ -464,7 +473,7 @@ static rb_error run_jobs(rb_context *ctx, study *s, bool *complete) {
                     .journal = s->options.checkpoint,
                     .part = s->options.part,
                     /* of those in a checkpoint none is lost */
-                    .enough = s->options.checkpoint ? 0 : (int64_t)needed(&s->options)};
+                    .enough = s->options.checkpoint ? 0 : 1};
     return rb_jobs_run(ctx, &jobs, complete);
 }
 
@@ -565,7 +574,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
         scratch.err = judge_all(ctx, s, values, modules);
         if (!scratch.err) promote_significant(&s->options, modules);
         if (!scratch.err) compare_stability(ctx, s, modules);
-        if (!scratch.err && s->options.significant > 0) keep_significant(ctx, &s->options, modules);
+        if (!scratch.err && s->options.significant > 0) keep_significant(ctx, s, modules);
     }
     rb_rotation_free(s->rotation);
     rb_matrix_free(s->folded);

@@ -43,7 +43,7 @@ typedef struct select_outcome {
     double objective, duplicates, empty;
     int64_t units, living, features; /* features: 0 where the method has no loadings */
     double held_out, held_out_error, entry_error;
-    double gain, gain_squares; /* by which squared errors of entries are below those of the mean */
+    double gain, gain_squares; /* by which squared errors of entries are below those of constants */
     int64_t held_out_samples;
 } select_outcome;
 

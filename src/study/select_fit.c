@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double LEFT_OUT = 0.05; /* of the values of samples that were not fitted */
-enum { ROUNDS = 4 };                 /* each leaves out others */
+static const double LEFT_OUT = 0.05;    /* of the values of samples that were not fitted */
+enum { ROUNDS = 4, FOR_MEDIAN = 1000 }; /* each round leaves out others */
 
 static bool may_begin_at_random(const rb_method *method) {
     const rb_option *row = rb_rows_find(method->options, "start");
@@ -153,13 +153,15 @@ static rb_error describe_units(rb_context *ctx, const select_plan *plan, const r
 /* ---- entries that are left out ---- */
 
 /* Single values of samples that were not fitted, predicted from the rest of each sample: the sum of
- * squared errors over that about the means of the samples that were. */
+ * squared errors over that about the means of the samples that were. A gain is counted from the
+ * better of means and medians: what centring by the median gains is no structure. */
+enum { MEAN, MEDIAN, CONSTANTS };
 typedef struct entries {
     const rb_matrix *fitted, *held_out;
-    double *means;  /* of the features */
-    char *left_out; /* per value of held_out */
-    double errors, squares;
-    double gain, gain_squares; /* of the differences of both */
+    double *constants[CONSTANTS]; /* of the features */
+    char *left_out;               /* per value of held_out */
+    double errors, squares[CONSTANTS];
+    double gain[CONSTANTS], gain_squares[CONSTANTS]; /* of the differences of both */
 } entries;
 
 static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
@@ -170,11 +172,13 @@ static rb_error add_errors(void *user, int64_t first, const rb_matrix *rows) {
             if (!e->left_out[(first + i) * m + k]) continue;
             double value = rb_matrix_at(e->held_out, first + i, k);
             double error = pow(value - rb_matrix_at(rows, i, k), 2);
-            double square = pow(value - e->means[k], 2);
             e->errors += error;
-            e->squares += square;
-            e->gain += square - error;
-            e->gain_squares += pow(square - error, 2);
+            for (int c = 0; c < CONSTANTS; c++) {
+                double square = pow(value - e->constants[c][k], 2);
+                e->squares[c] += square;
+                e->gain[c] += square - error;
+                e->gain_squares[c] += pow(square - error, 2);
+            }
         }
     }
     return RB_OK;
@@ -192,15 +196,22 @@ static void leave_out(const select_plan *plan, entries *e, int64_t fit, int roun
     }
 }
 
-static void find_means(entries *e) {
+/* The median of many samples is that of some. */
+static void find_constants(entries *e, double *column) {
+    int64_t n = e->fitted->n_samples, step = 1 + n / FOR_MEDIAN;
     for (int64_t k = 0; k < e->fitted->n_features; k++) {
-        double count = 0;
-        for (int64_t i = 0; i < e->fitted->n_samples; i++) {
+        int64_t some = 0;
+        double sum = 0, count = 0;
+        for (int64_t i = 0; i < n; i++) {
             double value = rb_matrix_at(e->fitted, i, k);
-            count += !isnan(value);
-            e->means[k] += isnan(value) ? 0 : value;
+            if (isnan(value)) continue;
+            if (i % step == 0) column[some++] = value;
+            sum += value;
+            count++;
         }
-        e->means[k] /= fmax(count, 1);
+        rb_sort_numbers(column, some);
+        e->constants[MEAN][k] = count > 0 ? sum / count : 0;
+        e->constants[MEDIAN][k] = some ? rb_quantile_of(column, some, 0.5) : 0;
     }
 }
 
@@ -213,19 +224,22 @@ static rb_error measure_entries(rb_context *ctx, const select_plan *plan, rb_mod
     if (rb_model_omit_missing(ctx, model) && !model->preprocess->fill) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
     double *copy = rb_take(&scratch, n * m, sizeof *copy);
-    e.means = rb_take(&scratch, m, sizeof *e.means);
+    double *column = rb_take(&scratch, e.fitted->n_samples, sizeof *column);
+    for (int c = 0; c < CONSTANTS; c++)
+        e.constants[c] = rb_take(&scratch, m, sizeof *e.constants[c]);
     e.left_out = rb_take(&scratch, n * m, 1);
     const rb_matrix view = {n, m, RB_FLOAT64, false, copy, m, 1};
     rb_source source;
     rb_source_of_matrix(&view, &source);
-    if (!scratch.err) find_means(&e);
+    if (!scratch.err) find_constants(&e, column);
     for (int round = 0; round < ROUNDS && !scratch.err; round++) {
         leave_out(plan, &e, fit, round, copy);
         scratch.err = rb_reconstruct(ctx, model, &source, add_errors, &e);
     }
-    o->entry_error = e.squares > 0 ? e.errors / e.squares : NAN;
-    o->gain = e.gain;
-    o->gain_squares = e.gain_squares;
+    int better = e.squares[MEDIAN] < e.squares[MEAN] ? MEDIAN : MEAN;
+    o->entry_error = e.squares[MEAN] > 0 ? e.errors / e.squares[MEAN] : NAN;
+    o->gain = e.gain[better];
+    o->gain_squares = e.gain_squares[better];
     return rb_scratch_end(&scratch);
 }
 
@@ -243,7 +257,8 @@ static rb_error measure_held_out(rb_context *ctx, const select_plan *plan, rb_mo
         o->held_out = rb_metrics_get(metrics, "log_likelihood");
         if (isnan(o->held_out)) o->held_out = rb_metrics_get(metrics, "log_likelihood_bound");
         o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
-        err = measure_entries(ctx, plan, model, fit, (entries){.fitted = seen, .held_out = rows}, o);
+        err =
+            measure_entries(ctx, plan, model, fit, (entries){.fitted = seen, .held_out = rows}, o);
     }
     rb_metrics_free(metrics);
     return err;

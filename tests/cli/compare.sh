@@ -45,6 +45,12 @@ expect 0 compare one.h5 again.h5 --permutations 99
 says "both models are of the same data, so that this is no replication"
 expect 0 compare one.h5 again.h5 --permutations 99 --json -q
 tells '"same_data": true'
+{ head -1 one.tsv; tail -n +2 one.tsv | sort -r; } >turned.tsv # in another order
+expect 0 fit rfn turned.tsv -k 2 --iterations 80 --seed 2 -o again.h5 -q
+expect 0 compare one.h5 again.h5 --permutations 99 --json -q
+tells '"same_data": true'
+expect 0 compare one.h5 two.h5 --permutations 99 --json -q
+tells '"same_data": false'
 
 expect 0 compare one.h5 one.tsv two.tsv --permutations 99
 tells "active A"

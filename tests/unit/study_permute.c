@@ -513,7 +513,8 @@ static rb_error stop_at_seven(const rb_progress *progress, void *user) {
     return progress->iteration < 7 ? RB_OK : RB_ERROR_INTERRUPTED;
 }
 
-/* Permutations that are done when the program asks to stop count, where they are enough. */
+/* Permutations that are done when the program asks to stop count; where they are too few for what
+ * is to be significant, all modules stay. */
 static void stopped_early(void **state) {
     (void)state;
     rb_matrix *matrix;
@@ -527,16 +528,19 @@ static void stopped_early(void **state) {
         seven[r] = get(f.modules, r);
     rb_context_on_progress(ctx, stop_at_seven, NULL);
     assert_ok(ctx, rb_context_set_threads(ctx, 1));
-    find(&f);
-    assert_int_equal(permute(&f, "permutations=30 significant=0.05", NULL), RB_ERROR_STOPPED);
-    rb_context_clear_stop(ctx);
-    assert_int_equal(rb_modules_permutations(f.modules), 0);
-    assert_ok(ctx, permute(&f, "permutations=30", &complete));
-    assert_true(complete);
-    assert_int_equal(rb_modules_permutations(f.modules), 7);
-    for (int64_t r = 0; r < count; r++) {
-        rb_significance s = get(f.modules, r);
-        assert_memory_equal(&s, &seven[r], sizeof s);
+    for (int significant = 0; significant < 2; significant++) {
+        rb_context_clear_stop(ctx);
+        find(&f);
+        assert_ok(ctx,
+                  permute(&f, significant ? "permutations=30 significant=0.05" : "permutations=30",
+                          &complete));
+        assert_true(complete);
+        assert_int_equal(rb_modules_permutations(f.modules), 7);
+        assert_int_equal(rb_modules_count(f.modules), count);
+        for (int64_t r = 0; r < count; r++) {
+            rb_significance s = get(f.modules, r);
+            assert_memory_equal(&s, &seven[r], sizeof s);
+        }
     }
     rb_context_on_progress(ctx, NULL, NULL);
     assert_int_equal(permute(&f, "permutations=7", NULL), RB_ERROR_STOPPED); /* it stays */
