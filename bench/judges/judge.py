@@ -17,6 +17,7 @@ QUESTIONS = {"number": "how many modules are there? rarebit select, and parallel
              "noise": "which modules are more than noise? rarebit modules --permutations",
              "stopping": "does a fit that stops by itself find what one that goes on finds? rarebit fit, modules",
              "members": "which samples and features are in a module, and is a mirror of one called? rarebit fit, modules",
+             "methods": "is there anything to find? rarebit methods on noise and on planted modules",
              "few": "which options and which rule for 25 to 100 features? rarebit fit, modules",
              "real": "do answers about half of a real table hold in the other half? rarebit select, modules, compare"}
 

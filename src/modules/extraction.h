@@ -33,6 +33,7 @@ typedef struct extraction {
     int64_t nonzero; /* codes that are not 0 */
     double root;     /* the size of a typical entry of a living unit's part of the data */
     double above;    /* the weight rule: the loading above which a feature belongs */
+    double level;    /* of the rule test */
     rb_modules *modules;
     struct reading *readings; /* of each module */
     struct roll *rolls;       /* and its samples */

@@ -15,7 +15,7 @@ typedef struct rb_modules_options {
     const char *rule;                           /* NULL: the one that suits the model */
     double sample_threshold, feature_threshold; /* of the rules that have them */
     int64_t best;                               /* 0: all */
-    double level;                               /* of the test rule */
+    double level;                               /* of the test rule; 0: by the features */
 } rb_modules_options;
 
 /* ---- modules ---- */

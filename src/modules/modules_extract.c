@@ -50,7 +50,7 @@
 
 /* With as few the test still finds planted modules better (docs/measurements/modules.md). With
  * fewer hardly any code is surely large, and it leaves most samples out. */
-enum { TEST_FEATURES = 25 };
+enum { TEST_FEATURES = 25, FEW_FEATURES = 100 };
 
 /* What becomes a module: a unit, or one side of it. */
 typedef struct reading {
@@ -258,7 +258,7 @@ static bool sample_passes(const extraction *e, const unit *u, double mu, double 
     if (e->input->probabilities) return is_active(e, mu);
     const rb_powers *h = &u->halves[mu < 0 ? NEGATIVE : POSITIVE];
     double size = h->square / h->size / u->rms;
-    return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->options->level);
+    return mu != 0 && rb_sample_belongs(z, size, e->deviations[u->column], e->level);
 }
 
 /* A sample of several units of a module counts once, with the largest code. */
@@ -390,7 +390,7 @@ static const char *idle_option(const rb_modules_options *options, const rb_rule 
     if (options->sample_threshold != 0.5 && kind != RB_RULE_FABIA) return "sample-threshold";
     if (options->feature_threshold != 0.7 && !weighs) return "feature-threshold";
     *instead = "test";
-    return options->level != 0.1 && kind != RB_RULE_TEST ? "level" : NULL;
+    return options->level != 0 && kind != RB_RULE_TEST ? "level" : NULL;
 }
 
 /* A threshold that the rule does not look at is refused. */
@@ -446,7 +446,11 @@ rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, doubl
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
-    extraction e = {.ctx = ctx, .input = input, .options = options};
+    double level = input->n_features < FEW_FEATURES ? 0.2 : 0.1;
+    extraction e = {.ctx = ctx,
+                    .input = input,
+                    .options = options,
+                    .level = options->level > 0 ? options->level : level};
     *modules = NULL;
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
     err = err ? err : check_rule(&e);

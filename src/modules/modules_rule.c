@@ -22,9 +22,9 @@ static const rb_option table[] = {
      "nonzero, fabia and active: divisor of the weight threshold of features; larger admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
      "show the N modules that rank first (0: all); tests are corrected for all", RB_OPTION_COMMON},
-    {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0.1", DBL_MIN, 0.5, NULL,
-     "P",
-     "test: false discovery rate of a module's features, and error probability of its samples"},
+    {"level", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, level), "0", 0, 0.5, NULL, "P",
+     "test: false discovery rate of a module's features, and error probability of its samples (0: "
+     "0.1, but 0.2 below 100 features)"},
     {0},
 };
 

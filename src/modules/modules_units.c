@@ -98,7 +98,7 @@ static double information_of_features(const extraction *e, const unit *u) {
 /* Binary causes: by the codes of the model, which say what is on. */
 static rb_error test_causes(extraction *e, const rb_tested_units *units) {
     rb_membership found = {.sure = e->features};
-    rb_error err = rb_refit_features(e->ctx, e->refit, units, e->options->level, &found);
+    rb_error err = rb_refit_features(e->ctx, e->refit, units, e->level, &found);
     for (int64_t r = 0; !err && r < e->living; r++) {
         unit *u = &e->units[r];
         u->worth = fmin(u->information, information_of_features(e, u));
@@ -152,7 +152,7 @@ static rb_error test_recoded(extraction *e, const rb_tested_units *units) {
         if (!(rms[r] > 0)) rms[r] = 1; /* of codes that are all 0: no feature belongs */
     }
     rb_tested_units again = {e->tested, units->index, rms, units->root};
-    err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->options->level, &second);
+    err = err ? err : rb_refit_features(e->ctx, e->recoded, &again, e->level, &second);
     for (int64_t r = 0; !err && r < e->living; r++) {
         unit *u = &e->units[r];
         u->worth = rb_recoded_information(e->recoded, units, u->column, anew);

@@ -439,7 +439,7 @@ static bool tell(rb_method_comparison *c, const figure *f) {
 /* Is no method better at values that are left out than the mean of their feature, by as much as
  * the best of many is by chance? */
 static bool none_predicts(const rb_method_comparison *c) {
-    static const double sure = 2.5; /* standard errors */
+    static const double sure = 2; /* standard errors */
     bool measured = false;
     for (int64_t i = 0; i < c->n_rows; i++) {
         const candidate *at = &c->all[i];

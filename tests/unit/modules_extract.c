@@ -343,7 +343,7 @@ static void active_rule(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     example e;
-    rb_modules_options options = {"active", 0.5, 0.7, 0, 0.1};
+    rb_modules_options options = {"active", 0.5, 0.7, 0, 0};
     rb_modules *modules;
     make_example(&e, 5, false);
     for (int64_t i = 0; i < N * L; i++)
@@ -377,7 +377,7 @@ static void own_thresholds(void **state) {
     example e;
     make_example(&e, 3, false);
     rb_modules_input input = input_of(&e);
-    rb_modules_options options = {"fabia", 1.1, 0.4, 0, 0.1};
+    rb_modules_options options = {"fabia", 1.1, 0.4, 0, 0};
     rb_modules *modules;
     assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_OK);
     for (int64_t r = 0; r < L - 1; r++) {
@@ -567,14 +567,14 @@ static void wrong_rules(void **state) {
     make_example(&e, 1, false);
     rb_modules_input input = input_of(&e);
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        rb_modules_options options = {words[w], 0.5, 0.7, 0, 0.1};
+        rb_modules_options options = {words[w], 0.5, 0.7, 0, 0};
         rb_modules *modules;
         assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
         assert_null(modules);
         assert_non_null(strstr(rb_context_error(ctx), "`rule` is '"));
     }
     assert_int_equal(e.walks, 0);
-    rb_modules_options negative = {"fabia", -1, 0.7, 0, 0.1}, zero = {"fabia", 0.5, 0, 0, 0.1};
+    rb_modules_options negative = {"fabia", -1, 0.7, 0, 0}, zero = {"fabia", 0.5, 0, 0, 0};
     rb_modules *modules;
     assert_int_equal(rb_modules_extract(ctx, &input, &negative, &modules), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "sample-threshold"));
@@ -592,8 +592,8 @@ static void idle_thresholds(void **state) {
     make_example(&e, 1, false);
     rb_modules_input input = input_of(&e);
     for (int r = 0; r < 4; r++) {
-        rb_modules_options features = {rules[r], 0.5, 0.9, 0, 0.1},
-                           samples = {rules[r], 0.4, 0.7, 0, 0.1};
+        rb_modules_options features = {rules[r], 0.5, 0.9, 0, 0},
+                           samples = {rules[r], 0.4, 0.7, 0, 0};
         rb_modules *modules = NULL;
         rb_error err = rb_modules_extract(ctx, &input, &features, &modules);
         assert_int_equal(err, r < 2 ? RB_OK : RB_ERROR_ARGUMENT);
@@ -622,7 +622,7 @@ static void no_memory(void **state) {
     for (int w = 0; w < 2; w++) {
         rb_error err = RB_ERROR_MEMORY;
         for (int64_t n = 0; err; n++) {
-            rb_modules_options options = {words[w], 0.5, 0.7, 0, 0.1};
+            rb_modules_options options = {words[w], 0.5, 0.7, 0, 0};
             rb_modules *modules;
             ctx->allocations_left = n;
             err = rb_modules_extract(ctx, &input, &options, &modules);

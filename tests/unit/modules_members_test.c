@@ -351,6 +351,25 @@ static void doubled_unit(void **state) {
     rb_modules_free(modules);
 }
 
+static int64_t members_at(example *e, double level) {
+    rb_modules *modules;
+    int64_t count = 0;
+    assert_int_equal(extract(e, level, &modules), RB_OK);
+    for (int64_t r = 0; r < rb_modules_count(modules); r++)
+        count += rb_modules_get(modules, r)->n_features + rb_modules_get(modules, r)->n_samples;
+    rb_modules_free(modules);
+    return count;
+}
+
+static void few_features_take_more(void **state) {
+    (void)state;
+    static example e;
+    make_example(&e, 5);
+    assert_true(M < 100);
+    assert_int_equal(members_at(&e, 0), members_at(&e, 0.2));
+    assert_true(members_at(&e, 0) > members_at(&e, 0.1));
+}
+
 static void what_cannot_be_tested(void **state) {
     (void)state;
     static example e;
@@ -364,7 +383,7 @@ static void what_cannot_be_tested(void **state) {
     e.values[5 * M + 9] = NAN;
     assert_int_equal(extract(&e, 0.1, &modules), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "but feature 9 (counted from 0) has missing"));
-    assert_int_equal(extract(&e, 0, &modules), RB_ERROR_ARGUMENT);
+    assert_int_equal(extract(&e, -0.1, &modules), RB_ERROR_ARGUMENT);
     assert_int_equal(extract(&e, 0.6, &modules), RB_ERROR_ARGUMENT);
 }
 
@@ -562,6 +581,7 @@ int main(void) {
         cmocka_unit_test(both_tails_count),
         cmocka_unit_test(levels_are_nested),
         cmocka_unit_test(doubled_unit),
+        cmocka_unit_test(few_features_take_more),
         cmocka_unit_test(what_cannot_be_tested),
         cmocka_unit_test(all_dead),
         cmocka_unit_test(many_equal_units),

@@ -23,7 +23,13 @@ static const struct finder finders[] = {
     {"pca", "pca", "", "rule=test"},
     {"kmeans", "kmeans", "", "rule=nonzero"},
     {"dae", "dae", "", "rule=test"},
-    {"rbm", "rbm", "", ""},
+    {"rbm", "rbm", "", "rule=test"},
+    {"fa-laplace", "fa-laplace", "", "rule=test"},
+    {"fa-jeffreys", "fa-jeffreys", "", "rule=test"},
+    {"linca", "linca", "", "rule=test"},
+    {"mca", "mca", "", "rule=test", .parts = true},
+    {"nmf-et", "nmf-et", "", "rule=nonzero", .parts = true},
+    {"ssc", "ssc", "", "rule=test"},
 };
 
 /* As many units as a user would take who expects about so many modules. */
