@@ -362,6 +362,10 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 /* Fits to a source by passes over it. NULL options: the defaults. */
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
+/* The same by all processes at once, each of which reads its own samples (rows.h, rb_share), and
+ * which have agreed that nothing failed before. An error is still to be agreed upon. */
+rb_error rb_preprocess_fit_together(rb_context *ctx, const rb_preprocess_options *options,
+                                    rb_source *source, rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
 /* The bytes that rb_preprocess_fit takes for a while, for medians. */
 int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
@@ -369,6 +373,7 @@ int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_sam
 /* For other data that will be preprocessed in the same way: checksum, moments and number of missing
  * values become theirs, by a pass over them. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
+rb_error rb_preprocess_renew_together(rb_context *ctx, rb_preprocess *p, rb_source *source);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
  * position (counts must agree: those of the input, or those in use). Reports missing and extra

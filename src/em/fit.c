@@ -329,7 +329,8 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_CHECK);
-    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check))
+    bool says = ctx->on_log && rb_rank(ctx) == 0;
+    if (says && ended && !rb_model_check(ctx, model, source, &check))
         rb_model_warn(ctx, model, &check);
     rb_phase_end(ctx, before);
 }
@@ -353,9 +354,30 @@ static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
     return err;
 }
 
-/* Do all have the same data, and compute in the same way? Else what each decides by itself would
- * not be the same. */
-static rb_error check_alike(rb_context *ctx, const rb_run *run) {
+static rb_error add_sample(rb_context *ctx, rb_source *source, int64_t sample, double *sum) {
+    rb_matrix view;
+    uint32_t checksum = 0;
+    rb_error err = rb_source_read(ctx, source, sample, 1, &view);
+    err = err ? err : rb_matrix_checksum(ctx, &view, &checksum);
+    *sum = checksum;
+    return err;
+}
+
+/* Do all have the same data? Each process reads a part of them: the first and the last sample tell
+ * for all of them. */
+static rb_error check_same_data(rb_context *ctx, rb_source *source, rb_error err) {
+    int64_t n = source->n_samples;
+    double sums[3] = {0}, shape[] = {(double)n, (double)source->n_features, source->sparse};
+    if (rb_ranks(ctx) == 1) return err;
+    if (!err && n > 0) err = add_sample(ctx, source, 0, &sums[0]);
+    if (!err && n > 0) err = add_sample(ctx, source, n - 1, &sums[1]);
+    err = rb_comm_agree(ctx, err);
+    err = err ? err : rb_comm_same(ctx, 3, shape, NULL);
+    return err ? err : rb_comm_same(ctx, 2, sums, NULL);
+}
+
+/* Do all compute in the same way? Else what each decides by itself would not be the same. */
+static rb_error check_alike(rb_context *ctx) {
     const char *texts[] = {rb_build_info(ctx, "kernels"), rb_build_info(ctx, "blas"),
                            rb_build_info(ctx, "blas_core")};
     uint32_t sum = 0;
@@ -363,15 +385,11 @@ static rb_error check_alike(rb_context *ctx, const rb_run *run) {
     rb_crc32_prepare(&crc);
     for (int i = 0; i < 3; i++)
         sum = rb_crc32_add(&crc, sum, texts[i], strlen(texts[i]));
-    const double data[] = {run->preprocess->checksum, (double)run->problem.n_samples};
     const double machine = sum;
-    rb_error err = rb_comm_same(ctx, 2, data, NULL);
-    return err ? err
-               : rb_comm_same(
-                     ctx, 1, &machine,
-                     "the processes compute with different kernels or BLAS, and would not give the "
-                     "same; use machines of one kind, or choose the same by RAREBIT_KERNEL and "
-                     "RAREBIT_BLAS_CORE");
+    return rb_comm_same(
+        ctx, 1, &machine,
+        "the processes compute with different kernels or BLAS, and would not give the same; use "
+        "machines of one kind, or choose the same by RAREBIT_KERNEL and RAREBIT_BLAS_CORE");
 }
 
 /* What several processes do not do together. */
@@ -387,7 +405,7 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
         {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
         {0}};
     if (rb_ranks(ctx) == 1) return RB_OK;
-    rb_error err = check_alike(ctx, run);
+    rb_error err = check_alike(ctx);
     err = err ? err : rb_check_conflicts(ctx, conflicts);
     return err ? err : rb_method_check_processes(ctx, p, run->options);
 }
@@ -433,7 +451,8 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
     *taken = rb_preprocess_copy(ctx, start->preprocess);
-    return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
+    rb_error err = rb_comm_agree(ctx, *taken ? RB_OK : RB_ERROR_MEMORY);
+    return err ? err : rb_preprocess_renew_together(ctx, *taken, source);
 }
 
 static rb_preprocess_options wanted_preprocess(const rb_run *run) {
@@ -444,7 +463,7 @@ static rb_preprocess_options wanted_preprocess(const rb_run *run) {
 
 static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
     rb_preprocess_options wanted = wanted_preprocess(run);
-    return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
+    return rb_preprocess_fit_together(ctx, &wanted, run->source, fitted);
 }
 
 rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
@@ -465,7 +484,8 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
     err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);
-    if (!err && restart < 0) err = rb_source_tell_same(ctx, source);
+    if (!err && restart < 0 && rb_rank(ctx) == 0) err = rb_source_tell_same(ctx, source);
+    err = check_same_data(ctx, source, err);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;

@@ -270,7 +270,8 @@ rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_so
     return RB_OK;
 }
 
-/* Where there is no memory for a file it is streamed. */
+/* Where there is no memory for a file it is streamed, and so that each of several processes reads
+ * its own samples alone. */
 static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_source **source) {
     rb_npy_header h;
@@ -279,7 +280,8 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     *source = NULL;
     rb_error err = rb_npy_look(ctx, path, &h);
     if (err) return err;
-    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.item.type))
+    bool small = h.n_samples * h.n_features <= KEPT_BYTES / (int64_t)rb_type_size(h.item.type);
+    if (!small || rb_ranks(ctx) > 1)
         return rb_npy_stream(ctx, path, transposed, source);
     err = read_npy(ctx, path, options, &matrix);
     if (!err && transposed)
