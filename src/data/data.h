@@ -169,11 +169,13 @@ const rb_matrix *rb_source_memory(const rb_source *source);
 
 /* A source without constant samples, and all but the first of equal ones, as `which` asks
  * ("duplicates,constant"), in place of *source; owned: to be freed before that one, NULL: all stay
- * (thin.c). RB_ERROR_DATA: none would be left. */
-rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, rb_source **owned);
+ * (thin.c). RB_ERROR_DATA: none would be left. together: by all processes at once, each of which
+ * reads its own samples, as rb_preprocess_fit_together. */
+rb_error rb_source_thin(rb_context *ctx, const char *which, bool together, rb_source **source,
+                        rb_source **owned);
 /* Warns of equal samples, where there are few enough values to look at them all and samples have
  * many different ones. */
-rb_error rb_source_tell_same(rb_context *ctx, rb_source *source);
+rb_error rb_source_tell_same(rb_context *ctx, rb_source *source, bool together);
 /* The covariates of some samples become those of another source, which has as many. */
 rb_error rb_source_take_covariates(rb_context *ctx, const rb_source *from, const int64_t *samples,
                                    rb_source *to);

@@ -86,13 +86,6 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
     rb_moments_add(ctx, rb_tree_next(&f->tree), rows);
 }
 
-static void add_hashes(int64_t count, void *mine, const void *theirs) {
-    uint64_t *sum = mine;
-    const uint64_t *other = theirs;
-    for (int64_t k = 0; k < count; k++)
-        sum[k] += other[k];
-}
-
 /* What else the pass has found becomes that of all samples. */
 static void join_shares(rb_context *ctx, struct fitting *f) {
     double most[] = {f->not_counts, f->largest};
@@ -101,7 +94,7 @@ static void join_shares(rb_context *ctx, struct fitting *f) {
     f->largest = most[1];
     rb_comm_add(ctx, 1, &f->sum);
     if (f->hashes)
-        rb_comm_combine(ctx, f->hashes, f->p->n_input, sizeof *f->hashes, add_hashes);
+        rb_comm_combine(ctx, f->hashes, f->p->n_input, sizeof *f->hashes, rb_join_hashes);
     if (f->ties.values) rb_comm_add(ctx, f->ties.rows * f->ties.columns, f->ties.values);
 }
 

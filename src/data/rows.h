@@ -143,6 +143,8 @@ int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
 
 /* ---- features that are dropped (drop.c) ---- */
 
+/* Adds hashes of some samples to those of others: an rb_combine_fn. */
+void rb_join_hashes(int64_t count, void *mine, const void *theirs);
 /* Adds rows as a pass collects them, from sample `first` on, to the hashes of features. */
 void rb_hash_features(rb_context *ctx, const rb_matrix *rows, int64_t first, uint64_t *hashes);
 /* Which of the features, of the moments before effects are taken out; hashes NULL: constant ones

@@ -466,11 +466,16 @@ static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess
     return rb_preprocess_fit_together(ctx, &wanted, run->source, fitted);
 }
 
-rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
+static rb_error thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
                      rb_source **owned) {
     char which[64];
     bool there = rb_options_get(options, "drop-samples", which, sizeof which) >= 0;
-    return rb_source_thin(ctx, there ? which : NULL, source, owned);
+    return rb_source_thin(ctx, there ? which : NULL, together, source, owned);
+}
+
+rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
+                     rb_source **owned) {
+    return thin(ctx, options, false, source, owned);
 }
 
 /* restart: the only one that is made; below 0: all. */
@@ -478,14 +483,16 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
                     const rb_model *start, int64_t restart, rb_model **model) {
     rb_run run;
     rb_preprocess *fitted = NULL;
-    rb_source *thin = NULL;
+    rb_source *kept = NULL;
     *model = NULL;
     ctx->agreed = RB_OK;
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
-    err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);
-    if (!err && restart < 0 && rb_rank(ctx) == 0) err = rb_source_tell_same(ctx, source);
     err = check_same_data(ctx, source, err);
+    err = err ? err : thin(ctx, run.chosen, true, &source, &kept);
+    err = rb_comm_agree(ctx, err);
+    if (!err && restart < 0) err = rb_source_tell_same(ctx, source, true);
+    err = rb_comm_agree(ctx, err);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;
@@ -499,7 +506,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     err = rb_comm_agree(ctx, err);
     err = err ? err : fit_source(ctx, &run, model);
     rb_preprocess_free(fitted);
-    rb_source_free(thin);
+    rb_source_free(kept);
     rb_options_free(run.chosen);
     bool stopped = err == RB_ERROR_MEMORY && rb_ranks(ctx) == 1 && rb_asked_to_stop(ctx);
     err = rb_comm_agree(ctx, stopped ? rb_check_stop(ctx) : err);

@@ -155,7 +155,7 @@ rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source 
     *model = NULL;
     rb_error err = check(ctx, &s);
     err = err ? err : rb_fit_thin(ctx, options, &source, &thin);
-    err = err ? err : rb_source_tell_same(ctx, source);
+    err = err ? err : rb_source_tell_same(ctx, source, false);
     s.given = source;
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);
     if (!err) {

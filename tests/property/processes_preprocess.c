@@ -5,7 +5,7 @@
 
 #include "data/data.h"
 
-enum { N = 70000, M = 6, LEVELS = 3, RESULT_VALUES = 1 << 10, FIRST_AND_LAST = 2 };
+enum { N = 70000, M = 6, LEVELS = 3, RESULT_VALUES = 1 << 10 };
 
 struct prepare_case {
     const char *name;
@@ -127,25 +127,34 @@ static rb_preprocess *prepare(rb_context *ctx, const struct task *t, rb_source *
     return p;
 }
 
-/* Of a process that has a share: few samples beyond it. */
-static int prepare_in_process(processes *p, void *user, char *result) {
-    const struct task *t = user;
+static rb_context *begin(processes *p) {
     const rb_comm comm = processes_comm(p);
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    int64_t count = 0;
     alarm(60);
     memset(passed, 0, sizeof passed); /* by the test itself */
     assert_ok(ctx, rb_context_set_threads(ctx, 1 + p->rank % 2));
     assert_ok(ctx, rb_context_set_comm(ctx, &comm));
-    rb_source *source = source_of(ctx, t, &matrix);
-    rb_preprocess *fitted = prepare(ctx, t, source);
-    keep(fitted, (double *)(void *)result);
+    return ctx;
+}
+
+/* A process has its share, and few samples beyond it. */
+static bool read_its_own(const struct task *t, const processes *p) {
+    int64_t groups = t->c->sparse ? 4 : 16, most = (groups + p->ranks - 1) / p->ranks, count = 0;
     for (int64_t i = 0; i < N; i++)
         count += passed[i];
-    int64_t groups = t->c->sparse ? 4 : 16, most = (groups + p->ranks - 1) / p->ranks;
-    bool good = count <= most * (N / groups + 1) + FIRST_AND_LAST && count < N;
+    bool good = count <= most * (N / groups + 1) + 1 && count < N;
     if (!good) fprintf(stderr, "%s: process %d read %d samples\n", t->c->name, p->rank, (int)count);
+    return good;
+}
+
+static int prepare_in_process(processes *p, void *user, char *result) {
+    const struct task *t = user;
+    rb_context *ctx = begin(p);
+    rb_matrix *matrix;
+    rb_source *source = source_of(ctx, t, &matrix);
+    rb_preprocess *fitted = prepare(ctx, t, source);
+    bool good = read_its_own(t, p);
+    keep(fitted, (double *)(void *)result);
     rb_preprocess_free(fitted);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -237,8 +246,49 @@ static void groups_join_to_the_whole(void **state) {
     free((double *)t.values);
 }
 
+/* ---- samples that are left out ---- */
+
+static int thin_in_process(processes *p, void *user, char *result) {
+    const struct task *t = user;
+    rb_context *ctx = begin(p);
+    rb_matrix *matrix;
+    rb_source *source = source_of(ctx, t, &matrix), *thin = source, *owned;
+    assert_ok(ctx, rb_source_thin(ctx, "duplicates,constant", true, &thin, &owned));
+    bool good = p->ranks == 1 || read_its_own(t, p);
+    assert_ok(ctx, rb_source_checksum(ctx, thin, (uint32_t *)(void *)result));
+    ((uint32_t *)(void *)result)[1] = (uint32_t)rb_source_samples(thin);
+    rb_source_free(owned);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    return !good;
+}
+
+static void processes_leave_out_the_same(void **state) {
+    (void)state;
+    static const struct prepare_case c = {.name = "thin"};
+    enum { BYTES = 2 * sizeof(uint32_t) };
+    double *values = values_of(&c);
+    struct task t = {&c, values};
+    memcpy(values + 60000 * M, values + 3 * M, M * sizeof *values);
+    memset(values + 40000 * M, 0, M * sizeof *values);
+    char *one = processes_run(1, thin_in_process, &t, BYTES);
+    assert_non_null(one);
+    assert_int_equal(((uint32_t *)(void *)one)[1], N - 2);
+    for (int ranks = 2; ranks < 5; ranks++) {
+        char *many = processes_run(ranks, thin_in_process, &t, BYTES);
+        assert_non_null(many);
+        for (int r = 0; r < ranks; r++)
+            assert_memory_equal(many + r * BYTES, one, BYTES);
+        munmap(many, (size_t)ranks * BYTES);
+    }
+    munmap(one, BYTES);
+    free(values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(processes_prepare_as_one),
+                                       cmocka_unit_test(processes_leave_out_the_same),
                                        cmocka_unit_test(groups_join_to_the_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
