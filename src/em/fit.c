@@ -218,7 +218,7 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
 }
 
 /* What else last digits depend on. */
-static rb_error record_machine(rb_context *ctx, const rb_run *run, rb_model *model) {
+static rb_error record_machine(rb_context *ctx, rb_model *model) {
     const rb_device *device = ctx->device;
     static const char *const parts[][2] = {
         {"kernels", "kernels"}, {"blas", "blas"}, {"blas_kernels", "blas_core"}};
@@ -226,8 +226,6 @@ static rb_error record_machine(rb_context *ctx, const rb_run *run, rb_model *mod
     for (int i = 0; !err && i < 3; i++)
         err = rb_model_set_attribute(ctx, model, parts[i][0], rb_build_info(ctx, parts[i][1]));
     if (!err && device) err = rb_model_set_attribute(ctx, model, "device", device->name);
-    if (!err && run->shuffled && rb_ranks(ctx) > 1)
-        err = record_number(ctx, model, "processes", rb_ranks(ctx), false);
     return err;
 }
 
@@ -251,6 +249,8 @@ static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
     err = err ? err
               : rb_model_set_attribute(ctx, model, "data_type",
                                        rb_store_precisions[run->source->type]);
+    if (!err && run->shuffled && rb_ranks(ctx) > 1) /* each draws batches of its own */
+        err = record_number(ctx, model, "processes", rb_ranks(ctx), false);
     err = err ? err : record_number(ctx, model, "best_restart", problem->restart, false);
     return err ? err : rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
 }
@@ -436,7 +436,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);
     }
-    err = err ? err : record_machine(ctx, run, *model);
+    err = err ? err : record_machine(ctx, *model);
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);

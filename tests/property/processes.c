@@ -539,9 +539,71 @@ static void batches_are_of_all(void **state) {
     free((double *)t.values);
 }
 
+/* Of one group all samples are the first process's: the others wait, and nothing changes. */
+static void a_process_without_samples_takes_no_batch(void **state) {
+    (void)state;
+    static const struct fit_case c = {
+        .name = "batches of one group",
+        .method = "rfn",
+        .n = 500,
+        .m = 8,
+        .options = {{"batch-size", "100"}, {"estep", "newton"}, {"iterations", "6"}}};
+    struct task t = {.c = &c, .values = fixture_values(c.n, c.m, 3, 7)};
+    char *one = processes_run(1, fit_a_part, &t, RESULT_VALUES * sizeof(double));
+    assert_non_null(one);
+    for (int ranks = 2; ranks <= 3; ranks++) {
+        char *many = processes_run(ranks, fit_a_part, &t, RESULT_VALUES * sizeof(double));
+        assert_non_null(many);
+        compare(&c, ranks, (double *)(void *)one, (double *)(void *)many);
+        munmap(many, (size_t)ranks * RESULT_VALUES * sizeof(double));
+    }
+    munmap(one, RESULT_VALUES * sizeof(double));
+    free((double *)t.values);
+}
+
+/* What the model says of the processes. */
+static int fit_batches(processes *p, void *user, char *result) {
+    rb_context *ctx = context_of(p);
+    rb_model *model = NULL;
+    alarm(60);
+    rb_io_use(ctx);
+    assert_ok(ctx, fit(ctx, user, &model, NULL));
+    const char *said = rb_model_attribute(model, "processes");
+    snprintf(result, MESSAGE, "%s", said ? said : "");
+    rb_model_free(model);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static void the_model_names_all_processes(void **state) {
+    (void)state;
+    static const struct {
+        int ranks;
+        const char *said;
+    } turns[] = {{2, "2"}, {4, "2,4"}, {2, "2,4"}, {1, "2,4,1"}};
+    static const struct fit_case c = {
+        .name = "batches", .method = "rfn", .n = 33000, .m = 8, .options = {{"batch-size", "9000"}}};
+    struct task t = {.c = &c,
+                     .values = fixture_values(c.n, c.m, 3, 7),
+                     .until = 20,
+                     .checkpoint = "batches.checkpoint",
+                     .stops = true};
+    unlink(t.checkpoint);
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        char *said = processes_run(turns[i].ranks, fit_batches, &t, MESSAGE);
+        assert_non_null(said);
+        assert_string_equal(said, turns[i].said);
+        munmap(said, (size_t)turns[i].ranks * MESSAGE);
+    }
+    unlink(t.checkpoint);
+    free((double *)t.values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(processes_give_the_bits_of_one),
                                        cmocka_unit_test(batches_are_of_all),
+                                       cmocka_unit_test(a_process_without_samples_takes_no_batch),
+                                       cmocka_unit_test(the_model_names_all_processes),
                                        cmocka_unit_test(one_that_fails_ends_all),
                                        cmocka_unit_test(one_that_is_gone_is_missed),
                                        cmocka_unit_test(other_data_are_refused),
