@@ -32,7 +32,7 @@ struct walk {
     const rb_context *ctx;
     const rb_pass *pass;
     const rb_matrix *view;
-    int64_t begin;         /* the stretch: row of the view */
+    int64_t begin;  /* the stretch: row of the view */
     rb_matrix rows; /* the same as float64, transformed */
     rb_buffer values;
     int64_t piece_rows;
@@ -263,8 +263,8 @@ static rb_error walk_share(rb_context *ctx, struct walk *w) {
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
     struct walk w = {.ctx = ctx, .pass = pass};
     rb_crc32_prepare(&w.crc);
-    rb_error err = pass->share ? walk_share(ctx, &w)
-                               : walk_samples(ctx, &w, 0, pass->source->n_samples);
+    rb_error err =
+        pass->share ? walk_share(ctx, &w) : walk_samples(ctx, &w, 0, pass->source->n_samples);
     rb_free(w.values.data);
     return err;
 }

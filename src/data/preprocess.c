@@ -207,8 +207,8 @@ static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
         int64_t k = p->selected ? p->selected[j] : j;
         p->scale[j] = chosen_scale(f, k);
         if (p->options.centre != RB_CENTRE_NONE) {
-            p->centre[j] = p->options.centre == RB_CENTRE_MEDIAN ? f->quantiles[k].median
-                                                                 : f->moments[k].mean;
+            p->centre[j] =
+                p->options.centre == RB_CENTRE_MEDIAN ? f->quantiles[k].median : f->moments[k].mean;
         }
         if (p->fill) p->fill[j] = f->quantiles[k].fill;
     }

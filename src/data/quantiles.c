@@ -206,8 +206,7 @@ static rb_error find_some(struct gathering *g, const rb_pass *pass) {
     if (pass->source->sparse) memset(g->columns, 0, (size_t)(g->width * g->n) * sizeof *g->columns);
     rb_error err = rb_pass_run(ctx, pass);
     /* Medians of all samples take their time. */
-    err = err ? err
-              : rb_parallel_or_stop(ctx, g->width, together ? settle : take_quantiles, g);
+    err = err ? err : rb_parallel_or_stop(ctx, g->width, together ? settle : take_quantiles, g);
     err = rb_share_agree(ctx, g->share, err);
     if (!err && together) take_quantiles_of_all(g);
     return err;

@@ -129,8 +129,8 @@ rb_error rb_regress_fit_begin(rb_context *ctx, rb_regress *regress, rb_source *s
                               const rb_share *share, const rb_preprocess_options *options,
                               rb_regress_fit *fit) {
     int64_t q = regress->n_columns, m = source->n_features;
-    *fit = (rb_regress_fit){
-        .regress = regress, .options = options, .source = source, .share = share};
+    *fit =
+        (rb_regress_fit){.regress = regress, .options = options, .source = source, .share = share};
     rb_scratch *arrays = &fit->arrays;
     arrays->ctx = ctx;
     rb_tree_begin(&fit->tree, ctx, q * m);

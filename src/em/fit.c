@@ -367,7 +367,7 @@ static rb_error add_sample(rb_context *ctx, rb_source *source, int64_t sample, d
  * for all of them. */
 static rb_error check_same_data(rb_context *ctx, rb_source *source, rb_error err) {
     int64_t n = source->n_samples;
-    double sums[3] = {0}, shape[] = {(double)n, (double)source->n_features, source->sparse};
+    double sums[2] = {0}, shape[] = {(double)n, (double)source->n_features, source->sparse};
     if (rb_ranks(ctx) == 1) return err;
     if (!err && n > 0) err = add_sample(ctx, source, 0, &sums[0]);
     if (!err && n > 0) err = add_sample(ctx, source, n - 1, &sums[1]);

@@ -281,8 +281,7 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     rb_error err = rb_npy_look(ctx, path, &h);
     if (err) return err;
     bool small = h.n_samples * h.n_features <= KEPT_BYTES / (int64_t)rb_type_size(h.item.type);
-    if (!small || rb_ranks(ctx) > 1)
-        return rb_npy_stream(ctx, path, transposed, source);
+    if (!small || rb_ranks(ctx) > 1) return rb_npy_stream(ctx, path, transposed, source);
     err = read_npy(ctx, path, options, &matrix);
     if (!err && transposed)
         err = rb_matrix_transpose(ctx, &matrix); /* strides are swapped: nothing fails */

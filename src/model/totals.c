@@ -62,8 +62,9 @@ static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, i
 
 rb_error rb_feed_add(rb_context *ctx, const rb_adding *a, bool alone) {
     int64_t count = count_values(a->totals), n = rb_feed_samples(a->feed);
-    int64_t groups =
-        count > MOST_VALUES ? 1 : rb_tree_groups(n, block_samples_of(a), rb_tree_fewest(false), count);
+    int64_t groups = count > MOST_VALUES
+                         ? 1
+                         : rb_tree_groups(n, block_samples_of(a), rb_tree_fewest(false), count);
     int64_t rank = alone ? 0 : rb_rank(ctx), ranks = alone ? 1 : rb_ranks(ctx);
     rb_tree tree = {0};
     rb_error err = RB_OK;

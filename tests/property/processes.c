@@ -328,8 +328,8 @@ static const struct fit_case prepared = {
     .method = "rfn",
     .n = 33000,
     .m = 6,
-    .options =
-        {{"iterations", "1"}, {"scale", "iqr"}, {"drop", "constant"}, {"drop-samples", "constant"}}};
+    .options = {
+        {"iterations", "1"}, {"scale", "iqr"}, {"drop", "constant"}, {"drop-samples", "constant"}}};
 
 /* The message of a process, or "" after a fit that went well. */
 static int tell(rb_context *ctx, const struct task *t, char *result) {
@@ -581,8 +581,11 @@ static void the_model_names_all_processes(void **state) {
         int ranks;
         const char *said;
     } turns[] = {{2, "2"}, {4, "2,4"}, {2, "2,4"}, {1, "2,4,1"}};
-    static const struct fit_case c = {
-        .name = "batches", .method = "rfn", .n = 33000, .m = 8, .options = {{"batch-size", "9000"}}};
+    static const struct fit_case c = {.name = "batches",
+                                      .method = "rfn",
+                                      .n = 33000,
+                                      .m = 8,
+                                      .options = {{"batch-size", "9000"}}};
     struct task t = {.c = &c,
                      .values = fixture_values(c.n, c.m, 3, 7),
                      .until = 20,
