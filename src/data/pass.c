@@ -31,7 +31,7 @@ struct piece {
 struct walk {
     const rb_context *ctx;
     const rb_pass *pass;
-    const rb_matrix *view;
+    rb_matrix view;
     int64_t begin;  /* the stretch: row of the view */
     rb_matrix rows; /* the same as float64, transformed */
     rb_buffer values;
@@ -101,7 +101,7 @@ static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece 
     const rb_pass *pass = w->pass;
     for (int64_t i = begin; i < end; i++) {
         rb_row row = rb_row_of(&w->rows, i);
-        rb_row_get(w->view, w->begin + i, &row);
+        rb_row_get(&w->view, w->begin + i, &row);
     }
     if (pass->checksum) add_checksum(w, begin, end, piece);
     for (int64_t i = begin; pass->options && i < end; i++) {
@@ -148,7 +148,7 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
     for (int64_t k = 0; k < pieces; k++) {
         const struct piece *piece = &w->pieces[k];
         if (piece->bad_row >= 0) {
-            double value = rb_matrix_at(w->view, w->begin + piece->bad_row, piece->bad_entry);
+            double value = rb_matrix_at(&w->view, w->begin + piece->bad_row, piece->bad_entry);
             return rb_fail_value(ctx, pass->options, pass->source, first + piece->bad_row,
                                  piece->bad_entry, value, false);
         }
@@ -161,7 +161,7 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
 
 /* A view whose first sample is `first`, stretch by stretch. */
 static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
-    const rb_matrix *view = w->view;
+    const rb_matrix *view = &w->view;
     rb_error err = RB_OK;
     for (w->begin = 0; !err && w->begin < view->n_samples; w->begin += w->rows.n_samples) {
         w->rows = rb_matrix_part(view, w->begin, stretch_rows(view, w->begin));
@@ -181,11 +181,9 @@ static rb_error walk_samples(rb_context *ctx, struct walk *w, int64_t first, int
     rb_source *source = w->pass->source;
     int64_t size = BLOCK_CELLS / (source->n_features + 1);
     size = size < MIN_ROWS ? MIN_ROWS : size;
-    rb_matrix view;
     rb_error err = RB_OK;
-    w->view = &view;
     for (; !err && first < end; first += size) {
-        err = rb_source_read(ctx, source, first, rb_smaller(end - first, size), &view);
+        err = rb_source_read(ctx, source, first, rb_smaller(end - first, size), &w->view);
         err = err ? err : walk_view(ctx, w, first);
     }
     return err;

@@ -21,7 +21,7 @@ typedef struct study {
 
 /* ---- a job ---- */
 
-/* The data in memory, with the file that messages name and the covariates that are bound to them. */
+/* The data in memory, with the covariates that are bound to them and the name of their file. */
 static rb_error open_matrix(rb_context *ctx, const study *s, rb_source **source) {
     rb_error err = rb_source_from_matrix(ctx, s->matrix, source);
     if (err) return err;
