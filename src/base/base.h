@@ -175,6 +175,7 @@ int rb_ranks_here(const rb_context *ctx); /* that share this machine, this one a
  * those here, in a way that gives both the same. Nothing happens where there is one process. */
 typedef void (*rb_combine_fn)(int64_t count, void *mine, const void *theirs);
 void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, rb_combine_fn fn);
+void rb_add_all(int64_t count, void *mine, const void *theirs); /* float64 */
 void rb_comm_add(rb_context *ctx, int64_t count, double *values);
 void rb_comm_max(rb_context *ctx, int64_t count, double *values);
 void rb_comm_count(rb_context *ctx, int64_t count, int64_t *values); /* added */
@@ -277,6 +278,8 @@ void rb_sort_integers(int64_t *values, int64_t count);
 double rb_quantile_of(const double *sorted, int64_t count, double share);
 /* The same of numbers in any order, which it changes; in time that grows with their count alone. */
 double rb_quantile_in(double *values, int64_t count, double share);
+/* The numbers of float64 in their order, counted from the middle: 0 is 0. */
+double rb_numbered(int64_t number);
 
 /* ---- text; always with a decimal point, whatever the locale ---- */
 
@@ -445,22 +448,36 @@ enum { RB_TREE_DEPTH_MAX = 6 };
 typedef struct rb_tree {
     rb_context *ctx;
     int64_t count;
-    double *stack[RB_TREE_DEPTH_MAX + 1];
+    size_t size;      /* of a value */
+    rb_combine_fn fn; /* adds them */
+    void *stack[RB_TREE_DEPTH_MAX + 1];
     int rank[RB_TREE_DEPTH_MAX + 1], waiting;
 } rb_tree;
+
+/* Samples of a group at least: bringing groups together costs about as much as 75 samples of dense
+ * data, and should stay below 3 % of them; a sample of sparse data costs less. */
+static inline int64_t rb_tree_fewest(bool sparse) {
+    return sparse ? 1 << 14 : 1 << 12;
+}
+/* The group that a process begins with, of so many processes. */
+static inline int64_t rb_group_of(int64_t groups, int64_t rank, int64_t ranks) {
+    return (rank * groups + ranks - 1) / ranks;
+}
 
 /* Groups of whole blocks for so many samples, 2^d: of at least `fewest` samples, at most 8 where
  * the stack of that many values would be large. */
 int64_t rb_tree_groups(int64_t samples, int64_t block_samples, int64_t fewest, int64_t values);
 /* Before the groups of a pass; memory is kept from one to the next of the same count. */
 void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count);
+/* The same of other values than float64, which fn adds; those of no sample are zeros. */
+void rb_tree_begin_of(rb_tree *tree, rb_context *ctx, int64_t count, size_t size, rb_combine_fn fn);
 /* Where the sums of the next group go, NULL: out of memory; and once they are there. */
-double *rb_tree_next(rb_tree *tree);
+void *rb_tree_next(rb_tree *tree);
 void rb_tree_join(rb_tree *tree);
 /* After the last group here: RB_ERROR_MEMORY; and once that is RB_OK for all processes, the sums
  * over all groups, valid until the next pass. */
 rb_error rb_tree_close(rb_tree *tree);
-double *rb_tree_end(rb_tree *tree);
+void *rb_tree_end(rb_tree *tree);
 void rb_tree_free(rb_tree *tree);
 /* `count` such sums at once: parts has `groups` values for each, of this process's groups. */
 void rb_add_groups(rb_context *ctx, int64_t count, int64_t groups, const double *parts,

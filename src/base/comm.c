@@ -103,7 +103,7 @@ void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes) {
     }
 }
 
-static void add_all(int64_t count, void *mine, const void *theirs) {
+void rb_add_all(int64_t count, void *mine, const void *theirs) {
     double *sum = mine;
     const double *other = theirs;
     for (int64_t i = 0; i < count; i++)
@@ -125,7 +125,7 @@ static void add_counts(int64_t count, void *mine, const void *theirs) {
 }
 
 void rb_comm_add(rb_context *ctx, int64_t count, double *values) {
-    rb_comm_combine(ctx, values, count, sizeof *values, add_all);
+    rb_comm_combine(ctx, values, count, sizeof *values, rb_add_all);
 }
 
 void rb_comm_max(rb_context *ctx, int64_t count, double *values) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_numbers(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -80,6 +81,13 @@ double rb_quantile_in(double *values, int64_t count, double share) {
     for (int64_t i = below + 1; i < count && part > 0; i++)
         next = fmin(next, values[i]);
     return part > 0 ? values[below] + part * (next - values[below]) : values[below];
+}
+
+double rb_numbered(int64_t number) {
+    uint64_t bits = number < 0 ? (uint64_t)(-number) | (uint64_t)1 << 63 : (uint64_t)number;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 static int compare_integers(const void *a, const void *b) {

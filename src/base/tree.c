@@ -21,42 +21,54 @@ int64_t rb_tree_groups(int64_t samples, int64_t block_samples, int64_t fewest, i
     return groups;
 }
 
-void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count) {
-    if (tree->count != count) rb_tree_free(tree);
+void rb_tree_begin_of(rb_tree *tree, rb_context *ctx, int64_t count, size_t size,
+                      rb_combine_fn fn) {
+    if (tree->count != count || tree->size != size) rb_tree_free(tree);
     tree->ctx = ctx;
     tree->count = count;
+    tree->size = size;
+    tree->fn = fn;
     tree->waiting = 0;
 }
 
-double *rb_tree_next(rb_tree *tree) {
-    double **values = &tree->stack[tree->waiting];
-    if (!*values) *values = rb_alloc(tree->ctx, tree->count, sizeof **values);
+void rb_tree_begin(rb_tree *tree, rb_context *ctx, int64_t count) {
+    rb_tree_begin_of(tree, ctx, count, sizeof(double), rb_add_all);
+}
+
+void *rb_tree_next(rb_tree *tree) {
+    void **values = &tree->stack[tree->waiting];
+    if (!*values) *values = rb_alloc(tree->ctx, tree->count, tree->size);
     return *values;
 }
 
 struct adding {
-    double *to;
-    const double *values;
-    int64_t count;
+    char *to;
+    const char *values;
+    int64_t count, size;
+    rb_combine_fn fn;
 };
 
 static void add_some(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct adding *a = arg;
-    int64_t first = task * TASK_VALUES, end = first + rb_smaller(a->count - first, TASK_VALUES);
-    for (int64_t i = first; i < end; i++)
-        a->to[i] += a->values[i];
+    int64_t first = task * TASK_VALUES, skip = first * a->size;
+    a->fn(rb_smaller(a->count - first, TASK_VALUES), a->to + skip, a->values + skip);
+}
+
+static void add_on_all_threads(rb_context *ctx, struct adding a) {
+    rb_parallel(ctx, (a.count + TASK_VALUES - 1) / TASK_VALUES, add_some, &a);
 }
 
 void rb_add_values(rb_context *ctx, int64_t count, double *to, const double *values) {
-    rb_parallel(ctx, (count + TASK_VALUES - 1) / TASK_VALUES, add_some,
-                &(struct adding){to, values, count});
+    add_on_all_threads(ctx, (struct adding){(char *)to, (const char *)values, count,
+                                            (int64_t)sizeof *values, rb_add_all});
 }
 
 static void join_last(rb_tree *tree) {
     tree->waiting--;
-    rb_add_values(tree->ctx, tree->count, tree->stack[tree->waiting - 1],
-                  tree->stack[tree->waiting]);
+    add_on_all_threads(tree->ctx,
+                       (struct adding){tree->stack[tree->waiting - 1], tree->stack[tree->waiting],
+                                       tree->count, (int64_t)tree->size, tree->fn});
 }
 
 void rb_tree_join(rb_tree *tree) {
@@ -70,15 +82,15 @@ void rb_tree_join(rb_tree *tree) {
 rb_error rb_tree_close(rb_tree *tree) {
     if (tree->waiting == 0) { /* a process without samples */
         if (!rb_tree_next(tree)) return RB_ERROR_MEMORY;
-        memset(tree->stack[0], 0, (size_t)tree->count * sizeof(double));
+        memset(tree->stack[0], 0, (size_t)tree->count * tree->size);
     }
     while (tree->waiting > 1) /* where their number is no power of two */
         join_last(tree);
     return RB_OK;
 }
 
-double *rb_tree_end(rb_tree *tree) {
-    rb_comm_add(tree->ctx, tree->count, tree->stack[0]);
+void *rb_tree_end(rb_tree *tree) {
+    rb_comm_combine(tree->ctx, tree->stack[0], tree->count, tree->size, tree->fn);
     return tree->stack[0];
 }
 

@@ -169,11 +169,13 @@ const rb_matrix *rb_source_memory(const rb_source *source);
 
 /* A source without constant samples, and all but the first of equal ones, as `which` asks
  * ("duplicates,constant"), in place of *source; owned: to be freed before that one, NULL: all stay
- * (thin.c). RB_ERROR_DATA: none would be left. */
-rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, rb_source **owned);
+ * (thin.c). RB_ERROR_DATA: none would be left. together: by all processes at once, each of which
+ * reads its own samples, as rb_preprocess_fit_together. */
+rb_error rb_source_thin(rb_context *ctx, const char *which, bool together, rb_source **source,
+                        rb_source **owned);
 /* Warns of equal samples, where there are few enough values to look at them all and samples have
  * many different ones. */
-rb_error rb_source_tell_same(rb_context *ctx, rb_source *source);
+rb_error rb_source_tell_same(rb_context *ctx, rb_source *source, bool together);
 /* The covariates of some samples become those of another source, which has as many. */
 rb_error rb_source_take_covariates(rb_context *ctx, const rb_source *from, const int64_t *samples,
                                    rb_source *to);
@@ -362,6 +364,10 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 /* Fits to a source by passes over it. NULL options: the defaults. */
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
+/* The same by all processes at once, each of which reads its own samples (rows.h, rb_share), and
+ * which have agreed that nothing failed before. An error is still to be agreed upon. */
+rb_error rb_preprocess_fit_together(rb_context *ctx, const rb_preprocess_options *options,
+                                    rb_source *source, rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
 /* The bytes that rb_preprocess_fit takes for a while, for medians. */
 int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
@@ -369,6 +375,7 @@ int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_sam
 /* For other data that will be preprocessed in the same way: checksum, moments and number of missing
  * values become theirs, by a pass over them. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
+rb_error rb_preprocess_renew_together(rb_context *ctx, rb_preprocess *p, rb_source *source);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
  * position (counts must agree: those of the input, or those in use). Reports missing and extra

@@ -19,6 +19,13 @@ uint64_t rb_hash_value(int64_t place, double value) {
     return z ^ (z >> 31);
 }
 
+void rb_join_hashes(int64_t count, void *mine, const void *theirs) {
+    uint64_t *sum = mine;
+    const uint64_t *other = theirs;
+    for (int64_t k = 0; k < count; k++)
+        sum[k] += other[k];
+}
+
 /* ---- the same values ---- */
 
 typedef struct hashed {

@@ -2,7 +2,8 @@
  *
  * Features are shared out among the threads; each walks the samples in order, so that the sums do
  * not depend on how. Of dense samples they are joined stretch by stretch (Chan, Golub, LeVeque
- * 1983), of sparse ones value by value (Welford 1962). */
+ * 1983), of sparse ones value by value (Welford 1962); groups of samples in a tree, by Chan's
+ * formula. */
 #include "rows.h"
 
 #include <math.h>
@@ -98,6 +99,31 @@ void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows)
         rb_parallel(ctx, threads, add_sparse, &t);
     else
         rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
+}
+
+/* Of two groups of samples, in either order the same: on top of the larger one, else of that with
+ * the smaller mean. Where all values are equal nothing is lost. */
+static void join_groups(int64_t count, void *mine, const void *theirs) {
+    rb_moments *all = mine;
+    const rb_moments *others = theirs;
+    for (int64_t k = 0; k < count; k++) {
+        rb_moments a = all[k], b = others[k];
+        bool turned = b.count > a.count || (b.count == a.count && b.mean < a.mean);
+        rb_moments base = turned ? b : a, more = turned ? a : b;
+        rb_moments_join(&base, more.count, more.mean, more.squares);
+        base.missing += more.missing;
+        all[k] = base;
+    }
+}
+
+void rb_moments_begin(rb_context *ctx, rb_tree *tree, int64_t n_features) {
+    rb_tree_begin_of(tree, ctx, n_features, sizeof(rb_moments), join_groups);
+}
+
+rb_moments *rb_moments_take(rb_tree *tree) {
+    rb_moments *moments = tree->stack[0];
+    tree->stack[0] = NULL;
+    return moments;
 }
 
 int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples) {

@@ -1,5 +1,8 @@
 /* Passes over the samples of a source as they stand, on all threads, and their checksum.
  *
+ * A pass that has a share goes over the groups of samples of this process, whose sums are added in
+ * a tree (src/base/tree.c): each process reads its own samples, and all get the sums.
+ *
  * A pass walks over stretches of samples that are small enough for the cache. Of a stretch each
  * thread makes pieces: values as float64, their CRC-32, checked and transformed if the pass asks
  * for it. The pieces' checksums are joined in order, and what the pass collects of the stretch
@@ -8,6 +11,7 @@
 #include "rows.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     BLOCK_CELLS = 1 << 21,
@@ -27,13 +31,14 @@ struct piece {
 struct walk {
     const rb_context *ctx;
     const rb_pass *pass;
-    const rb_matrix *view;
+    rb_matrix view;
     int64_t begin;  /* the stretch: row of the view */
     rb_matrix rows; /* the same as float64, transformed */
     rb_buffer values;
     int64_t piece_rows;
     struct piece pieces[PIECES];
     rb_crc32 crc;
+    int64_t bytes; /* of the checksum so far */
 };
 
 /* ---- a piece ---- */
@@ -96,7 +101,7 @@ static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece 
     const rb_pass *pass = w->pass;
     for (int64_t i = begin; i < end; i++) {
         rb_row row = rb_row_of(&w->rows, i);
-        rb_row_get(w->view, w->begin + i, &row);
+        rb_row_get(&w->view, w->begin + i, &row);
     }
     if (pass->checksum) add_checksum(w, begin, end, piece);
     for (int64_t i = begin; pass->options && i < end; i++) {
@@ -143,19 +148,20 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
     for (int64_t k = 0; k < pieces; k++) {
         const struct piece *piece = &w->pieces[k];
         if (piece->bad_row >= 0) {
-            double value = rb_matrix_at(w->view, w->begin + piece->bad_row, piece->bad_entry);
+            double value = rb_matrix_at(&w->view, w->begin + piece->bad_row, piece->bad_entry);
             return rb_fail_value(ctx, pass->options, pass->source, first + piece->bad_row,
                                  piece->bad_entry, value, false);
         }
         if (pass->checksum)
             *pass->checksum = rb_crc32_join(*pass->checksum, piece->checksum, piece->bytes);
+        w->bytes += piece->bytes;
     }
     return RB_OK;
 }
 
 /* A view whose first sample is `first`, stretch by stretch. */
 static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
-    const rb_matrix *view = w->view;
+    const rb_matrix *view = &w->view;
     rb_error err = RB_OK;
     for (w->begin = 0; !err && w->begin < view->n_samples; w->begin += w->rows.n_samples) {
         w->rows = rb_matrix_part(view, w->begin, stretch_rows(view, w->begin));
@@ -171,18 +177,92 @@ static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
     return err;
 }
 
-rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
-    rb_source *source = pass->source;
-    int64_t n = source->n_samples, size = BLOCK_CELLS / (source->n_features + 1);
+static rb_error walk_samples(rb_context *ctx, struct walk *w, int64_t first, int64_t end) {
+    rb_source *source = w->pass->source;
+    int64_t size = BLOCK_CELLS / (source->n_features + 1);
     size = size < MIN_ROWS ? MIN_ROWS : size;
-    rb_matrix view;
-    struct walk w = {.ctx = ctx, .pass = pass, .view = &view};
-    rb_crc32_prepare(&w.crc);
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        err = rb_source_read(ctx, source, first, rb_smaller(n - first, size), &view);
-        err = err ? err : walk_view(ctx, &w, first);
+    for (; !err && first < end; first += size) {
+        err = rb_source_read(ctx, source, first, rb_smaller(end - first, size), &w->view);
+        err = err ? err : walk_view(ctx, w, first);
     }
+    return err;
+}
+
+/* ---- shares of several processes ---- */
+
+rb_share rb_share_of(const rb_context *ctx, const rb_source *source, bool together) {
+    int64_t n = source->n_samples, values = 4 * source->n_features;
+    int64_t groups = rb_tree_groups(n, 1, rb_tree_fewest(source->sparse), values);
+    int64_t rank = together ? rb_rank(ctx) : 0, ranks = together ? rb_ranks(ctx) : 1;
+    rb_share s = {.n_samples = n,
+                  .groups = groups,
+                  .first = rb_group_of(groups, rank, ranks),
+                  .end = rb_group_of(groups, rank + 1, ranks),
+                  .together = together && ranks > 1};
+    for (int64_t r = 0; r < ranks; r++) {
+        int64_t samples = rb_share_sample(&s, rb_group_of(groups, r + 1, ranks)) -
+                          rb_share_sample(&s, rb_group_of(groups, r, ranks));
+        s.most = samples > s.most ? samples : s.most;
+    }
+    return s;
+}
+
+rb_error rb_share_agree(rb_context *ctx, const rb_share *share, rb_error err) {
+    return share->together ? rb_comm_agree(ctx, err) : err;
+}
+
+static rb_error walk_group(rb_context *ctx, struct walk *w, int64_t group) {
+    const rb_pass *pass = w->pass;
+    rb_error err = RB_OK;
+    for (int t = 0; !err && t < PASS_TREES && pass->trees[t]; t++) {
+        rb_tree *tree = pass->trees[t];
+        void *sums = rb_tree_next(tree);
+        if (sums) memset(sums, 0, (size_t)tree->count * tree->size);
+        err = sums ? RB_OK : RB_ERROR_MEMORY;
+    }
+    if (!err)
+        err = walk_samples(ctx, w, rb_share_sample(pass->share, group),
+                           rb_share_sample(pass->share, group + 1));
+    for (int t = 0; !err && t < PASS_TREES && pass->trees[t]; t++)
+        rb_tree_join(pass->trees[t]);
+    return err;
+}
+
+/* Of the samples of all processes; memory: two numbers for each of them. */
+static void join_checksums(rb_context *ctx, uint32_t *checksum, int64_t bytes, int64_t *memory) {
+    int ranks = rb_ranks(ctx);
+    memory[2 * rb_rank(ctx)] = *checksum;
+    memory[2 * rb_rank(ctx) + 1] = bytes;
+    rb_comm_count(ctx, 2 * ranks, memory);
+    *checksum = 0;
+    for (int r = 0; r < ranks; r++)
+        *checksum = rb_crc32_join(*checksum, (uint32_t)memory[2 * r], memory[2 * r + 1]);
+}
+
+static rb_error walk_share(rb_context *ctx, struct walk *w) {
+    const rb_pass *pass = w->pass;
+    const rb_share *share = pass->share;
+    int64_t *memory = rb_alloc_zero(ctx, 2 * rb_ranks(ctx), sizeof *memory);
+    rb_error err = memory ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t g = share->first; !err && g < share->end; g++)
+        err = walk_group(ctx, w, g);
+    for (int t = 0; !err && t < PASS_TREES && pass->trees[t]; t++)
+        err = rb_tree_close(pass->trees[t]);
+    err = rb_share_agree(ctx, share, err);
+    for (int t = 0; !err && share->together && t < PASS_TREES && pass->trees[t]; t++)
+        rb_tree_end(pass->trees[t]);
+    if (!err && share->together && pass->checksum)
+        join_checksums(ctx, pass->checksum, w->bytes, memory);
+    rb_free(memory);
+    return err;
+}
+
+rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
+    struct walk w = {.ctx = ctx, .pass = pass};
+    rb_crc32_prepare(&w.crc);
+    rb_error err =
+        pass->share ? walk_share(ctx, &w) : walk_samples(ctx, &w, 0, pass->source->n_samples);
     rb_free(w.values.data);
     return err;
 }
@@ -208,19 +288,25 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     (void)first;
-    rb_moments_add(ctx, user, rows);
+    rb_moments_add(ctx, rb_tree_next(user), rows);
 }
 
-rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
+static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together) {
     uint32_t checksum = 0;
-    rb_moments *moments = rb_alloc_zero(ctx, source->n_features, sizeof *moments);
+    rb_tree tree = {0};
+    const rb_share share = rb_share_of(ctx, source, together);
     rb_pass pass = {.source = source,
                     .options = &p->options,
                     .any = true, /* features that are not in use may be anything */
+                    .share = &share,
+                    .trees = {&tree},
                     .checksum = &checksum,
                     .collect = add_rows,
-                    .user = moments};
-    rb_error err = moments ? rb_pass_run(ctx, &pass) : RB_ERROR_MEMORY;
+                    .user = &tree};
+    rb_moments_begin(ctx, &tree, source->n_features);
+    rb_error err = rb_pass_run(ctx, &pass);
+    rb_moments *moments = rb_moments_take(&tree);
+    rb_tree_free(&tree);
     if (err) {
         rb_free(moments);
         return err;
@@ -231,4 +317,12 @@ rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *sourc
     p->moments = p->regress ? NULL : moments; /* of what is left the blocks tell */
     if (p->regress) rb_free(moments);
     return RB_OK;
+}
+
+rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
+    return renew(ctx, p, source, false);
+}
+
+rb_error rb_preprocess_renew_together(rb_context *ctx, rb_preprocess *p, rb_source *source) {
+    return renew(ctx, p, source, true);
 }

@@ -7,18 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
-
-struct feature {
-    rb_moments moments; /* those that are filled among them, in the end */
-    double fill, median, quartile_range;
-};
-
 /* Everything a fit needs while it runs. */
 struct fitting {
     rb_preprocess *p;
     rb_source *source;
-    struct feature *features; /* of the input */
+    rb_share share;
+    rb_tree tree;        /* of moments */
+    rb_moments *moments; /* of the input; those that are filled among them, in the end */
+    rb_quantiles *quantiles;
     bool fills;
     uint64_t *hashes;        /* of the features; NULL: equal ones stay */
     bool *dropped;           /* NULL: none is */
@@ -87,7 +83,19 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
     if (f->hashes) rb_hash_features(ctx, rows, first, f->hashes);
     if (f->ties.values) rb_ties_add(&f->ties, rows, first);
     if (f->effects) rb_regress_fit_add(ctx, f->effects, rows, first);
-    rb_moments_add(ctx, f->p->moments, rows);
+    rb_moments_add(ctx, rb_tree_next(&f->tree), rows);
+}
+
+/* What else the pass has found becomes that of all samples. */
+static void join_shares(rb_context *ctx, struct fitting *f) {
+    double most[] = {f->not_counts, f->largest};
+    rb_comm_max(ctx, 2, most);
+    f->not_counts = most[0] > 0;
+    f->largest = most[1];
+    rb_comm_add(ctx, 1, &f->sum);
+    if (f->hashes)
+        rb_comm_combine(ctx, f->hashes, f->p->n_input, sizeof *f->hashes, rb_join_hashes);
+    if (f->ties.values) rb_comm_add(ctx, f->ties.rows * f->ties.columns, f->ties.values);
 }
 
 /* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
@@ -104,123 +112,46 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
     }
 }
 
+/* The pass over all samples. */
 static rb_error survey(rb_context *ctx, struct fitting *f) {
-    rb_preprocess *p = f->p;
     rb_pass pass = {.source = f->source,
-                    .options = &p->options,
-                    .checksum = &p->checksum,
+                    .share = &f->share,
+                    .trees = {&f->tree, f->effects ? &f->effects->tree : NULL},
+                    .options = &f->p->options,
+                    .checksum = &f->p->checksum,
                     .collect = add_rows,
                     .user = f};
-    p->moments = rb_alloc_zero(ctx, p->n_input, sizeof *p->moments);
-    rb_error err = p->moments ? RB_OK : RB_ERROR_MEMORY;
-    bool chooses = p->options.centre == RB_CENTRE_AUTO;
-    if (!err && chooses)
-        err = rb_ties_begin(ctx, &f->ties, f->source->n_samples, f->source->n_features);
-    err = err ? err : rb_pass_run(ctx, &pass);
-    if (!err && chooses) p->options.centre = rb_ties_choose(ctx, &f->ties);
-    rb_free(f->ties.values);
-    if (!err) p->n_filled = rb_moments_end(p->moments, p->n_input, f->source->n_samples);
-    for (int64_t k = 0; !err && k < p->n_input; k++)
-        f->features[k].moments = p->moments[k];
-    if (!err) remark_on_counts(ctx, f);
-    if (!err && f->dropped)
+    rb_moments_begin(ctx, &f->tree, f->p->n_input);
+    rb_error err = rb_pass_run(ctx, &pass);
+    if (!err && f->share.together) join_shares(ctx, f);
+    f->p->moments = rb_moments_take(&f->tree);
+    rb_tree_free(&f->tree);
+    return err;
+}
+
+/* What it tells. */
+static rb_error look_at_survey(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
+    rb_error err = RB_OK;
+    if (f->ties.values) p->options.centre = rb_ties_choose(ctx, &f->ties);
+    p->n_filled = rb_moments_end(p->moments, p->n_input, f->source->n_samples);
+    memcpy(f->moments, p->moments, (size_t)p->n_input * sizeof *f->moments);
+    remark_on_counts(ctx, f);
+    if (f->dropped)
         err = rb_drop_choose(ctx, p->options.drop, p->moments, f->hashes, p->n_input, f->dropped);
-    if (!err && f->effects)
-        err = rb_regress_fit_solve(ctx, f->effects, &f->features->moments, sizeof *f->features);
-    if (f->effects) { /* of what is left the blocks tell */
-        rb_free(p->moments);
+    err = rb_share_agree(ctx, &f->share, err);
+    if (!err && f->effects) {
+        err = rb_regress_fit_solve(ctx, f->effects, f->moments);
+        rb_free(p->moments); /* of what is left the blocks tell */
         p->moments = NULL;
     }
     return err;
 }
 
-/* ---- passes for quantiles ---- */
-
-/* Some features of all samples: columns[width x n], NaN where missing. */
-struct gathering {
-    struct fitting *f;
-    const rb_matrix *rows;
-    int64_t first_row, first, width, n;
-    double *columns;
-};
-
-static void gather_some(void *arg, int64_t index, int worker) {
-    const struct gathering *g = arg;
-    int64_t share = (g->rows->n_samples + GATHER_TASKS - 1) / GATHER_TASKS;
-    int64_t end = (index + 1) * share;
-    (void)worker;
-    for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
-        rb_row row = rb_row_of(g->rows, i);
-        double *to = g->columns + g->first_row + i;
-        for (int64_t e = rb_row_from(&row, g->first); e < row.count; e++) {
-            int64_t k = (row.columns ? row.columns[e] : e) - g->first;
-            if (k >= g->width) break;
-            to[k * g->n] = row.values[e];
-        }
-    }
-}
-
-static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
-    struct gathering *g = user;
-    g->rows = rows;
-    g->first_row = first;
-    rb_parallel(ctx, GATHER_TASKS, gather_some, g);
-}
-
-/* Median and quartiles of one feature; missing values are filled on the way, or left out. */
-static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
-                             int64_t n) {
-    int64_t there = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!isnan(column[i])) column[there++] = column[i];
-    if (f->p->options.missing == RB_MISSING_MEDIAN)
-        feature->fill = there ? rb_quantile_in(column, there, 0.5) : 0;
-    for (; f->fills && there < n; there++)
-        column[there] = feature->fill;
-    feature->median = there ? rb_quantile_in(column, there, 0.5) : 0;
-    if (there && f->p->options.scale == RB_SCALE_IQR)
-        feature->quartile_range =
-            rb_quantile_in(column, there, 0.75) - rb_quantile_in(column, there, 0.25);
-}
-
-static void take_quantiles(void *arg, int64_t index, int worker) {
-    const struct gathering *g = arg;
-    int64_t k = g->first + index;
-    double *column = g->columns + index * g->n;
-    (void)worker;
-    for (int64_t i = 0; g->f->effects && i < g->n; i++)
-        column[i] -= rb_regress_fit_effect(g->f->effects, i, k);
-    column_quantiles(g->f, &g->f->features[k], column, g->n);
-}
-
-int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
-                             int64_t n_features) {
-    bool medians = options->centre == RB_CENTRE_MEDIAN || options->centre == RB_CENTRE_AUTO;
-    double columns = (double)n_samples * (double)n_features * sizeof(double);
-    return medians ? (int64_t)fmin(columns, COLUMN_BYTES) : 0;
-}
-
-static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
-    int64_t n = f->source->n_samples, m = f->p->n_input;
-    int64_t width = COLUMN_BYTES / (int64_t)sizeof(double) / n;
-    width = width < 1 ? 1 : width > m ? m : width;
-    struct gathering g = {.f = f, .width = width, .n = n};
-    g.columns = rb_alloc(ctx, width * n, sizeof *g.columns);
-    rb_pass pass = {.source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
-    rb_error err = g.columns ? RB_OK : RB_ERROR_MEMORY;
-    for (; !err && g.first < m; g.first += g.width) {
-        g.width = rb_smaller(m - g.first, width);
-        if (f->source->sparse) memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
-        err = rb_pass_run(ctx, &pass);
-        /* Medians of all samples take their time. */
-        err = err ? err : rb_parallel_or_stop(ctx, g.width, take_quantiles, &g);
-    }
-    rb_free(g.columns);
-    return err;
-}
+/* ---- what is chosen ---- */
 
 static double variance(const struct fitting *f, int64_t k) {
-    const rb_moments *m = &f->features[k].moments;
+    const rb_moments *m = &f->moments[k];
     return m->count ? m->squares / (double)m->count : 0;
 }
 
@@ -260,7 +191,7 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
 static double chosen_scale(const struct fitting *f, int64_t k) {
     int scale = f->p->options.scale;
     double chosen = scale == RB_SCALE_SD    ? sqrt(variance(f, k))
-                    : scale == RB_SCALE_IQR ? f->features[k].quartile_range
+                    : scale == RB_SCALE_IQR ? f->quantiles[k].quartile_range
                                             : 1;
     return chosen > 0 ? chosen : 1;
 }
@@ -274,13 +205,12 @@ static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
     if (!p->centre || !p->scale || (f->fills && !p->fill)) return RB_ERROR_MEMORY;
     for (int64_t j = 0; j < p->n_features; j++) {
         int64_t k = p->selected ? p->selected[j] : j;
-        const struct feature *feature = &f->features[k];
         p->scale[j] = chosen_scale(f, k);
         if (p->options.centre != RB_CENTRE_NONE) {
             p->centre[j] =
-                p->options.centre == RB_CENTRE_MEDIAN ? feature->median : feature->moments.mean;
+                p->options.centre == RB_CENTRE_MEDIAN ? f->quantiles[k].median : f->moments[k].mean;
         }
-        if (p->fill) p->fill[j] = feature->fill;
+        if (p->fill) p->fill[j] = f->quantiles[k].fill;
     }
     return RB_OK;
 }
@@ -345,7 +275,7 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
 static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
     int64_t empty = 0, first = -1;
     for (int64_t k = 0; k < f->p->n_input; k++) {
-        if (f->features[k].moments.count == 0) {
+        if (f->moments[k].count == 0) {
             first = first < 0 ? k : first;
             empty++;
         }
@@ -370,26 +300,49 @@ static void tell_missing(rb_context *ctx, const rb_preprocess *p) {
     }
 }
 
-static rb_error run(rb_context *ctx, struct fitting *f) {
+/* Memory for what the samples tell. */
+static rb_error hold(rb_context *ctx, struct fitting *f) {
     const rb_preprocess_options *options = &f->p->options;
     int64_t m = f->p->n_input;
-    f->fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
-    f->features = rb_alloc_zero(ctx, m, sizeof *f->features);
+    f->moments = rb_alloc_zero(ctx, m, sizeof *f->moments);
+    f->quantiles = rb_alloc_zero(ctx, m, sizeof *f->quantiles);
     if (options->drop) f->dropped = rb_alloc_zero(ctx, m, sizeof *f->dropped);
     if (options->drop > RB_DROP_CONSTANT) f->hashes = rb_alloc_zero(ctx, m, sizeof *f->hashes);
-    bool held = f->features && (!options->drop || f->dropped) &&
+    bool held = f->moments && f->quantiles && (!options->drop || f->dropped) &&
                 (options->drop <= RB_DROP_CONSTANT || f->hashes);
-    rb_error err = held ? survey(ctx, f) : RB_ERROR_MEMORY;
-    for (int64_t k = 0; !err && k < m; k++)
-        f->features[k].fill = f->features[k].moments.mean;
-    if (!err && (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
-                 options->missing == RB_MISSING_MEDIAN))
-        err = find_quantiles(ctx, f);
+    if (held && options->centre == RB_CENTRE_AUTO)
+        return rb_ties_begin(ctx, &f->ties, f->source->n_samples, m);
+    return held ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static void let_go(struct fitting *f) {
+    if (f->effects) rb_regress_fit_end(f->effects);
+    rb_free(f->ties.values);
+    rb_free(f->moments);
+    rb_free(f->quantiles);
+    rb_free(f->hashes);
+    rb_free(f->dropped);
+}
+
+static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
+    const rb_preprocess_options *o = &f->p->options;
+    bool wanted = o->centre == RB_CENTRE_MEDIAN || o->scale == RB_SCALE_IQR ||
+                  o->missing == RB_MISSING_MEDIAN;
+    for (int64_t k = 0; k < f->p->n_input; k++)
+        f->quantiles[k].fill = f->moments[k].mean;
+    return wanted ? rb_quantiles_find(ctx, f->source, &f->share, o, f->effects, f->quantiles)
+                  : RB_OK;
+}
+
+static rb_error run(rb_context *ctx, struct fitting *f) {
+    const rb_preprocess_options *options = &f->p->options;
+    f->fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
+    rb_error err = survey(ctx, f);
+    err = err ? err : look_at_survey(ctx, f);
+    err = err ? err : find_quantiles(ctx, f);
     if (!err && f->fills) warn_of_empty(ctx, f);
-    for (int64_t k = 0; !err && f->fills && k < m; k++) {
-        rb_moments *moments = &f->features[k].moments;
-        rb_moments_join(moments, moments->missing, f->features[k].fill, 0);
-    }
+    for (int64_t k = 0; !err && f->fills && k < f->p->n_input; k++)
+        rb_moments_join(&f->moments[k], f->moments[k].missing, f->quantiles[k].fill, 0);
     err = err ? err : check_variation(ctx, f);
     err = err ? err : select_features(ctx, f);
     err = err ? err : choose_parameters(ctx, f);
@@ -409,42 +362,58 @@ static rb_error begin_effects(rb_context *ctx, struct fitting *f, rb_regress_fit
     if (err || !p->regress) return err;
     p->options.regress = p->regress->text;
     f->effects = effects;
-    return rb_regress_fit_begin(ctx, p->regress, f->source, &p->options, effects);
+    return rb_regress_fit_begin(ctx, p->regress, f->source, &f->share, &p->options, effects);
 }
 
-rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
-                           rb_preprocess **out) {
-    *out = NULL;
-    rb_preprocess_options chosen;
-    rb_rows_default(rb_preprocess_group.rows, &chosen);
-    chosen = options ? *options : chosen;
-    rb_error err = rb_rows_check(ctx, rb_preprocess_group.rows, &chosen);
+/* What is wrong before a sample is read. */
+static rb_error check(rb_context *ctx, const rb_preprocess_options *options,
+                      const rb_source *source) {
+    rb_error err = rb_rows_check(ctx, rb_preprocess_group.rows, options);
     if (err) return err;
     if (source->n_samples == 0 || source->n_features == 0) {
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: %lld samples x %lld features",
                        (long long)source->n_samples, (long long)source->n_features);
     }
-    if (source->n_samples == 1 && chosen.centre != RB_CENTRE_NONE) {
+    if (source->n_samples == 1 && options->centre != RB_CENTRE_NONE) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "centring needs at least 2 samples, but the data have 1 sample of %lld "
                        "features; is the file transposed?",
                        (long long)source->n_features);
     }
-    err = rb_check_levels(ctx, &chosen, source);
+    return rb_check_levels(ctx, options, source);
+}
+
+static rb_error fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
+                    bool together, rb_preprocess **out) {
+    rb_preprocess_options chosen;
+    rb_rows_default(rb_preprocess_group.rows, &chosen);
+    chosen = options ? *options : chosen;
+    *out = NULL;
+    rb_error err = check(ctx, &chosen, source);
     if (err) return err;
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
-    if (!p) return RB_ERROR_MEMORY;
-    p->options = chosen;
-    p->n_input = source->n_features;
-    struct fitting f = {.p = p, .source = source};
+    struct fitting f = {.p = p, .source = source, .share = rb_share_of(ctx, source, together)};
     rb_regress_fit effects = {0};
-    err = begin_effects(ctx, &f, &effects);
+    if (p) {
+        p->options = chosen;
+        p->n_input = source->n_features;
+        err = begin_effects(ctx, &f, &effects);
+        err = err ? err : hold(ctx, &f);
+    }
+    err = rb_share_agree(ctx, &f.share, p ? err : RB_ERROR_MEMORY);
     err = err ? err : run(ctx, &f);
-    if (f.effects) rb_regress_fit_end(&effects);
-    rb_free(f.features);
-    rb_free(f.hashes);
-    rb_free(f.dropped);
+    let_go(&f);
     if (err) rb_preprocess_free(p);
     *out = err ? NULL : p;
     return err;
+}
+
+rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
+                           rb_preprocess **out) {
+    return fit(ctx, options, source, false, out);
+}
+
+rb_error rb_preprocess_fit_together(rb_context *ctx, const rb_preprocess_options *options,
+                                    rb_source *source, rb_preprocess **out) {
+    return fit(ctx, options, source, true, out);
 }

@@ -7,15 +7,16 @@
  * lack them. A column that is a combination of those before it, and one that the samples of a
  * feature do not determine, get the coefficient 0.
  *
- * Features are shared out among the threads, each of which walks the samples in order: the bits do
- * not depend on how many there are.
+ * Features are shared out among the threads, each of which walks the samples of a group in order,
+ * and the sums of groups are added in a tree: the bits do not depend on how many threads there are.
  */
 #include "rows.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 256, MISSING_BYTES = 1 << 26 };
+/* Sums wait in a tree, several times as much. */
+enum { TILE = 256, MISSING_BYTES = 1 << 24 };
 
 /* A column whose square is less than that, given those before it, adds nothing but rounding. */
 static const double dependent = 1e-10;
@@ -111,14 +112,29 @@ static rb_error factorise_columns(rb_context *ctx, rb_regress_fit *fit) {
     return RB_OK;
 }
 
+/* The first sample. What a sparse matrix does not store is 0, and so is the pivot. */
+static rb_error set_pivots(rb_context *ctx, rb_regress_fit *fit) {
+    rb_matrix view;
+    rb_row row = {.count = fit->source->n_features, .values = fit->pivots};
+    rb_error err = fit->source->sparse ? RB_OK : rb_source_read(ctx, fit->source, 0, 1, &view);
+    if (err || fit->source->sparse) return err;
+    rb_row_get(&view, 0, &row);
+    rb_row_transform(fit->options, &row);
+    for (int64_t k = 0; k < row.count; k++)
+        fit->pivots[k] = isnan(row.values[k]) ? 0 : row.values[k];
+    return RB_OK;
+}
+
 rb_error rb_regress_fit_begin(rb_context *ctx, rb_regress *regress, rb_source *source,
-                              const rb_preprocess_options *options, rb_regress_fit *fit) {
+                              const rb_share *share, const rb_preprocess_options *options,
+                              rb_regress_fit *fit) {
     int64_t q = regress->n_columns, m = source->n_features;
-    *fit = (rb_regress_fit){.regress = regress, .options = options, .source = source};
+    *fit =
+        (rb_regress_fit){.regress = regress, .options = options, .source = source, .share = share};
     rb_scratch *arrays = &fit->arrays;
     arrays->ctx = ctx;
+    rb_tree_begin(&fit->tree, ctx, q * m);
     fit->pivots = rb_take(arrays, m, sizeof(double));
-    fit->sums = rb_take(arrays, q, (size_t)m * sizeof(double));
     fit->products = rb_take(arrays, q, (size_t)q * sizeof(double));
     fit->totals = rb_take(arrays, q, sizeof(double));
     fit->spans = rb_take(arrays, q, sizeof(double));
@@ -126,11 +142,13 @@ rb_error rb_regress_fit_begin(rb_context *ctx, rb_regress *regress, rb_source *s
     fit->offsets = rb_take(arrays, m, sizeof(double));
     fit->coefficients = rb_take(arrays, q, (size_t)m * sizeof(double));
     if (!arrays->err) arrays->err = rb_regress_bind(ctx, regress, source, &fit->rows);
+    if (!arrays->err) arrays->err = set_pivots(ctx, fit);
     return arrays->err ? arrays->err : factorise_columns(ctx, fit);
 }
 
 void rb_regress_fit_end(rb_regress_fit *fit) {
     rb_regress_unbind(&fit->rows);
+    rb_tree_free(&fit->tree);
     (void)rb_scratch_end(&fit->arrays);
 }
 
@@ -171,17 +189,12 @@ static void add_task(void *arg, int64_t index, int worker) {
     }
 }
 
-/* What a sparse matrix does not store is 0, and so is the pivot. */
 void rb_regress_fit_add(rb_context *ctx, rb_regress_fit *fit, const rb_matrix *rows,
                         int64_t first) {
     int64_t m = rows->n_features, threads = rb_context_threads(ctx);
     int64_t share = rows->sparse ? (m + threads - 1) / threads : TILE;
     struct adding t = {fit, rows, first, share};
-    if (first == 0 && !rows->sparse) {
-        const double *values = rb_row_of(rows, 0).values;
-        for (int64_t k = 0; k < m; k++)
-            fit->pivots[k] = isnan(values[k]) ? 0 : values[k];
-    }
+    fit->sums = rb_tree_next(&fit->tree);
     rb_parallel(ctx, (m + share - 1) / share, add_task, &t);
 }
 
@@ -194,6 +207,7 @@ struct lacking {
     int64_t first;
     const int64_t *features; /* `count` of them */
     int64_t count;
+    rb_tree tree;
     double *sums; /* of each feature: totals, then products */
 };
 
@@ -214,6 +228,7 @@ static void collect_lacking(rb_context *ctx, void *user, const rb_matrix *rows, 
     struct lacking *t = user;
     t->rows = rows;
     t->first = first;
+    t->sums = rb_tree_next(&t->tree);
     rb_parallel(ctx, t->count, add_lacking, t);
 }
 
@@ -221,15 +236,10 @@ static void collect_lacking(rb_context *ctx, void *user, const rb_matrix *rows, 
 
 struct solving {
     rb_regress_fit *fit;
-    char *moments; /* of each feature, `stride` bytes apart */
-    size_t stride;
+    rb_moments *moments;           /* of each feature */
     const struct lacking *lacking; /* NULL: features without missing values */
     double *memory;                /* threads x n_columns (n_columns + 2) */
 };
-
-static rb_moments *moments_of(const struct solving *t, int64_t k) {
-    return (rb_moments *)(t->moments + (size_t)k * t->stride);
-}
 
 /* Coefficients from the factor, and the moments of what is left; totals are those of the samples
  * that have the feature. */
@@ -238,7 +248,7 @@ static void solve_feature(const struct solving *t, int64_t k, const double *fact
     rb_regress_fit *fit = t->fit;
     int64_t q = fit->regress->n_columns, m = fit->source->n_features;
     double *coefficients = fit->coefficients + k * q, explained = 0, shift = 0;
-    rb_moments *moments = moments_of(t, k);
+    rb_moments *moments = &t->moments[k];
     double n = (double)moments->count, mean = moments->mean - fit->pivots[k];
     if (moments->count == 0) return;
     for (int64_t c = 0; c < q; c++) {
@@ -261,7 +271,7 @@ static void solve_complete(void *arg, int64_t k, int worker) {
     const struct solving *t = arg;
     int64_t q = t->fit->regress->n_columns;
     double *x = t->memory + worker * q * (q + 2);
-    if (moments_of(t, k)->missing == 0) solve_feature(t, k, t->fit->factor, t->fit->totals, x);
+    if (t->moments[k].missing == 0) solve_feature(t, k, t->fit->factor, t->fit->totals, x);
 }
 
 static void solve_lacking(void *arg, int64_t index, int worker) {
@@ -273,7 +283,7 @@ static void solve_lacking(void *arg, int64_t index, int worker) {
         totals[c] = t->fit->totals[c] - lack[c];
     for (int64_t e = 0; e < q * q; e++)
         lack[q + e] = t->fit->products[e] - lack[q + e];
-    double n = fmax((double)moments_of(t, k)->count, 1);
+    double n = fmax((double)t->moments[k].count, 1);
     correlate(t->fit, n, totals, lack + q, factor);
     factorise(q, factor);
     solve_feature(t, k, factor, totals, x);
@@ -285,36 +295,40 @@ static rb_error solve_all_lacking(rb_context *ctx, const struct solving *t, cons
     int64_t q = t->fit->regress->n_columns, cells = q + q * q;
     int64_t size = MISSING_BYTES / (int64_t)sizeof(double) / cells;
     size = size < 1 ? 1 : size > count ? count : size;
-    struct lacking lack = {.fit = t->fit, .sums = rb_alloc(ctx, size * cells, sizeof(double))};
+    struct lacking lack = {.fit = t->fit};
     rb_pass pass = {.source = t->fit->source,
+                    .share = t->fit->share,
+                    .trees = {&lack.tree},
                     .options = t->fit->options,
                     .collect = collect_lacking,
                     .user = &lack};
-    rb_error err = lack.sums ? RB_OK : RB_ERROR_MEMORY;
+    rb_error err = RB_OK;
     struct solving own = *t;
     own.lacking = &lack;
     for (int64_t first = 0; !err && first < count; first += size) {
         lack.features = features + first;
         lack.count = rb_smaller(count - first, size);
-        memset(lack.sums, 0, (size_t)(lack.count * cells) * sizeof *lack.sums);
+        rb_tree_begin(&lack.tree, ctx, lack.count * cells);
         err = rb_pass_run(ctx, &pass);
+        lack.sums = lack.tree.stack[0];
         if (!err) rb_parallel(ctx, lack.count, solve_lacking, &own);
     }
-    rb_free(lack.sums);
+    rb_tree_free(&lack.tree);
     return err;
 }
 
-rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *moments,
-                              size_t stride) {
+rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *moments) {
     int64_t q = fit->regress->n_columns, m = fit->source->n_features, count = 0;
     rb_scratch scratch = {.ctx = ctx};
-    struct solving t = {.fit = fit, .moments = (char *)moments, .stride = stride};
+    struct solving t = {.fit = fit, .moments = moments};
     t.memory = rb_take(&scratch, rb_context_threads(ctx) * q, (size_t)(q + 2) * sizeof(double));
     int64_t *features = rb_take(&scratch, m, sizeof *features);
+    fit->sums = fit->tree.stack[0];
+    scratch.err = rb_share_agree(ctx, fit->share, scratch.err);
     if (!scratch.err) {
         rb_parallel(ctx, m, solve_complete, &t);
         for (int64_t k = 0; k < m; k++)
-            if (moments_of(&t, k)->missing > 0) features[count++] = k;
+            if (moments[k].missing > 0) features[count++] = k;
         if (count > 0) scratch.err = solve_all_lacking(ctx, &t, features, count);
     }
     return rb_scratch_end(&scratch);

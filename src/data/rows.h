@@ -44,6 +44,24 @@ rb_error rb_check_levels(rb_context *ctx, const rb_preprocess_options *options,
 rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
                            int64_t **input_of);
 
+/* ---- the samples of a process (pass.c) ---- */
+
+/* The samples of this process in passes: whole groups of those of all. */
+typedef struct rb_share {
+    int64_t n_samples, groups; /* of all */
+    int64_t first, end;        /* its groups */
+    int64_t most;              /* samples that a process has at most */
+    bool together;             /* with others */
+} rb_share;
+/* together: all processes walk over the source at the same time; else this one has all groups. */
+rb_share rb_share_of(const rb_context *ctx, const rb_source *source, bool together);
+/* The first sample of a group. */
+static inline int64_t rb_share_sample(const rb_share *share, int64_t group) {
+    return group * share->n_samples / share->groups;
+}
+/* rb_comm_agree, where there are others. */
+rb_error rb_share_agree(rb_context *ctx, const rb_share *share, rb_error err);
+
 /* ---- effects of covariates (regress.c) ---- */
 
 /* A column of a sample that is not 0, and its value: of numbers less their mean. */
@@ -86,7 +104,9 @@ typedef struct rb_regress_fit {
     rb_regress_rows rows;
     const rb_preprocess_options *options;
     rb_source *source;
+    const rb_share *share;
     double *pivots;       /* of each feature, near its values */
+    rb_tree tree;         /* of `sums`, for the pass that adds */
     double *sums;         /* n_columns x features: of x_c (y - pivot) */
     double *products;     /* n_columns x n_columns: of x_c x_d */
     double *totals;       /* n_columns: of x_c */
@@ -98,13 +118,13 @@ typedef struct rb_regress_fit {
 } rb_regress_fit;
 
 rb_error rb_regress_fit_begin(rb_context *ctx, rb_regress *regress, rb_source *source,
-                              const rb_preprocess_options *options, rb_regress_fit *fit);
+                              const rb_share *share, const rb_preprocess_options *options,
+                              rb_regress_fit *fit);
 void rb_regress_fit_end(rb_regress_fit *fit);
 /* Adds samples as a pass collects them. */
 void rb_regress_fit_add(rb_context *ctx, rb_regress_fit *fit, const rb_matrix *rows, int64_t first);
 /* Finds offsets and coefficients; the moments of the features become those of what is left. */
-rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *moments,
-                              size_t stride);
+rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *moments);
 /* The effect on feature k of a sample of the source. */
 double rb_regress_fit_effect(const rb_regress_fit *fit, int64_t sample, int64_t k);
 
@@ -114,12 +134,17 @@ double rb_regress_fit_effect(const rb_regress_fit *fit, int64_t sample, int64_t 
 void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares);
 /* Adds rows of float64 that lie side by side to the moments of their features. */
 void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows);
+/* A tree for a pass that adds moments; and what it gave, to be freed; NULL: nothing. */
+void rb_moments_begin(rb_context *ctx, rb_tree *tree, int64_t n_features);
+rb_moments *rb_moments_take(rb_tree *tree);
 /* After all rows of so many samples: what a sparse matrix does not store is 0. How many values are
  * missing, of all features? */
 int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
 
 /* ---- features that are dropped (drop.c) ---- */
 
+/* Adds hashes of some samples to those of others: an rb_combine_fn. */
+void rb_join_hashes(int64_t count, void *mine, const void *theirs);
 /* Adds rows as a pass collects them, from sample `first` on, to the hashes of features. */
 void rb_hash_features(rb_context *ctx, const rb_matrix *rows, int64_t first, uint64_t *hashes);
 /* Which of the features, of the moments before effects are taken out; hashes NULL: constant ones
@@ -151,18 +176,36 @@ int64_t rb_first_from(const int32_t *list, int64_t low, int64_t high, int64_t va
 int64_t rb_row_from(const rb_row *row, int64_t k);
 
 /* What a pass is to do. */
+enum { PASS_TREES = 2 };
 typedef struct rb_pass {
     rb_source *source;
+    const rb_share *share; /* NULL: all samples in one go, without sums */
+    /* Begun, or NULL: `collect` adds to rb_tree_next of them, zeros at first; the first place of
+     * their stack has the sums of all samples afterwards. */
+    rb_tree *trees[PASS_TREES];
     /* Rows are transformed as they say, and a value that they cannot take is an error; NULL: rows
      * are as they stand. */
     const rb_preprocess_options *options;
     bool any;           /* it becomes infinite instead */
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
-    /* Gets all samples as float64, some at a time and in order, the first of them sample `first`;
+    /* Gets the samples as float64, some at a time and in order, the first of them sample `first`;
      * NULL: nobody does. */
     rb_collect_fn collect;
     void *user;
 } rb_pass;
+/* Of several processes together: all fail, or none. */
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass);
+
+/* ---- medians and quartiles of features (quantiles.c) ---- */
+
+typedef struct rb_quantiles {
+    double fill; /* of missing values: as it is there, or the median of the others */
+    double median, quartile_range;
+} rb_quantiles;
+/* Of all features, of the samples as options and effects (or NULL) leave them; quantiles are those
+ * of the values that are there, or of all once missing ones are filled. */
+rb_error rb_quantiles_find(rb_context *ctx, rb_source *source, const rb_share *share,
+                           const rb_preprocess_options *options, const rb_regress_fit *effects,
+                           rb_quantiles *quantiles);
 
 #endif

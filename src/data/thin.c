@@ -11,14 +11,17 @@
 /* What is known of each sample. */
 typedef struct survey {
     rb_context *ctx;
+    rb_share share;
     uint64_t *hashes;
     bool *constant;
     int64_t *first; /* of equal ones; -1: none */
 } survey;
 
-static survey survey_of(rb_scratch *scratch, int64_t n) {
-    return (survey){scratch->ctx, rb_take(scratch, n, sizeof(uint64_t)),
-                    rb_take(scratch, n, sizeof(bool)), rb_take(scratch, n, sizeof(int64_t))};
+static survey survey_of(rb_scratch *scratch, const rb_source *source, bool together) {
+    int64_t n = source->n_samples;
+    return (survey){scratch->ctx, rb_share_of(scratch->ctx, source, together),
+                    rb_take(scratch, n, sizeof(uint64_t)), rb_take(scratch, n, sizeof(bool)),
+                    rb_take(scratch, n, sizeof(int64_t))};
 }
 
 /* At most so many values of a sample tell whether it may equal another one. */
@@ -41,18 +44,44 @@ static void look_at(survey *s, const rb_matrix *view, int64_t i, int64_t sample,
     s->constant[sample] = step == 1 && !(low < high);
 }
 
-static rb_error look(survey *s, rb_source *source, int64_t most) {
+static rb_error look_at_share(survey *s, rb_source *source, int64_t most) {
     enum { VALUES_AT_ONCE = 1 << 20 };
-    int64_t wide = source->n_features > 0 ? source->n_features : 1, n = source->n_samples;
+    int64_t wide = source->n_features > 0 ? source->n_features : 1;
     int64_t size = wide < VALUES_AT_ONCE ? VALUES_AT_ONCE / wide : 1;
+    int64_t end = rb_share_sample(&s->share, s->share.end);
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
+    for (int64_t first = rb_share_sample(&s->share, s->share.first); !err && first < end;
+         first += size) {
         rb_matrix view;
-        err = rb_source_read(s->ctx, source, first, rb_smaller(n - first, size), &view);
+        err = rb_source_read(s->ctx, source, first, rb_smaller(end - first, size), &view);
         for (int64_t i = 0; !err && i < view.n_samples; i++)
             look_at(s, &view, i, first + i, most);
     }
-    return err ? err : rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
+    return err;
+}
+
+static void join_flags(int64_t count, void *mine, const void *theirs) {
+    bool *flags = mine;
+    const bool *others = theirs;
+    for (int64_t i = 0; i < count; i++)
+        flags[i] |= others[i];
+}
+
+/* All samples. err: of this process so far; where there are others, that of all. */
+static rb_error look(survey *s, rb_source *source, int64_t most, rb_error err) {
+    int64_t n = source->n_samples;
+    if (!err) {
+        memset(s->hashes, 0, (size_t)n * sizeof *s->hashes);
+        memset(s->constant, 0, (size_t)n * sizeof *s->constant);
+        err = look_at_share(s, source, most);
+    }
+    err = rb_share_agree(s->ctx, &s->share, err);
+    if (!err && s->share.together) {
+        rb_comm_combine(s->ctx, s->hashes, n, sizeof *s->hashes, rb_join_hashes);
+        rb_comm_combine(s->ctx, s->constant, n, sizeof *s->constant, join_flags);
+    }
+    err = err ? err : rb_find_same(s->ctx, s->hashes, s->constant, n, s->first);
+    return rb_share_agree(s->ctx, &s->share, err);
 }
 
 /* So many different values another sample hardly has by chance. */
@@ -80,10 +109,10 @@ static int64_t count_same(const survey *s, int64_t n, int64_t *last) {
     return count;
 }
 
-static rb_error tell_same(survey *s, rb_source *source) {
+static rb_error tell_same(survey *s, rb_source *source, rb_error err) {
     int64_t n = source->n_samples, last = 0;
-    rb_error err = look(s, source, SOME);
-    if (!err && count_same(s, n, &last) > 0) err = look(s, source, ALL);
+    err = look(s, source, SOME, err);
+    if (!err && count_same(s, n, &last) > 0) err = look(s, source, ALL, err);
     int64_t count = err ? 0 : count_same(s, n, &last);
     if (count == 0) return err;
     rb_matrix view;
@@ -97,15 +126,18 @@ static rb_error tell_same(survey *s, rb_source *source) {
     return err;
 }
 
-rb_error rb_source_tell_same(rb_context *ctx, rb_source *source) {
+rb_error rb_source_tell_same(rb_context *ctx, rb_source *source, bool together) {
     enum { MOST_VALUES = 1 << 24 };
-    int64_t n = source->n_samples, cells;
-    bool few = rb_multiply(n, source->n_features, &cells) && cells <= MOST_VALUES;
-    if (!ctx->on_log || !few) return RB_OK;
+    int64_t cells;
+    double heard = ctx->on_log != NULL;
+    bool few = rb_multiply(source->n_samples, source->n_features, &cells) && cells <= MOST_VALUES;
+    if (together) rb_comm_max(ctx, 1, &heard);
+    if (heard == 0 || !few) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
-    survey s = survey_of(&scratch, n);
-    if (!scratch.err) scratch.err = tell_same(&s, source);
-    return rb_scratch_end(&scratch);
+    survey s = survey_of(&scratch, source, together);
+    rb_error err = tell_same(&s, source, scratch.err);
+    (void)rb_scratch_end(&scratch);
+    return err;
 }
 
 /* Lists those that stay, and says how many do not. */
@@ -200,16 +232,17 @@ static rb_error make(rb_context *ctx, rb_source *source, int64_t *kept, int64_t 
     return rb_source_take_covariates(ctx, source, kept, *out);
 }
 
-rb_error rb_source_thin(rb_context *ctx, const char *which, rb_source **source, rb_source **owned) {
+rb_error rb_source_thin(rb_context *ctx, const char *which, bool together, rb_source **source,
+                        rb_source **owned) {
     rb_source *from = *source;
     int64_t n = from->n_samples, count = 0;
     *owned = NULL;
     if (!which || strcmp(which, "none") == 0 || n == 0) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
-    survey s = survey_of(&scratch, n);
+    survey s = survey_of(&scratch, from, together);
     int64_t *kept = rb_alloc(ctx, n, sizeof *kept);
     rb_error err = scratch.err ? scratch.err : kept ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : look(&s, from, ALL);
+    err = look(&s, from, ALL, err);
     err = err ? err : choose(&s, which, n, kept, &count);
     if (!err && count < n) {
         err = make(ctx, from, kept, count, owned);

@@ -218,7 +218,7 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
 }
 
 /* What else last digits depend on. */
-static rb_error record_machine(rb_context *ctx, const rb_run *run, rb_model *model) {
+static rb_error record_machine(rb_context *ctx, rb_model *model) {
     const rb_device *device = ctx->device;
     static const char *const parts[][2] = {
         {"kernels", "kernels"}, {"blas", "blas"}, {"blas_kernels", "blas_core"}};
@@ -226,8 +226,6 @@ static rb_error record_machine(rb_context *ctx, const rb_run *run, rb_model *mod
     for (int i = 0; !err && i < 3; i++)
         err = rb_model_set_attribute(ctx, model, parts[i][0], rb_build_info(ctx, parts[i][1]));
     if (!err && device) err = rb_model_set_attribute(ctx, model, "device", device->name);
-    if (!err && run->shuffled && rb_ranks(ctx) > 1)
-        err = record_number(ctx, model, "processes", rb_ranks(ctx), false);
     return err;
 }
 
@@ -251,6 +249,8 @@ static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
     err = err ? err
               : rb_model_set_attribute(ctx, model, "data_type",
                                        rb_store_precisions[run->source->type]);
+    if (!err && run->shuffled && rb_ranks(ctx) > 1) /* each draws batches of its own */
+        err = record_number(ctx, model, "processes", rb_ranks(ctx), false);
     err = err ? err : record_number(ctx, model, "best_restart", problem->restart, false);
     return err ? err : rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
 }
@@ -329,7 +329,8 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_CHECK);
-    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check))
+    bool says = ctx->on_log && rb_rank(ctx) == 0;
+    if (says && ended && !rb_model_check(ctx, model, source, &check))
         rb_model_warn(ctx, model, &check);
     rb_phase_end(ctx, before);
 }
@@ -353,9 +354,30 @@ static rb_error cache_blocks(rb_context *ctx, rb_run *run) {
     return err;
 }
 
-/* Do all have the same data, and compute in the same way? Else what each decides by itself would
- * not be the same. */
-static rb_error check_alike(rb_context *ctx, const rb_run *run) {
+static rb_error add_sample(rb_context *ctx, rb_source *source, int64_t sample, double *sum) {
+    rb_matrix view;
+    uint32_t checksum = 0;
+    rb_error err = rb_source_read(ctx, source, sample, 1, &view);
+    err = err ? err : rb_matrix_checksum(ctx, &view, &checksum);
+    *sum = checksum;
+    return err;
+}
+
+/* Do all have the same data? Each process reads a part of them: the first and the last sample tell
+ * for all of them. */
+static rb_error check_same_data(rb_context *ctx, rb_source *source, rb_error err) {
+    int64_t n = source->n_samples;
+    double sums[2] = {0}, shape[] = {(double)n, (double)source->n_features, source->sparse};
+    if (rb_ranks(ctx) == 1) return err;
+    if (!err && n > 0) err = add_sample(ctx, source, 0, &sums[0]);
+    if (!err && n > 0) err = add_sample(ctx, source, n - 1, &sums[1]);
+    err = rb_comm_agree(ctx, err);
+    err = err ? err : rb_comm_same(ctx, 3, shape, NULL);
+    return err ? err : rb_comm_same(ctx, 2, sums, NULL);
+}
+
+/* Do all compute in the same way? Else what each decides by itself would not be the same. */
+static rb_error check_alike(rb_context *ctx) {
     const char *texts[] = {rb_build_info(ctx, "kernels"), rb_build_info(ctx, "blas"),
                            rb_build_info(ctx, "blas_core")};
     uint32_t sum = 0;
@@ -363,15 +385,11 @@ static rb_error check_alike(rb_context *ctx, const rb_run *run) {
     rb_crc32_prepare(&crc);
     for (int i = 0; i < 3; i++)
         sum = rb_crc32_add(&crc, sum, texts[i], strlen(texts[i]));
-    const double data[] = {run->preprocess->checksum, (double)run->problem.n_samples};
     const double machine = sum;
-    rb_error err = rb_comm_same(ctx, 2, data, NULL);
-    return err ? err
-               : rb_comm_same(
-                     ctx, 1, &machine,
-                     "the processes compute with different kernels or BLAS, and would not give the "
-                     "same; use machines of one kind, or choose the same by RAREBIT_KERNEL and "
-                     "RAREBIT_BLAS_CORE");
+    return rb_comm_same(
+        ctx, 1, &machine,
+        "the processes compute with different kernels or BLAS, and would not give the same; use "
+        "machines of one kind, or choose the same by RAREBIT_KERNEL and RAREBIT_BLAS_CORE");
 }
 
 /* What several processes do not do together. */
@@ -387,7 +405,7 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
         {p->device, "several processes cannot share a device; leave it out, or fit in one process"},
         {0}};
     if (rb_ranks(ctx) == 1) return RB_OK;
-    rb_error err = check_alike(ctx, run);
+    rb_error err = check_alike(ctx);
     err = err ? err : rb_check_conflicts(ctx, conflicts);
     return err ? err : rb_method_check_processes(ctx, p, run->options);
 }
@@ -418,7 +436,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);
     }
-    err = err ? err : record_machine(ctx, run, *model);
+    err = err ? err : record_machine(ctx, *model);
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);
@@ -433,7 +451,8 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
     *taken = rb_preprocess_copy(ctx, start->preprocess);
-    return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
+    rb_error err = rb_comm_agree(ctx, *taken ? RB_OK : RB_ERROR_MEMORY);
+    return err ? err : rb_preprocess_renew_together(ctx, *taken, source);
 }
 
 static rb_preprocess_options wanted_preprocess(const rb_run *run) {
@@ -444,14 +463,19 @@ static rb_preprocess_options wanted_preprocess(const rb_run *run) {
 
 static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
     rb_preprocess_options wanted = wanted_preprocess(run);
-    return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
+    return rb_preprocess_fit_together(ctx, &wanted, run->source, fitted);
+}
+
+static rb_error thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
+                     rb_source **owned) {
+    char which[64];
+    bool there = rb_options_get(options, "drop-samples", which, sizeof which) >= 0;
+    return rb_source_thin(ctx, there ? which : NULL, together, source, owned);
 }
 
 rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
                      rb_source **owned) {
-    char which[64];
-    bool there = rb_options_get(options, "drop-samples", which, sizeof which) >= 0;
-    return rb_source_thin(ctx, there ? which : NULL, source, owned);
+    return thin(ctx, options, false, source, owned);
 }
 
 /* restart: the only one that is made; below 0: all. */
@@ -459,13 +483,16 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
                     const rb_model *start, int64_t restart, rb_model **model) {
     rb_run run;
     rb_preprocess *fitted = NULL;
-    rb_source *thin = NULL;
+    rb_source *kept = NULL;
     *model = NULL;
     ctx->agreed = RB_OK;
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
-    err = err ? err : rb_fit_thin(ctx, run.chosen, &source, &thin);
-    if (!err && restart < 0) err = rb_source_tell_same(ctx, source);
+    err = check_same_data(ctx, source, err);
+    err = err ? err : thin(ctx, run.chosen, true, &source, &kept);
+    err = rb_comm_agree(ctx, err);
+    if (!err && restart < 0) err = rb_source_tell_same(ctx, source, true);
+    err = rb_comm_agree(ctx, err);
     run.source = source;
     run.single = restart >= 0;
     run.restart = restart;
@@ -479,7 +506,7 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     err = rb_comm_agree(ctx, err);
     err = err ? err : fit_source(ctx, &run, model);
     rb_preprocess_free(fitted);
-    rb_source_free(thin);
+    rb_source_free(kept);
     rb_options_free(run.chosen);
     bool stopped = err == RB_ERROR_MEMORY && rb_ranks(ctx) == 1 && rb_asked_to_stop(ctx);
     err = rb_comm_agree(ctx, stopped ? rb_check_stop(ctx) : err);

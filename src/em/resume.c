@@ -3,6 +3,7 @@
 #include "em.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct reading {
@@ -110,13 +111,14 @@ static rb_error compare_heads(const struct reading *in) {
 }
 
 /* Every option but the time that there is, the checksums of the data, the version of the program.
- */
+ * Of batches other processes make others, which the model then says. */
 static rb_error compare_attributes(const struct reading *in, const rb_model *before) {
     const rb_model *now = in->run->model;
     for (int64_t i = 0; i < now->n_attributes; i++) {
         const char *name = now->attributes[i].name, *value = now->attributes[i].value;
         const char *old = rb_model_attribute(before, name);
-        bool may_differ = strcmp(name, "max-time") == 0 || strcmp(name, "best_restart") == 0;
+        static const char *const others[] = {"max-time", "best_restart", "processes", NULL};
+        bool may_differ = rb_among(others, name);
         if (!may_differ && (!old || strcmp(old, value) != 0))
             return other_fit(in, name, old, value);
     }
@@ -257,6 +259,21 @@ static rb_error get_array(void *user, const rb_kept *array) {
     return err;
 }
 
+/* In batches each number of processes gives other codes: the model names all that it had. */
+static rb_error name_processes(const struct reading *in) {
+    const char *old = rb_model_attribute(in->before, "processes");
+    const char *now = rb_model_attribute(in->run->model, "processes");
+    char text[256], listed[256], one[32];
+    if (!in->run->shuffled || in->before->iterations == 0 || (!old && !now)) return RB_OK;
+    old = old ? old : "1";
+    now = now ? now : "1";
+    snprintf(listed, sizeof listed, ",%s,", old);
+    snprintf(one, sizeof one, ",%s,", now);
+    bool again = strstr(listed, one) != NULL;
+    snprintf(text, sizeof text, "%s%s%s", old, again ? "" : ",", again ? "" : now);
+    return rb_model_set_attribute(in->ctx, in->run->model, "processes", text);
+}
+
 static rb_error read_state(struct reading *in) {
     rb_run *run = in->run;
     rb_error err = read_identity(in);
@@ -266,7 +283,7 @@ static rb_error read_state(struct reading *in) {
     err = err ? err : rb_method_device(in->ctx, &run->problem, run->state, RB_DEVICE_SEND);
     for (int64_t t = 0; !err && t < in->before->iterations; t++)
         err = rb_model_add_history(in->ctx, run->model, in->before->history[t]);
-    return err;
+    return err ? err : name_processes(in);
 }
 
 rb_error rb_resume_state(rb_context *ctx, rb_run *run) {

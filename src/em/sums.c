@@ -10,10 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Bringing groups together costs about as much as 75 samples of dense data, and should stay below
- * 3 % of them; a sample of sparse data costs less. */
-enum { GROUP_SAMPLES = 4096, GROUP_SAMPLES_SPARSE = 1 << 14 };
-
 /* ---- walks over fields ---- */
 
 static bool next_of(const rb_shape *shape, void *state, rb_part_kind kind, rb_walk *walk) {
@@ -155,11 +151,11 @@ static void decay(const rb_sums *sums) {
 }
 
 int64_t rb_sums_groups(const rb_problem *problem, const rb_shape *shape, int64_t samples) {
-    int64_t fewest = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
     int64_t survey = values_of(problem->method, shape, RB_PART_SURVEY);
     int64_t sums = values_of(problem->method, shape, RB_PART_SUMS);
     if (problem->device) return 1; /* it adds up all samples itself */
-    return rb_tree_groups(samples, problem->block_samples, fewest, survey > sums ? survey : sums);
+    return rb_tree_groups(samples, problem->block_samples, rb_tree_fewest(problem->sparse),
+                          survey > sums ? survey : sums);
 }
 
 /* ---- a pass ---- */

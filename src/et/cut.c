@@ -72,14 +72,6 @@ static int64_t count_equal(const struct share *s, double value, int64_t place) {
     return count;
 }
 
-/* The numbers of float64 in their order, counted from the middle: 0 is 0. */
-static double numbered(int64_t number) {
-    uint64_t bits = number < 0 ? (uint64_t)(-number) | (uint64_t)1 << 63 : (uint64_t)number;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 et_cut et_cut_find_all(rb_context *ctx, const double *values, int64_t first, int64_t n, int64_t all,
                        int64_t count) {
     const int64_t infinity = 0x7FF0000000000000;
@@ -87,13 +79,13 @@ et_cut et_cut_find_all(rb_context *ctx, const double *values, int64_t first, int
     int64_t low = -infinity, high = infinity, start = -1, end = all - 1;
     while (low < high) { /* the largest number that `count` are at least */
         int64_t middle = low + (int64_t)(((uint64_t)high - (uint64_t)low + 1) / 2);
-        if (count_from(&share, numbered(middle)) >= count)
+        if (count_from(&share, rb_numbered(middle)) >= count)
             low = middle;
         else
             high = middle - 1;
     }
-    double min = numbered(low);
-    int64_t equal = count - (low < infinity ? count_from(&share, numbered(low + 1)) : 0);
+    double min = rb_numbered(low);
+    int64_t equal = count - (low < infinity ? count_from(&share, rb_numbered(low + 1)) : 0);
     while (start < end) { /* the first place up to which there are enough */
         int64_t middle = start + (end - start) / 2;
         if (count_equal(&share, min, middle) >= equal)

@@ -270,7 +270,13 @@ rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_so
     return RB_OK;
 }
 
-/* Where there is no memory for a file it is streamed. */
+/* Does each sample stand side by side in the file? */
+static bool is_by_rows(const rb_npy_header *h, bool transposed) {
+    return transposed ? h->by_features && h->dimensions <= 2 : !h->by_features;
+}
+
+/* Where there is no memory for a file it is streamed, and so that each of several processes reads
+ * its own samples alone. */
 static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_source **source) {
     rb_npy_header h;
@@ -279,7 +285,8 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     *source = NULL;
     rb_error err = rb_npy_look(ctx, path, &h);
     if (err) return err;
-    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.item.type))
+    bool small = h.n_samples * h.n_features <= KEPT_BYTES / (int64_t)rb_type_size(h.item.type);
+    if (!small || (rb_ranks(ctx) > 1 && is_by_rows(&h, transposed)))
         return rb_npy_stream(ctx, path, transposed, source);
     err = read_npy(ctx, path, options, &matrix);
     if (!err && transposed)

@@ -42,7 +42,7 @@ void rb_dense_free(rb_dense *dense) {
 
 void rb_dense_copy(rb_dense from, rb_dense to) {
     const struct rb_kernels *kernels = rb_kernels_best();
-    for (int64_t i = 0; i < from.rows; i++) {
+    for (int64_t i = 0; from.cols > 0 && i < from.rows; i++) {
         const void *x = rb_dense_row(from, i);
         void *y = rb_dense_row(to, i);
         if (from.type == to.type)
@@ -55,7 +55,7 @@ void rb_dense_copy(rb_dense from, rb_dense to) {
 }
 
 void rb_dense_zero(rb_dense a) {
-    for (int64_t i = 0; i < a.rows; i++)
+    for (int64_t i = 0; a.cols > 0 && i < a.rows; i++)
         memset(rb_dense_row(a, i), 0, (size_t)a.cols * rb_type_size(a.type));
 }
 

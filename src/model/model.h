@@ -220,10 +220,6 @@ static inline int64_t rb_group_block(int64_t samples, int64_t block_samples, int
                                      int64_t group) {
     return group * ((samples + block_samples - 1) / block_samples) / groups;
 }
-/* The group that a process begins with, of so many processes. */
-static inline int64_t rb_group_of(int64_t groups, int64_t rank, int64_t ranks) {
-    return (rank * groups + ranks - 1) / ranks;
-}
 /* The first sample of a group. */
 static inline int64_t rb_group_first(const rb_problem *p, int64_t group) {
     int64_t block = rb_group_block(p->n_samples, p->block_samples, p->groups, group);

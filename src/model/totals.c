@@ -4,7 +4,7 @@
 #include "model.h"
 
 /* A tree of more values than that, 32 MB, would cost more than it gives: they are added by one. */
-enum { GROUP_SAMPLES = 4096, MOST_VALUES = 1 << 22 };
+enum { MOST_VALUES = 1 << 22 };
 
 static int64_t count_values(const rb_total *totals) {
     int64_t count = 0;
@@ -45,7 +45,7 @@ static void give(const rb_total *totals, const double *sums) {
 }
 
 static int64_t block_samples_of(const rb_adding *a) {
-    return rb_smaller(a->block_samples, GROUP_SAMPLES);
+    return rb_smaller(a->block_samples, rb_tree_fewest(false));
 }
 
 static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, int64_t group) {
@@ -62,8 +62,9 @@ static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, i
 
 rb_error rb_feed_add(rb_context *ctx, const rb_adding *a, bool alone) {
     int64_t count = count_values(a->totals), n = rb_feed_samples(a->feed);
-    int64_t groups =
-        count > MOST_VALUES ? 1 : rb_tree_groups(n, block_samples_of(a), GROUP_SAMPLES, count);
+    int64_t groups = count > MOST_VALUES
+                         ? 1
+                         : rb_tree_groups(n, block_samples_of(a), rb_tree_fewest(false), count);
     int64_t rank = alone ? 0 : rb_rank(ctx), ranks = alone ? 1 : rb_ranks(ctx);
     rb_tree tree = {0};
     rb_error err = RB_OK;

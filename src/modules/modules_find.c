@@ -64,7 +64,7 @@ static void note_stability(const rb_model *model, rb_modules *modules) {
 static rb_error tell_same(rb_context *ctx, const rb_encoded *kept) {
     const char *dropped = rb_model_attribute(kept->model, "drop-samples");
     bool apart = dropped && strstr(dropped, "duplicates");
-    return apart ? RB_OK : rb_source_tell_same(ctx, kept->source);
+    return apart ? RB_OK : rb_source_tell_same(ctx, kept->source, false);
 }
 
 /* ---- all of it ---- */

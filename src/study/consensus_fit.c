@@ -21,14 +21,14 @@ typedef struct study {
 
 /* ---- a job ---- */
 
-/* The data in memory, with the covariates that are bound to them. */
+/* The data in memory, with the covariates that are bound to them and the name of their file. */
 static rb_error open_matrix(rb_context *ctx, const study *s, rb_source **source) {
     rb_error err = rb_source_from_matrix(ctx, s->matrix, source);
-    if (!err) {
-        (*source)->covariates = s->given->covariates;
-        (*source)->covariates_first = s->given->covariates_first;
-    }
-    return err;
+    if (err) return err;
+    (*source)->covariates = s->given->covariates;
+    (*source)->covariates_first = s->given->covariates_first;
+    (*source)->path = s->given->path ? rb_copy_text(ctx, s->given->path) : NULL;
+    return s->given->path && !(*source)->path ? RB_ERROR_MEMORY : RB_OK;
 }
 
 static rb_error fit_one(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
@@ -155,7 +155,7 @@ rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source 
     *model = NULL;
     rb_error err = check(ctx, &s);
     err = err ? err : rb_fit_thin(ctx, options, &source, &thin);
-    err = err ? err : rb_source_tell_same(ctx, source);
+    err = err ? err : rb_source_tell_same(ctx, source, false);
     s.given = source;
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);
     if (!err) {

@@ -607,7 +607,8 @@ static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *m
 /* The samples of the fit, where it left out some. */
 static rb_error take_fitted(rb_context *ctx, const rb_model *model, const rb_covariates *blocks,
                             rb_source **source, rb_source **thin) {
-    rb_error err = rb_source_thin(ctx, rb_model_attribute(model, "drop-samples"), source, thin);
+    rb_error err =
+        rb_source_thin(ctx, rb_model_attribute(model, "drop-samples"), false, source, thin);
     if (err || !*thin || !blocks) return err;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "blocks need all samples, but the fit left out some with `drop-samples`; remove "

@@ -323,6 +323,13 @@ static void processes_give_the_bits_of_one(void **state) {
 
 static const struct fit_case plain = {
     .name = "plain", .method = "rfn", .n = 33000, .m = 6, .options = {{"iterations", "4"}}};
+static const struct fit_case prepared = {
+    .name = "prepared",
+    .method = "rfn",
+    .n = 33000,
+    .m = 6,
+    .options = {
+        {"iterations", "1"}, {"scale", "iqr"}, {"drop", "constant"}, {"drop-samples", "constant"}}};
 
 /* The message of a process, or "" after a fit that went well. */
 static int tell(rb_context *ctx, const struct task *t, char *result) {
@@ -350,8 +357,8 @@ static void one_that_fails_ends_all(void **state) {
     (void)state;
     double *values = fixture_values(plain.n, plain.m, 3, 7);
     int failed = 0;
-    for (int limit = 1; limit < 400; limit += 37) {
-        struct task t = {.c = &plain, .values = values, .limit = limit};
+    for (int limit = 1; limit < 400; limit += limit < 80 ? 13 : 37) {
+        struct task t = {.c = limit % 2 ? &plain : &prepared, .values = values, .limit = limit};
         char *told = processes_run(3, fit_and_tell, &t, MESSAGE);
         assert_non_null(told);
         failed += *told != '\0';
@@ -378,6 +385,31 @@ static void one_that_is_gone_is_missed(void **state) {
     assert_non_null(told);
     assert_non_null(strstr(told, "cannot be reached any more"));
     munmap(told, 2 * MESSAGE);
+    free(values);
+}
+
+/* The second process has another last sample, or one less. */
+static int fit_others(processes *p, void *user, char *result) {
+    const struct task *t = user;
+    struct fit_case c = *t->c;
+    struct task own = {.c = &c, .values = t->values};
+    if (p->rank == 1 && t->stops) ((double *)(uintptr_t)t->values)[c.n * c.m - 1]++;
+    c.n -= p->rank == 1 && !t->stops;
+    alarm(60);
+    return tell(context_of(p), &own, result);
+}
+
+static void other_data_are_refused(void **state) {
+    (void)state;
+    double *values = fixture_values(plain.n, plain.m, 3, 7);
+    for (int other = 0; other < 2; other++) {
+        struct task t = {.c = &plain, .values = values, .stops = other};
+        char *told = processes_run(2, fit_others, &t, MESSAGE);
+        assert_non_null(told);
+        assert_non_null(strstr(told, "do not have the same data"));
+        assert_string_equal(told + MESSAGE, told);
+        munmap(told, 2 * MESSAGE);
+    }
     free(values);
 }
 
@@ -507,11 +539,77 @@ static void batches_are_of_all(void **state) {
     free((double *)t.values);
 }
 
+/* Of one group all samples are the first process's: the others wait, and nothing changes. */
+static void a_process_without_samples_takes_no_batch(void **state) {
+    (void)state;
+    static const struct fit_case c = {
+        .name = "batches of one group",
+        .method = "rfn",
+        .n = 500,
+        .m = 8,
+        .options = {{"batch-size", "100"}, {"estep", "newton"}, {"iterations", "6"}}};
+    struct task t = {.c = &c, .values = fixture_values(c.n, c.m, 3, 7)};
+    char *one = processes_run(1, fit_a_part, &t, RESULT_VALUES * sizeof(double));
+    assert_non_null(one);
+    for (int ranks = 2; ranks <= 3; ranks++) {
+        char *many = processes_run(ranks, fit_a_part, &t, RESULT_VALUES * sizeof(double));
+        assert_non_null(many);
+        compare(&c, ranks, (double *)(void *)one, (double *)(void *)many);
+        munmap(many, (size_t)ranks * RESULT_VALUES * sizeof(double));
+    }
+    munmap(one, RESULT_VALUES * sizeof(double));
+    free((double *)t.values);
+}
+
+/* What the model says of the processes. */
+static int fit_batches(processes *p, void *user, char *result) {
+    rb_context *ctx = context_of(p);
+    rb_model *model = NULL;
+    alarm(60);
+    rb_io_use(ctx);
+    assert_ok(ctx, fit(ctx, user, &model, NULL));
+    const char *said = rb_model_attribute(model, "processes");
+    snprintf(result, MESSAGE, "%s", said ? said : "");
+    rb_model_free(model);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static void the_model_names_all_processes(void **state) {
+    (void)state;
+    static const struct {
+        int ranks;
+        const char *said;
+    } turns[] = {{2, "2"}, {4, "2,4"}, {2, "2,4"}, {1, "2,4,1"}};
+    static const struct fit_case c = {.name = "batches",
+                                      .method = "rfn",
+                                      .n = 33000,
+                                      .m = 8,
+                                      .options = {{"batch-size", "9000"}}};
+    struct task t = {.c = &c,
+                     .values = fixture_values(c.n, c.m, 3, 7),
+                     .until = 20,
+                     .checkpoint = "batches.checkpoint",
+                     .stops = true};
+    unlink(t.checkpoint);
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        char *said = processes_run(turns[i].ranks, fit_batches, &t, MESSAGE);
+        assert_non_null(said);
+        assert_string_equal(said, turns[i].said);
+        munmap(said, (size_t)turns[i].ranks * MESSAGE);
+    }
+    unlink(t.checkpoint);
+    free((double *)t.values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(processes_give_the_bits_of_one),
                                        cmocka_unit_test(batches_are_of_all),
+                                       cmocka_unit_test(a_process_without_samples_takes_no_batch),
+                                       cmocka_unit_test(the_model_names_all_processes),
                                        cmocka_unit_test(one_that_fails_ends_all),
                                        cmocka_unit_test(one_that_is_gone_is_missed),
+                                       cmocka_unit_test(other_data_are_refused),
                                        cmocka_unit_test(what_processes_cannot_do_is_refused),
                                        cmocka_unit_test(any_number_goes_on),
                                        cmocka_unit_test(tables_are_checked)};

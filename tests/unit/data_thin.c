@@ -71,14 +71,14 @@ static void samples_are_left_out(void **state) {
     for (int form = 0; form < 2; form++) {
         rb_source *thin = sources[form];
         bind(ctx, thin);
-        assert_ok(ctx, rb_source_thin(ctx, "none", &thin, &owned));
+        assert_ok(ctx, rb_source_thin(ctx, "none", false, &thin, &owned));
         assert_ptr_equal(thin, sources[form]);
         assert_null(owned);
-        assert_ok(ctx, rb_source_thin(ctx, "constant", &thin, &owned));
+        assert_ok(ctx, rb_source_thin(ctx, "constant", false, &thin, &owned));
         assert_int_equal(owned->n_samples, N - 1);
         rb_source_free(owned);
         thin = sources[form];
-        assert_ok(ctx, rb_source_thin(ctx, "duplicates,constant", &thin, &owned));
+        assert_ok(ctx, rb_source_thin(ctx, "duplicates,constant", false, &thin, &owned));
         assert_ptr_equal(thin, owned);
         assert_left(ctx, thin);
         rb_source_free(owned);
@@ -95,7 +95,7 @@ static void some_must_be_left(void **state) {
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, ones, 2, 2, &matrix), *owned;
-    assert_int_equal(rb_source_thin(ctx, "constant", &source, &owned), RB_ERROR_DATA);
+    assert_int_equal(rb_source_thin(ctx, "constant", false, &source, &owned), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "leaves none of the 2 samples"));
     assert_null(owned);
     rb_source_free(source);
@@ -113,7 +113,7 @@ static void out_of_memory(void **state) {
     for (int64_t after = 0; err; after++) {
         rb_source *thin = source;
         ctx->allocations_left = after;
-        err = rb_source_thin(ctx, "duplicates", &thin, &owned);
+        err = rb_source_thin(ctx, "duplicates", false, &thin, &owned);
         ctx->allocations_left = -1;
         assert_true(err ? err == RB_ERROR_MEMORY && !owned : owned != NULL);
     }

@@ -1,0 +1,260 @@
+/* Medians and quartiles of features: passes over groups of features, as many as there is memory
+ * for. Of several processes each holds the values of its own samples; a quantile of all is then
+ * found by halving the numbers of float64 until enough values lie below, and is the same number. */
+#include "rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
+
+/* Some features of the samples here: columns[width x n], NaN where missing. */
+struct gathering {
+    rb_context *ctx;
+    const rb_share *share;
+    const rb_preprocess_options *options;
+    const rb_regress_fit *effects;
+    rb_quantiles *quantiles; /* of all features */
+    const rb_matrix *rows;
+    int64_t first_row, first, width;
+    int64_t begin, n; /* samples here */
+    double *columns;
+    /* Of several processes, of each of these features: */
+    int64_t *there, *all; /* values here, and in all processes */
+    int64_t *low, *high, *counts;
+    double *values, *next;
+};
+
+static void gather_some(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    int64_t share = (g->rows->n_samples + GATHER_TASKS - 1) / GATHER_TASKS;
+    int64_t end = (index + 1) * share;
+    (void)worker;
+    for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
+        rb_row row = rb_row_of(g->rows, i);
+        double *to = g->columns + g->first_row - g->begin + i;
+        for (int64_t e = rb_row_from(&row, g->first); e < row.count; e++) {
+            int64_t k = (row.columns ? row.columns[e] : e) - g->first;
+            if (k >= g->width) break;
+            to[k * g->n] = row.values[e];
+        }
+    }
+}
+
+static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    struct gathering *g = user;
+    g->rows = rows;
+    g->first_row = first;
+    rb_parallel(ctx, GATHER_TASKS, gather_some, g);
+}
+
+static bool fills(const struct gathering *g) {
+    return g->options->missing == RB_MISSING_MEAN || g->options->missing == RB_MISSING_MEDIAN;
+}
+
+/* The values of a column that are there, less the effects, come first; how many? */
+static int64_t bring_there(const struct gathering *g, int64_t index) {
+    double *column = g->columns + index * g->n;
+    int64_t there = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        double effect =
+            g->effects ? rb_regress_fit_effect(g->effects, g->begin + i, g->first + index) : 0;
+        if (!isnan(column[i])) column[there++] = column[i] - effect;
+    }
+    return there;
+}
+
+/* ---- of one process ---- */
+
+static double quantile(double *column, int64_t count, double fraction) {
+    return count > 0 ? rb_quantile_in(column, count, fraction) + 0.0 : 0; /* no -0 */
+}
+
+static void take_quantiles(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    rb_quantiles *to = &g->quantiles[g->first + index];
+    double *column = g->columns + index * g->n;
+    int64_t there = bring_there(g, index);
+    (void)worker;
+    if (g->options->missing == RB_MISSING_MEDIAN) to->fill = quantile(column, there, 0.5);
+    for (; fills(g) && there < g->n; there++)
+        column[there] = to->fill;
+    to->median = quantile(column, there, 0.5);
+    if (g->options->scale == RB_SCALE_IQR)
+        to->quartile_range = quantile(column, there, 0.75) - quantile(column, there, 0.25);
+}
+
+/* ---- of several ---- */
+
+static void settle(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    (void)worker;
+    g->there[index] = bring_there(g, index);
+}
+
+static void count_to(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    const double *column = g->columns + index * g->n, x = g->values[index];
+    int64_t count = 0;
+    (void)worker;
+    for (int64_t i = 0; i < g->there[index]; i++)
+        count += column[i] <= x;
+    g->counts[index] = count;
+}
+
+/* counts: of all processes, how many values are at most those that are looked at. */
+static void count_all(struct gathering *g) {
+    rb_parallel(g->ctx, g->width, count_to, g);
+    rb_comm_count(g->ctx, g->width, g->counts);
+}
+
+/* Where the quantile stands among the values in their order, and how far behind that place. */
+static int64_t place_of(const struct gathering *g, int64_t k, double fraction, double *part) {
+    double at = fraction * (double)(g->all[k] > 0 ? g->all[k] - 1 : 0);
+    *part = at - (double)(int64_t)at;
+    return (int64_t)at;
+}
+
+static int64_t middle_of(const struct gathering *g, int64_t k) {
+    return g->low[k] + (int64_t)(((uint64_t)g->high[k] - (uint64_t)g->low[k]) / 2);
+}
+
+/* values: of each feature the one at its place. */
+static void halve(struct gathering *g, double fraction) {
+    enum { ROUNDS = 64 };
+    const int64_t infinity = 0x7FF0000000000000;
+    double part;
+    for (int64_t k = 0; k < g->width; k++) {
+        g->low[k] = -infinity;
+        g->high[k] = infinity;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int64_t k = 0; k < g->width; k++)
+            g->values[k] = rb_numbered(middle_of(g, k));
+        count_all(g);
+        for (int64_t k = 0; k < g->width; k++) {
+            int64_t middle = middle_of(g, k);
+            bool enough = g->counts[k] > place_of(g, k, fraction, &part) || middle == g->high[k];
+            g->low[k] = enough ? g->low[k] : middle + 1;
+            g->high[k] = enough ? middle : g->high[k];
+        }
+    }
+    for (int64_t k = 0; k < g->width; k++)
+        g->values[k] = rb_numbered(g->low[k]);
+}
+
+/* next: the smallest value here that is larger than the one that was found, below 0. */
+static void find_next(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    const double *column = g->columns + index * g->n, x = g->values[index];
+    double next = INFINITY;
+    (void)worker;
+    for (int64_t i = 0; i < g->there[index]; i++)
+        next = column[i] > x ? fmin(next, column[i]) : next;
+    g->next[index] = -next;
+}
+
+/* values become the quantiles of all processes, 0 of features without a value. */
+static void find_all(struct gathering *g, double fraction) {
+    double part;
+    halve(g, fraction);
+    rb_parallel(g->ctx, g->width, find_next, g);
+    rb_comm_max(g->ctx, g->width, g->next);
+    count_all(g);
+    for (int64_t k = 0; k < g->width; k++) {
+        int64_t below = place_of(g, k, fraction, &part);
+        double next = g->counts[k] > below + 1 ? g->values[k] : -g->next[k];
+        if (part > 0) g->values[k] += part * (next - g->values[k]);
+        if (g->all[k] == 0) g->values[k] = 0;
+    }
+}
+
+static void fill_columns(struct gathering *g) {
+    for (int64_t k = 0; k < g->width; k++) {
+        for (; g->there[k] < g->n; g->there[k]++)
+            g->columns[k * g->n + g->there[k]] = g->quantiles[g->first + k].fill;
+        g->all[k] = g->share->n_samples;
+    }
+}
+
+static void take_quantiles_of_all(struct gathering *g) {
+    rb_quantiles *to = g->quantiles + g->first;
+    for (int64_t k = 0; k < g->width; k++)
+        g->all[k] = g->there[k];
+    rb_comm_count(g->ctx, g->width, g->all);
+    if (g->options->missing == RB_MISSING_MEDIAN) find_all(g, 0.5);
+    for (int64_t k = 0; g->options->missing == RB_MISSING_MEDIAN && k < g->width; k++)
+        to[k].fill = g->values[k];
+    if (fills(g)) fill_columns(g);
+    find_all(g, 0.5);
+    for (int64_t k = 0; k < g->width; k++)
+        to[k].median = g->values[k];
+    if (g->options->scale != RB_SCALE_IQR) return;
+    find_all(g, 0.75);
+    for (int64_t k = 0; k < g->width; k++)
+        to[k].quartile_range = g->values[k];
+    find_all(g, 0.25);
+    for (int64_t k = 0; k < g->width; k++)
+        to[k].quartile_range -= g->values[k];
+}
+
+/* ---- passes ---- */
+
+static rb_error find_some(struct gathering *g, const rb_pass *pass) {
+    rb_context *ctx = g->ctx;
+    bool together = g->share->together;
+    if (pass->source->sparse) memset(g->columns, 0, (size_t)(g->width * g->n) * sizeof *g->columns);
+    rb_error err = rb_pass_run(ctx, pass);
+    /* Medians of all samples take their time. */
+    err = err ? err : rb_parallel_or_stop(ctx, g->width, together ? settle : take_quantiles, g);
+    err = rb_share_agree(ctx, g->share, err);
+    if (!err && together) take_quantiles_of_all(g);
+    return err;
+}
+
+static void take_memory(struct gathering *g, rb_scratch *memory) {
+    size_t integers = sizeof(int64_t);
+    g->columns = rb_take(memory, g->width * g->n, sizeof *g->columns);
+    if (!g->share->together) return;
+    g->there = rb_take(memory, g->width, integers);
+    g->all = rb_take(memory, g->width, integers);
+    g->low = rb_take(memory, g->width, integers);
+    g->high = rb_take(memory, g->width, integers);
+    g->counts = rb_take(memory, g->width, integers);
+    g->values = rb_take(memory, g->width, sizeof *g->values);
+    g->next = rb_take(memory, g->width, sizeof *g->next);
+}
+
+rb_error rb_quantiles_find(rb_context *ctx, rb_source *source, const rb_share *share,
+                           const rb_preprocess_options *options, const rb_regress_fit *effects,
+                           rb_quantiles *quantiles) {
+    int64_t m = source->n_features, width = COLUMN_BYTES / (int64_t)sizeof(double) / share->most;
+    width = width < 1 ? 1 : width > m ? m : width;
+    int64_t begin = rb_share_sample(share, share->first), end = rb_share_sample(share, share->end);
+    struct gathering g = {.ctx = ctx,
+                          .share = share,
+                          .options = options,
+                          .effects = effects,
+                          .quantiles = quantiles,
+                          .width = width,
+                          .begin = begin,
+                          .n = end - begin};
+    rb_scratch memory = {.ctx = ctx};
+    rb_pass pass = {
+        .source = source, .share = share, .options = options, .collect = gather, .user = &g};
+    take_memory(&g, &memory);
+    rb_error err = rb_share_agree(ctx, share, memory.err);
+    for (; !err && g.first < m; g.first += g.width) {
+        g.width = rb_smaller(m - g.first, width);
+        err = find_some(&g, &pass);
+    }
+    rb_error end_err = rb_scratch_end(&memory);
+    return err ? err : end_err;
+}
+
+int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
+                             int64_t n_features) {
+    bool medians = options->centre == RB_CENTRE_MEDIAN || options->centre == RB_CENTRE_AUTO;
+    double columns = (double)n_samples * (double)n_features * sizeof(double);
+    return medians ? (int64_t)fmin(columns, COLUMN_BYTES) : 0;
+}
