@@ -57,9 +57,11 @@ static int tell_models(invocation *call, const rb_replication *r) {
     report("%lld of %lld living units are found in the other model (q-value at most 0.05, and the "
            "most similar unit is the partner)%s",
            (long long)rb_replication_found(r), (long long)living,
-           r->same_data ? ": both models are of the same data, so that this is no replication; "
-                          "units of noise come back as well"
-                        : "");
+           r->same_data
+               ? ": both models are of the same samples, all or most of them, so that this "
+                 "is no replication; "
+                 "units of noise come back as well"
+               : "");
     tell_correlations(&found);
     return status;
 }

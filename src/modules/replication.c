@@ -11,7 +11,10 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MIN_FEATURES = 15 };
 
 const rb_option_group *rb_replication_group(void) {
     static const rb_option table[] = {
@@ -227,17 +230,49 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
     return err;
 }
 
-/* Do both models subtract the same of each feature? Then they had the same samples, perhaps in
- * another order. Of features that were centred before, next to nothing is subtracted. */
-static bool centre_alike(const rb_preprocess *p, const rb_preprocess *q) {
-    int64_t alike = 0;
-    if (p->n_features != q->n_features) return false;
-    for (int64_t k = 0; k < p->n_features; k++) {
-        double size = fmax(fabs(p->centre[k]), fabs(q->centre[k]));
-        if (fabs(p->centre[k] - q->centre[k]) > 1e-6 * size + 1e-9) return false;
-        alike += size > 1e-6;
+/* ---- are they of the same samples? ---- */
+
+static double fitted_samples(const rb_model *model) {
+    const char *text = rb_model_attribute(model, "data_samples");
+    return text ? strtod(text, NULL) : 0;
+}
+
+/* In units of the noise of the feature, squared: the centre, and how far that of the other model is
+ * from it. NaN: there is no noise. */
+typedef struct centres {
+    double size, apart;
+} centres;
+
+static centres compare_centres(const comparison *c, int64_t pair) {
+    double centre[2], noise = 0;
+    for (int i = 0; i < 2; i++) {
+        int64_t k = c->features.of[i][pair], rows = 0;
+        const rb_preprocess *p = c->models[i]->preprocess;
+        const double *variances = rb_model_array(c->models[i], "noise", &rows, NULL);
+        centre[i] = p->centre[k];
+        noise += variances && rows > k ? variances[k] * p->scale[k] * p->scale[k] / 2 : NAN;
     }
-    return 2 * alike > p->n_features;
+    double apart = centre[0] - centre[1];
+    return (centres){centre[0] * centre[0] / noise, apart * apart / noise};
+}
+
+/* The centre of a feature varies by the noise variance over the number of samples, or more: those of
+ * other samples are as far apart, those of mostly the same ones are nearer. Where centres are 0, as
+ * after centring before, nothing is known. */
+static bool has_same_samples(const comparison *c) {
+    double n = fitted_samples(c->models[0]), others = fitted_samples(c->models[1]);
+    double size = 0, apart = 0, count = 0;
+    const rb_preprocess_options *a = &c->models[0]->preprocess->options;
+    if (a->centre != c->models[1]->preprocess->options.centre || n < 1 || others < 1) return false;
+    for (int64_t p = 0; p < c->features.count; p++) {
+        centres of = compare_centres(c, p);
+        if (!(of.apart < INFINITY)) continue;
+        size += of.size;
+        apart += of.apart;
+        count++;
+    }
+    return count >= MIN_FEATURES && size > count / n / 4 &&
+           apart < count * (1 / n + 1 / others) / 4;
 }
 
 static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
@@ -271,7 +306,7 @@ static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {
     to->by_name = c->features.by_name;
     to->no_signs = c->no_signs;
     const rb_preprocess *p = c->models[0]->preprocess, *q = c->models[1]->preprocess;
-    to->same_data = p->n_input == q->n_input && (p->checksum == q->checksum || centre_alike(p, q));
+    to->same_data = (p->n_input == q->n_input && p->checksum == q->checksum) || has_same_samples(c);
     err = rb_blas_need_memory(ctx, 0);
     err = err ? err : find_partners(ctx, c, observed, to->units);
     err = err ? err : rb_parallel_or_stop(ctx, c->options.permutations, permute_task, c);

@@ -394,7 +394,7 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
     if (used) {
         rb_log(ctx, RB_LOG_INFO,
                "unit %s: a stability of %s or more, but a %s above %g: most fits find it, but "
-               "noise may give as much information",
+               "noise may be like it",
                units, stability, rate, bound_of(&s->options));
     } else {
         rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",

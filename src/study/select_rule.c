@@ -19,6 +19,7 @@
 
 static const double FAR = 6; /* deviations from which on a sample is left out */
 enum { LISTED = 5 };         /* of the samples that are */
+enum { FEW_SAMPLES = 30 };   /* a unit of a fifth of them is lost where a third is left out */
 
 static double *row_of(const rb_selection *s, int64_t k) {
     return s->cells + k * SELECT_COLUMNS;
@@ -139,6 +140,9 @@ static void say_number(rb_selection *s) {
             s->serial ? "runs of samples (each resembles the next one)" : "parts of the samples");
     if (units == 0 && s->most_stable > 0)
         say(s, "; the largest stability is %.2f, and 0.85 counts", s->most_stable);
+    if (units == 0 && s->folds > 0 && s->n_samples < FEW_SAMPLES)
+        say(s, "; of %lld samples too few may be left: try a fit with `consensus`",
+            (long long)s->n_samples);
     if (s->low < s->high) {
         say(s, "; %lld to %lld by the number of units offered", (long long)s->low,
             (long long)s->high);
