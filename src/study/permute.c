@@ -203,72 +203,6 @@ static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) 
     return RB_OK;
 }
 
-/* ---- what is permuted ---- */
-
-/* A feed as a source. */
-static rb_error read_feed(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
-                          rb_matrix *view) {
-    rb_block b;
-    rb_error err = rb_feed_read(ctx, source->state, first, count, &b);
-    if (err) return err;
-    *view = (rb_matrix){.n_samples = count, .n_features = b.n_features, .sparse = b.sparse};
-    view->type = b.sparse ? b.csr.type : b.dense.type;
-    view->values = b.sparse ? b.csr.values : b.dense.data;
-    view->row_stride = b.sparse ? 0 : b.dense.ld;
-    view->column_stride = 1;
-    view->starts = b.csr.starts;
-    view->columns = b.csr.columns;
-    return RB_OK;
-}
-
-/* Preprocessing that goes no further than to what is permuted. */
-static rb_preprocess *first_half(rb_context *ctx, const rb_preprocess *p) {
-    rb_preprocess *half = rb_preprocess_copy(ctx, p);
-    for (int64_t k = 0; half && k < half->n_features; k++) {
-        half->centre[k] = 0;
-        half->scale[k] = 1;
-    }
-    return half;
-}
-
-/* And what is left to do from there. */
-static rb_preprocess *second_half(rb_context *ctx, const rb_preprocess *p) {
-    rb_preprocess *half = rb_preprocess_copy(ctx, p);
-    if (!half) return NULL;
-    rb_free(half->selected);
-    rb_free(half->fill);
-    rb_names_free(half->names);
-    half->selected = NULL;
-    half->fill = NULL;
-    half->names = NULL;
-    rb_regress_free(half->regress);
-    half->regress = NULL;
-    half->options.regress = NULL;
-    half->n_input = half->n_features;
-    half->options.totals = 0;
-    half->options.log1p = false;
-    half->options.centre_samples = RB_CENTRE_SAMPLES_NONE;
-    return half;
-}
-
-static rb_error load(rb_context *ctx, study *s, const rb_preprocess *p, rb_source *source) {
-    const rb_matrix *matrix = NULL;
-    rb_feed *feed = NULL;
-    rb_block block = {.sparse = source->sparse};
-    rb_error err = rb_feed_new(ctx, p, source, s->model->type, &feed);
-    /* what is taken out of sparse samples may leave them dense */
-    if (!err && source->n_samples > 0) err = rb_feed_read(ctx, feed, 0, 1, &block);
-    rb_source halfway = {.n_samples = source->n_samples,
-                         .n_features = p->n_features,
-                         .type = s->model->type,
-                         .sparse = block.sparse,
-                         .read = read_feed,
-                         .state = feed};
-    err = err ? err : rb_study_load(ctx, &halfway, &matrix, &s->matrix);
-    rb_feed_free(feed);
-    return err;
-}
-
 /* ---- p-values ---- */
 
 static int descending(const void *a, const void *b) {
@@ -586,21 +520,18 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
 static rb_error begin(rb_context *ctx, study *s, rb_encoded *kept, rb_modules *modules,
                       bool *complete) {
     const rb_model *model = s->model;
-    rb_preprocess *first = first_half(ctx, model->preprocess);
-    rb_preprocess *second = first ? second_half(ctx, model->preprocess) : NULL;
-    double *values = second ? rb_alloc_zero(ctx, KINDS * s->units, sizeof *values) : NULL;
+    rb_halfway halfway = {0};
+    double *values = rb_alloc_zero(ctx, KINDS * s->units, sizeof *values);
     rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : rb_encoded_information(ctx, kept, values);
     if (!err) mark_dead(values, s->units);
-    err = err ? err : load(ctx, s, first, kept->source);
-    rb_model permuted = *model; /* of the same arrays */
-    permuted.preprocess = second;
-    s->model = &permuted;
+    err = err ? err : rb_halfway_begin(ctx, model, kept->source, &halfway);
+    s->model = &halfway.model;
+    s->matrix = halfway.matrix;
     err = err ? err : work(ctx, s, values, modules, complete);
     s->model = model;
     rb_free(values);
-    rb_preprocess_free(first);
-    rb_preprocess_free(second);
+    rb_halfway_end(&halfway);
     return err;
 }
 
@@ -643,7 +574,6 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
     rb_encoded_clear(&some);
     rb_source_free(thin);
     rb_options_free(s.fit);
-    rb_matrix_free(s.matrix);
     if (complete) *complete = all;
     return err;
 }

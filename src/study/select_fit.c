@@ -7,6 +7,7 @@
 
 static const double LEFT_OUT = 0.05;    /* of the values of samples that were not fitted */
 enum { ROUNDS = 4, FOR_MEDIAN = 1000 }; /* each round leaves out others */
+enum { MOST_VALUES = 1 << 26 };
 
 static bool may_begin_at_random(const rb_method *method) {
     const rb_option *row = rb_rows_find(method->options, "start");
@@ -126,6 +127,28 @@ static void take_loadings(const select_plan *plan, const rb_model *model, const 
         normalise(loadings + j, m, l, 0, model->preprocess->selected, to);
 }
 
+/* Units along whose loadings samples are as good as normal are spare, whatever recurs: correlated
+ * features give such units. They are looked for in dense data, which are copied. */
+static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
+                            select_arrays to) {
+    static const double LEAST = 2; /* logarithm of a likelihood ratio */
+    int64_t units = rb_model_units(model), most = MOST_VALUES / matrix->n_features;
+    if (matrix->sparse || matrix->n_samples > most) return RB_OK;
+    rb_halfway halfway = {0};
+    rb_source source;
+    rb_source_of_matrix(matrix, &source);
+    double *shapes = rb_alloc(ctx, units, sizeof *shapes);
+    rb_error err = shapes ? rb_halfway_begin(ctx, model, &source, &halfway) : RB_ERROR_MEMORY;
+    if (!err && !rb_rotation_flaw(halfway.matrix)) {
+        err = rb_unit_shapes(ctx, &halfway.model, halfway.matrix, &(rb_blocks){0}, shapes);
+        for (int64_t j = 0; !err && j < units; j++)
+            if (to.role[j] < RB_UNIT_SPARE && shapes[j] < LEAST) to.role[j] = RB_UNIT_SPARE;
+    }
+    rb_halfway_end(&halfway);
+    rb_free(shapes);
+    return err;
+}
+
 static rb_error describe_units(rb_context *ctx, const select_plan *plan, const rb_model *model,
                                int64_t held_out, rb_bytes *result) {
     int64_t rows, columns;
@@ -143,6 +166,7 @@ static rb_error describe_units(rb_context *ctx, const select_plan *plan, const r
     rb_source_of_matrix(plan->matrix, &source);
     rb_error err = take_codes(ctx, model, &source, o, to);
     if (o->features > 0) take_loadings(plan, model, loadings, to.loadings);
+    err = err ? err : find_normal(ctx, model, plan->matrix, to);
     err = err ? err : rb_model_check(ctx, model, &source, &check);
     rb_model_history(model, rb_model_iterations(model) - 1, &o->objective, NULL, NULL);
     o->duplicates = check.samples ? (double)check.duplicates : NAN;

@@ -121,6 +121,18 @@ rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matri
                         rb_matrix **folded);
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
 
+/* Samples halfway through a model's preprocessing (halfway.c): before features are centred and
+ * scaled. The model is that for these, of the same arrays. */
+typedef struct rb_halfway {
+    rb_preprocess *first;
+    rb_matrix *matrix;
+    rb_model model;
+} rb_halfway;
+/* rb_halfway_end in any case. */
+rb_error rb_halfway_begin(rb_context *ctx, const rb_model *model, rb_source *source,
+                          rb_halfway *halfway);
+void rb_halfway_end(rb_halfway *halfway);
+
 /* How far from normal the samples of a dense matrix without missing values are along the loadings
  * of each unit, as samples outside of their block give them (shapes.c); no blocks: other samples.
  * -INFINITY: of a unit without codes. */
