@@ -157,6 +157,7 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
 static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
     const rb_matrix *view = w->view;
     rb_error err = RB_OK;
+    if (w->pass->stored) *w->pass->stored += rb_matrix_stored(view);
     for (w->begin = 0; !err && w->begin < view->n_samples; w->begin += w->rows.n_samples) {
         w->rows = rb_matrix_part(view, w->begin, stretch_rows(view, w->begin));
         err = rb_buffer_hold(ctx, &w->values, rb_matrix_stored(&w->rows), sizeof(double));
@@ -213,11 +214,13 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
 
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
     uint32_t checksum = 0;
+    int64_t stored = 0;
     rb_moments *moments = rb_alloc_zero(ctx, source->n_features, sizeof *moments);
     rb_pass pass = {.source = source,
                     .options = &p->options,
                     .any = true, /* features that are not in use may be anything */
                     .checksum = &checksum,
+                    .stored = &stored,
                     .collect = add_rows,
                     .user = moments};
     rb_error err = moments ? rb_pass_run(ctx, &pass) : RB_ERROR_MEMORY;
@@ -227,6 +230,7 @@ rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *sourc
     }
     rb_free(p->moments);
     p->checksum = checksum;
+    p->n_stored = stored;
     p->n_filled = rb_moments_end(moments, source->n_features, source->n_samples);
     p->moments = p->regress ? NULL : moments; /* of what is left the blocks tell */
     if (p->regress) rb_free(moments);

@@ -109,6 +109,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
     rb_pass pass = {.source = f->source,
                     .options = &p->options,
                     .checksum = &p->checksum,
+                    .stored = &p->n_stored,
                     .collect = add_rows,
                     .user = f};
     p->moments = rb_alloc_zero(ctx, p->n_input, sizeof *p->moments);
