@@ -1,4 +1,4 @@
-/* Sparse samples with few zeros: their blocks are dense, with the values that dense samples have. */
+/* Sparse samples with few zeros: their blocks are dense, with the values of dense samples. */
 #include "fixture.h"
 #include "options.h"
 
