@@ -88,6 +88,45 @@ static void blocks(void **state) {
     rb_context_free(ctx);
 }
 
+/* The same of float32, which are filled as they stand. */
+static void narrow_blocks(void **state) {
+    (void)state;
+    static float dense[N * M], stored[N * M];
+    rb_context *ctx = fixture_context();
+    struct numbers *x = numbers_new(ctx, 5);
+    for (int64_t e = 0; e < N * M; e++) {
+        dense[e] = (float)x->dense[e];
+        stored[e] = (float)x->stored[e];
+    }
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_preprocess *p;
+    rb_feed *feed;
+    rb_block block;
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, N, M, x->starts, x->columns, stored, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    assert_ok(ctx, rb_preprocess_fit(ctx, NULL, source, &p));
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT32, &feed));
+    assert_ok(ctx, rb_feed_fill(ctx, feed));
+    assert_ok(ctx, rb_feed_read(ctx, feed, 10, N - 10, &block));
+    for (int64_t i = 10; i < N; i++)
+        for (int64_t k = 0; k < M; k++)
+            assert_close(rb_dense_get(block.dense, i - 10, k),
+                         ((double)dense[i * M + k] - p->centre[k]) / p->scale[k], 1e-6);
+    rb_feed_free(feed);
+    stored[x->starts[20]] = INFINITY;
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT32, &feed));
+    assert_ok(ctx, rb_feed_fill(ctx, feed));
+    assert_int_equal(rb_feed_read(ctx, feed, 0, N, &block), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "sample 20"));
+    rb_feed_free(feed);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    numbers_free(x);
+    rb_context_free(ctx);
+}
+
 /* Loadings of a fit without centring; gives its operations in products. */
 static double fit(rb_context *ctx, const char *method, rb_source *source, bool masks,
                   double loadings[M * UNITS]) {
@@ -146,6 +185,7 @@ static void noise_of_stored_values(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks),
+        cmocka_unit_test(narrow_blocks),
         cmocka_unit_test(fits),
         cmocka_unit_test(noise_of_stored_values),
     };
