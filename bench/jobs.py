@@ -2,8 +2,9 @@
 
 A job is a process of one thread; a peer's is a program of Python, without the time of its imports. Both take turns. The table
 has the medians of their processor time (user and system), reading and writing included, and of the ratio, turn by turn. Of fits
-it has the shares of products of the E-step and of passes over the input (reading, preprocessing), and the Gflop/s of these
-products, as `fit --profile` tells them in the last round; the peak is what `./run bench` prints. Data:
+it has the shares of products of the E-step and of passes over the input (reading, preprocessing), the Gflop/s of these
+products, as `fit --profile` tells them in the last round, and what the roofline lets them have: the speed of sgemm of 4096^3,
+or of a copy within a cache of 1 MB for the bytes that they have as operands and results. Data:
 counts of cells of the tool's own simulation, sparse (.h5ad) and dense (.npy), a table of 97 x 1213 values with ten planted
 modules, and files of other formats, which are read into memory. Peers that are not installed are left out. JOB: only those
 whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000, and 200000
@@ -164,31 +165,50 @@ def seconds(command):
     return None if status else float(said) if timed else used.ru_utime + used.ru_stime, said
 
 
-def shares(said, processor):
-    """Of a profile: products of the E-step, passes over the input, and how fast the products were, by processor time."""
+def fastest(work):
+    """Processor seconds of the best of three."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def roofline():
+    """Of one thread: floating point operations a second in a large product, and bytes a second of copies in the cache."""
+    a, x, times = np.ones((4096, 4096), np.float32), np.ones(1 << 17, np.float32), 2000
+    y = x.copy()
+    copies = fastest(lambda: [np.copyto(y, x) for _ in range(times)])
+    return 2 * 4096**3 / fastest(lambda: a @ a), 2 * times * x.nbytes / copies
+
+
+def shares(said, processor, roof):
+    """Of a profile: products of the E-step, passes over the input, how fast the products were by processor time, and may be."""
     if not said.startswith(b"{"):
-        return "| | | |"
+        return "| | | | |"
     phases = {row["phase"]: row for row in json.loads(said)["phases"]}
     products, every = phases["products of the E-step"], sum(row["seconds"] for row in phases.values())
     passes = phases["reading"]["seconds"] + phases["preprocessing"]["seconds"]
     share = products["seconds"] / every
     rate = 1e-9 * products["flops"] / (share * processor) if share else 0
-    return f"| {100 * share:.0f} % | {100 * passes / every:.0f} % | {rate:.0f} |"
+    most = 1e-9 * min(roof[0], roof[1] * products["flops"] / max(products["bytes"], 1))
+    return f"| {100 * share:.0f} % | {100 * passes / every:.0f} % | {rate:.0f} | {most:.0f} |"
 
 
-def row(name, ours, peer, rounds):
+def row(name, ours, peer, rounds, roof):
     turns = []
     for _ in range(rounds):
         mine, said = seconds(ours)
         turns.append((mine, seconds(peer[1])[0] if peer else None))
     if any(mine is None for mine, _ in turns):
-        return f"| {name} | failed | | | | | | |"
+        return f"| {name} | failed | | | | | | | |"
     mine = statistics.median(turn[0] for turn in turns)
     if not peer or None in turns[0]:
-        return f"| {name} | {mine:.3g} {shares(said, mine)} | | |"
+        return f"| {name} | {mine:.3g} {shares(said, mine, roof)} | | |"
     ratio = statistics.median(other / own for own, other in turns)
     other = statistics.median(turn[1] for turn in turns)
-    return f"| {name} | {mine:.3g} {shares(said, mine)} {peer[0]} | {other:.3g} | {ratio:.1f} |"
+    return f"| {name} | {mine:.3g} {shares(said, mine, roof)} {peer[0]} | {other:.3g} | {ratio:.1f} |"
 
 
 def machine():
@@ -210,12 +230,14 @@ def main():
         shape, share = make_data(tool, chosen.large)
         version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
         print(f"{version}; {machine()}; {time.strftime('%Y-%m-%d')}; counts {shape[0]} x {shape[1]}, {100 * share:.0f} % stored\n")
-        print("| job | processor, s | products | input | Gflop/s | beside it | its, s | times ours |")
-        print("|---|---|---|---|---|---|---|---|")
+        roof = roofline()
+        print(f"Peak of products {1e-9 * roof[0]:.0f} Gflop/s, cache {1e-9 * roof[1]:.0f} GB/s\n")
+        print("| job | processor, s | products | input | Gflop/s | roofline | beside it | its, s | times ours |")
+        print("|---|---|---|---|---|---|---|---|---|")
         for name, ours, peer in [*fits(tool), *answers(tool), *readings(tool)]:
             needed = name.startswith(("fit rfn -k 50, dense", "fit rfn -k 10 --consensus, 97"))
             if not chosen.jobs or any(word in name for word in chosen.jobs):
-                print(row(name, ours, peer, chosen.rounds), flush=True)
+                print(row(name, ours, peer, chosen.rounds, roof), flush=True)
             elif needed:  # others use its model
                 seconds(ours)
         os.chdir("/")

@@ -49,7 +49,7 @@ typedef struct rb_problem {
     int64_t first, own; /* those of this process: so many from the first on */
     int64_t n_features;
     rb_type type;
-    bool sparse;
+    bool sparse;           /* blocks are */
     bool missing;          /* some values are missing and stay so: NaN in blocks */
     int64_t block_samples; /* samples in a block, at most */
     int64_t batch_samples; /* samples that an M-step follows; 0, or n_samples: all */
@@ -66,6 +66,9 @@ typedef struct rb_problem {
     /* What is subtracted from each feature of sparse blocks, also where this process has none;
      * NULL: nothing. */
     const double *shift;
+    /* The source leaves zeros out, which `sparse` blocks do only where they are many; `resolve` may
+     * set `sparse` to this. */
+    bool source_sparse;
 } rb_problem;
 
 /* What becomes of codes that a device has: they go into the state's arrays, or come from there; the

@@ -348,6 +348,7 @@ typedef struct rb_preprocess {
     int64_t n_filled;    /* missing values of the training data, filled or left out */
     uint32_t checksum;   /* CRC-32 of the training data: values as float64, in order; sparse: of
                          * each sample how many are stored, their features, their values */
+    int64_t n_stored;    /* values of the data at hand, without the zeros of sparse ones */
     rb_moments *moments; /* of all features of the data at hand, after log1p; NULL: of no data */
 } rb_preprocess;
 
@@ -394,6 +395,8 @@ void rb_feed_trust(rb_feed *feed);
 /* The sum of squares of each feature over all samples as blocks have them, but for rounding, where
  * the moments of the data tell; false: they do not. */
 bool rb_feed_squares(const rb_feed *feed, double *sums);
+/* Blocks of a sparse source are dense from here on. */
+rb_error rb_feed_fill(rb_context *ctx, rb_feed *feed);
 /* What is subtracted from each feature of a sparse block besides what it stores; NULL: nothing. */
 const double *rb_feed_shift(const rb_feed *feed);
 /* Blocks of `size` samples, counted from sample 0, stay in memory once they are read, as many as

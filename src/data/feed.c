@@ -41,6 +41,7 @@ struct rb_feed {
     int64_t scratch_size;      /* a thread: source features + 1, and of effects two rows more */
     double *scratch;           /* threads x scratch_size */
     bool shifts;               /* sparse_shift is not 0 throughout */
+    void *zeros;               /* n_features of the type: what 0 becomes; NULL: not asked for */
     rb_block last;             /* what was read last: data of one block are prepared once */
     rb_matrix raw;             /* the same as it stands in the source */
     bool has_last;             /* it is still here, being no view */
@@ -72,6 +73,11 @@ int64_t rb_feed_samples(const rb_feed *feed) {
 /* Are dense rows of that type made by the kernel? */
 static bool is_fast(const rb_feed *feed, rb_type type) {
     return feed->plain && type == feed->type;
+}
+
+/* Are blocks sparse? */
+static bool is_sparse(const rb_feed *feed) {
+    return feed->source->sparse && !feed->p->regress && !feed->zeros;
 }
 
 void rb_feed_trust(rb_feed *feed) {
@@ -264,6 +270,34 @@ static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row, d
     return -1;
 }
 
+/* A sparse row among zeros. */
+static int64_t filled_row(const struct making *t, int64_t i, const rb_row *row) {
+    const rb_feed *feed = t->feed;
+    void *out = rb_dense_row(t->rows, i);
+    memcpy(out, feed->zeros, (size_t)t->rows.cols * rb_type_size(feed->type));
+    for (int64_t e = 0; e < row->count; e++) {
+        int32_t k = feed->used_as ? feed->used_as[row->columns[e]] : row->columns[e];
+        if (k >= 0 && !put_value(feed, row->values[e], k, feed->p->centre[k], out, k))
+            return row->columns[e];
+    }
+    return -1;
+}
+
+/* The same of float32 that are centred and scaled alone, without a detour by float64. */
+static int64_t fast_filled_row(const struct making *t, int64_t i) {
+    const rb_feed *feed = t->feed;
+    const int64_t *starts = t->view->starts;
+    const float *values = t->view->values, *shift = feed->shift, *factor = feed->factor;
+    float *out = rb_dense_row(t->rows, i);
+    memcpy(out, feed->zeros, (size_t)t->rows.cols * sizeof *out);
+    for (int64_t e = starts[i] - starts[0]; e < starts[i + 1] - starts[0]; e++) {
+        int32_t k = t->view->columns[e];
+        out[k] = (values[e] - shift[k]) * factor[k];
+        if (!feed->trusted && !usable(feed, out, k)) return k;
+    }
+    return -1;
+}
+
 static int64_t sparse_row(const struct making *t, int64_t i, const rb_row *row) {
     const rb_feed *feed = t->feed;
     int64_t to = ((int64_t *)feed->starts.data)[i];
@@ -297,14 +331,14 @@ static int64_t fast_row(const struct making *t, int64_t i, double *scratch) {
 
 /* Makes row i; returns the feature of the source that cannot be used, or -1. */
 static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
-    if (t->fast) return fast_row(t, i, scratch);
+    if (t->fast) return t->view->sparse ? fast_filled_row(t, i) : fast_row(t, i, scratch);
     rb_row row = {.values = scratch};
     rb_row_get(t->view, i, &row);
     rb_row_level lost = rb_row_transform(&t->feed->p->options, &row);
     if (t->feed->levels.data) ((rb_row_level *)t->feed->levels.data)[i] = lost;
-    bool sparse = t->view->sparse && !t->feed->p->regress;
-    return sparse ? sparse_row(t, i, &row)
-                  : dense_row(t, i, &row, scratch + t->view->n_features + 1);
+    return is_sparse(t->feed) ? sparse_row(t, i, &row)
+           : t->feed->zeros   ? filled_row(t, i, &row)
+                              : dense_row(t, i, &row, scratch + t->view->n_features + 1);
 }
 
 static void make_some(void *arg, int64_t index, int worker) {
@@ -331,6 +365,19 @@ static rb_error make_rows(struct making *t, int64_t first) {
     return RB_OK;
 }
 
+rb_error rb_feed_fill(rb_context *ctx, rb_feed *feed) {
+    int64_t m = feed->p->n_features;
+    if (!is_sparse(feed)) return RB_OK;
+    feed->arrays.ctx = ctx;
+    feed->zeros = rb_take(&feed->arrays, m, rb_type_size(feed->type));
+    for (int64_t k = 0; feed->zeros && k < m; k++) {
+        bool lacking = feed->input_of && feed->input_of[k] < 0;
+        double centre = feed->p->centre[k];
+        (void)put_value(feed, lacking ? centre : 0, k, centre, feed->zeros, k);
+    }
+    return feed->arrays.err;
+}
+
 /* ---- blocks ---- */
 
 static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
@@ -341,8 +388,8 @@ static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     int64_t n = view->n_samples, m = feed->p->n_features;
-    bool same = is_fast(feed, view->type);
-    bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
+    bool same = is_fast(feed, view->type) && (!view->sparse || feed->type == RB_FLOAT32);
+    bool rows = !view->sparse && view->column_stride == 1 && view->row_stride >= view->n_features;
     if (same && rows && !feed->moves && feed->trusted) {
         block->dense = (rb_dense){(void *)view->values, n, m, view->row_stride, feed->type};
         return RB_OK;
@@ -415,7 +462,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
-                        .sparse = feed->source->sparse && !feed->p->regress};
+                        .sparse = is_sparse(feed)};
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
     bool made = feed->values.data == (block->sparse ? block->csr.values : block->dense.data);

@@ -163,6 +163,7 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
 static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
     const rb_matrix *view = &w->view;
     rb_error err = RB_OK;
+    if (w->pass->stored) *w->pass->stored += rb_matrix_stored(view);
     for (w->begin = 0; !err && w->begin < view->n_samples; w->begin += w->rows.n_samples) {
         w->rows = rb_matrix_part(view, w->begin, stretch_rows(view, w->begin));
         err = rb_buffer_hold(ctx, &w->values, rb_matrix_stored(&w->rows), sizeof(double));
@@ -254,6 +255,7 @@ static rb_error walk_share(rb_context *ctx, struct walk *w) {
         rb_tree_end(pass->trees[t]);
     if (!err && share->together && pass->checksum)
         join_checksums(ctx, pass->checksum, w->bytes, memory);
+    if (!err && share->together && pass->stored) rb_comm_count(ctx, 1, pass->stored);
     rb_free(memory);
     return err;
 }
@@ -293,6 +295,7 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
 
 static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together) {
     uint32_t checksum = 0;
+    int64_t stored = 0;
     rb_tree tree = {0};
     const rb_share share = rb_share_of(ctx, source, together);
     rb_pass pass = {.source = source,
@@ -301,6 +304,7 @@ static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool
                     .share = &share,
                     .trees = {&tree},
                     .checksum = &checksum,
+                    .stored = &stored,
                     .collect = add_rows,
                     .user = &tree};
     rb_moments_begin(ctx, &tree, source->n_features);
@@ -313,6 +317,7 @@ static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool
     }
     rb_free(p->moments);
     p->checksum = checksum;
+    p->n_stored = stored;
     p->n_filled = rb_moments_end(moments, source->n_features, source->n_samples);
     p->moments = p->regress ? NULL : moments; /* of what is left the blocks tell */
     if (p->regress) rb_free(moments);

@@ -119,6 +119,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
                     .trees = {&f->tree, f->effects ? &f->effects->tree : NULL},
                     .options = &f->p->options,
                     .checksum = &f->p->checksum,
+                    .stored = &f->p->n_stored,
                     .collect = add_rows,
                     .user = f};
     rb_moments_begin(ctx, &f->tree, f->p->n_input);

@@ -188,6 +188,7 @@ typedef struct rb_pass {
     const rb_preprocess_options *options;
     bool any;           /* it becomes infinite instead */
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
+    int64_t *stored;    /* becomes how many values all samples have, from 0; NULL: none */
     /* Gets the samples as float64, some at a time and in order, the first of them sample `first`;
      * NULL: nobody does. */
     rb_collect_fn collect;

@@ -16,6 +16,8 @@ void rfn_resolve(rb_problem *problem, void *options) {
     bool newton_only =
         rfn_in_batches(problem) || rfn->normalize == RB_RFN_NORMALIZE_SD || without_guarantee(rfn);
     problem->decay = rfn->moment_decay;
+    if (rfn->input_noise != RB_RFN_NOISE_NONE) /* which hides what is stored */
+        problem->sparse = problem->source_sparse;
     if (rfn->estep == RB_RFN_ESTEP_AUTO)
         rfn->estep = newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
 }

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-/* Sweeps of the last E-step, at most; and how long the best of them may lie back. */
-enum { MAX_SWEEPS = 2000, PATIENCE = 50 };
+/* Sweeps of the last E-step, at most; and how long the best of them may lie back, before and after
+ * changes are so small that only rounding may be left of them. */
+enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 10 };
+static const double small_change = 1e-5;
 
 /* The first and the last stage of the E-steps that try candidates. */
 static const rb_rfn_stage stages[][2] = {
@@ -99,12 +101,15 @@ static double largest_code(rb_context *ctx, const rfn_persistent *p, rb_dense co
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     double best = INFINITY, scale = largest_code(ctx, p, codes), change;
-    for (int64_t sweep = 0, at = 0; sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_stops(ctx);
+    double rounds = codes.type == RB_FLOAT32 ? small_change * scale : 0;
+    for (int64_t sweep = 0, at = 0;
+         sweep < MAX_SWEEPS && sweep - at < (best > rounds ? PATIENCE : SHORT_PATIENCE) &&
+         !rb_stops(ctx);
          sweep++) {
         sweep_units(ctx, p, codes, &change);
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);
-        if (change < best) {
+        if (change < 0.9 * best) {
             best = change;
             at = sweep;
         }
