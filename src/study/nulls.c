@@ -120,7 +120,8 @@ const char *rb_rotation_flaw(const rb_matrix *x) {
         x->n_samples > MOST_VALUES / x->n_features)
         return "the data are large";
     for (int64_t i = 0; i < x->n_samples * x->n_features; i++)
-        if (isnan(rb_get(x->type, x->values, i))) return "values are missing";
+        if (isnan(rb_get(x->type, x->values, i)))
+            return "values are missing (a fit with `missing=mean` fills them)";
     return x->n_samples < 3 ? "there are fewer than three samples" : NULL;
 }
 

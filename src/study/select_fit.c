@@ -97,40 +97,10 @@ static void take_role(const rb_model *model, rb_dense codes, int64_t j, select_a
     to.role[j] = rb_role_of(&of_codes, codes.cols, &of_loadings, m);
 }
 
-/* Codes of the samples that are compared. */
-static rb_error take_codes(rb_context *ctx, const rb_model *model, rb_source *source,
-                           select_outcome *o, select_arrays to) {
-    int64_t n = rb_units_samples(source->n_samples);
-    bool sparse = model->method->sparser;
-    rb_dense codes = {0};
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, o->units, n, &codes);
-    err = err ? err : rb_units_encode(ctx, model, source, codes);
-    for (int64_t e = 0; !err && e < o->units * n; e++)
-        sparse = sparse && rb_dense_get(codes, e / n, e % n) >= 0;
-    for (int64_t j = 0; !err && j < o->units; j++) {
-        const double *row = rb_dense_row(codes, j);
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += row[i];
-        o->living += normalise(row, n, 1, sum / (double)n, NULL, to.codes + j * n);
-        if (sparse) take_role(model, codes, j, to);
-    }
-    rb_dense_free(&codes);
-    return err;
-}
-
-/* Loadings of the features of the data, of which each fit may have selected others. */
-static void take_loadings(const select_plan *plan, const rb_model *model, const double *loadings,
-                          float *to) {
-    int64_t m = rb_model_features(model), l = rb_model_units(model);
-    for (int64_t j = 0; j < l; j++, to += plan->matrix->n_features)
-        normalise(loadings + j, m, l, 0, model->preprocess->selected, to);
-}
-
-/* Units along whose loadings samples are as good as normal are spare, whatever recurs: correlated
- * features give such units. They are looked for in dense data, which are copied. */
+/* Units along whose loadings samples are as good as normal are no modules, though they may recur:
+ * correlated features give such units. They are looked for in dense data, which are copied. */
 static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
-                            select_arrays to) {
+                            double *role) {
     static const double LEAST = 2; /* logarithm of a likelihood ratio */
     int64_t units = rb_model_units(model), most = MOST_VALUES / matrix->n_features;
     if (matrix->sparse || matrix->n_samples > most) return RB_OK;
@@ -142,11 +112,43 @@ static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_mat
     if (!err && !rb_rotation_flaw(halfway.matrix)) {
         err = rb_unit_shapes(ctx, &halfway.model, halfway.matrix, &(rb_blocks){0}, shapes);
         for (int64_t j = 0; !err && j < units; j++)
-            if (to.role[j] < RB_UNIT_SPARE && shapes[j] < LEAST) to.role[j] = RB_UNIT_SPARE;
+            if (role[j] == RB_UNIT_MODULE && shapes[j] < LEAST) role[j] = SELECT_NORMAL;
     }
     rb_halfway_end(&halfway);
     rb_free(shapes);
     return err;
+}
+
+/* Codes of the samples that are compared. */
+static rb_error take_codes(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
+                           select_outcome *o, select_arrays to) {
+    int64_t n = rb_units_samples(matrix->n_samples);
+    bool sparse = model->method->sparser;
+    rb_dense codes = {0};
+    rb_source source;
+    rb_source_of_matrix(matrix, &source);
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, o->units, n, &codes);
+    err = err ? err : rb_units_encode(ctx, model, &source, codes);
+    for (int64_t e = 0; !err && e < o->units * n; e++)
+        sparse = sparse && rb_dense_get(codes, e / n, e % n) >= 0;
+    for (int64_t j = 0; !err && j < o->units; j++) {
+        const double *row = rb_dense_row(codes, j);
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += row[i];
+        o->living += normalise(row, n, 1, sum / (double)n, NULL, to.codes + j * n);
+        if (sparse) take_role(model, codes, j, to);
+    }
+    rb_dense_free(&codes);
+    return err || !sparse ? err : find_normal(ctx, model, matrix, to.role);
+}
+
+/* Loadings of the features of the data, of which each fit may have selected others. */
+static void take_loadings(const select_plan *plan, const rb_model *model, const double *loadings,
+                          float *to) {
+    int64_t m = rb_model_features(model), l = rb_model_units(model);
+    for (int64_t j = 0; j < l; j++, to += plan->matrix->n_features)
+        normalise(loadings + j, m, l, 0, model->preprocess->selected, to);
 }
 
 static rb_error describe_units(rb_context *ctx, const select_plan *plan, const rb_model *model,
@@ -164,9 +166,8 @@ static rb_error describe_units(rb_context *ctx, const select_plan *plan, const r
     rb_source source;
     rb_code_check check = {0};
     rb_source_of_matrix(plan->matrix, &source);
-    rb_error err = take_codes(ctx, model, &source, o, to);
+    rb_error err = take_codes(ctx, model, plan->matrix, o, to);
     if (o->features > 0) take_loadings(plan, model, loadings, to.loadings);
-    err = err ? err : find_normal(ctx, model, plan->matrix, to);
     err = err ? err : rb_model_check(ctx, model, &source, &check);
     rb_model_history(model, rb_model_iterations(model) - 1, &o->objective, NULL, NULL);
     o->duplicates = check.samples ? (double)check.duplicates : NAN;

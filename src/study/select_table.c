@@ -154,7 +154,7 @@ static void take_vectors(const select_plan *plan, rb_unit_vectors *v) {
     }
 }
 
-/* Is a unit neither spare nor background nor an outlier? */
+/* Is a unit neither spare nor background nor an outlier, and samples along it not normal? */
 static bool is_module(const select_plan *plan, rb_unit unit) {
     const select_outcome *o = plan->selection->models[unit.model].data;
     select_arrays a = rb_select_arrays_of(plan, o);

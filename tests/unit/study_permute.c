@@ -457,7 +457,8 @@ static void where_samples_are_not_rotated(void **state) {
     rb_matrix *missing, *sparse;
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT32, 3, 2, values, 2, 1, &missing));
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, 3, 2, starts, columns, values, &sparse));
-    assert_string_equal(rb_rotation_flaw(missing), "values are missing");
+    assert_string_equal(rb_rotation_flaw(missing),
+                        "values are missing (a fit with `missing=mean` fills them)");
     assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
     rb_matrix_free(missing);
     rb_matrix_free(sparse);
