@@ -41,9 +41,9 @@ bool rb_select_holds_out(const select_plan *plan, int64_t fit, int64_t sample);
 enum { SELECT_NORMAL = RB_UNIT_OTHER_SIDE };
 
 /* What a fit gives. There follow, see rb_select_arrays_of: the log-likelihood of each sample that
- * was held out; of each unit its rb_unit_role, or SELECT_NORMAL; with permutations its
- * information; codes, units x compared samples, each of mean 0 and length 1, or 0; loadings, units x features, each of
- * length 1, or 0. A permutation gives the information of its units alone, float64. */
+ * was held out; of each unit its rb_unit_role, or SELECT_NORMAL; with permutations its information;
+ * codes, units x compared samples, each of mean 0 and length 1, or 0; loadings, units x features,
+ * each of length 1, or 0. A permutation gives the information of its units alone, float64. */
 typedef struct select_outcome {
     double objective, duplicates, empty;
     int64_t units, living, features; /* features: 0 where the method has no loadings */
