@@ -21,7 +21,6 @@ static double mean_of(const rb_dense row) {
 
 rb_error rb_levels_add(void *user, const rb_block *block, const rb_matrix *codes) {
     rb_levels *l = user;
-    l->sparse = block->sparse;
     for (int64_t i = 0; i < block->n_samples; i++) {
         rb_block_rows(block, i, l->row);
         double mean = mean_of(l->row);

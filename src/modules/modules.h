@@ -153,7 +153,7 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
 typedef struct rb_levels {
     rb_scratch scratch;
     const rb_model *model;
-    bool looks, sparse; /* sparse: the data */
+    bool looks, sparse; /* sparse: the data are; set by who begins */
     int64_t n_units;
     rb_total sums;
     double *of_means;                    /* 1 of each sample, its mean, the square of that */

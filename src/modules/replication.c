@@ -237,10 +237,10 @@ static double fitted_samples(const rb_model *model) {
     return text ? strtod(text, NULL) : 0;
 }
 
-/* In units of the noise of the feature, squared: the centre, and how far that of the other model is
- * from it. NaN: there is no noise. */
+/* Of a feature: the centre of the first model, the noise variance, and how far the other centre is
+ * in units of it, squared. NaN: there is no noise. */
 typedef struct centres {
-    double size, apart;
+    double centre, noise, apart;
 } centres;
 
 static centres compare_centres(const comparison *c, int64_t pair) {
@@ -252,27 +252,28 @@ static centres compare_centres(const comparison *c, int64_t pair) {
         centre[i] = p->centre[k];
         noise += variances && rows > k ? variances[k] * p->scale[k] * p->scale[k] / 2 : NAN;
     }
-    double apart = centre[0] - centre[1];
-    return (centres){centre[0] * centre[0] / noise, apart * apart / noise};
+    return (centres){centre[0], noise, pow(centre[0] - centre[1], 2) / noise};
 }
 
-/* The centre of a feature varies by the noise variance over the number of samples, or more: those of
- * other samples are as far apart, those of mostly the same ones are nearer. Where centres are 0, as
- * after centring before, nothing is known. */
+/* The centre of a feature varies by the noise variance over the number of samples, or more: those
+ * of other samples are as far apart, those of mostly the same ones are nearer. Where all features
+ * have one centre, as after centring or division before, nothing is known. */
 static bool has_same_samples(const comparison *c) {
     double n = fitted_samples(c->models[0]), others = fitted_samples(c->models[1]);
-    double size = 0, apart = 0, count = 0;
+    double weights = 0, sum = 0, squares = 0, apart = 0, count = 0;
     const rb_preprocess_options *a = &c->models[0]->preprocess->options;
     if (a->centre != c->models[1]->preprocess->options.centre || n < 1 || others < 1) return false;
     for (int64_t p = 0; p < c->features.count; p++) {
         centres of = compare_centres(c, p);
         if (!(of.apart < INFINITY)) continue;
-        size += of.size;
+        weights += 1 / of.noise;
+        sum += of.centre / of.noise;
+        squares += of.centre * of.centre / of.noise;
         apart += of.apart;
         count++;
     }
-    return count >= MIN_FEATURES && size > count / n / 4 &&
-           apart < count * (1 / n + 1 / others) / 4;
+    bool differ = squares - sum * sum / weights > count / n / 4;
+    return count >= MIN_FEATURES && differ && apart < count * (1 / n + 1 / others) / 4;
 }
 
 static rb_error compare(rb_context *ctx, comparison *c, rb_replication *to) {

@@ -1,7 +1,8 @@
 /* Loadings as images or curves: a grid, one per unit, below it its number and the largest absolute
- * value, to which it is scaled; where they are too small for that, each row has the number of its first at the left. Where all units stand in each row,
- * their numbers are above the first one. Curves, for sounds and other series, are each scaled to
- * their own largest absolute value around a line at 0. Below stands what black and white mean. */
+ * value, to which it is scaled; where they are too small for that, each row has the number of its
+ * first at the left. Where all units stand in each row, their numbers are above the first one.
+ * Curves, for sounds and other series, are each scaled to their own largest absolute value around
+ * a line at 0. Below stands what black and white mean. */
 #include "plot.h"
 
 #include <math.h>

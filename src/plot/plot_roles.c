@@ -9,21 +9,36 @@ static const char *role_at(const rb_modules *modules, int64_t rank) {
     return rb_table_value(&table, rank, rb_table_find(&table, "role")).text;
 }
 
+/* Of many the first ones that fit, and how many more there are. */
 static void note_role(const rb_modules *modules, const char *role, char *note, size_t size) {
-    int64_t count = 0;
+    enum { MORE = 24 };
+    int64_t named = 0, left = 0;
     for (int64_t r = rb_modules_called(modules); r < rb_modules_count(modules); r++) {
+        char unit[48];
         size_t used = strlen(note);
-        char before[32] = ", ";
         if (strcmp(role_at(modules, r), role) != 0) continue;
-        if (count++ == 0) snprintf(before, sizeof before, "%s%s: ", used ? "; " : "", role);
-        snprintf(note + used, size - used, "%sunit %lld", before,
-                 (long long)rb_modules_get(modules, r)->unit);
+        int length = snprintf(unit, sizeof unit, "%s%s%sunit %lld",
+                              named  ? ", "
+                              : used ? "; "
+                                     : "",
+                              named ? "" : role, named ? "" : ": ",
+                              (long long)rb_modules_get(modules, r)->unit);
+        bool fits = left == 0 && used + (size_t)length + MORE < size;
+        if (fits) memcpy(note + used, unit, (size_t)length + 1);
+        named += fits;
+        left += !fits;
     }
+    size_t used = strlen(note);
+    if (left > 0 && named > 0)
+        snprintf(note + used, size - used, " and %lld more", (long long)left);
+    else if (left > 0 && used + MORE < size)
+        snprintf(note + used, size - used, "%s%s: %lld units", used ? "; " : "", role,
+                 (long long)left);
 }
 
 void rb_note_roles(const rb_modules *modules, char *note, size_t size) {
-    note_role(modules, "spare", note, size);
     note_role(modules, "background", note, size);
+    note_role(modules, "spare", note, size);
 }
 
 static void note_unit(const rb_modules *modules, int64_t unit, char *note, size_t size) {
@@ -35,11 +50,17 @@ static void note_unit(const rb_modules *modules, int64_t unit, char *note, size_
 rb_error rb_find_roles(rb_context *ctx, const rb_model *model, rb_source *source, int64_t unit,
                        char *note, size_t size) {
     rb_modules *modules = NULL;
+    rb_context *quiet = NULL;
     *note = 0;
     if (!rb_modules_possible(model)) return RB_OK;
-    rb_error err = rb_modules_find(ctx, model, source, NULL, &modules);
+    rb_error err = rb_context_child(ctx, &quiet);
+    if (err) return err;
+    err = rb_modules_find(quiet, model, source, NULL, &modules);
     if (!err && unit < 0) rb_note_roles(modules, note, size);
     if (!err && unit >= 0) note_unit(modules, unit, note, size);
+    bool none = err == RB_ERROR_ARGUMENT || err == RB_ERROR_DATA; /* there are no modules */
+    if (err && !none) rb_fail(ctx, err, "%s", rb_context_error(quiet));
     rb_modules_free(modules);
-    return err == RB_ERROR_ARGUMENT || err == RB_ERROR_DATA ? RB_OK : err;
+    rb_context_free(quiet);
+    return none ? RB_OK : err;
 }

@@ -104,6 +104,8 @@ static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_mat
     static const double LEAST = 2; /* logarithm of a likelihood ratio */
     int64_t units = rb_model_units(model), most = MOST_VALUES / matrix->n_features;
     if (matrix->sparse || matrix->n_samples > most) return RB_OK;
+    bool whole = !model->preprocess->selected && !model->preprocess->fill;
+    if (whole && rb_rotation_flaw(matrix)) return RB_OK; /* before a copy is made */
     rb_halfway halfway = {0};
     rb_source source;
     rb_source_of_matrix(matrix, &source);

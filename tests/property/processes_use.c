@@ -21,7 +21,7 @@ struct task {
 
 /* What a process got, and made of it; or its message. */
 struct result {
-    double codes[N * UNITS], information[UNITS], p[UNITS], errors[3];
+    double codes[N * UNITS], information[UNITS], p[UNITS], match[3];
     uint32_t rows;
     char message[TEXT];
 };
@@ -75,7 +75,7 @@ static rb_error jobs_of(rb_context *ctx, const struct task *t, struct result *to
     err = err ? err : rb_options_set_all(ctx, options, "units=1:3 restarts=3 folds=3 iterations=9");
     err = err ? err : rb_select(ctx, options, source, &s);
     for (int64_t r = 0; !err && r < 3; r++)
-        to->errors[r] = rb_selection_get(s, r, "entry_error");
+        to->match[r] = rb_selection_get(s, r, "match");
     rb_selection_free(s);
     rb_options_free(options);
     rb_source_free(source);
@@ -156,7 +156,7 @@ static void processes_get_what_one_gets(void **state) {
     const struct task *t = *state;
     struct result *one = run(1, t);
     assert_string_equal(one->message, "");
-    assert_true(one->information[0] > 0 && one->p[0] > 0 && one->errors[2] > 0);
+    assert_true(one->information[0] > 0 && one->p[0] > 0 && one->match[2] > 0);
     for (int ranks = 2; ranks < 5; ranks += 2) {
         struct result *many = run(ranks, t);
         for (int r = 0; r < ranks; r++)

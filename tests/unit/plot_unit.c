@@ -272,6 +272,35 @@ static void what_is_wrong_is_said(void **state) {
         loadings[k * UNITS + 2] = saved[k];
 }
 
+/* A unit whose loadings are next to nothing is spare. */
+static void tells_what_is_no_module(void **state) {
+    (void)state;
+    rb_matrix *matrix;
+    rb_source *source;
+    char note[RB_NOTE_SIZE], role[16];
+    double *loadings = (double *)rb_model_array(model, "loadings", NULL, NULL), saved[FEATURES];
+    check(rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
+    check(rb_source_from_matrix(ctx, matrix, &source));
+    check(rb_find_roles(ctx, model, source, -1, note, sizeof note));
+    assert_string_equal(note, "");
+    for (int64_t k = 0; k < FEATURES; k++) {
+        saved[k] = loadings[k * UNITS + 2];
+        loadings[k * UNITS + 2] *= 1e-4;
+    }
+    check(rb_find_roles(ctx, model, source, -1, note, sizeof note));
+    assert_string_equal(note, "spare: unit 2");
+    check(rb_find_roles(ctx, model, source, -1, note, 12));
+    assert_string_equal(note, "");
+    check(rb_find_roles(ctx, model, source, 2, role, sizeof role));
+    assert_string_equal(role, "spare");
+    check(rb_find_roles(ctx, model, source, 0, role, sizeof role));
+    assert_string_equal(role, "");
+    for (int64_t k = 0; k < FEATURES; k++)
+        loadings[k * UNITS + 2] = saved[k];
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 static void memory_may_be_refused(void **state) {
     (void)state;
     set("labels", labels);
@@ -293,6 +322,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(many_samples_are_averaged, new_options, free_options),
         cmocka_unit_test_setup_teardown(without_labels, new_options, free_options),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_said, new_options, free_options),
+        cmocka_unit_test_setup_teardown(tells_what_is_no_module, new_options, free_options),
         cmocka_unit_test_setup_teardown(memory_may_be_refused, new_options, free_options)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

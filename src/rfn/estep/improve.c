@@ -7,7 +7,7 @@
 /* Sweeps of the last E-step, at most; and how long the best of them may lie back, before and after
  * changes are so small that only rounding may be left of them. */
 enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 10 };
-static const double small_change = 1e-5;
+static const double small_change = 3e-6; /* of the largest code, in float32 */
 
 /* The first and the last stage of the E-steps that try candidates. */
 static const rb_rfn_stage stages[][2] = {
@@ -109,7 +109,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
         sweep_units(ctx, p, codes, &change);
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);
-        if (change < 0.9 * best) {
+        if (change < (best > rounds ? 1 : 0.9) * best) {
             best = change;
             at = sweep;
         }
