@@ -103,7 +103,7 @@ typedef struct rb_look {
     int level_component; /* of the first few, what goes most with the means of samples */
     double level_correlation, level_sign; /* of it, with them; the share of features whose loadings
                                              have the sign of most */
-    double *scores; /* part_n x RB_CHECK_LED */
+    double *scores;                       /* part_n x RB_CHECK_LED */
     /* found */
     int64_t same_samples, same_features, near_samples;
     int64_t same[2], same_feature[2], near[2]; /* the first pair of each */

@@ -171,10 +171,8 @@ static void test_counts_as_the_program_does(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_level_of_samples),
-        cmocka_unit_test(test_a_weak_level),
-        cmocka_unit_test(test_a_level_that_is_not_all),
-        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_the_level_of_samples),       cmocka_unit_test(test_a_weak_level),
+        cmocka_unit_test(test_a_level_that_is_not_all),    cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_counts_as_the_program_does),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

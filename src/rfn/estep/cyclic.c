@@ -141,8 +141,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
     int64_t l = codes.rows, slices = work->slices.count;
     int64_t at_once = units_at_once(work->slices.all);
     struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
-    if (codes.cols > 0)
-        memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
+    if (codes.cols > 0) memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
     for (s.first = 0; s.first < l && !rb_stops_alone(ctx); s.first += s.count) {
         s.count = rb_smaller(l - s.first, at_once);
         rfn_residual(ctx, problem, codes, s.first, s.count, work);
