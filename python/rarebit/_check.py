@@ -97,7 +97,8 @@ def check(X: Any, n_components: Optional[int] = None, *, cost: bool = False,
     X : samples x features, as for `fit`
     n_components : suggest a fit with so many units; None: estimate that, too
     cost : estimate memory and time of the fit, by a few iterations that are made
-    options : samples: examine so many, spread over the data
+    options : samples: examine so many, spread over the data; random_state: of the features that
+        are permuted to say what is chance
 
     Examples
     --------
