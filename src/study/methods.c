@@ -65,7 +65,7 @@ typedef struct candidate {
     double *errors[ERRORS]; /* of each fit that holds samples out */
     double error[ERRORS], error_se[ERRORS], match, match_sd, modules, auc, auc_se, seconds;
     double auc_squares, auc_variance; /* means over seeds */
-    double gain, gain_squares;        /* of entries, over the mean of their feature; sums */
+    double gain, gain_squares;        /* of entries, as of a fit (select.h); sums */
     int good;                         /* by so many figures it is among the best */
     rb_error err;                     /* that it had before any fit */
     char why[512];                    /* it is left out; "": it is not */
@@ -436,8 +436,8 @@ static bool tell(rb_method_comparison *c, const figure *f) {
     return true;
 }
 
-/* Is no method better at values that are left out than the mean of their feature, by as much as
- * the best of many is by chance? */
+/* Is no method better at values that are left out than the mean or median of their feature, by as
+ * much as the best of many is by chance? */
 static bool none_predicts(const rb_method_comparison *c) {
     static const double sure = 2; /* standard errors */
     bool measured = false;
