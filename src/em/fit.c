@@ -336,13 +336,15 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
     return err;
 }
 
-/* Says what is wrong with a fit that went to its end, to programs that listen. */
+/* Says what is wrong with a fit that went to its end, to programs that listen: of several processes
+ * the first says it, and each looks at its part. */
 static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_CHECK);
-    bool says = ctx->on_log && rb_rank(ctx) == 0;
-    if (says && ended && !rb_model_check(ctx, model, source, &check))
+    double says = ctx->on_log && ended && rb_rank(ctx) == 0;
+    rb_comm_max(ctx, 1, &says);
+    if (says > 0 && !rb_model_check(ctx, model, source, &check) && rb_rank(ctx) == 0)
         rb_model_warn(ctx, model, &check);
     rb_phase_end(ctx, before);
 }
