@@ -21,7 +21,8 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
         report_error("warning: only the matrix and its names are kept, not what else is in '%s'",
                      call->arguments[0]);
     }
-    if (rb_source_sparse(source)) report("the sparse matrix is written with all its zeros");
+    if (rb_source_sparse(source) && !has_suffix(option_text(call, "output"), ".h5ad"))
+        report("the sparse matrix is written with all its zeros");
 }
 
 static int write_source_whole(invocation *call, rb_source *source) {

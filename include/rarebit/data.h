@@ -60,6 +60,7 @@ typedef struct rb_write_header {
     rb_type type;
     const rb_source *sample_names_from; /* names of the rows; NULL: none */
     const char *const *feature_names;   /* names of the columns; NULL: none */
+    bool sparse; /* so are all rows, and .h5ad keeps them so; other formats write their zeros */
 } rb_write_header;
 
 /* Would a writer know the format of this path? RB_ERROR_ARGUMENT names the suffixes that there are.
@@ -71,14 +72,15 @@ RB_API rb_error rb_writer_check(rb_context *context, const char *path);
 RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,
                                rb_writer **writer);
 /* Appends the rows of a matrix, dense or sparse. RB_ERROR_ARGUMENT (another number of columns than
- * in the header, or more rows than are left), RB_ERROR_FILE (cannot be written). After a failure
- * the writer must still be closed or abandoned; the file is not there. */
+ * in the header, more rows than are left, or dense rows where all are sparse), RB_ERROR_FILE
+ * (cannot be written). After a failure the writer must still be closed or abandoned; the file is
+ * not there. */
 RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_matrix *rows);
 /* Finishes and renames. The writer is freed, also on failure; then what was there before stays.
  * RB_ERROR_ARGUMENT (rows are lacking), RB_ERROR_FILE (cannot be written or renamed). */
 RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
 /* Writes all samples of a source to a file, block by block, with their names where the format has
- * memory for them; sparse samples are written dense. Errors are those of rb_writer_open and
+ * memory for them; sparse samples stay so in .h5ad. Errors are those of rb_writer_open and
  * rb_writer_add, and those of reading the source. */
 RB_API rb_error rb_write(rb_context *context, rb_source *source, const char *path);
 /* Copies an AnnData file (.h5ad) as it is, sparse or dense, with all that stands beside X; the

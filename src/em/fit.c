@@ -336,18 +336,31 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
     return err;
 }
 
-/* Says what is wrong with a fit that went to its end, to programs that listen. */
+/* Says what is wrong with a fit that went to its end, to programs that listen: of several processes
+ * the first says it, and each looks at its part. */
 static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_CHECK);
-    bool says = ctx->on_log && rb_rank(ctx) == 0;
-    if (says && ended && !rb_model_check(ctx, model, source, &check))
+    double says = ctx->on_log && ended && rb_rank(ctx) == 0;
+    rb_comm_max(ctx, 1, &says);
+    if (says > 0 && !rb_model_check(ctx, model, source, &check) && rb_rank(ctx) == 0)
         rb_model_warn(ctx, model, &check);
     rb_phase_end(ctx, before);
 }
 
 /* Before a long fit rather than after it. */
+static void remark_on_processes(rb_context *ctx, const rb_problem *p) {
+    int64_t idle = rb_ranks(ctx) - p->groups;
+    if (idle > 0 && rb_rank(ctx) == 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%lld of the %d processes %s nothing to do: the samples come in %lld group%s, and "
+               "each process takes whole ones",
+               (long long)idle, rb_ranks(ctx), idle == 1 ? "has" : "have", (long long)p->groups,
+               p->groups == 1 ? "" : "s");
+    }
+}
+
 static void remark_on_units(rb_context *ctx, const rb_run *run) {
     int64_t n = run->problem.n_samples, m = run->problem.n_features, min = rb_smaller(n, m);
     int64_t units = run->method->sparser ? rb_method_units(run->method, run->options) : 0;
@@ -445,6 +458,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     if (!err && !run->single)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
+        remark_on_processes(ctx, &run->problem);
         remark_on_units(ctx, run);
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);

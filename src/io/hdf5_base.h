@@ -197,4 +197,14 @@ rb_error rb_h5_edit_copy(rb_context *ctx, const char *input, const char *output,
 /* All of an AnnData file but X. */
 rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names *features);
 
+/* X of an AnnData file as sparse rows, in order (hdf5_write_sparse.c). Ended in any case. */
+typedef struct rb_h5_rows {
+    hid_t values, columns;
+    int64_t *starts; /* of the rows so far, `count`, and of the next one */
+    int64_t count;
+} rb_h5_rows;
+rb_error rb_h5_rows_begin(rb_h5 *file, const rb_write_header *header, rb_h5_rows *to);
+rb_error rb_h5_rows_add(rb_h5 *file, rb_h5_rows *to, const rb_matrix *rows);
+rb_error rb_h5_rows_end(rb_h5 *file, rb_h5_rows *to, bool abandon);
+
 #endif

@@ -14,6 +14,8 @@ struct writing {
     rb_type type;
     hid_t data;
     int64_t next; /* row */
+    bool sparse;
+    rb_h5_rows rows; /* of a sparse one, instead of data and next */
 };
 
 static rb_error create(struct writing *w, int64_t rows, int64_t columns, bool checked) {
@@ -86,12 +88,15 @@ static rb_error list_names(rb_context *ctx, const rb_write_header *header, bool 
     return rb_name_list_end(ctx, err, &list, names);
 }
 
-static rb_error put_names(rb_h5 *file, bool anndata, const rb_names *samples,
+static rb_error put_names(const struct writing *w, bool anndata, const rb_names *samples,
                           const rb_names *features) {
+    rb_h5 *file = w->file;
     rb_error err = RB_OK;
     if (anndata) {
         err = rb_h5_put_anndata(file, samples, features);
-        return err ? err : rb_h5_encode(file, "X", "array", "0.2.0");
+        return err         ? err
+               : w->sparse ? rb_h5_encode(file, "X", "csr_matrix", "0.1.0")
+                           : rb_h5_encode(file, "X", "array", "0.2.0");
     }
     err = samples ? rb_h5_put_names(file, "samples", samples) : RB_OK;
     return err || !features ? err : rb_h5_put_names(file, "features", features);
@@ -100,10 +105,11 @@ static rb_error put_names(rb_h5 *file, bool anndata, const rb_names *samples,
 static rb_error begin(struct writing *w, bool anndata, const rb_write_header *header) {
     const char *origin = rb_context_provenance(w->file->ctx);
     rb_names *samples = NULL, *features = NULL;
-    rb_error err = create(w, header->n_samples, header->n_features, false);
+    rb_error err = w->sparse ? rb_h5_rows_begin(w->file, header, &w->rows)
+                             : create(w, header->n_samples, header->n_features, false);
     err = err ? err : list_names(w->file->ctx, header, true, anndata, &samples);
     err = err ? err : list_names(w->file->ctx, header, false, anndata, &features);
-    err = err ? err : put_names(w->file, anndata, samples, features);
+    err = err ? err : put_names(w, anndata, samples, features);
     if (!err && origin) err = rb_h5_set_text(w->file, "/", "provenance", origin);
     rb_names_free(samples);
     rb_names_free(features);
@@ -116,6 +122,7 @@ static rb_error end(struct writing *w, bool abandon) {
     w->file->writing = !abandon; /* what is thrown away may be incomplete */
     if (w->data >= 0 && H5Dclose(w->data) < 0 && !abandon)
         err = rb_h5_broken(w->file, RB_ERROR_FILE, "cannot finish the data set", w->path);
+    if (w->sparse) err = rb_h5_rows_end(w->file, &w->rows, abandon);
     err = rb_h5_end(w->file, err);
     rb_free(w);
     return err;
@@ -132,8 +139,15 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
         rb_free(w);
         return err;
     }
-    *w = (struct writing){w->file, "X", header->type, H5I_INVALID_HID, 0};
-    err = begin(w, strcmp(suffix, ".h5ad") == 0, header);
+    bool anndata = strcmp(suffix, ".h5ad") == 0;
+    *w = (struct writing){w->file,
+                          "X",
+                          header->type,
+                          H5I_INVALID_HID,
+                          0,
+                          anndata && header->sparse,
+                          .rows = {H5I_INVALID_HID, H5I_INVALID_HID, NULL, 0}};
+    err = begin(w, anndata, header);
     if (err) {
         end(w, true);
         return err;
@@ -146,7 +160,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
 static rb_error add_hdf5(rb_context *ctx, void *state, const rb_matrix *rows) {
     struct writing *w = state;
     rb_h5_hold(w->file, ctx);
-    rb_error err = write_rows(w, rows);
+    rb_error err = w->sparse ? rb_h5_rows_add(w->file, &w->rows, rows) : write_rows(w, rows);
     rb_h5_let_go(w->file);
     return err;
 }

@@ -160,6 +160,16 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_
     return err;
 }
 
+/* What is read whole is so in each of several processes. */
+static rb_error check_shared(rb_context *ctx, const char *path) {
+    const double most = 1e8, bytes = (double)rb_file_size(path);
+    if (rb_ranks(ctx) == 1 || bytes <= most) return RB_OK;
+    return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                   "%s has %.0f MB, and each of the %d processes would read all of it; convert it "
+                   "first, with: rarebit convert %s -o FILE.h5ad",
+                   path, bytes / 1e6, rb_ranks(ctx), path);
+}
+
 static rb_error open_source(rb_context *ctx, const char *path, const rb_options *given,
                             rb_source **source) {
     rb_read_options options;
@@ -170,7 +180,8 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
     if (err) return err;
     err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
     if (err == RB_ERROR_UNSUPPORTED) {
-        err = read_with(ctx, format, path, &options, &matrix);
+        err = check_shared(ctx, path);
+        err = err ? err : read_with(ctx, format, path, &options, &matrix);
         err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
     if (!err) (*source)->format = format->name;

@@ -103,6 +103,9 @@ rb_error rb_writer_add(rb_context *ctx, rb_writer *writer, const rb_matrix *rows
                        (long long)rows->n_features, (long long)writer->written,
                        (long long)writer->header.n_samples, (long long)writer->header.n_features);
     }
+    if (writer->header.sparse && !rows->sparse)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "cannot write %s: its rows must be sparse",
+                       writer->output->final_path);
     rb_error err = name_file(ctx, writer, writer->format->add(ctx, writer->state, rows));
     writer->written += err ? 0 : rows->n_samples;
     return err;
@@ -157,6 +160,7 @@ rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
         .n_samples = source->n_samples,
         .n_features = source->n_features,
         .type = source->type,
+        .sparse = source->sparse,
         .sample_names_from = source,
         .feature_names = names ? (const char *const *)names->text : NULL,
     };

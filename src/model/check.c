@@ -3,7 +3,7 @@
  * For methods whose codes are 0 or above and should mostly be 0 (rb_method.sparser). Of many
  * samples a part is looked at, so that a check never takes long beside a fit.
  */
-#include "model.h"
+#include "use.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,19 +116,52 @@ rb_error rb_tally_end(rb_code_tally *t, const rb_model *model, rb_error err) {
     return err ? err : end;
 }
 
+void rb_tally_totals(rb_code_tally *t, rb_total *totals) {
+    const rb_total all[RB_TALLY_TOTALS] = {{&t->check->samples, 1, RB_KEPT_INTEGER},
+                                           {&t->check->empty, 1, RB_KEPT_INTEGER},
+                                           {&t->check->full, 1, RB_KEPT_INTEGER},
+                                           {&t->negative, 1, RB_KEPT_FLAG},
+                                           rb_total_of(t->products)};
+    memcpy(totals, all, sizeof all);
+}
+
+struct look {
+    rb_coder coder;
+    rb_code_tally *tally;
+};
+
+/* A part of all samples, or so many of the runs. */
+static rb_error look_at_group(rb_context *ctx, void *user, int64_t groups, int64_t group) {
+    struct look *look = user;
+    int64_t n = look->tally->n, runs = n > MAX_SAMPLES ? RUNS : groups, each = runs / groups;
+    rb_error err = RB_OK;
+    for (int64_t run = group * each; !err && run < (group + 1) * each; run++) {
+        int64_t first = n > MAX_SAMPLES ? n / runs * run : n * run / runs;
+        int64_t end = n > MAX_SAMPLES ? first + MAX_SAMPLES / RUNS : n * (run + 1) / runs;
+        err = rb_coder_run(ctx, &look->coder, first, end, rb_tally_add, look->tally);
+    }
+    return err;
+}
+
 rb_error rb_tally_walk(rb_context *ctx, const rb_model *model, rb_source *source,
                        rb_code_tally *t) {
-    bool all = t->n <= MAX_SAMPLES;
-    return t->looks ? rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
-                                     all ? t->n : MAX_SAMPLES / RUNS, rb_tally_add, t)
-                    : RB_OK;
+    struct look look = {.tally = t};
+    rb_total totals[RB_TALLY_TOTALS + 1] = {{0}};
+    if (!t->looks) return RB_OK;
+    rb_tally_totals(t, totals);
+    int64_t groups = rb_totals_groups(totals, rb_smaller(t->n, MAX_SAMPLES), 1, MAX_SAMPLES / RUNS);
+    rb_error err = t->scratch.err;
+    err = rb_comm_agree(ctx, err ? err : rb_coder_start(ctx, &look.coder, model, source));
+    err = err ? err : rb_totals_add(ctx, totals, groups, false, look_at_group, &look);
+    rb_coder_clear(&look.coder);
+    return err;
 }
 
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check) {
     rb_code_tally t;
-    rb_error err = rb_tally_begin(ctx, model, rb_source_samples(source), check, &t);
-    return rb_tally_end(&t, model, err ? err : rb_tally_walk(ctx, model, source, &t));
+    (void)rb_tally_begin(ctx, model, rb_source_samples(source), check, &t); /* t keeps its error */
+    return rb_tally_end(&t, model, rb_tally_walk(ctx, model, source, &t));
 }
 
 static double percent(const rb_code_check *check, int64_t count) {

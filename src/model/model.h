@@ -144,6 +144,13 @@ typedef struct rb_adding {
 /* The totals of all samples, the same bits for 1, 2, 4 ... processes, in each of them. alone: this
  * process looks at all samples. */
 rb_error rb_feed_add(rb_context *ctx, const rb_adding *adding, bool alone);
+/* The same of `groups` groups, a power of two, of which fn adds one. */
+typedef rb_error (*rb_group_fn)(rb_context *ctx, void *user, int64_t groups, int64_t group);
+rb_error rb_totals_add(rb_context *ctx, const rb_total *totals, int64_t groups, bool alone,
+                       rb_group_fn fn, void *user);
+/* How many groups such totals of so many samples, or blocks of them, come in. */
+int64_t rb_totals_groups(const rb_total *totals, int64_t samples, int64_t block_samples,
+                         int64_t fewest);
 
 /* Takes preprocessed samples and their codes, valid during the call; otherwise as rb_rows_fn. */
 typedef rb_error (*rb_block_fn)(void *user, const rb_block *block, const rb_matrix *codes);
@@ -195,7 +202,8 @@ typedef struct rb_code_check {
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check);
 /* The same of codes that somebody else makes: those of n samples are added, from wherever; or
- * rb_tally_walk makes them. rb_tally_end in any case, with the error so far. */
+ * rb_tally_walk makes them, each of several processes a part, where all come also after an error
+ * of rb_tally_begin. rb_tally_end in any case, with the error so far. */
 typedef struct rb_code_tally {
     rb_scratch scratch;
     rb_code_check *check;
@@ -209,6 +217,9 @@ rb_error rb_tally_add(void *tally, int64_t first, const rb_matrix *codes); /* de
 rb_error rb_tally_walk(rb_context *ctx, const rb_model *model, rb_source *source,
                        rb_code_tally *tally);
 rb_error rb_tally_end(rb_code_tally *tally, const rb_model *model, rb_error err);
+/* What is counted; `totals` has room for RB_TALLY_TOTALS, and 0 behind them. */
+enum { RB_TALLY_TOTALS = 5 };
+void rb_tally_totals(rb_code_tally *tally, rb_total *totals);
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);
 
 /* ---- the arrays of a state, as the tables of its method describe them (parts.c) ---- */

@@ -48,7 +48,8 @@ static int64_t block_samples_of(const rb_adding *a) {
     return rb_smaller(a->block_samples, rb_tree_fewest(false));
 }
 
-static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, int64_t group) {
+static rb_error add_blocks(rb_context *ctx, void *user, int64_t groups, int64_t group) {
+    const rb_adding *a = user;
     int64_t n = rb_feed_samples(a->feed), size = block_samples_of(a);
     int64_t end = rb_group_block(n, size, groups, group + 1);
     rb_error err = RB_OK;
@@ -60,25 +61,34 @@ static rb_error add_group(rb_context *ctx, const rb_adding *a, int64_t groups, i
     return err;
 }
 
-rb_error rb_feed_add(rb_context *ctx, const rb_adding *a, bool alone) {
-    int64_t count = count_values(a->totals), n = rb_feed_samples(a->feed);
-    int64_t groups = count > MOST_VALUES
-                         ? 1
-                         : rb_tree_groups(n, block_samples_of(a), rb_tree_fewest(false), count);
+int64_t rb_totals_groups(const rb_total *totals, int64_t samples, int64_t block_samples,
+                         int64_t fewest) {
+    int64_t count = count_values(totals);
+    return count > MOST_VALUES ? 1 : rb_tree_groups(samples, block_samples, fewest, count);
+}
+
+rb_error rb_totals_add(rb_context *ctx, const rb_total *totals, int64_t groups, bool alone,
+                       rb_group_fn fn, void *user) {
     int64_t rank = alone ? 0 : rb_rank(ctx), ranks = alone ? 1 : rb_ranks(ctx);
     rb_tree tree = {0};
     rb_error err = RB_OK;
-    if (groups == 1 && rb_ranks(ctx) == 1) return add_group(ctx, a, 1, 0);
-    rb_tree_begin(&tree, ctx, count);
+    if (groups == 1 && rb_ranks(ctx) == 1) return fn(ctx, user, 1, 0);
+    rb_tree_begin(&tree, ctx, count_values(totals));
     for (int64_t g = rb_group_of(groups, rank, ranks);
          !err && g < rb_group_of(groups, rank + 1, ranks); g++) {
         double *sums = rb_tree_next(&tree);
-        err = sums ? add_group(ctx, a, groups, g) : RB_ERROR_MEMORY;
-        if (!err) take(a->totals, sums);
+        err = sums ? fn(ctx, user, groups, g) : RB_ERROR_MEMORY;
+        if (!err) take(totals, sums);
         if (!err) rb_tree_join(&tree);
     }
     err = rb_comm_agree(ctx, err ? err : rb_tree_close(&tree));
-    if (!err) give(a->totals, alone ? tree.stack[0] : rb_tree_end(&tree));
+    if (!err) give(totals, alone ? tree.stack[0] : rb_tree_end(&tree));
     rb_tree_free(&tree);
     return err;
+}
+
+rb_error rb_feed_add(rb_context *ctx, const rb_adding *a, bool alone) {
+    int64_t groups = rb_totals_groups(a->totals, rb_feed_samples(a->feed), block_samples_of(a),
+                                      rb_tree_fewest(false));
+    return rb_totals_add(ctx, a->totals, groups, alone, add_blocks, (void *)a);
 }

@@ -376,19 +376,11 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
 
 rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes) {
     rb_encoded *kept = metrics->encoded;
-    rb_code_tally *t = metrics->tally;
-    const rb_total none = {0};
-    const rb_total of_codes[] = {{&t->check->samples, 1, RB_KEPT_INTEGER},
-                                 {&t->check->empty, 1, RB_KEPT_INTEGER},
-                                 {&t->check->full, 1, RB_KEPT_INTEGER},
-                                 {&t->negative, 1, RB_KEPT_FLAG},
-                                 rb_total_of(t->products),
-                                 kept->walked ? none : kept->also_adds};
     rb_total *end = adding->totals;
     while (end->values)
         end++;
-    for (size_t i = 0; encodes && i < sizeof of_codes / sizeof *of_codes; i++)
-        if (of_codes[i].values) *end++ = of_codes[i];
+    if (encodes && !kept->walked && kept->also_adds.values) *end++ = kept->also_adds;
+    if (encodes) rb_tally_totals(metrics->tally, end);
     rb_error err = rb_feed_add(ctx, adding, metrics->likelihoods != NULL);
     if (!err && encodes) metrics->n_encoded = rb_feed_samples(adding->feed);
     return err;

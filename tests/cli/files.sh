@@ -36,6 +36,14 @@ refuses "-o would overwrite 'tenx'" convert tenx -o ./tenx//barcodes.tsv
 cat tenx/* >tenx.after
 same tenx.before tenx.after
 expect 0 convert tenx -o tenx/cells.tsv -q
+# As AnnData sparse samples stay so, with their names.
+expect 0 convert tenx -o sparse.h5ad
+if grep zeros err; then fail "wrote zeros"; fi
+expect 0 info sparse.h5ad --json
+tells '"samples": 3, "features": 2, "type": "float32", "sparse": true, "nonzeros": 2'
+expect 0 convert sparse.h5ad -o sparse.tsv -q
+same sparse.tsv tenx/cells.tsv
+rm sparse.h5ad sparse.tsv
 rm -r tenx tenx.before tenx.after
 refuses "-o would overwrite" plot history m.h5 -o m.h5
 refuses "-o would overwrite" plot codes m.h5 X.csv -o X.csv

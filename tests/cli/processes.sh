@@ -39,6 +39,7 @@ started() {
 
 expect 0 fit rfn X.npy -k 3 --iterations 8 --seed 1 -o one.h5
 expect 0 encode one.h5 X.npy -o one.npy
+expect 0 convert X.npy -o X.tsv -q
 # Of three blocks of samples.
 expect 0 simulate biclusters --samples 3000 --features 1500 --seed 2 -o W.npy -q
 expect 0 simulate biclusters --samples 700 --features 1500 --seed 3 -o W2.npy -q
@@ -48,12 +49,16 @@ cp X.npy Xbad.npy
 cp W.npy Wbad.npy
 printf '\0\0\0\0\0\0\370\177' | dd of=Xbad.npy bs=8 seek=$((16 + 16990 * 12 + 3)) conv=notrunc 2>/dev/null
 printf '\0\0\0\0\0\0\370\177' | dd of=Wbad.npy bs=8 seek=$((16 + 2990 * 1500 + 3)) conv=notrunc 2>/dev/null
+# What each process would read whole is refused above a size.
+printf '%%%%MatrixMarket matrix coordinate integer general\n' >large.mtx
+seq -s ' ' 400 >large.txt
+truncate -s 101M large.mtx large.txt
 # used_by FOLDER COMMAND: what a model and many fits give, in files and on stdout.
 used_by() {
     mkdir use
     for words in "encode wide.h5 W.npy -o use/codes.npy" "encode wide.h5 W.npy -o -" \
         "reconstruct wide.h5 W.npy -o use/rebuilt.npy" "modules wide.h5 W.npy -o use/modules.json" \
-        "evaluate one.h5 X.npy --json" "evaluate wide.h5 W.npy --details" \
+        "evaluate one.h5 X.npy --json" "evaluate one.h5 X.tsv --json" "evaluate wide.h5 W.npy --details" \
         "modules one.h5 X.npy --permutations 4 --seed 1 --json" "report wide.h5 W.npy -o use/report.html" \
         "select pca X.npy --units 1:3 --restarts 3 --seed 1 --json" \
         "fit rfn X.npy -k 3 --iterations 8 --seed 1 --consensus --restarts 3 -o use/consensus.h5" \
@@ -82,6 +87,12 @@ for mpi in openmpi mpich; do
     [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi fit rbm X.npy -k 3 --preset none -o n.h5 && fail "$mpi: fitted rbm"
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi fit pca W2.npy -k 1 --seed 1 -o few.h5 || fail "$mpi: $(cat out)"
+    [ "$(grep -c '1 of the 2 processes has nothing to do: the samples come in 1 group,' out)" = 1 ] || fail "$mpi: $(cat out)"
+    for large in large.mtx large.txt; do
+        started $mpi fit rfn $large -k 3 -o n.h5 && fail "$mpi: fitted $large"
+        [ "$(grep -c "106 MB, .* rarebit convert $large -o FILE.h5ad" out)" = 1 ] || fail "$mpi: $(cat out)"
+    done
     started $mpi check X.npy && fail "$mpi: checked"
     [ "$(grep -c "'check' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
     # A value in the rows of the second process: one message, which names both, and what all read alike.

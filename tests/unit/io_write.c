@@ -37,7 +37,8 @@ static rb_error write_matrix(const char *path, const rb_matrix *m, bool names) {
     rb_error err = rb_source_from_matrix(ctx, m, &source);
     if (err) return err;
     rb_write_header header = {sizeof header, m->n_samples, m->n_features,
-                              m->type,       source,       names ? feature_names : NULL};
+                              m->type,       source,       names ? feature_names : NULL,
+                              m->sparse};
     err = rb_writer_open(ctx, path, &header, &writer);
     if (err) {
         assert_null(writer);
