@@ -25,10 +25,6 @@
 
 #include <rarebit/covariates.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_annotations rb_annotations;
 
 /* How many characters of "FILE:COLUMN" name the file: all of them when they are a file themselves
@@ -84,7 +80,4 @@ RB_API void rb_annotations_keep(const rb_annotations *table, rb_source *source);
 RB_API rb_error rb_classes_read(rb_context *context, const char *where, const rb_source *source,
                                 rb_classes *classes);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

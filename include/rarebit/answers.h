@@ -6,10 +6,6 @@
 #include <rarebit/model.h>
 #include <rarebit/states.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* For which data a method is the one to begin with: bits of rb_method.advised. */
 typedef enum rb_advised {
     RB_ADVISED_NUMBERS = 1, /* of any kind */
@@ -59,7 +55,4 @@ typedef struct rb_method_layer {
     bool solved; /* the model's codes are solved for, and a layer gives what that begins with */
 } rb_method_layer;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

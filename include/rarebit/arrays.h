@@ -8,10 +8,6 @@
 
 #include <rarebit/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
  * of its own, one without has features and units. An array of which a size is 0 is one that this
  * fit does not have. */
@@ -93,7 +89,4 @@ typedef struct rb_part {
     size_t offset; /* of the part's struct in the state */
 } rb_part;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

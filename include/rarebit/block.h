@@ -5,10 +5,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct rb_block; /* a block of preprocessed samples */
 struct rb_feed;  /* gives the preprocessed samples of a source */
 struct rb_problem;
@@ -108,7 +104,4 @@ RB_API void rb_sampling_normal(const rb_sampling *sampling, int64_t sample, int6
 /* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
 RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

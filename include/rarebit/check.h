@@ -5,10 +5,6 @@
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of a check, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_check_group(void);
 
@@ -78,7 +74,4 @@ typedef struct rb_cost {
 RB_API rb_error rb_check_cost(rb_context *context, const rb_check *check, rb_source *source,
                               rb_cost *cost);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

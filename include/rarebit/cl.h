@@ -10,10 +10,6 @@
 
 #include <rarebit/device.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_cl_info {
     size_t size; /* sizeof(rb_cl_info), set by the caller; new fields come at the end */
     char name[128], platform[128], driver[128];
@@ -46,7 +42,4 @@ typedef struct rb_cl_functions {
 } rb_cl_functions;
 RB_API const rb_cl_functions *rb_cl_table(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

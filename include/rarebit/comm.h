@@ -15,10 +15,6 @@
 
 #include <rarebit/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_comm {
     size_t size;     /* sizeof(rb_comm), set by the caller; new fields come at the end */
     int rank, ranks; /* this process, from 0, and how many there are */
@@ -44,7 +40,4 @@ RB_API rb_error rb_context_set_comm(rb_context *context, const rb_comm *comm);
  * which is named where others did not. With one process `error` is returned as it is. */
 RB_API rb_error rb_comm_agree(rb_context *context, rb_error error);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of a consensus, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_consensus_group(void);
 
@@ -48,7 +44,4 @@ RB_API rb_error rb_consensus(rb_context *context, const rb_model *const *models,
 RB_API rb_error rb_fit_consensus(rb_context *context, const rb_options *options, rb_source *source,
                                  rb_model **model);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

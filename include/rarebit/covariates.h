@@ -4,10 +4,6 @@
 
 #include <rarebit/modules.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- covariates: columns of one value per sample, numbers or groups ---- */
 
 typedef struct rb_covariates rb_covariates;
@@ -113,7 +109,4 @@ RB_API rb_error rb_covariates_overlap(rb_context *context, const rb_covariates *
                                       rb_group_aucs *aucs);
 RB_API void rb_group_aucs_clear(rb_group_aucs *aucs);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

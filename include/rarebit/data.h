@@ -6,10 +6,6 @@
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of reading, for rb_options_add:
  *   dataset        path inside an HDF5 file ("/x", "layers/counts"); not set: the usual one
  *   transpose      the file has features as rows and samples as columns
@@ -89,7 +85,4 @@ RB_API rb_error rb_anndata_copy(rb_context *context, const char *input, const ch
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

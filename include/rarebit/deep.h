@@ -7,10 +7,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Lets the context know the methods of librarebit-nets: dae and rbm, which rb_fit takes, and stack
  * and net, whose models are put together. Again is no error. */
 RB_API rb_error rb_nets_use(rb_context *context);
@@ -167,7 +163,4 @@ RB_API rb_error rb_layers_write(rb_context *context, const rb_model *model, cons
 RB_API rb_error rb_net_read(rb_context *context, const char *path, const rb_model *like,
                             rb_model **net);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of denoising, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_denoise_group(void);
 
@@ -30,7 +26,4 @@ typedef struct rb_denoising {
 RB_API rb_error rb_denoise(rb_context *context, const rb_model *model, const char *picture,
                            const rb_options *options, const char *output, rb_denoising *result);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

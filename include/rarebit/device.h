@@ -20,10 +20,6 @@
 
 #include <rarebit/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { RB_DEVICE_MESSAGE = 512 };
 
 /* Causes that are there or not, whose fields W_h (m values each) add up or of which the largest
@@ -187,7 +183,4 @@ typedef struct rb_device {
  * library. */
 RB_API rb_error rb_context_set_device(rb_context *context, const rb_device *device);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 #include <rarebit/enrichment.h>
 #include <rarebit/table.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_document {
     size_t size; /* sizeof(rb_document), set by the caller */
 
@@ -73,7 +69,4 @@ typedef enum rb_document_part {
 /* A part as a table, without rows where it was not asked; valid as long as the document. */
 RB_API rb_table rb_document_table(const rb_document *document, rb_document_part part);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/modules.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- sets of features, by name ---- */
 
 typedef struct rb_feature_sets rb_feature_sets;
@@ -83,7 +79,4 @@ RB_API rb_error rb_modules_test_sets(rb_context *context, const rb_modules *modu
                                      const rb_options *options, rb_set_tests *tests);
 RB_API void rb_set_tests_clear(rb_set_tests *tests);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -68,10 +68,6 @@
 
 #include <rarebit/fit.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- models of one's own ----
  *
  * Binary causes with another superposition or another noise, or one of the methods above with
@@ -136,7 +132,4 @@ struct rb_method;
  * outlive the contexts that know them. */
 RB_API rb_error rb_et_method(const rb_et_model *model, struct rb_method *method);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,10 +6,6 @@
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_model rb_model;
 
 /* Options of every fit, besides those of its method and of preprocessing, are described by their
@@ -58,7 +54,4 @@ RB_API rb_error rb_options_check(rb_context *context, const rb_options *options,
 RB_API rb_error rb_fit_memory(rb_context *context, const rb_options *options,
                               const rb_source *source, int64_t *bytes);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/deep.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The points of a grid, and what came of each. It belongs to the caller. */
 typedef struct rb_grid rb_grid;
 
@@ -49,7 +45,4 @@ RB_API int64_t rb_grid_best(const rb_grid *grid);
 /* Its net, which belongs to the caller from now on (rb_model_free); NULL when asked again. */
 RB_API rb_model *rb_grid_take(rb_grid *grid);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

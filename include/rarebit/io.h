@@ -11,10 +11,6 @@
 #include <rarebit/output.h>
 #include <rarebit/report.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The HDF5 that the library was built with, such as "1.10.8". */
 RB_API const char *rb_io_hdf5(void);
 /* Those of libpng and liblzf; "" where the library was built without: then PNG, or HDF5 packed with
@@ -22,7 +18,4 @@ RB_API const char *rb_io_hdf5(void);
 RB_API const char *rb_io_png(void);
 RB_API const char *rb_io_lzf(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

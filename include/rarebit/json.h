@@ -6,10 +6,6 @@
 
 #include <rarebit/table.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct json_t; /* of jansson.h */
 
 /* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
@@ -31,7 +27,4 @@ RB_API struct json_t *rb_json_row(const rb_table *table, int64_t row, const rb_m
 RB_API struct json_t *rb_json_table(const rb_table *table, const rb_model *model, const char *keys,
                                     int digits);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 
 #include <rarebit/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A call that is given a type that is none of these is RB_ERROR_ARGUMENT. */
 typedef enum rb_type { RB_FLOAT32 = 0, RB_FLOAT64 = 1 } rb_type;
 
@@ -169,7 +165,4 @@ RB_API rb_error rb_source_set_sample_names(rb_context *context, rb_source *sourc
 RB_API rb_error rb_source_set_feature_names(rb_context *context, rb_source *source,
                                             const char *const *names, int64_t count);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -16,10 +16,6 @@
 #include <rarebit/block.h>
 #include <rarebit/device.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum rb_accelerate {
     RB_ACCELERATE_NONE = 0,
     RB_ACCELERATE_SQUAREM,
@@ -298,7 +294,4 @@ RB_API const rb_method *rb_model_table(const rb_model *model);
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

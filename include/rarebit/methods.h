@@ -5,10 +5,6 @@
 #include <rarebit/covariates.h>
 #include <rarebit/table.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A handle with the options of a comparison and of preprocessing, for all methods the same:
  *   methods  names, by commas; not set: all but slow ones (rb_method.slow)
  *   units    of each fit; 10
@@ -46,7 +42,4 @@ RB_API rb_table rb_method_comparison_table(const rb_method_comparison *compariso
  * are left out and why. Likewise. */
 RB_API const char *rb_method_comparison_summary(const rb_method_comparison *comparison);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 
 #include <rarebit/fit.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Frees a model; NULL is accepted. */
 RB_API void rb_model_free(rb_model *model);
 
@@ -198,7 +194,4 @@ RB_API const rb_metric_row *rb_metric_row_of(const rb_context *context, int64_t 
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_metrics **metrics);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

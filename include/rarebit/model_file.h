@@ -5,10 +5,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
  * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name
  * of an array is longer than 240 characters). */
@@ -36,7 +32,4 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

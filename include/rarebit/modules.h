@@ -4,10 +4,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of modules, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_modules_group(void);
 
@@ -134,7 +130,4 @@ RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *mod
                                       const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,10 +6,6 @@
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
  * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
  * 1 and ascend. RB_ERROR_FORMAT names module and entry. */
@@ -34,7 +30,4 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * says that there is no set. */
 RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

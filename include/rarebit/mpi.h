@@ -13,10 +13,6 @@
 
 #include <rarebit/comm.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Starts MPI, unless it is running, and fills comm with all its processes. false: MPI cannot be
  * started, and has said why. */
 RB_API bool rb_mpi_begin(rb_comm *comm);
@@ -32,7 +28,4 @@ typedef struct rb_mpi_functions {
 } rb_mpi_functions;
 RB_API const rb_mpi_functions *rb_mpi_table(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -19,10 +19,6 @@
 
 #include <rarebit/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum rb_option_kind {
     RB_OPTION_INTEGER, /* int64_t */
     RB_OPTION_NUMBER,  /* double */
@@ -148,7 +144,4 @@ struct rb_option_group {
  * such group. */
 RB_API const void *rb_options_fields(const rb_options *options, const rb_option_group *group);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

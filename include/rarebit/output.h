@@ -4,10 +4,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A file that the caller writes himself, and that appears whole or not at all: rb_staged_begin
  * makes an empty file beside the place, the caller opens rb_staged_path, writes and closes it, and
  * rb_staged_commit flushes it to disk and renames it. What stood at the place stays until then.
@@ -33,7 +29,4 @@ RB_API void rb_staged_abandon(rb_staged *staged);
 RB_API rb_error rb_provenance(rb_context *context, const rb_model *model, rb_source *source,
                               char **json);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

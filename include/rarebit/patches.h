@@ -5,10 +5,6 @@
 #include <rarebit/model.h>
 #include <rarebit/options.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of rb_patches, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_patches_group(void);
 
@@ -61,7 +57,4 @@ RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
                                  const rb_unit_weights *layer, const char *size,
                                  const rb_whitening *whitening, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

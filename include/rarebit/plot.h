@@ -6,10 +6,6 @@
 #include <rarebit/sample.h>
 #include <rarebit/select.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The version of cairo, which draws. */
 RB_API const char *rb_plot_cairo(void);
 
@@ -110,7 +106,4 @@ RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_s
 RB_API rb_error rb_plot_selection(rb_context *context, const rb_selection *selection,
                                   const rb_options *options, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

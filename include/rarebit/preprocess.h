@@ -16,10 +16,6 @@
 
 #include <rarebit/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum rb_missing {
     RB_MISSING_REFUSE = 0,
     RB_MISSING_MEAN,
@@ -50,7 +46,4 @@ typedef enum rb_drop {
 } rb_drop;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 
 #include <rarebit/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Binds a covariate of numbers to the samples of a source, one each, in their order; NaN: it is not
  * known. One of that name is replaced. Everything is copied. Slices of the source that are made
  * afterwards have it, too. To be called while nothing else uses the source. RB_ERROR_ARGUMENT: an
@@ -26,7 +22,4 @@ RB_API rb_error rb_source_set_numbers(rb_context *context, rb_source *source, co
 RB_API rb_error rb_source_set_groups(rb_context *context, rb_source *source, const char *name,
                                      const char *const *groups, int64_t count);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

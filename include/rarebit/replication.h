@@ -5,10 +5,6 @@
 
 #include <rarebit/table.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options, for rb_options_add:
  *   permutations  how many chances are counted in; p-values are multiples of 1 / (1 + permutations)
  *   seed          of the permutations
@@ -96,7 +92,4 @@ RB_API int64_t rb_cohorts_found(const rb_cohorts *cohorts);
 RB_API rb_table rb_replication_table(const rb_replication *replication);
 RB_API rb_table rb_cohorts_table(const rb_cohorts *cohorts);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

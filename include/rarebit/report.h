@@ -4,10 +4,6 @@
 
 #include <rarebit/document.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the page tells besides the document. All texts may be NULL. */
 typedef struct rb_report {
     size_t size; /* sizeof(rb_report), set by the caller */
@@ -30,7 +26,4 @@ typedef struct rb_report {
 RB_API rb_error rb_report_write(rb_context *context, const rb_document *document,
                                 const rb_report *report, const char *path);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

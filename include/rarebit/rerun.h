@@ -10,10 +10,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options that the fit of a model went by, in a handle of its method; free with
  * rb_options_free. One that names a file of numbers has its name: who reads the file hands it to
  * rb_options_set_matrix. Those of checkpoints, and max-time, are not among them: bits do not depend
@@ -51,7 +47,4 @@ typedef struct rb_model_difference {
 RB_API bool rb_model_compare(const rb_model *a, const rb_model *b, int64_t index,
                              rb_model_difference *difference);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

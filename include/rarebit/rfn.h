@@ -35,10 +35,6 @@
 
 #include <rarebit/fit.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What moved the codes in an iteration of the E-steps that try candidates, from annealed to
  * cascade: the metric estep_stage of rb_model_metric is one of these. The metric kkt_residual, of
  * a traced fit, says how far the codes of that iteration were from a stationary point. */
@@ -59,7 +55,4 @@ typedef enum rb_rfn_stage {
 /* "newton"; NULL for what is no stage. */
 RB_API const char *rb_rfn_stage_name(int stage);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

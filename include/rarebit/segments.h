@@ -5,10 +5,6 @@
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of rb_segments, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_segments_group(void);
 
@@ -32,7 +28,4 @@ RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64
 /* The version of libsndfile; "" where the library was built without it. */
 RB_API const char *rb_segments_sndfile(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

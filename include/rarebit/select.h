@@ -4,10 +4,6 @@
 
 #include <rarebit/fit.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A handle with the options of a fit of that method (rarebit/fit.h), but these are other ones:
  *   units     the numbers to try: "10:20:5" (every fifth, the default), "2:20", "5,10,20"
  *   restarts  fits of each number, from different starts; 6; the next multiple of folds
@@ -74,7 +70,4 @@ RB_API const char *rb_selection_choice(const rb_selection *selection, int64_t *u
 /* The row to fit: the first of those whose fits have as many stable units; -1: there is none. */
 RB_API int64_t rb_selection_row(const rb_selection *selection);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

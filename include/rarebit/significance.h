@@ -4,10 +4,6 @@
 
 #include <rarebit/covariates.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of permutations, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_significance_group(void);
 
@@ -57,7 +53,4 @@ RB_API bool rb_modules_significance(const rb_modules *modules, int64_t rank,
 /* How many permutations the significances are of; 0: nothing was permuted. */
 RB_API int64_t rb_modules_permutations(const rb_modules *modules);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

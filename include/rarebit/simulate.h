@@ -6,10 +6,6 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The options of rb_simulate_biclusters, for rb_options_add:
  *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData; constant, shift, scale,
  *              plaid: what comparisons of biclustering methods plant (docs/howto/modules.md)
@@ -68,7 +64,4 @@ RB_API const rb_option_group *rb_bars_group(void);
 RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
                                  rb_matrix **fields, rb_matrix **states);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -18,10 +18,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { RB_STACK_LAYERS_MAX = 16 };
 
 /* The options of a stack whose layers are fits of that method: those of rb_options_new, of which
@@ -72,7 +68,4 @@ RB_API rb_error rb_stack_layer(rb_context *context, const rb_model *stack, int64
 RB_API rb_error rb_stack_cut(rb_context *context, const rb_model *stack, int64_t layer,
                              rb_model **model);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The most probable state of a sample, of causes that are there or not. The library sets size, and
  * later ones may add fields at the end; all is valid during the call. */
 typedef struct rb_state {
@@ -27,7 +23,4 @@ typedef rb_error (*rb_state_fn)(void *user, const rb_state *state);
 RB_API rb_error rb_states(rb_context *context, const rb_model *model, rb_source *source,
                           rb_state_fn fn, void *user);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

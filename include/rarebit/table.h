@@ -4,10 +4,6 @@
 
 #include <rarebit/modules.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum rb_value_kind {
     RB_VALUE_NONE = 0, /* there is none */
     RB_VALUE_INTEGER,
@@ -62,7 +58,4 @@ RB_API const rb_table_column *rb_table_find(const rb_table *table, const char *k
 /* A row for each module; valid as long as they are. */
 RB_API rb_table rb_modules_table(const rb_modules *modules);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define RB_VERSION_MAJOR 0
 #define RB_VERSION_MINOR 1
 #define RB_VERSION_PATCH 0
@@ -32,7 +28,4 @@ RB_API const char *rb_build_info(const rb_context *context, const char *name);
  * RB_ERROR_ARGUMENT if it cannot run them. */
 RB_API rb_error rb_context_set_kernels(rb_context *context, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include <rarebit/modules.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct rb_view {
     size_t size;             /* sizeof(rb_view), set by the caller */
     const int64_t *samples;  /* n_samples rows of the source, ascending */
@@ -46,7 +42,4 @@ RB_API rb_error rb_module_maps(rb_context *context, const rb_model *model, rb_so
                                rb_module_map **maps);
 RB_API void rb_module_maps_free(rb_module_map *maps, int64_t count); /* NULL is accepted */
 
-#ifdef __cplusplus
-}
-#endif
 #endif
