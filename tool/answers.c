@@ -48,20 +48,16 @@ bool answers_wanted(const invocation *call) {
 }
 
 int answers_check(const invocation *call) {
-    if (option_text(call, "blocks") && option_is(call, "permutations", "0")) {
-        report_error("--blocks does nothing without --permutations; give both, or neither");
-        return STATUS_USAGE;
-    }
+    if (option_text(call, "blocks") && option_is(call, "permutations", "0"))
+        return report_usage("--blocks does nothing without --permutations; give both, or neither");
     static const option_group sizes[] = {rb_sets_group, NULL};
     const char *gmt = option_text(call, "gmt");
     int status = check_needs(call, answers_group()->rows);
     if (!status && !gmt)
         status = refuse_options(call, sizes, "does nothing without --gmt; give both");
     if (status) return status;
-    if (gmt && !*gmt) {
-        report_error("--gmt names no file; give one, or several with commas between them");
-        return STATUS_USAGE;
-    }
+    if (gmt && !*gmt)
+        return report_usage("--gmt names no file; give one, or several with commas between them");
     for (int f = 0; f < ANSWER_FILES; f++) {
         const char *target = option_text(call, file_options[f]);
         rb_error err = target ? table_check(call->ctx, target) : RB_OK;

@@ -218,7 +218,7 @@ static int run(invocation *call) {
         print_fit(call, &l);
         if (l.cost.size) print_cost(&l);
     }
-    int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    int status = report_failure(call->ctx, err);
     if (!status && option_flag(call, "strict") && has_problem(&l)) status = STATUS_FAILED;
     free(l.command);
     rb_check_free(l.before);

@@ -132,12 +132,10 @@ int commands_unknown(const command_list *list, const char *first, const char *se
     for (int i = 0; i < list->listed; i++)
         nearest_offer(&best, list->entries[i].words);
     if (library)
-        report_error("this rarebit was built without %s, which '%s' needs", library, named);
-    else if (best.word)
-        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
-    else
-        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
-    return STATUS_USAGE;
+        return report_usage("this rarebit was built without %s, which '%s' needs", library, named);
+    if (best.word)
+        return report_usage("there is no command '%s'; did you mean '%s'?", typed, best.word);
+    return report_usage("there is no command '%s'; 'rarebit help' lists them", typed);
 }
 
 /* What the commands of one first word have in common to say. */

@@ -69,9 +69,8 @@ static int tell_models(invocation *call, const rb_replication *r) {
 static int refuse_data(const invocation *call) {
     const char *format = NULL, *path = call->arguments[1];
     if (rb_format_of(call->ctx, path, &format) || strcmp(format, "hdf5") == 0) return STATUS_DONE;
-    report_error("'%s' is data (%s): give a second cohort as well, or a second model instead", path,
-                 format);
-    return STATUS_FAILED;
+    return report_error(
+        "'%s' is data (%s): give a second cohort as well, or a second model instead", path, format);
 }
 
 static int compare_models(invocation *call) {

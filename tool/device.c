@@ -20,9 +20,9 @@ const rb_option_group *device_group(void) {
 }
 
 static int without_library(void) {
-    report_error("devices need librarebit-cl, which is not beside this rarebit; it is built where "
-                 "OpenCL and CLBlast are found");
-    return STATUS_FAILED;
+    return report_error(
+        "devices need librarebit-cl, which is not beside this rarebit; it is built where "
+        "OpenCL and CLBlast are found");
 }
 
 int device_begin(const invocation *call, rb_device **device) {
@@ -35,7 +35,7 @@ int device_begin(const invocation *call, rb_device **device) {
     rb_error err = cl->open(text, device, message);
     err =
         err ? rb_context_fail(call->ctx, err, message) : rb_context_set_device(call->ctx, *device);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 void device_end(const invocation *call, rb_device *device) {
@@ -74,14 +74,8 @@ static void list_text(const rb_cl_functions *cl) {
 static int run(invocation *call) {
     const rb_cl_functions *cl = device_library();
     if (!cl) return without_library();
-    if (option_flag(call, "json")) {
-        rb_error err = list_json(call->ctx, cl);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
-    }
-    if (cl->count() == 0) {
-        report_error("OpenCL finds no device; install the driver of one");
-        return STATUS_FAILED;
-    }
+    if (option_flag(call, "json")) return report_failure(call->ctx, list_json(call->ctx, cl));
+    if (cl->count() == 0) return report_error("OpenCL finds no device; install the driver of one");
     list_text(cl);
     return STATUS_DONE;
 }

@@ -53,7 +53,7 @@ static int evaluate_net(invocation *call, const rb_model *net, rb_source *source
     if (!err && processes_lead()) err = scores_print(call, net, source, &scores);
     rb_net_scores_clear(&scores);
     labelled_clear(&data);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 /* Labels are for nets, and nets need one of both kinds. */
@@ -125,7 +125,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     if (says && !json) print_table(call->ctx, d.metrics, &match, option_flag(call, "details"));
     rb_document_clear(&d);
     rb_field_match_clear(&match);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 static int run(invocation *call) {

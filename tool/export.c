@@ -43,9 +43,9 @@ static int write_layers(const invocation *call, const rb_model *model, const rb_
     const char *target = option_text(call, "output");
     output out;
     if (option_text(call, "conv") && !fits_kernels(layers)) {
-        report_error("a convolution is made of one rectified layer: a model of one layer, or the "
-                     "first layer of a stack");
-        return STATUS_FAILED;
+        return report_error(
+            "a convolution is made of one rectified layer: a model of one layer, or the "
+            "first layer of a stack");
     }
     int status = output_begin(&out, target, "npz");
     if (status) return status;

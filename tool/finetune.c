@@ -46,37 +46,30 @@ static int check(const invocation *call) {
     const char *valid_kind = classes ? "valid-labels" : "valid-targets";
     const char *valid_other = classes ? "valid-targets" : "valid-labels";
     if (option_text(call, other) || option_text(call, valid_other)) {
-        report_error("--%s is given, but --outputs %s takes --%s; leave it out, or give other "
-                     "--outputs",
-                     option_text(call, other) ? other : valid_other,
-                     classes ? "softmax" : "logistic and linear",
-                     option_text(call, other) ? kind : valid_kind);
-        return STATUS_USAGE;
+        return report_usage(
+            "--%s is given, but --outputs %s takes --%s; leave it out, or give other "
+            "--outputs",
+            option_text(call, other) ? other : valid_other,
+            classes ? "softmax" : "logistic and linear",
+            option_text(call, other) ? kind : valid_kind);
     }
     if (strcmp(call->arguments[0], "none") == 0 && option_was_given(call, "layer")) {
-        report_error("--layer does nothing where START is none; leave it out, or name a model");
-        return STATUS_USAGE;
+        return report_usage(
+            "--layer does nothing where START is none; leave it out, or name a model");
     }
-    if (!option_text(call, kind)) {
-        report_error("the samples need --%s", kind);
-        return STATUS_USAGE;
-    }
-    if (option_text(call, "valid") && !option_text(call, valid_kind)) {
-        report_error("--valid needs --%s", valid_kind);
-        return STATUS_USAGE;
-    }
+    if (!option_text(call, kind)) return report_usage("the samples need --%s", kind);
+    if (option_text(call, "valid") && !option_text(call, valid_kind))
+        return report_usage("--valid needs --%s", valid_kind);
     if (option_text(call, "grid") && option_text(call, "log-json")) {
-        report_error("--log-json does nothing with --grid, which trains many nets; leave it out");
-        return STATUS_USAGE;
+        return report_usage(
+            "--log-json does nothing with --grid, which trains many nets; leave it out");
     }
     const char *table = option_text(call, "table");
-    if (table && !table_format_known(table)) {
-        report_error("--table is '%s', but must end in .tsv or .json", table);
-        return STATUS_USAGE;
-    }
+    if (table && !table_format_known(table))
+        return report_usage("--table is '%s', but must end in .tsv or .json", table);
     if (!option_text(call, "grid")) return STATUS_DONE;
-    rb_error err = rb_grid_check(call->ctx, call->options, option_text(call, "grid"));
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx,
+                          rb_grid_check(call->ctx, call->options, option_text(call, "grid")));
 }
 
 /* ---- what goes along with the training ---- */
@@ -218,7 +211,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
         fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
         err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
         if (!status && w->grid) status = write_table(call, w);
     }
     clear_inputs(&in);

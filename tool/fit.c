@@ -234,7 +234,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     }
     if (!status) {
         err = fit_source(call, w, out, start, model);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     }
     free_fit_files(&files);
     rb_model_free(start);
@@ -294,26 +294,23 @@ static int check_consensus(const invocation *call) {
     if (status) return status;
     for (const char *const *name = idle; *name && wanted; name++) {
         if (option_was_given(call, *name)) {
-            report_error("--%s cannot be used with --consensus; leave one of them out", *name);
-            return STATUS_USAGE;
+            return report_usage("--%s cannot be used with --consensus; leave one of them out",
+                                *name);
         }
     }
     if (wanted && option_text(call, "checkpoint") && !option_was_given(call, "seed")) {
-        report_error("--consensus with --checkpoint needs --seed, so that the command resumes with "
-                     "the same fits");
-        return STATUS_USAGE;
+        return report_usage(
+            "--consensus with --checkpoint needs --seed, so that the command resumes with "
+            "the same fits");
     }
     return STATUS_DONE;
 }
 
 static int begin_profile(const invocation *call) {
     bool profile = option_flag(call, "profile");
-    if (!profile && option_flag(call, "json")) {
-        report_error("--json does nothing without --profile; leave it out, or give both");
-        return STATUS_USAGE;
-    }
-    rb_error err = rb_context_profile(call->ctx, profile);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (!profile && option_flag(call, "json"))
+        return report_usage("--json does nothing without --profile; leave it out, or give both");
+    return report_failure(call->ctx, rb_context_profile(call->ctx, profile));
 }
 
 static int run(invocation *call) {

@@ -149,8 +149,7 @@ static int deliver(invocation *call, const findings *f) {
             print_modules(f);
             putchar('\n');
         }
-        rb_error err = print_agreement(call, f);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+        return report_failure(call->ctx, print_agreement(call, f));
     }
     if (option_flag(call, "json")) return write_modules(call, f, RB_MODULES_JSON, "-");
     if (!target) print_modules(f);
@@ -190,9 +189,8 @@ static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_modules_format format;
     if (target && !output_is_stream(target) && !find_format(call, target, &format)) {
-        report_error("cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format",
-                     target);
-        return STATUS_USAGE;
+        return report_usage(
+            "cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format", target);
     }
     int status = answers_check(call);
     return status ? status : with_model_and_data(call, NULL, find);

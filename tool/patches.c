@@ -10,10 +10,9 @@ static const rb_option whitening_options[] = {
 static int check_whitening(const invocation *call) {
     if (!option_text(call, "whitening")) return STATUS_DONE;
     if (option_is(call, "whiten", "none") && option_is(call, "contrast", "none")) {
-        report_error(
+        return report_usage(
             "--whitening does nothing without --whiten or --contrast; leave it out, or give "
             "one of them");
-        return STATUS_USAGE;
     }
     return STATUS_DONE;
 }

@@ -140,10 +140,7 @@ static int deliver(const invocation *call, answer *a) {
     int status = plot ? draw(call, s, a->source, plot) : STATUS_DONE;
     if (!status && table) status = write_table(call, a, table);
     if (status) return status;
-    if (option_flag(call, "json")) {
-        rb_error err = put_json(call->ctx, a, stdout);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
-    }
+    if (option_flag(call, "json")) return report_failure(call->ctx, put_json(call->ctx, a, stdout));
     if (!table) print_table(s);
     printf("%s\n", rb_selection_choice(s, &units, &low, &high));
     return STATUS_DONE;

@@ -223,5 +223,5 @@ int with_model_and_data(invocation *call,
 }
 
 int finish_output(const invocation *call, output *out, rb_error err) {
-    return output_end(out, err ? report_failure(call->ctx, err) : STATUS_DONE);
+    return output_end(out, report_failure(call->ctx, err));
 }

@@ -13,7 +13,7 @@ static int run(invocation *call) {
     static const char *const options[] = {"output", "truth", "states"};
     rb_matrix *made[3] = {0}; /* samples, bars, states */
     rb_error err = rb_simulate_bars(call->ctx, call->options, &made[0], &made[1], &made[2]);
-    int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    int status = report_failure(call->ctx, err);
     for (int i = 0; i < 3 && !status; i++) {
         const char *target = option_text(call, options[i]);
         status = target ? write_matrix(call, made[i], target) : STATUS_DONE;

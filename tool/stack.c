@@ -83,7 +83,7 @@ static int fit(const invocation *call, fit_log *log, const char *path, rb_model 
     status = status ? status : fit_log_begin(log);
     if (!status) {
         err = fit_source(call, log, source, path, stack);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     }
     free_fit_files(&files);
     rb_source_free(source);

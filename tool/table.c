@@ -163,7 +163,7 @@ int table_deliver(invocation *call, const table_answer *a, rb_source *source) {
         json_t *json = json_incref(a->head);
         rb_json_add(&json, rows.key, table_json(&rows));
         err = json_put_from(call->ctx, stdout, json, NULL, source);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     } else if (!status && !target) {
         view_print(&shown, NULL, rows.rows);
     }

@@ -407,13 +407,14 @@ void put_plain(char *text);
 /* The library names options between backquotes: `eta`, `estep=newton`, `trace=true`. They become
  * what can be typed: --eta, --estep newton, --trace. Messages on stderr have this done to them. */
 void put_options(char *text);
-/* "rarebit: message" on stderr, always one line. */
-void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "rarebit: message" on stderr, always one line. Gives back STATUS_FAILED, or STATUS_USAGE. */
+int report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* rb_context_fail with a format. */
 rb_error fail(rb_context *ctx, rb_error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 rb_error fail_memory(rb_context *ctx);
-/* The context's message and the status for the error. */
+/* Says the context's message; the status for the error, STATUS_DONE where there is none. */
 int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
