@@ -229,14 +229,13 @@ static int run(invocation *call) {
 
 const command check_command = {
     .words = "check",
-    .heading = "Data",
     .summary = "check a data set and suggest a fit",
     .description = "Checks a matrix before a fit: its kind of values (counts, logarithms, "
                    "z-scores, ...), whether rows are samples, and what would spoil a fit. It finds "
                    "missing values, equal or constant samples and features, outliers and batches. "
                    "It then suggests a fit, with reasons. A table whose rows are named like genes "
                    "is transposed. Of very large data only some samples are read.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Output", check_output_options},
     .groups = {rb_check_group, rb_read_group, general_group},
     .examples = {{"A first look", "check genes.tsv"},

@@ -157,7 +157,6 @@ static int run(invocation *call) {
 
 const command compare_command = {
     .words = "compare",
-    .heading = "Use a model",
     .summary = "match units of two models, or replicate them in other data",
     .description =
         "With two models: the correlations of their loadings over the features that both have, the "
@@ -165,7 +164,7 @@ const command compare_command = {
         "permuted features. With a model and two data sets: how many samples of each activate a "
         "unit, what it explains there, and the chance of as much in data whose features are "
         "permuted.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+    .arguments = {MODEL_ARGUMENT,
                   {"OTHER", "a second model; or the data of the first cohort", false},
                   {"COHORT", "the data of the second cohort", true}},
     .own = {sizeof(rb_option), "Output", compare_options},

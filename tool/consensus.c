@@ -75,7 +75,6 @@ static int run(invocation *call) {
 
 const command consensus_command = {
     .words = "consensus",
-    .heading = "Fit",
     .summary = "make a model of the units that recur in several fits",
     .description =
         "Units of different fits with the same loadings and codes are one unit. The units that "

@@ -147,7 +147,6 @@ static int run(invocation *call) {
 
 const command encode_command = {
     .words = "encode",
-    .heading = "Use a model",
     .summary = "write the codes of samples",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
@@ -155,8 +154,7 @@ const command encode_command = {
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
         "in obsm, the loadings in varm and the settings in uns. CODES may be the input itself. "
         "Results under the same --key are replaced only with --overwrite.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "CODES",
     .own = {sizeof(rb_option), "States", map_options},
     .own_after = 3,

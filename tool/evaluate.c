@@ -134,13 +134,11 @@ static int run(invocation *call) {
 
 const command evaluate_command = {
     .words = "evaluate",
-    .heading = "Use a model",
     .summary = "measure how well a model explains data",
     .description = "Errors refer to the preprocessed data. Metrics that a method does not have are "
                    "left out of the table and are null in JSON. Codes of dead units are 0 here. In "
                    "an rfn fit each has one sample, so the objective of the fit is lower.",
-    .arguments = {{"MODEL", "a model of 'rarebit fit'", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {{"MODEL", "a model of 'rarebit fit'", false}, DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Figures", figures_options},
     .own_after = 1,
     .groups = {json_group, layer_group, labels_group, coding_group, covariates_group, rb_read_group,

@@ -73,7 +73,6 @@ static int run_export(invocation *call) {
 
 const command export_command = {
     .words = "export",
-    .heading = "Nets",
     .summary = "write layers for PyTorch and others",
     .description =
         "To .onnx a graph that takes raw samples: all that is done to them before the first layer "
@@ -127,7 +126,6 @@ static int run_import(invocation *call) {
 
 const command import_command = {
     .words = "import",
-    .heading = "Nets",
     .summary = "read a net trained elsewhere, from .onnx or .npz",
     .description =
         "Weights and biases of the file take the place of those of the net --like, whose "

@@ -251,7 +251,6 @@ static int run(invocation *call) {
 
 const command finetune_command = {
     .words = "finetune",
-    .heading = "Nets",
     .summary = "train a net of rectified layers on labelled samples",
     .description =
         "Starts from the layers and preprocessing of a model, or at random, and minimises the loss "
@@ -259,7 +258,7 @@ const command finetune_command = {
         "validation errors, and stops after --patience epochs without improvement. Ctrl-C writes "
         "the best net so far, but none with --grid. With --checkpoint the same command resumes.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+                  DATA_ARGUMENT},
     .options_new = new_options,
     .output = "NET",
     .own = {sizeof(rb_option), "Samples and output", samples_options},

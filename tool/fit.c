@@ -342,7 +342,6 @@ static int run(invocation *call) {
 
 const command fit_command = {
     .words = "fit",
-    .heading = "Fit",
     .summary = "fit a model to data",
     .description =
         "Finds hidden units that explain the samples, and writes them as a model. Ctrl-C writes "

@@ -214,7 +214,6 @@ static int run(invocation *call) {
 
 const command info_command = {
     .words = "info",
-    .heading = "Data",
     .summary = "describe a data file or a model",
     .arguments = {{"FILE", "data in any format that fit reads, or a model", false}},
     .groups = {json_group, rb_read_group, general_group},

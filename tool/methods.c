@@ -55,7 +55,6 @@ static rb_error options_new(rb_context *ctx, const char *method, rb_options **op
 
 const command methods_command = {
     .words = "methods",
-    .heading = "Fit",
     .summary = "compare methods on a data set",
     .description =
         "Fits each method that takes the data, and compares them on one scale. Some fits leave out "
@@ -63,7 +62,7 @@ const command methods_command = {
         "samples and how well fits match. Others take all samples. They show the number of "
         "modules, how well known classes are marked, and the time. Sentences say which differences "
         "are within the spread, and which method to take.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = options_new,
     .own = {sizeof(rb_option), "Output", methods_output_options},
     .groups = {rb_read_group, general_group},

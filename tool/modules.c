@@ -198,7 +198,6 @@ static int run(invocation *call) {
 
 const command modules_command = {
     .words = "modules",
-    .heading = "Use a model",
     .summary = "list the samples and features that belong to each unit",
     .description =
         "A module (bicluster) is a set of samples and a set of features that belong to a unit, "
@@ -206,8 +205,7 @@ const command modules_command = {
         "module of its own (3-). Modules are ranked by their score, the information content; with "
         "the rule test also that of their features. Background modules, which centring leaves, "
         "come last. Without -o a short table is printed.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Output", module_output_options},
     .own_after = 4,
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,

@@ -52,7 +52,6 @@ static int run(invocation *call) {
 
 const command patches_command = {
     .words = "patches",
-    .heading = "Data",
     .summary = "cut random patches from images",
     .description =
         "Patches lie anywhere in the images and may overlap, but no place is taken twice. One "

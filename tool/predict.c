@@ -103,14 +103,12 @@ static int run(invocation *call) {
 
 const command predict_command = {
     .words = "predict",
-    .heading = "Nets",
     .summary = "predict classes or values",
     .description =
         "The data are preprocessed as the training data were; features are matched by name where "
         "net and data have names. Classes go to a table of sample, class and its probability; "
         "probabilities and values to a matrix.",
-    .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false}, DATA_ARGUMENT},
     .output = "FILE",
     .own = {sizeof(rb_option), "Predictions", predict_options},
     .groups = {matrix_output_group, covariates_group, rb_read_group, general_group},

@@ -95,14 +95,12 @@ static int run(invocation *call) {
 
 const command report_command = {
     .words = "report",
-    .heading = "Use a model",
     .summary = "write an HTML report",
     .description = "The page describes the data, says whether the fit is healthy, and shows each "
                    "module. A module has its samples and features with weights, heat maps, and the "
                    "classes, feature sets and covariates it is associated with. The page needs no "
                    "network and no other file. Its tables can be searched, sorted and saved.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PAGE",
     .own = {sizeof(rb_option), "Page", page_options},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,

@@ -230,14 +230,13 @@ static int run(invocation *call) {
 
 const command rerun_command = {
     .words = "rerun",
-    .heading = "Use a model",
     .summary = "refit from the recorded options and compare bit by bit",
     .description =
         "All options come from the model, and so do the data, unless they are named here: the "
         "checksum tells whether they are those of the fit. Exit status 0 means the same bits in "
         "all arrays and in the history; otherwise it is said what differs and by how much, and "
         "whether version, processor or BLAS are others.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+    .arguments = {MODEL_ARGUMENT,
                   {"DATA", "the data of the fit, when they are not where they were", true}},
     .own = {sizeof(rb_option), "Output", rerun_options},
     .own_after = 2,

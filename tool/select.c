@@ -176,7 +176,6 @@ static int run(invocation *call) {
 
 const command select_command = {
     .words = "select",
-    .heading = "Fit",
     .summary = "choose the number of units",
     .description =
         "Fits each number of units several times, from another start and without a part of the "
@@ -185,7 +184,7 @@ const command select_command = {
         "fits match, and how many units are used. --permutations also counts the units beyond "
         "those of permuted data. With --checkpoint an interrupted command resumes; --part divides "
         "the work among machines.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = rb_select_options,
     .own = {sizeof(rb_option), "Output", select_output_options},
     .groups = {json_group, rb_read_group, general_group},
@@ -219,7 +218,6 @@ static int merge(invocation *call) {
 
 const command merge_command = {
     .words = "merge",
-    .heading = "Fit",
     .summary = "merge the results of several machines",
     .description = "With --part a command of many fits does a part of them and keeps the results "
                    "in the file of --checkpoint. This command merges the files of several machines "

@@ -31,7 +31,6 @@ static int run(invocation *call) {
 
 const command simulate_bars_command = {
     .words = "simulate bars",
-    .heading = "Data",
     .summary = "make images of crossing bars, with the truth",
     .description =
         "The bars test: horizontal and vertical bars appear independently of each other, "

@@ -47,7 +47,6 @@ static int run_cells(invocation *call) {
 
 const command simulate_biclusters_command = {
     .words = "simulate biclusters",
-    .heading = "Data",
     .summary = "make data with planted modules, with the truth",
     .description = "The generators are those of the papers on rectified factor networks (data sets "
                    "D1 to D9) and on FABIA. Patterns of biclustering comparisons are there too: "
@@ -69,7 +68,6 @@ const command simulate_biclusters_command = {
 
 const command simulate_cells_command = {
     .words = "simulate cells",
-    .heading = "Data",
     .summary = "make counts of single cells of several types, with the truth",
     .description = "Counts of single-cell sequencing by the model of Splat (Zappia, Phipson, "
                    "Oshlack 2017). A module of --truth is a cell type: its cells, and the genes it "

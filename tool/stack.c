@@ -140,7 +140,6 @@ static int run(invocation *call) {
 
 const command stack_command = {
     .words = "stack",
-    .heading = "Fit",
     .summary = "fit a stack of layers, each to the codes of the one below",
     .description =
         "Fits layers one after the other and writes them as one model. Its codes are those of the "
@@ -150,7 +149,7 @@ const command stack_command = {
         "layer has a checkpoint FILE.layer1, FILE.layer2, ..., and the same command resumes in the "
         "interrupted layer. Ctrl-C writes the complete layers, and so does a layer that reaches "
         "--max-time, which counts per layer.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = rb_stack_options,
     .output = "MODEL",
     .own = {sizeof(rb_option), "Output", stack_output_options},

@@ -33,6 +33,11 @@ typedef struct argument {
     bool optional;
 } argument;
 
+#define MODEL_ARGUMENT                                                                             \
+    { "MODEL", "a model that 'rarebit fit' wrote", false }
+#define DATA_ARGUMENT                                                                              \
+    { "DATA", "samples x features, in any format that fit reads", false }
+
 /* Options that stand together under a heading in the help. */
 typedef const rb_option_group *(*option_group)(void);
 
@@ -50,7 +55,7 @@ typedef struct invocation invocation;
 
 typedef struct command {
     const char *words;       /* "plot history" */
-    const char *heading;     /* where `rarebit help` lists it; NULL: nowhere */
+    const char *heading;     /* where `rarebit help` lists it (commands.c); NULL: nowhere */
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
