@@ -9,28 +9,28 @@
 
 const rb_option_group *answers_group(void) {
     static const rb_option table[] = {
-        {"gmt", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE,...",
+        {TEXT_OPTION("gmt"), "FILE,...",
          "say which sets of features (GMT files: pathways, targets) are enriched in each module",
          RB_OPTION_COMMON},
-        {"gmt-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write all tests of sets: .tsv or .json", .needs = "gmt"},
-        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+        {TEXT_OPTION("gmt-output"), "FILE", "write all tests of sets: .tsv or .json",
+         .needs = "gmt"},
+        {TEXT_OPTION("labels"), "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
          "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file",
          RB_OPTION_COMMON},
-        {"labels-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("labels-output"), "FILE",
          "write the AUC of every unit for every class: .tsv or .json", .needs = "labels"},
-        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+        {TEXT_OPTION("covariates"), "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
          "FILE:COLUMN,... of such a table or an .h5ad; or obs:COLUMN,... of the data's own file; "
          "what a model's "
          "--regress needs is found there too",
          RB_OPTION_COMMON},
-        {"covariate-groups", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "COLUMN,...",
+        {TEXT_OPTION("covariate-groups"), "COLUMN,...",
          "columns of numbers that stand for groups, such as batch", .needs = "covariates"},
-        {"covariates-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("covariates-output"), "FILE",
          "write every unit with every covariate: .tsv or .json", .needs = "covariates"},
-        {"blocks", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+        {TEXT_OPTION("blocks"), "LABELS",
          "permute whole blocks of samples that depend on each other (plates, families), all of one "
          "size; as --labels"},
         {0},

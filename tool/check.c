@@ -8,9 +8,8 @@ enum { WIDTH = 96, INDENT = 17 };
 enum { PROGRAM_BYTES = 20000000 }; /* the program and its libraries */
 
 static const rb_option check_output_options[] = {
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of sentences"},
-    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-     "exit with 1 when there is a problem"},
+    {FLAG_OPTION("json"), "print JSON instead of sentences"},
+    {FLAG_OPTION("strict"), "exit with 1 when there is a problem"},
     {0},
 };
 

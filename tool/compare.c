@@ -8,10 +8,8 @@
 static const double FOUND = 0.05; /* of q-values: rb_replication_found */
 
 static const rb_option compare_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write a table of all units: .tsv or .json", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "FILE", "write a table of all units: .tsv or .json", RB_OPTION_COMMON},
+    {FLAG_OPTION("json"), "print JSON instead of a table", RB_OPTION_COMMON},
     {0},
 };
 

@@ -10,7 +10,7 @@ const rb_cl_functions *device_library(void) {
 
 const rb_option_group *device_group(void) {
     static const rb_option table[] = {
-        {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
+        {TEXT_OPTION("device"), "DEVICE",
          "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists "
          "them); for rfn, linca, nmf-et and mca"},
         {0},

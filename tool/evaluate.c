@@ -10,10 +10,10 @@
 /* ---- known causes ---- */
 
 static const rb_option figures_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("truth"), "FILE",
      "true causes, causes x features (simulate bars --truth); counts those that units match",
      RB_OPTION_COMMON},
-    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("details"),
      "also show figures for research, such as the KKT residual; --json has them always",
      RB_OPTION_COMMON},
     {0},
@@ -34,9 +34,9 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 static const rb_option_group *labels_group(void) {
     static const rb_option table[] = {
-        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+        {TEXT_OPTION("labels"), "FILE[:COLUMN]",
          "classes of the samples, for a net: error rate and more", RB_OPTION_COMMON},
-        {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("targets"), "FILE",
          "values of the samples, for a net with logistic or linear outputs", RB_OPTION_COMMON},
         {0},
     };

@@ -7,16 +7,15 @@
 /* ---- export ---- */
 
 static const rb_option export_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write: .onnx or .npz",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "FILE", "where to write: .onnx or .npz", RB_OPTION_COMMON},
     {"filter", 0, RB_OPTION_CHOICE, 0, "posterior", 0, 0, "posterior|plain", "HOW",
      "what becomes of an rfn: the layer that gives its codes, or the directions of its "
      "loadings alone"},
-    {"conv", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "HxWxC",
+    {TEXT_OPTION("conv"), "HxWxC",
      "of a model of patches: kernels (units x channels x height x width) and biases of a "
      "convolution that gives what the layer gives for each patch, to .npz"},
-    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "what 'rarebit patches --whitening' wrote, to be folded in", .needs = "conv"},
+    {TEXT_OPTION("whitening"), "FILE", "what 'rarebit patches --whitening' wrote, to be folded in",
+     .needs = "conv"},
     {0},
 };
 
@@ -96,10 +95,9 @@ const command export_command = {
 /* ---- import ---- */
 
 static const rb_option import_options[] = {
-    {"like", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET",
+    {TEXT_OPTION("like"), "NET",
      "the net that was exported: preprocessing, classes and shapes are its", RB_OPTION_COMMON},
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NEW", "where to write the net (HDF5)",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "NEW", "where to write the net (HDF5)", RB_OPTION_COMMON},
     {0},
 };
 

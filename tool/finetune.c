@@ -8,28 +8,25 @@
 #include <unistd.h>
 
 static const rb_option samples_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET", "where to write the net (HDF5)",
-     RB_OPTION_COMMON},
-    {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+    {OUTPUT_OPTION, "NET", "where to write the net (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("labels"), "FILE[:COLUMN]",
      "classes of the samples: text of sample and class, or of classes alone; .npy; IDX; "
      "obs:COLUMN",
      RB_OPTION_COMMON},
-    {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("targets"), "FILE",
      "in place of classes: values, samples x targets, for --outputs logistic or linear"},
-    {"valid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DATA",
-     "samples that say when to stop; read as DATA is", RB_OPTION_COMMON},
-    {"valid-labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]", "and their classes",
-     RB_OPTION_COMMON, "valid"},
-    {"valid-targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "or their values",
-     .needs = "valid"},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("valid"), "DATA", "samples that say when to stop; read as DATA is",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("valid-labels"), "FILE[:COLUMN]", "and their classes", RB_OPTION_COMMON, "valid"},
+    {TEXT_OPTION("valid-targets"), "FILE", "or their values", .needs = "valid"},
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object for each epoch: loss, errors, rate, seconds"},
-    {"grid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "VALUES",
+    {TEXT_OPTION("grid"), "VALUES",
      "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. Trains all combinations in "
      "parallel, one thread each, and keeps the net with the fewest validation errors",
      RB_OPTION_COMMON, "valid"},
-    {"table", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write the scores of the grid, as .tsv or .json", .needs = "grid"},
+    {TEXT_OPTION("table"), "FILE", "write the scores of the grid, as .tsv or .json",
+     .needs = "grid"},
     {0},
 };
 

@@ -11,28 +11,26 @@
 #include <unistd.h>
 
 static const rb_option model_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
-     RB_OPTION_COMMON},
-    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
-     "start from this model, with its preprocessing and parameters"},
-    {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+    {OUTPUT_OPTION, "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("init"), "MODEL", "start from this model, with its preprocessing and parameters"},
+    {TEXT_OPTION("covariates"), "TABLE",
      "table of covariates for --regress, with a header and sample names, or .h5ad; without it "
      "they come from the data's own file"},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object per iteration: iteration, objective, estep_objective, seconds, and "
      "the metrics of the method"},
-    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("strict"),
      "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
      "model is still written"},
-    {"consensus", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("consensus"),
      "keep the units that recur in many fits (--restarts, 20 unless given), each with its "
      "stability",
      RB_OPTION_COMMON},
-    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("details"),
      "also report figures for research: KKT residual, certificate, which E-steps were taken"},
-    {"profile", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("profile"),
      "also report what each phase took: seconds, operations in products of matrices, bytes"},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print what --profile tells as JSON"},
+    {FLAG_OPTION("json"), "print what --profile tells as JSON"},
     {0},
 };
 

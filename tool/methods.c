@@ -4,12 +4,10 @@
 #include <stddef.h>
 
 static const rb_option methods_output_options[] = {
-    {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+    {TEXT_OPTION("labels"), "LABELS",
      "known classes: FILE[:COLUMN], or obs:COLUMN of the data's own file", RB_OPTION_COMMON},
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-     "write the table here, as .tsv or .json", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "TABLE", "write the table here, as .tsv or .json", RB_OPTION_COMMON},
+    {FLAG_OPTION("json"), "print JSON instead of a table", RB_OPTION_COMMON},
     {0},
 };
 

@@ -10,13 +10,13 @@
 static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
 
 static const rb_option module_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {OUTPUT_OPTION, "FILE",
      "write the modules: .tsv, .json or .gmt (gene sets); - is standard output", RB_OPTION_COMMON},
     {"format", 0, RB_OPTION_CHOICE, 0, "auto", 0, 0, "auto|tsv|json|gmt", "FORMAT",
      "format of the modules; auto goes by the suffix"},
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "compare with true modules, as 'simulate' writes them", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {TEXT_OPTION("truth"), "FILE", "compare with true modules, as 'simulate' writes them",
+     RB_OPTION_COMMON},
+    {FLAG_OPTION("json"),
      "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
      "modules",
      RB_OPTION_COMMON},

@@ -2,7 +2,7 @@
 #include "tool.h"
 
 static const rb_option whitening_options[] = {
-    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("whitening"), "FILE",
      "write what contrast and whiten did, .npz, for 'rarebit export --conv'"},
     {0},
 };

@@ -38,7 +38,7 @@ static rb_error plot_modules(rb_context *ctx, const rb_model *model, rb_source *
 /* ---- evidences ---- */
 
 static const rb_option evidence_options[] = {
-    {"true-causes", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("true-causes"), "FILE",
      "which causes were active in each sample, samples x causes (simulate bars --states): "
      "colours say how many"},
     {0},

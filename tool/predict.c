@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const rb_option predict_options[] = {
-    {"probabilities", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("probabilities"),
      "write the probability of each class instead of the most probable class"},
     {0},
 };

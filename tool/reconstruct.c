@@ -24,7 +24,7 @@ column_namer feature_namer(const rb_model *model) {
 }
 
 static const rb_option impute_options[] = {
-    {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("impute"),
      "keep the values that are there: only those that are missing come from the model",
      RB_OPTION_COMMON},
     {0},

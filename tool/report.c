@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const rb_option page_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PAGE",
-     "where to write the page, a single HTML file; - is standard output", RB_OPTION_COMMON},
-    {"title", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TITLE",
-     "title of the page (default: names of model and data)", RB_OPTION_COMMON},
-    {"select", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+    {OUTPUT_OPTION, "PAGE", "where to write the page, a single HTML file; - is standard output",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("title"), "TITLE", "title of the page (default: names of model and data)",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("select"), "TABLE",
      "show the curves of a table of 'select', with a row per number of units", RB_OPTION_COMMON},
     {0},
 };

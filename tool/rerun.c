@@ -10,11 +10,10 @@
 #include <string.h>
 
 static const rb_option rerun_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "keep the new model (HDF5)",
-     RB_OPTION_COMMON},
-    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+    {OUTPUT_OPTION, "MODEL", "keep the new model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("init"), "MODEL",
      "the model that the fit was started from, when it is not where it was"},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table"},
+    {FLAG_OPTION("json"), "print JSON instead of a table"},
     {0},
 };
 

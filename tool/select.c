@@ -6,10 +6,8 @@
 #include <string.h>
 
 static const rb_option select_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-     "write the table here, as .tsv or .json", RB_OPTION_COMMON},
-    {"plot", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PICTURE",
-     "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "TABLE", "write the table here, as .tsv or .json", RB_OPTION_COMMON},
+    {TEXT_OPTION("plot"), "PICTURE", "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
     {0},
 };
 

@@ -2,9 +2,9 @@
 #include "tool.h"
 
 static const rb_option truth_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("truth"), "FILE",
      "write each bar alone: bars x pixels, in any format that --output writes"},
-    {"states", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("states"), "FILE",
      "write which bars are in which sample: samples x bars, 0 or 1, or its height"},
     {0},
 };

@@ -2,8 +2,7 @@
 #include "tool.h"
 
 static const rb_option truth_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write the planted modules as JSON, counted from 0"},
+    {TEXT_OPTION("truth"), "FILE", "write the planted modules as JSON, counted from 0"},
     {0},
 };
 

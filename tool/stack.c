@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 static const rb_option stack_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
-     RB_OPTION_COMMON},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {OUTPUT_OPTION, "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object for each iteration of each layer; - is standard output"},
     {0},
 };
