@@ -4,8 +4,7 @@
  * Reading the command line, help, man pages and shell completion are made from these tables alone.
  * The tool uses the public headers of the library and does no mathematics.
  */
-#ifndef TOOL_H
-#define TOOL_H
+#pragma once
 
 #include <rarebit/annotations.h>
 #include <rarebit/deep.h>
@@ -569,5 +568,3 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     merge_command, check_command, rerun_command, report_command, finetune_command, predict_command,
     export_command, import_command, methods_command, sample_command, plot_samples_command,
     plot_unit_command;
-
-#endif

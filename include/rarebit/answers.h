@@ -1,7 +1,6 @@
 /* What the table of a method (rarebit/method.h) tells those who use its models and ask for no name:
  * check, modules, consensus, plots, nets. */
-#ifndef RAREBIT_ANSWERS_H
-#define RAREBIT_ANSWERS_H
+#pragma once
 
 #include <rarebit/model.h>
 #include <rarebit/states.h>
@@ -54,5 +53,3 @@ typedef struct rb_method_layer {
     const double *prior_mean, *scale, *dead; /* units; dead: other than 0 where the code is 0 */
     bool solved; /* the model's codes are solved for, and a layer gives what that begins with */
 } rb_method_layer;
-
-#endif

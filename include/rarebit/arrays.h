@@ -3,8 +3,7 @@
  * A method's state is a few structs, its parts, and each part is described by a table of fields:
  * from the tables the library allocates and frees the arrays, adds up sums, writes checkpoints,
  * goes back to the last whole iteration, moves parameters (acceleration) and counts memory. */
-#ifndef RAREBIT_ARRAYS_H
-#define RAREBIT_ARRAYS_H
+#pragma once
 
 #include <rarebit/matrix.h>
 
@@ -88,5 +87,3 @@ typedef struct rb_part {
     const rb_field *fields;
     size_t offset; /* of the part's struct in the state */
 } rb_part;
-
-#endif

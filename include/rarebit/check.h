@@ -1,6 +1,5 @@
 /* A look at data before a fit: what they seem to be, what is wrong with them, and how to begin. */
-#ifndef RAREBIT_CHECK_H
-#define RAREBIT_CHECK_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
@@ -73,5 +72,3 @@ typedef struct rb_cost {
  * with. */
 RB_API rb_error rb_check_cost(rb_context *context, const rb_check *check, rb_source *source,
                               rb_cost *cost);
-
-#endif

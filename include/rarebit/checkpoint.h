@@ -1,6 +1,5 @@
 /* Checkpoints of fits, and journals of calls that make many fits. */
-#ifndef RAREBIT_CHECKPOINT_H
-#define RAREBIT_CHECKPOINT_H
+#pragma once
 
 #include <rarebit/context.h>
 
@@ -28,5 +27,3 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
  * call). */
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
-
-#endif

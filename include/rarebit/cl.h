@@ -5,8 +5,7 @@
  *     char message[RB_DEVICE_MESSAGE];
  *     if (!rb_cl_open("cl", &device, message)) rb_context_set_device(context, device);
  */
-#ifndef RAREBIT_CL_H
-#define RAREBIT_CL_H
+#pragma once
 
 #include <rarebit/device.h>
 
@@ -41,5 +40,3 @@ typedef struct rb_cl_functions {
     void (*close)(rb_device *device);
 } rb_cl_functions;
 RB_API const rb_cl_functions *rb_cl_table(void);
-
-#endif

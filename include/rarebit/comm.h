@@ -10,8 +10,7 @@
  * those that squarem accelerates have the same result but for rounding.
  *
  * Not thread-safe: the functions are called by the thread that made the call of the library. */
-#ifndef RAREBIT_COMM_H
-#define RAREBIT_COMM_H
+#pragma once
 
 #include <rarebit/context.h>
 
@@ -39,5 +38,3 @@ RB_API rb_error rb_context_set_comm(rb_context *context, const rb_comm *comm);
  * is returned; else every process gets the error and the message of the first one that failed,
  * which is named where others did not. With one process `error` is returned as it is. */
 RB_API rb_error rb_comm_agree(rb_context *context, rb_error error);
-
-#endif

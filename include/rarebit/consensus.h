@@ -1,6 +1,5 @@
 /* Consensus: what many fits of the same data share, as one model: docs/howto/consensus.md. */
-#ifndef RAREBIT_CONSENSUS_H
-#define RAREBIT_CONSENSUS_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -43,5 +42,3 @@ RB_API rb_error rb_consensus(rb_context *context, const rb_model *const *models,
  * rb_consensus. */
 RB_API rb_error rb_fit_consensus(rb_context *context, const rb_options *options, rb_source *source,
                                  rb_model **model);
-
-#endif

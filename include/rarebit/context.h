@@ -41,8 +41,7 @@
  *
  * The library never prints, never exits, never aborts.
  */
-#ifndef RAREBIT_CONTEXT_H
-#define RAREBIT_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -223,5 +222,3 @@ RB_API const char *rb_context_phase(const rb_context *context, int index, double
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);
 RB_API const char *rb_status_name(rb_status status);
-
-#endif

@@ -1,7 +1,6 @@
 /* Files of data: reading, describing and writing matrices. docs/reference/formats.md lists the
  * formats, chosen by magic bytes and suffix. */
-#ifndef RAREBIT_DATA_H
-#define RAREBIT_DATA_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
@@ -84,5 +83,3 @@ RB_API rb_error rb_anndata_copy(rb_context *context, const char *input, const ch
                                 const char *output);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);
-
-#endif

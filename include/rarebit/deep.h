@@ -2,8 +2,7 @@
  *
  * A net is a model (rarebit/model.h) of the method "net": rb_encode gives its outputs, which are
  * probabilities of the classes, or of each target, or predicted values. rb_fit makes none. */
-#ifndef RAREBIT_DEEP_H
-#define RAREBIT_DEEP_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -162,5 +161,3 @@ RB_API rb_error rb_layers_write(rb_context *context, const rb_model *model, cons
  * rb_model_free. */
 RB_API rb_error rb_net_read(rb_context *context, const char *path, const rb_model *like,
                             rb_model **net);
-
-#endif

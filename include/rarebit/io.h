@@ -1,6 +1,5 @@
 /* Files: all headers of the library librarebit-io. */
-#ifndef RAREBIT_IO_H
-#define RAREBIT_IO_H
+#pragma once
 
 #include <rarebit/annotations.h>
 #include <rarebit/checkpoint.h>
@@ -17,5 +16,3 @@ RB_API const char *rb_io_hdf5(void);
  * LZF, is RB_ERROR_UNSUPPORTED. */
 RB_API const char *rb_io_png(void);
 RB_API const char *rb_io_lzf(void);
-
-#endif

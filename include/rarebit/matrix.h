@@ -4,8 +4,7 @@
  * mapped file needs no copy) or compressed sparse rows. A source gives blocks of samples on demand,
  * so that data larger than memory can be used; every method works on sources.
  */
-#ifndef RAREBIT_MATRIX_H
-#define RAREBIT_MATRIX_H
+#pragma once
 
 #include <rarebit/context.h>
 
@@ -164,5 +163,3 @@ RB_API rb_error rb_source_set_sample_names(rb_context *context, rb_source *sourc
                                            const char *const *names, int64_t count);
 RB_API rb_error rb_source_set_feature_names(rb_context *context, rb_source *source,
                                             const char *const *names, int64_t count);
-
-#endif

@@ -8,8 +8,7 @@
  *     M-step:  mstep
  *     then:    objective
  */
-#ifndef RAREBIT_METHOD_H
-#define RAREBIT_METHOD_H
+#pragma once
 
 #include <rarebit/answers.h>
 #include <rarebit/arrays.h>
@@ -293,5 +292,3 @@ RB_API const rb_method *rb_model_table(const rb_model *model);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which method for these data? Every one that takes them, on one scale: docs/howto/methods.md. */
-#ifndef RAREBIT_METHODS_H
-#define RAREBIT_METHODS_H
+#pragma once
 
 #include <rarebit/covariates.h>
 #include <rarebit/table.h>
@@ -41,5 +40,3 @@ RB_API rb_table rb_method_comparison_table(const rb_method_comparison *compariso
 /* Sentences: which methods are the best or within the spread of it, which to take for what, which
  * are left out and why. Likewise. */
 RB_API const char *rb_method_comparison_summary(const rb_method_comparison *comparison);
-
-#endif

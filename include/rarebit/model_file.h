@@ -1,7 +1,6 @@
 /* Model files, HDF5 (docs/reference/model-format.md); later versions load older ones. Results in
  * AnnData. */
-#ifndef RAREBIT_MODEL_FILE_H
-#define RAREBIT_MODEL_FILE_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -31,5 +30,3 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
  * read). */
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
-
-#endif

@@ -1,6 +1,5 @@
 /* Modules (biclusters): per unit the samples and features that belong to it. */
-#ifndef RAREBIT_MODULES_H
-#define RAREBIT_MODULES_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -129,5 +128,3 @@ typedef struct rb_enrichment {
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
                                       const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
-
-#endif

@@ -8,8 +8,7 @@
  *     ...
  *     rb_mpi_end();
  */
-#ifndef RAREBIT_MPI_H
-#define RAREBIT_MPI_H
+#pragma once
 
 #include <rarebit/comm.h>
 
@@ -27,5 +26,3 @@ typedef struct rb_mpi_functions {
     void (*end)(void);
 } rb_mpi_functions;
 RB_API const rb_mpi_functions *rb_mpi_table(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Patches: small pieces of pictures as samples. */
-#ifndef RAREBIT_PATCHES_H
-#define RAREBIT_PATCHES_H
+#pragma once
 
 #include <rarebit/model.h>
 #include <rarebit/options.h>
@@ -56,5 +55,3 @@ typedef struct rb_unit_weights {
 RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
                                  const rb_unit_weights *layer, const char *size,
                                  const rb_whitening *whitening, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which units of a model are found again: in another model, or in another cohort of samples.
  * docs/howto/replication.md has the equations. */
-#ifndef RAREBIT_REPLICATION_H
-#define RAREBIT_REPLICATION_H
+#pragma once
 
 #include <rarebit/table.h>
 
@@ -91,5 +90,3 @@ RB_API int64_t rb_cohorts_found(const rb_cohorts *cohorts);
 /* Both as tables of units; valid as long as what they are of. */
 RB_API rb_table rb_replication_table(const rb_replication *replication);
 RB_API rb_table rb_cohorts_table(const rb_cohorts *cohorts);
-
-#endif

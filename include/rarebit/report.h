@@ -1,6 +1,5 @@
 /* A report: what a model found in data, as one HTML file to look at and to send. */
-#ifndef RAREBIT_REPORT_H
-#define RAREBIT_REPORT_H
+#pragma once
 
 #include <rarebit/document.h>
 
@@ -25,5 +24,3 @@ typedef struct rb_report {
  * RB_ERROR_FILE; and those of rb_module_maps. */
 RB_API rb_error rb_report_write(rb_context *context, const rb_document *document,
                                 const rb_report *report, const char *path);
-
-#endif

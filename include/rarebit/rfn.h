@@ -30,8 +30,7 @@
  * iteration before: these are kept in memory (n_samples x units values), with up to five times as
  * many besides.
  */
-#ifndef RAREBIT_RFN_H
-#define RAREBIT_RFN_H
+#pragma once
 
 #include <rarebit/fit.h>
 
@@ -54,5 +53,3 @@ typedef enum rb_rfn_stage {
 
 /* "newton"; NULL for what is no stage. */
 RB_API const char *rb_rfn_stage_name(int stage);
-
-#endif

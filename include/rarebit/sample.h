@@ -1,6 +1,5 @@
 /* New samples, drawn from models. */
-#ifndef RAREBIT_SAMPLE_H
-#define RAREBIT_SAMPLE_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -29,5 +28,3 @@ RB_API rb_error rb_sample_into(rb_context *context, const rb_model *model, rb_so
 
 /* How many samples these options ask for. */
 RB_API int64_t rb_sample_count(const rb_options *options, const rb_source *source);
-
-#endif

@@ -1,6 +1,5 @@
 /* Segments: short pieces of sounds as samples. */
-#ifndef RAREBIT_SEGMENTS_H
-#define RAREBIT_SEGMENTS_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
@@ -27,5 +26,3 @@ RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64
 
 /* The version of libsndfile; "" where the library was built without it. */
 RB_API const char *rb_segments_sndfile(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* How many units are stable: fits of several numbers, from other starts, of other samples. */
-#ifndef RAREBIT_SELECT_H
-#define RAREBIT_SELECT_H
+#pragma once
 
 #include <rarebit/fit.h>
 
@@ -69,5 +68,3 @@ RB_API const char *rb_selection_choice(const rb_selection *selection, int64_t *u
                                        int64_t *high);
 /* The row to fit: the first of those whose fits have as many stable units; -1: there is none. */
 RB_API int64_t rb_selection_row(const rb_selection *selection);
-
-#endif

@@ -1,6 +1,5 @@
 /* Data with planted causes, for experiments and tests. */
-#ifndef RAREBIT_SIMULATE_H
-#define RAREBIT_SIMULATE_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/modules.h>
@@ -63,5 +62,3 @@ RB_API const rb_option_group *rb_bars_group(void);
  * samples go on where fewer end, and another noise leaves the bars as they are. */
 RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
                                  rb_matrix **fields, rb_matrix **states);
-
-#endif

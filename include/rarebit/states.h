@@ -1,6 +1,5 @@
 /* Most probable states of samples, by models of causes that are there or not. */
-#ifndef RAREBIT_STATES_H
-#define RAREBIT_STATES_H
+#pragma once
 
 #include <rarebit/model.h>
 
@@ -22,5 +21,3 @@ typedef rb_error (*rb_state_fn)(void *user, const rb_state *state);
  * whose method has none; else as rb_encode. */
 RB_API rb_error rb_states(rb_context *context, const rb_model *model, rb_source *source,
                           rb_state_fn fn, void *user);
-
-#endif

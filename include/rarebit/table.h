@@ -1,6 +1,5 @@
 /* Tables of results: what each column is called, in files and to read, and what it means. */
-#ifndef RAREBIT_TABLE_H
-#define RAREBIT_TABLE_H
+#pragma once
 
 #include <rarebit/modules.h>
 
@@ -57,5 +56,3 @@ RB_API const rb_table_column *rb_table_find(const rb_table *table, const char *k
 
 /* A row for each module; valid as long as they are. */
 RB_API rb_table rb_modules_table(const rb_modules *modules);
-
-#endif

@@ -3,8 +3,7 @@
  * walk.c looks at every value once and keeps a part of the samples; kind.c says what
  * the values are, names.c what the names are, structure.c how samples of the part lie
  * to each other; say.c makes sentences of it, and advice.c a fit. */
-#ifndef RB_CHECK_H
-#define RB_CHECK_H
+#pragma once
 
 #include "modules/modules.h"
 #include <rarebit/check.h>
@@ -161,5 +160,3 @@ void rb_check_find(rb_check *check, const char *name, rb_severity severity, doub
                    const char *format, ...) RB_PRINTF(5, 6);
 void rb_check_add(rb_check *check, const char *option, const char *value, const char *format, ...)
     RB_PRINTF(4, 5);
-
-#endif
