@@ -29,8 +29,6 @@ static void tell_correlations(const correlations *c) {
     if (c->any) report("their loadings have correlations of %.2f to %.2f", c->low, c->high);
 }
 
-/* ---- two models ---- */
-
 static int tell_models(invocation *call, const rb_replication *r) {
     table_answer answer = {
         .table = rb_replication_table(r),
@@ -87,8 +85,6 @@ static int compare_models(invocation *call) {
     rb_model_free(first);
     return status;
 }
-
-/* ---- two cohorts ---- */
 
 static int tell_cohorts(invocation *call, const rb_cohorts *r) {
     table_answer answer = {

@@ -43,8 +43,6 @@ void device_end(const invocation *call, rb_device *device) {
     if (device) device_library()->close(device);
 }
 
-/* ---- rarebit devices ---- */
-
 static json_t *device_json(int index, const rb_cl_info *info) {
     char name[16];
     snprintf(name, sizeof name, "cl:%d", index);

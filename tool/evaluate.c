@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- known causes ---- */
-
 static const rb_option figures_options[] = {
     {TEXT_OPTION("truth"), "FILE",
      "true causes, causes x features (simulate bars --truth); counts those that units match",
@@ -29,8 +27,6 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
     rb_source_free(truth);
     return err;
 }
-
-/* ---- results ---- */
 
 static const rb_option_group *labels_group(void) {
     static const rb_option table[] = {

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- export ---- */
-
 static const rb_option export_options[] = {
     {OUTPUT_OPTION, "FILE", "where to write: .onnx or .npz", RB_OPTION_COMMON},
     {"filter", 0, RB_OPTION_CHOICE, 0, "posterior", 0, 0, "posterior|plain", "HOW",
@@ -91,8 +89,6 @@ const command export_command = {
     .check_output = rb_layers_path_check,
     .run = run_export,
 };
-
-/* ---- import ---- */
 
 static const rb_option import_options[] = {
     {TEXT_OPTION("like"), "NET",

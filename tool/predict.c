@@ -11,8 +11,6 @@ static const rb_option predict_options[] = {
     {0},
 };
 
-/* ---- classes as a table ---- */
-
 struct classes {
     const rb_model *net;
     rb_source *source;
@@ -60,8 +58,6 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
     free(c.probability);
     return status;
 }
-
-/* ---- the command ---- */
 
 static rb_error check(const invocation *call, const rb_model *model) {
     const char *outputs = rb_net_outputs(model), *target = option_text(call, "output");

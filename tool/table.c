@@ -85,8 +85,6 @@ static bool put_json(FILE *file, const result_table *table, const char *origin) 
     return true;
 }
 
-/* ---- tables of the library ---- */
-
 bool next_key(const char **keys, char key[32]) {
     int length = 0;
     *keys += strspn(*keys, " ");
@@ -119,8 +117,6 @@ result_table view_rows(const table_view *view) {
 json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits) {
     return rb_json_table(&table, model, keys, digits);
 }
-
-/* ---- files ---- */
 
 struct filling {
     const result_table *table;

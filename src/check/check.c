@@ -25,8 +25,6 @@ const rb_option_group *rb_check_group(void) {
     return &group;
 }
 
-/* ---- the lists ---- */
-
 static char *make_text(rb_context *ctx, const char *format, va_list list) {
     char text[1024];
     rb_print_list(text, sizeof text, format, list);
@@ -84,8 +82,6 @@ void rb_check_free(rb_check *check) {
     rb_free(check);
 }
 
-/* ---- the look ---- */
-
 static rb_error look_closely(rb_look *look) {
     rb_look_find_kind(look);
     rb_error err = look->scratch.err;
@@ -138,8 +134,6 @@ rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *opti
     *out = check;
     return RB_OK;
 }
-
-/* ---- what it found ---- */
 
 int64_t rb_check_count(const rb_check *check) {
     return check->n_findings;
