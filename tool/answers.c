@@ -9,28 +9,28 @@
 
 const rb_option_group *answers_group(void) {
     static const rb_option table[] = {
-        {"gmt", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE,...",
+        {TEXT_OPTION("gmt"), "FILE,...",
          "say which sets of features (GMT files: pathways, targets) are enriched in each module",
          RB_OPTION_COMMON},
-        {"gmt-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-         "write all tests of sets: .tsv or .json", .needs = "gmt"},
-        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+        {TEXT_OPTION("gmt-output"), "FILE", "write all tests of sets: .tsv or .json",
+         .needs = "gmt"},
+        {TEXT_OPTION("labels"), "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
          "of classes alone; FILE:COLUMN of a TSV or .h5ad; or obs:COLUMN of the data's own file",
          RB_OPTION_COMMON},
-        {"labels-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("labels-output"), "FILE",
          "write the AUC of every unit for every class: .tsv or .json", .needs = "labels"},
-        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+        {TEXT_OPTION("covariates"), "TABLE",
          "say what codes go with: a table of sample names and columns (age, batch), with a header; "
          "FILE:COLUMN,... of such a table or an .h5ad; or obs:COLUMN,... of the data's own file; "
          "what a model's "
          "--regress needs is found there too",
          RB_OPTION_COMMON},
-        {"covariate-groups", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "COLUMN,...",
+        {TEXT_OPTION("covariate-groups"), "COLUMN,...",
          "columns of numbers that stand for groups, such as batch", .needs = "covariates"},
-        {"covariates-output", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("covariates-output"), "FILE",
          "write every unit with every covariate: .tsv or .json", .needs = "covariates"},
-        {"blocks", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+        {TEXT_OPTION("blocks"), "LABELS",
          "permute whole blocks of samples that depend on each other (plates, families), all of one "
          "size; as --labels"},
         {0},
@@ -48,20 +48,16 @@ bool answers_wanted(const invocation *call) {
 }
 
 int answers_check(const invocation *call) {
-    if (option_text(call, "blocks") && option_is(call, "permutations", "0")) {
-        report_error("--blocks does nothing without --permutations; give both, or neither");
-        return STATUS_USAGE;
-    }
+    if (option_text(call, "blocks") && option_is(call, "permutations", "0"))
+        return report_usage("--blocks does nothing without --permutations; give both, or neither");
     static const option_group sizes[] = {rb_sets_group, NULL};
     const char *gmt = option_text(call, "gmt");
     int status = check_needs(call, answers_group()->rows);
     if (!status && !gmt)
         status = refuse_options(call, sizes, "does nothing without --gmt; give both");
     if (status) return status;
-    if (gmt && !*gmt) {
-        report_error("--gmt names no file; give one, or several with commas between them");
-        return STATUS_USAGE;
-    }
+    if (gmt && !*gmt)
+        return report_usage("--gmt names no file; give one, or several with commas between them");
     for (int f = 0; f < ANSWER_FILES; f++) {
         const char *target = option_text(call, file_options[f]);
         rb_error err = target ? table_check(call->ctx, target) : RB_OK;

@@ -1,6 +1,5 @@
 /* What `modules` and `report` tell: a document, and the files that it is asked with. */
-#ifndef TOOL_ANSWERS_H
-#define TOOL_ANSWERS_H
+#pragma once
 
 #include "tool.h"
 
@@ -35,5 +34,3 @@ void answers_add(json_t **to, const answers *a);
 enum { ANSWER_FILES = 3 };
 int answers_begin(invocation *call, const answers *a, output files[ANSWER_FILES]);
 int answers_end(output files[ANSWER_FILES], int status);
-
-#endif

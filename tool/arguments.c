@@ -22,12 +22,9 @@ const char *option_text(const invocation *call, const char *name) {
 }
 
 int check_needs(const invocation *call, const rb_option *rows) {
-    for (const rb_option *row = rows; row && row->name; row++) {
-        if (row->needs && option_was_given(call, row->name) && !option_text(call, row->needs)) {
-            report_error("--%s does nothing without --%s; give both", row->name, row->needs);
-            return STATUS_USAGE;
-        }
-    }
+    for (const rb_option *row = rows; row && row->name; row++)
+        if (row->needs && option_was_given(call, row->name) && !option_text(call, row->needs))
+            return report_usage("--%s does nothing without --%s; give both", row->name, row->needs);
     return STATUS_DONE;
 }
 
@@ -35,8 +32,7 @@ int refuse_options(const invocation *call, const option_group *groups, const cha
     for (; *groups; groups++) {
         for (const rb_option *row = (*groups)()->rows; row->name; row++) {
             if (!option_was_given(call, row->name)) continue;
-            report_error("--%s %s", row->name, why);
-            return STATUS_USAGE;
+            return report_usage("--%s %s", row->name, why);
         }
     }
     return STATUS_DONE;
@@ -73,15 +69,14 @@ static int unknown_option(const invocation *call, const char *typed) {
     for (const rb_option *row = call->command->rows; row->name; row++)
         nearest_offer(&best, row->name);
     const char *words = call->command->words;
-    report_error(best.word ? "'%s' has no option --%s; did you mean --%s?"
-                           : "'%s' has no option --%s; 'rarebit help %s' lists them",
-                 words, typed, best.word ? best.word : words);
-    return STATUS_USAGE;
+    return report_usage(best.word ? "'%s' has no option --%s; did you mean --%s?"
+                                  : "'%s' has no option --%s; 'rarebit help %s' lists them",
+                        words, typed, best.word ? best.word : words);
 }
 
 static int set_option(struct reader *r, const rb_option *row, const char *value) {
-    rb_error err = rb_options_set(r->call->ctx, r->call->options, row->name, value);
-    return err ? report_failure(r->call->ctx, err) : STATUS_DONE;
+    return report_failure(r->call->ctx,
+                          rb_options_set(r->call->ctx, r->call->options, row->name, value));
 }
 
 /* Takes the next word as the value of an option; a word that looks like an option is none. */
@@ -89,9 +84,8 @@ static int set_from_next(struct reader *r, const rb_option *row) {
     if (r->next == r->argc || strncmp(r->argv[r->next], "--", 2) == 0) {
         char range[256];
         rb_options_range(row, range, sizeof range);
-        report_error("--%s needs a value: %s", row->name,
-                     row->kind == RB_OPTION_TEXT ? row->argument : range);
-        return STATUS_USAGE;
+        return report_usage("--%s needs a value: %s", row->name,
+                            row->kind == RB_OPTION_TEXT ? row->argument : range);
     }
     return set_option(r, row, r->argv[r->next++]);
 }
@@ -124,9 +118,8 @@ static int read_letters(struct reader *r, const char *text) {
     for (; *text && status == STATUS_DONE; text++) {
         const rb_option *row = find_option(r->call->command, NULL, 0, *text);
         if (!row) {
-            report_error("'%s' has no option -%c; 'rarebit help %s' lists them",
-                         r->call->command->words, *text, r->call->command->words);
-            return STATUS_USAGE;
+            return report_usage("'%s' has no option -%c; 'rarebit help %s' lists them",
+                                r->call->command->words, *text, r->call->command->words);
         }
         if (row->kind != RB_OPTION_FLAG)
             return text[1] ? set_option(r, row, text + 1) : set_from_next(r, row);
@@ -160,9 +153,8 @@ static int read_argument(struct reader *r, const char *text) {
     invocation *call = r->call;
     if (!next_argument(call)->name) {
         if (join_data(call, text)) return STATUS_DONE;
-        report_error("'%s' takes no argument '%s'; 'rarebit help %s' shows its usage",
-                     call->command->words, text, call->command->words);
-        return STATUS_USAGE;
+        return report_usage("'%s' takes no argument '%s'; 'rarebit help %s' shows its usage",
+                            call->command->words, text, call->command->words);
     }
     call->arguments[call->n_arguments++] = text;
     return STATUS_DONE;
@@ -196,19 +188,15 @@ static int check_complete(const invocation *call) {
     bool untouched = missing - c->arguments == call->n_arguments; /* not one of many */
     char usage[512];
     usage_line(c, usage, sizeof usage);
-    if (missing->name && untouched && !missing->optional) {
-        report_error("%s is missing; usage: rarebit %s", missing->name, usage);
-        return STATUS_USAGE;
-    }
+    if (missing->name && untouched && !missing->optional)
+        return report_usage("%s is missing; usage: rarebit %s", missing->name, usage);
     for (const rb_option *row = c->rows; row->name; row++) {
         if (!among_words(c->required, row->name) || option_was_given(call, row->name)) continue;
-        report_error("--%s %s is missing; usage: rarebit %s", row->name, row->argument, usage);
-        return STATUS_USAGE;
+        return report_usage("--%s %s is missing; usage: rarebit %s", row->name, row->argument,
+                            usage);
     }
-    if (c->output && !option_was_given(call, "output")) {
-        report_error("-o %s is missing; usage: rarebit %s", c->output, usage);
-        return STATUS_USAGE;
-    }
+    if (c->output && !option_was_given(call, "output"))
+        return report_usage("-o %s is missing; usage: rarebit %s", c->output, usage);
     return check_needs(call, c->own.rows);
 }
 
@@ -216,10 +204,7 @@ int invocation_read(invocation *call, int argc, char **argv) {
     call->arguments = calloc((size_t)argc + MAX_ARGUMENTS, sizeof *call->arguments);
     call->tables = calloc(1, sizeof *call->tables);
     rb_error err = command_options(call->ctx, call->command, &call->options);
-    if (!call->arguments || !call->tables || err) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
+    if (!call->arguments || !call->tables || err) return report_error("out of memory");
     struct reader r = {.call = call, .argc = argc, .argv = argv};
     int status = read_words(&r);
     if (status == STATUS_DONE && !call->wants_help) status = check_complete(call);

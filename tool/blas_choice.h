@@ -1,6 +1,5 @@
 /* Makes the BLAS use what the processor can do; shared by the tool and the benchmarks. */
-#ifndef BLAS_CHOICE_H
-#define BLAS_CHOICE_H
+#pragma once
 
 /* Starts the program anew, once, with OPENBLAS_CORETYPE set, if OpenBLAS does not know this
  * processor and picked slower kernels than it could, or if RAREBIT_BLAS_CORE names others. An
@@ -10,5 +9,3 @@ void choose_blas_kernels(char **argv);
 
 /* What RAREBIT_BLAS_CORE asks for and the BLAS did not take, having no such kernels; or NULL. */
 const char *blas_kernels_refused(void);
-
-#endif

@@ -8,9 +8,8 @@ enum { WIDTH = 96, INDENT = 17 };
 enum { PROGRAM_BYTES = 20000000 }; /* the program and its libraries */
 
 static const rb_option check_output_options[] = {
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of sentences"},
-    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-     "exit with 1 when there is a problem"},
+    {FLAG_OPTION("json"), "print JSON instead of sentences"},
+    {FLAG_OPTION("strict"), "exit with 1 when there is a problem"},
     {0},
 };
 
@@ -218,7 +217,7 @@ static int run(invocation *call) {
         print_fit(call, &l);
         if (l.cost.size) print_cost(&l);
     }
-    int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    int status = report_failure(call->ctx, err);
     if (!status && option_flag(call, "strict") && has_problem(&l)) status = STATUS_FAILED;
     free(l.command);
     rb_check_free(l.before);
@@ -229,14 +228,13 @@ static int run(invocation *call) {
 
 const command check_command = {
     .words = "check",
-    .heading = "Data",
     .summary = "check a data set and suggest a fit",
     .description = "Checks a matrix before a fit: its kind of values (counts, logarithms, "
                    "z-scores, ...), whether rows are samples, and what would spoil a fit. It finds "
                    "missing values, equal or constant samples and features, outliers and batches. "
                    "It then suggests a fit, with reasons. A table whose rows are named like genes "
                    "is transposed. Of very large data only some samples are read.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Output", check_output_options},
     .groups = {rb_check_group, rb_read_group, general_group},
     .examples = {{"A first look", "check genes.tsv"},

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Help lists them in this order, after those of the methods: what has the same heading stands
- * together. The last one is for the build. */
+/* Help lists them in this order, after those of the methods. The last one is for the build. */
 static const command *const table[] = {
     &methods_command,       &consensus_command,      &merge_command,
     &encode_command,        &reconstruct_command,    &sample_command,
@@ -22,6 +21,16 @@ static const command *const table[] = {
     &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
+
+/* Under these headings, each from a command on; before the first that of the methods. */
+static const struct {
+    const command *first;
+    const char *heading;
+} headings[] = {{&encode_command, "Use a model"},
+                {&check_command, "Data"},
+                {&finetune_command, "Nets"},
+                {&devices_command, NULL},
+                {NULL, NULL}};
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
     const char *method = c->method ? c->method->name : NULL;
@@ -62,6 +71,7 @@ static bool add_method(command_list *list, const command *of, const rb_method *m
     *c = *of;
     c->words = words;
     c->method = method;
+    c->heading = "Fit";
     list->count++;
     return true;
 }
@@ -78,8 +88,13 @@ command_list *commands_new(rb_context *ctx) {
     for (int m = 0; complete && m < kinds_count * methods; m++)
         if (kinds[m / methods]->words) /* else its library is not built (tool/without) */
             complete = add_method(list, kinds[m / methods], rb_context_method(ctx, m % methods));
-    for (int i = 0; complete && i < TABLE_COUNT; i++)
-        if (table[i]->words) list->entries[list->count++] = *table[i];
+    const char *heading = "Fit";
+    for (int i = 0, h = 0; complete && i < TABLE_COUNT; i++) {
+        if (table[i] == headings[h].first) heading = headings[h++].heading;
+        if (!table[i]->words) continue;
+        list->entries[list->count] = *table[i];
+        list->entries[list->count++].heading = heading;
+    }
     if (!complete) {
         commands_free(list);
         return NULL;
@@ -132,12 +147,10 @@ int commands_unknown(const command_list *list, const char *first, const char *se
     for (int i = 0; i < list->listed; i++)
         nearest_offer(&best, list->entries[i].words);
     if (library)
-        report_error("this rarebit was built without %s, which '%s' needs", library, named);
-    else if (best.word)
-        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
-    else
-        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
-    return STATUS_USAGE;
+        return report_usage("this rarebit was built without %s, which '%s' needs", library, named);
+    if (best.word)
+        return report_usage("there is no command '%s'; did you mean '%s'?", typed, best.word);
+    return report_usage("there is no command '%s'; 'rarebit help' lists them", typed);
 }
 
 /* What the commands of one first word have in common to say. */

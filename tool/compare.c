@@ -8,10 +8,8 @@
 static const double FOUND = 0.05; /* of q-values: rb_replication_found */
 
 static const rb_option compare_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write a table of all units: .tsv or .json", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "FILE", "write a table of all units: .tsv or .json", RB_OPTION_COMMON},
+    {FLAG_OPTION("json"), "print JSON instead of a table", RB_OPTION_COMMON},
     {0},
 };
 
@@ -30,8 +28,6 @@ static void note_correlation(correlations *c, double correlation) {
 static void tell_correlations(const correlations *c) {
     if (c->any) report("their loadings have correlations of %.2f to %.2f", c->low, c->high);
 }
-
-/* ---- two models ---- */
 
 static int tell_models(invocation *call, const rb_replication *r) {
     table_answer answer = {
@@ -69,9 +65,8 @@ static int tell_models(invocation *call, const rb_replication *r) {
 static int refuse_data(const invocation *call) {
     const char *format = NULL, *path = call->arguments[1];
     if (rb_format_of(call->ctx, path, &format) || strcmp(format, "hdf5") == 0) return STATUS_DONE;
-    report_error("'%s' is data (%s): give a second cohort as well, or a second model instead", path,
-                 format);
-    return STATUS_FAILED;
+    return report_error(
+        "'%s' is data (%s): give a second cohort as well, or a second model instead", path, format);
 }
 
 static int compare_models(invocation *call) {
@@ -90,8 +85,6 @@ static int compare_models(invocation *call) {
     rb_model_free(first);
     return status;
 }
-
-/* ---- two cohorts ---- */
 
 static int tell_cohorts(invocation *call, const rb_cohorts *r) {
     table_answer answer = {
@@ -158,7 +151,6 @@ static int run(invocation *call) {
 
 const command compare_command = {
     .words = "compare",
-    .heading = "Use a model",
     .summary = "match units of two models, or replicate them in other data",
     .description =
         "With two models: the correlations of their loadings over the features that both have, the "
@@ -166,7 +158,7 @@ const command compare_command = {
         "permuted features. With a model and two data sets: how many samples of each activate a "
         "unit, what it explains there, and the chance of as much in data whose features are "
         "permuted.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+    .arguments = {MODEL_ARGUMENT,
                   {"OTHER", "a second model; or the data of the first cohort", false},
                   {"COHORT", "the data of the second cohort", true}},
     .own = {sizeof(rb_option), "Output", compare_options},

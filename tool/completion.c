@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-/* ---- bash ---- */
-
 /* All that may stand at the place of a command's option. */
 static void bash_options(FILE *file, const command *c) {
     for (const rb_option *row = c->rows; row->name; row++) {
@@ -83,8 +81,6 @@ void completion_bash(FILE *file, const command_list *list, const verb *v) {
           "complete -F _rarebit rarebit\n",
           file);
 }
-
-/* ---- zsh ---- */
 
 /* Text within single quotes of an _arguments specification. */
 static void put_zsh(FILE *file, const char *text) {

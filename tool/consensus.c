@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 static const rb_option consensus_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
-     RB_OPTION_COMMON},
-    {"data", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DATA",
+    {OUTPUT_OPTION, "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("data"), "DATA",
      "the data of the fits: units are compared by their codes as well as by their loadings",
      RB_OPTION_COMMON},
     {0},
@@ -75,7 +74,6 @@ static int run(invocation *call) {
 
 const command consensus_command = {
     .words = "consensus",
-    .heading = "Fit",
     .summary = "make a model of the units that recur in several fits",
     .description =
         "Units of different fits with the same loadings and codes are one unit. The units that "

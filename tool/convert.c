@@ -49,13 +49,12 @@ static int run(invocation *call) {
 
 const command convert_command = {
     .words = "convert",
-    .heading = "Data",
     .summary = "convert data to another format",
     .description =
         "Formats are told by contents and suffix; names of samples and features are kept "
         "where the format has a place for them. From AnnData to AnnData (.h5ad) the result is a "
         "copy with all that is in the input; a layer of --dataset takes the place of X.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .output = "FILE",
     .groups = {matrix_output_group, rb_read_group, general_group},
     .examples = {{"A table as an array that is read without waiting",

@@ -41,7 +41,6 @@ static int run(invocation *call) {
 
 const command denoise_command = {
     .words = "denoise",
-    .heading = "Use a model",
     .summary = "remove noise from an image",
     .description =
         "The model, fitted to patches of the picture or of others like it, rebuilds the patch at "

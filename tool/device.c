@@ -10,7 +10,7 @@ const rb_cl_functions *device_library(void) {
 
 const rb_option_group *device_group(void) {
     static const rb_option table[] = {
-        {"device", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DEVICE",
+        {TEXT_OPTION("device"), "DEVICE",
          "compute on a device of OpenCL: cl for the first GPU, or cl:N ('rarebit devices' lists "
          "them); for rfn, linca, nmf-et and mca"},
         {0},
@@ -20,9 +20,9 @@ const rb_option_group *device_group(void) {
 }
 
 static int without_library(void) {
-    report_error("devices need librarebit-cl, which is not beside this rarebit; it is built where "
-                 "OpenCL and CLBlast are found");
-    return STATUS_FAILED;
+    return report_error(
+        "devices need librarebit-cl, which is not beside this rarebit; it is built where "
+        "OpenCL and CLBlast are found");
 }
 
 int device_begin(const invocation *call, rb_device **device) {
@@ -35,15 +35,13 @@ int device_begin(const invocation *call, rb_device **device) {
     rb_error err = cl->open(text, device, message);
     err =
         err ? rb_context_fail(call->ctx, err, message) : rb_context_set_device(call->ctx, *device);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 void device_end(const invocation *call, rb_device *device) {
     (void)rb_context_set_device(call->ctx, NULL);
     if (device) device_library()->close(device);
 }
-
-/* ---- rarebit devices ---- */
 
 static json_t *device_json(int index, const rb_cl_info *info) {
     char name[16];
@@ -74,14 +72,8 @@ static void list_text(const rb_cl_functions *cl) {
 static int run(invocation *call) {
     const rb_cl_functions *cl = device_library();
     if (!cl) return without_library();
-    if (option_flag(call, "json")) {
-        rb_error err = list_json(call->ctx, cl);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
-    }
-    if (cl->count() == 0) {
-        report_error("OpenCL finds no device; install the driver of one");
-        return STATUS_FAILED;
-    }
+    if (option_flag(call, "json")) return report_failure(call->ctx, list_json(call->ctx, cl));
+    if (cl->count() == 0) return report_error("OpenCL finds no device; install the driver of one");
     list_text(cl);
     return STATUS_DONE;
 }

@@ -14,12 +14,12 @@ static char *name_of_unit(const rb_model *model, int64_t unit) {
 
 static const rb_option_group *anndata_group(void) {
     static const rb_option table[] = {
-        {"key", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NAME",
+        {TEXT_OPTION("key"), "NAME",
          "name of the codes in obsm; without its X_ it names the loadings in varm and the settings "
          "in uns (default: X_rfn, X_mca and so on, by the method)",
          RB_OPTION_COMMON},
-        {"overwrite", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-         "replace what has this name in the input instead of refusing", RB_OPTION_COMMON},
+        {FLAG_OPTION("overwrite"), "replace what has this name in the input instead of refusing",
+         RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "AnnData", table};
@@ -81,7 +81,7 @@ static rb_error check_key(const invocation *call, const rb_model *model) {
 /* ---- most probable states ---- */
 
 static const rb_option map_options[] = {
-    {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("map"), "FILE",
      "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
      "then the active causes, from 0; with --values each as CAUSE=VALUE",
      RB_OPTION_COMMON},
@@ -147,7 +147,6 @@ static int run(invocation *call) {
 
 const command encode_command = {
     .words = "encode",
-    .heading = "Use a model",
     .summary = "write the codes of samples",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
@@ -155,8 +154,7 @@ const command encode_command = {
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
         "in obsm, the loadings in varm and the settings in uns. CODES may be the input itself. "
         "Results under the same --key are replaced only with --overwrite.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "CODES",
     .own = {sizeof(rb_option), "States", map_options},
     .own_after = 3,

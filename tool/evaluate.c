@@ -7,13 +7,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- known causes ---- */
-
 static const rb_option figures_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("truth"), "FILE",
      "true causes, causes x features (simulate bars --truth); counts those that units match",
      RB_OPTION_COMMON},
-    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("details"),
      "also show figures for research, such as the KKT residual; --json has them always",
      RB_OPTION_COMMON},
     {0},
@@ -30,13 +28,11 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
     return err;
 }
 
-/* ---- results ---- */
-
 static const rb_option_group *labels_group(void) {
     static const rb_option table[] = {
-        {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+        {TEXT_OPTION("labels"), "FILE[:COLUMN]",
          "classes of the samples, for a net: error rate and more", RB_OPTION_COMMON},
-        {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {TEXT_OPTION("targets"), "FILE",
          "values of the samples, for a net with logistic or linear outputs", RB_OPTION_COMMON},
         {0},
     };
@@ -53,7 +49,7 @@ static int evaluate_net(invocation *call, const rb_model *net, rb_source *source
     if (!err && processes_lead()) err = scores_print(call, net, source, &scores);
     rb_net_scores_clear(&scores);
     labelled_clear(&data);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 /* Labels are for nets, and nets need one of both kinds. */
@@ -125,7 +121,7 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     if (says && !json) print_table(call->ctx, d.metrics, &match, option_flag(call, "details"));
     rb_document_clear(&d);
     rb_field_match_clear(&match);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, err);
 }
 
 static int run(invocation *call) {
@@ -134,13 +130,11 @@ static int run(invocation *call) {
 
 const command evaluate_command = {
     .words = "evaluate",
-    .heading = "Use a model",
     .summary = "measure how well a model explains data",
     .description = "Errors refer to the preprocessed data. Metrics that a method does not have are "
                    "left out of the table and are null in JSON. Codes of dead units are 0 here. In "
                    "an rfn fit each has one sample, so the objective of the fit is lower.",
-    .arguments = {{"MODEL", "a model of 'rarebit fit'", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {{"MODEL", "a model of 'rarebit fit'", false}, DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Figures", figures_options},
     .own_after = 1,
     .groups = {json_group, layer_group, labels_group, coding_group, covariates_group, rb_read_group,

@@ -4,19 +4,16 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- export ---- */
-
 static const rb_option export_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write: .onnx or .npz",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "FILE", "where to write: .onnx or .npz", RB_OPTION_COMMON},
     {"filter", 0, RB_OPTION_CHOICE, 0, "posterior", 0, 0, "posterior|plain", "HOW",
      "what becomes of an rfn: the layer that gives its codes, or the directions of its "
      "loadings alone"},
-    {"conv", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "HxWxC",
+    {TEXT_OPTION("conv"), "HxWxC",
      "of a model of patches: kernels (units x channels x height x width) and biases of a "
      "convolution that gives what the layer gives for each patch, to .npz"},
-    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "what 'rarebit patches --whitening' wrote, to be folded in", .needs = "conv"},
+    {TEXT_OPTION("whitening"), "FILE", "what 'rarebit patches --whitening' wrote, to be folded in",
+     .needs = "conv"},
     {0},
 };
 
@@ -43,9 +40,9 @@ static int write_layers(const invocation *call, const rb_model *model, const rb_
     const char *target = option_text(call, "output");
     output out;
     if (option_text(call, "conv") && !fits_kernels(layers)) {
-        report_error("a convolution is made of one rectified layer: a model of one layer, or the "
-                     "first layer of a stack");
-        return STATUS_FAILED;
+        return report_error(
+            "a convolution is made of one rectified layer: a model of one layer, or the "
+            "first layer of a stack");
     }
     int status = output_begin(&out, target, "npz");
     if (status) return status;
@@ -73,7 +70,6 @@ static int run_export(invocation *call) {
 
 const command export_command = {
     .words = "export",
-    .heading = "Nets",
     .summary = "write layers for PyTorch and others",
     .description =
         "To .onnx a graph that takes raw samples: all that is done to them before the first layer "
@@ -94,13 +90,10 @@ const command export_command = {
     .run = run_export,
 };
 
-/* ---- import ---- */
-
 static const rb_option import_options[] = {
-    {"like", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET",
+    {TEXT_OPTION("like"), "NET",
      "the net that was exported: preprocessing, classes and shapes are its", RB_OPTION_COMMON},
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NEW", "where to write the net (HDF5)",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "NEW", "where to write the net (HDF5)", RB_OPTION_COMMON},
     {0},
 };
 
@@ -127,7 +120,6 @@ static int run_import(invocation *call) {
 
 const command import_command = {
     .words = "import",
-    .heading = "Nets",
     .summary = "read a net trained elsewhere, from .onnx or .npz",
     .description =
         "Weights and biases of the file take the place of those of the net --like, whose "

@@ -8,28 +8,25 @@
 #include <unistd.h>
 
 static const rb_option samples_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "NET", "where to write the net (HDF5)",
-     RB_OPTION_COMMON},
-    {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]",
+    {OUTPUT_OPTION, "NET", "where to write the net (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("labels"), "FILE[:COLUMN]",
      "classes of the samples: text of sample and class, or of classes alone; .npy; IDX; "
      "obs:COLUMN",
      RB_OPTION_COMMON},
-    {"targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("targets"), "FILE",
      "in place of classes: values, samples x targets, for --outputs logistic or linear"},
-    {"valid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "DATA",
-     "samples that say when to stop; read as DATA is", RB_OPTION_COMMON},
-    {"valid-labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE[:COLUMN]", "and their classes",
-     RB_OPTION_COMMON, "valid"},
-    {"valid-targets", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "or their values",
-     .needs = "valid"},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("valid"), "DATA", "samples that say when to stop; read as DATA is",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("valid-labels"), "FILE[:COLUMN]", "and their classes", RB_OPTION_COMMON, "valid"},
+    {TEXT_OPTION("valid-targets"), "FILE", "or their values", .needs = "valid"},
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object for each epoch: loss, errors, rate, seconds"},
-    {"grid", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "VALUES",
+    {TEXT_OPTION("grid"), "VALUES",
      "values to try, such as 'rate=0.1,0.01 masking=0,0.25'. Trains all combinations in "
      "parallel, one thread each, and keeps the net with the fewest validation errors",
      RB_OPTION_COMMON, "valid"},
-    {"table", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write the scores of the grid, as .tsv or .json", .needs = "grid"},
+    {TEXT_OPTION("table"), "FILE", "write the scores of the grid, as .tsv or .json",
+     .needs = "grid"},
     {0},
 };
 
@@ -46,37 +43,30 @@ static int check(const invocation *call) {
     const char *valid_kind = classes ? "valid-labels" : "valid-targets";
     const char *valid_other = classes ? "valid-targets" : "valid-labels";
     if (option_text(call, other) || option_text(call, valid_other)) {
-        report_error("--%s is given, but --outputs %s takes --%s; leave it out, or give other "
-                     "--outputs",
-                     option_text(call, other) ? other : valid_other,
-                     classes ? "softmax" : "logistic and linear",
-                     option_text(call, other) ? kind : valid_kind);
-        return STATUS_USAGE;
+        return report_usage(
+            "--%s is given, but --outputs %s takes --%s; leave it out, or give other "
+            "--outputs",
+            option_text(call, other) ? other : valid_other,
+            classes ? "softmax" : "logistic and linear",
+            option_text(call, other) ? kind : valid_kind);
     }
     if (strcmp(call->arguments[0], "none") == 0 && option_was_given(call, "layer")) {
-        report_error("--layer does nothing where START is none; leave it out, or name a model");
-        return STATUS_USAGE;
+        return report_usage(
+            "--layer does nothing where START is none; leave it out, or name a model");
     }
-    if (!option_text(call, kind)) {
-        report_error("the samples need --%s", kind);
-        return STATUS_USAGE;
-    }
-    if (option_text(call, "valid") && !option_text(call, valid_kind)) {
-        report_error("--valid needs --%s", valid_kind);
-        return STATUS_USAGE;
-    }
+    if (!option_text(call, kind)) return report_usage("the samples need --%s", kind);
+    if (option_text(call, "valid") && !option_text(call, valid_kind))
+        return report_usage("--valid needs --%s", valid_kind);
     if (option_text(call, "grid") && option_text(call, "log-json")) {
-        report_error("--log-json does nothing with --grid, which trains many nets; leave it out");
-        return STATUS_USAGE;
+        return report_usage(
+            "--log-json does nothing with --grid, which trains many nets; leave it out");
     }
     const char *table = option_text(call, "table");
-    if (table && !table_format_known(table)) {
-        report_error("--table is '%s', but must end in .tsv or .json", table);
-        return STATUS_USAGE;
-    }
+    if (table && !table_format_known(table))
+        return report_usage("--table is '%s', but must end in .tsv or .json", table);
     if (!option_text(call, "grid")) return STATUS_DONE;
-    rb_error err = rb_grid_check(call->ctx, call->options, option_text(call, "grid"));
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx,
+                          rb_grid_check(call->ctx, call->options, option_text(call, "grid")));
 }
 
 /* ---- what goes along with the training ---- */
@@ -218,7 +208,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
         fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
         err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
         if (!status && w->grid) status = write_table(call, w);
     }
     clear_inputs(&in);
@@ -258,7 +248,6 @@ static int run(invocation *call) {
 
 const command finetune_command = {
     .words = "finetune",
-    .heading = "Nets",
     .summary = "train a net of rectified layers on labelled samples",
     .description =
         "Starts from the layers and preprocessing of a model, or at random, and minimises the loss "
@@ -266,7 +255,7 @@ const command finetune_command = {
         "validation errors, and stops after --patience epochs without improvement. Ctrl-C writes "
         "the best net so far, but none with --grid. With --checkpoint the same command resumes.",
     .arguments = {{"START", "a model of rfn, dae, rbm, pca, stack or finetune, or none", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+                  DATA_ARGUMENT},
     .options_new = new_options,
     .output = "NET",
     .own = {sizeof(rb_option), "Samples and output", samples_options},

@@ -11,28 +11,26 @@
 #include <unistd.h>
 
 static const rb_option model_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
-     RB_OPTION_COMMON},
-    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
-     "start from this model, with its preprocessing and parameters"},
-    {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+    {OUTPUT_OPTION, "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("init"), "MODEL", "start from this model, with its preprocessing and parameters"},
+    {TEXT_OPTION("covariates"), "TABLE",
      "table of covariates for --regress, with a header and sample names, or .h5ad; without it "
      "they come from the data's own file"},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object per iteration: iteration, objective, estep_objective, seconds, and "
      "the metrics of the method"},
-    {"strict", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("strict"),
      "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
      "model is still written"},
-    {"consensus", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("consensus"),
      "keep the units that recur in many fits (--restarts, 20 unless given), each with its "
      "stability",
      RB_OPTION_COMMON},
-    {"details", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("details"),
      "also report figures for research: KKT residual, certificate, which E-steps were taken"},
-    {"profile", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("profile"),
      "also report what each phase took: seconds, operations in products of matrices, bytes"},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print what --profile tells as JSON"},
+    {FLAG_OPTION("json"), "print what --profile tells as JSON"},
     {0},
 };
 
@@ -234,7 +232,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     }
     if (!status) {
         err = fit_source(call, w, out, start, model);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     }
     free_fit_files(&files);
     rb_model_free(start);
@@ -294,26 +292,23 @@ static int check_consensus(const invocation *call) {
     if (status) return status;
     for (const char *const *name = idle; *name && wanted; name++) {
         if (option_was_given(call, *name)) {
-            report_error("--%s cannot be used with --consensus; leave one of them out", *name);
-            return STATUS_USAGE;
+            return report_usage("--%s cannot be used with --consensus; leave one of them out",
+                                *name);
         }
     }
     if (wanted && option_text(call, "checkpoint") && !option_was_given(call, "seed")) {
-        report_error("--consensus with --checkpoint needs --seed, so that the command resumes with "
-                     "the same fits");
-        return STATUS_USAGE;
+        return report_usage(
+            "--consensus with --checkpoint needs --seed, so that the command resumes with "
+            "the same fits");
     }
     return STATUS_DONE;
 }
 
 static int begin_profile(const invocation *call) {
     bool profile = option_flag(call, "profile");
-    if (!profile && option_flag(call, "json")) {
-        report_error("--json does nothing without --profile; leave it out, or give both");
-        return STATUS_USAGE;
-    }
-    rb_error err = rb_context_profile(call->ctx, profile);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (!profile && option_flag(call, "json"))
+        return report_usage("--json does nothing without --profile; leave it out, or give both");
+    return report_failure(call->ctx, rb_context_profile(call->ctx, profile));
 }
 
 static int run(invocation *call) {
@@ -345,7 +340,6 @@ static int run(invocation *call) {
 
 const command fit_command = {
     .words = "fit",
-    .heading = "Fit",
     .summary = "fit a model to data",
     .description =
         "Finds hidden units that explain the samples, and writes them as a model. Ctrl-C writes "

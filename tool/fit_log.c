@@ -17,10 +17,8 @@ int fit_log_begin(fit_log *log) {
     log->old = there && S_ISREG(info.st_mode);
     log->made = !to_stdout && !there;
     log->file = to_stdout ? stdout : fopen(log->path, log->old ? "r+" : there ? "w" : "wx");
-    if (!log->file) {
-        report_error("cannot write the log '%s': %s", log->path, strerror(errno));
-        return STATUS_FAILED;
-    }
+    if (!log->file)
+        return report_error("cannot write the log '%s': %s", log->path, strerror(errno));
     if (log->made) interrupt_temporary(log->path, true);
     return STATUS_DONE;
 }
@@ -87,10 +85,7 @@ int fit_log_end(fit_log *log) {
         unlink(log->path);
         interrupt_temporary(log->path, false);
     }
-    if (log->failed) {
-        report_error("the log '%s' could not be written", log->path);
-        return STATUS_FAILED;
-    }
+    if (log->failed) return report_error("the log '%s' could not be written", log->path);
     return STATUS_DONE;
 }
 

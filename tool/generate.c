@@ -14,10 +14,8 @@ static int write_file(const char *folder, const char *name, const command_list *
     FILE *file = fopen(path, "w");
     if (file) write(file, list, v);
     bool failed = !file || ferror(file);
-    if ((file && fclose(file)) || failed) {
-        report_error("cannot write '%s': %s", path, strerror(errno));
-        return STATUS_FAILED;
-    }
+    if ((file && fclose(file)) || failed)
+        return report_error("cannot write '%s': %s", path, strerror(errno));
     return STATUS_DONE;
 }
 
@@ -31,10 +29,8 @@ static int write_manual(const char *folder, const command_list *list, const verb
 static int make_folder(const char *folder, const char *below) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, below);
-    if (mkdir(path, 0777) && errno != EEXIST) {
-        report_error("cannot make the folder '%s': %s", path, strerror(errno));
-        return STATUS_FAILED;
-    }
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return report_error("cannot make the folder '%s': %s", path, strerror(errno));
     return STATUS_DONE;
 }
 
@@ -51,8 +47,8 @@ static int count_like(const command *c, const rb_option *wanted) {
 static int check_options(const command *c) {
     for (const rb_option *row = c->rows; row->name; row++) {
         if (count_like(c, row) > 1 || strcmp(row->name, "help") == 0 || row->letter == 'h') {
-            report_error("'%s' has two options --%s, or two of its letter", c->words, row->name);
-            return STATUS_FAILED;
+            return report_error("'%s' has two options --%s, or two of its letter", c->words,
+                                row->name);
         }
     }
     return STATUS_DONE;

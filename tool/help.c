@@ -246,8 +246,7 @@ void help_family(FILE *file, const verb *v) {
 }
 
 static const rb_option help_options[] = {
-    {"all", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
-     "show every option, also those that few need"},
+    {FLAG_OPTION("all"), "show every option, also those that few need"},
     {0},
 };
 

@@ -207,16 +207,13 @@ static int run(invocation *call) {
         snprintf(as_model, sizeof as_model, "%s", rb_context_error(call->ctx));
     }
     err = describe_data(call, format);
-    if (err && *as_model && strcmp(as_model, rb_context_error(call->ctx)) != 0) {
-        report_error("%s; as data: %s", as_model, rb_context_error(call->ctx));
-        return STATUS_FAILED;
-    }
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (err && *as_model && strcmp(as_model, rb_context_error(call->ctx)) != 0)
+        return report_error("%s; as data: %s", as_model, rb_context_error(call->ctx));
+    return report_failure(call->ctx, err);
 }
 
 const command info_command = {
     .words = "info",
-    .heading = "Data",
     .summary = "describe a data file or a model",
     .arguments = {{"FILE", "data in any format that fit reads, or a model", false}},
     .groups = {json_group, rb_read_group, general_group},

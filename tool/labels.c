@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reading ---- */
-
 static rb_error take_targets(rb_context *ctx, rb_source *source, const char *path,
                              labelled_data *out) {
     rb_error err = rb_read(ctx, path, NULL, &out->targets);
@@ -48,8 +46,6 @@ void labelled_clear(labelled_data *data) {
     free(data->values);
     *data = (labelled_data){0};
 }
-
-/* ---- scores ---- */
 
 char *output_name(const rb_model *net, int64_t k) {
     int64_t length = rb_net_output_name(net, k, NULL, 0);

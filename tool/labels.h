@@ -1,6 +1,5 @@
 /* Labels of samples for nets: of `finetune` and `evaluate`. */
-#ifndef TOOL_LABELS_H
-#define TOOL_LABELS_H
+#pragma once
 
 #include "tool.h"
 
@@ -24,5 +23,3 @@ char *output_name(const rb_model *net, int64_t k);
 /* Prints how good a net is on labelled samples, as a table or as JSON. */
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
                       const rb_net_scores *scores);
-
-#endif

@@ -25,10 +25,9 @@ static int second_word(const verb *family, int argc, char **argv) {
         else if (used < sizeof line)
             used += (size_t)snprintf(line + used, sizeof line - used, " %s", argv[i]);
     }
-    report_error("'%s' needs%s as its second word: rarebit %s %s%s; 'rarebit help %s' lists them",
-                 argv[1], c->method ? " a method" : " the result", argv[1], second,
-                 used ? line : "", argv[1]);
-    return STATUS_USAGE;
+    return report_usage(
+        "'%s' needs%s as its second word: rarebit %s %s%s; 'rarebit help %s' lists them", argv[1],
+        c->method ? " a method" : " the result", argv[1], second, used ? line : "", argv[1]);
 }
 
 /* `rarebit --version`, and words that are no command. */
@@ -121,10 +120,7 @@ int main(int argc, char **argv) {
     H5dont_atexit();
     interrupt_install();
     rb_context *ctx;
-    if (rb_context_new(&ctx)) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
+    if (rb_context_new(&ctx)) return report_error("out of memory");
     rb_io_use(ctx);
     rb_error err = rb_nets_use(ctx);
     rb_context_on_log(ctx, report_log, NULL);

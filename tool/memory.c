@@ -30,9 +30,9 @@ int check_memory(const invocation *call, const rb_source *source,
     size_text((double)bytes, needed, sizeof needed);
     size_text(fits ? data : machine, other, sizeof other);
     if (!fits) {
-        report_error("the fit would need %s of memory, and this machine has %s; use fewer --units",
-                     needed, other);
-        return STATUS_FAILED;
+        return report_error(
+            "the fit would need %s of memory, and this machine has %s; use fewer --units", needed,
+            other);
     }
     if ((double)bytes + data > 1e9)
         report("the fit needs about %s of memory, besides %s of data", needed, other);

@@ -54,11 +54,20 @@ static void put_line(const char *prefix, const char *format, va_list list) {
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
-void report_error(const char *format, ...) {
+int report_error(const char *format, ...) {
     va_list list;
     va_start(list, format);
     put_line("rarebit: ", format, list);
     va_end(list);
+    return STATUS_FAILED;
+}
+
+int report_usage(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    put_line("rarebit: ", format, list);
+    va_end(list);
+    return STATUS_USAGE;
 }
 
 rb_error fail(rb_context *ctx, rb_error error, const char *format, ...) {
@@ -91,6 +100,7 @@ static bool is_explained(rb_error error) {
 
 int report_failure(const rb_context *ctx, rb_error error) {
     char text[1200];
+    if (!error) return STATUS_DONE;
     snprintf(text, sizeof text, "%s", rb_context_error(ctx));
     if (is_explained(error)) return STATUS_FAILED;
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {

@@ -4,12 +4,10 @@
 #include <stddef.h>
 
 static const rb_option methods_output_options[] = {
-    {"labels", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "LABELS",
+    {TEXT_OPTION("labels"), "LABELS",
      "known classes: FILE[:COLUMN], or obs:COLUMN of the data's own file", RB_OPTION_COMMON},
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-     "write the table here, as .tsv or .json", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
-     RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "TABLE", "write the table here, as .tsv or .json", RB_OPTION_COMMON},
+    {FLAG_OPTION("json"), "print JSON instead of a table", RB_OPTION_COMMON},
     {0},
 };
 
@@ -55,7 +53,6 @@ static rb_error options_new(rb_context *ctx, const char *method, rb_options **op
 
 const command methods_command = {
     .words = "methods",
-    .heading = "Fit",
     .summary = "compare methods on a data set",
     .description =
         "Fits each method that takes the data, and compares them on one scale. Some fits leave out "
@@ -63,7 +60,7 @@ const command methods_command = {
         "samples and how well fits match. Others take all samples. They show the number of "
         "modules, how well known classes are marked, and the time. Sentences say which differences "
         "are within the spread, and which method to take.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = options_new,
     .own = {sizeof(rb_option), "Output", methods_output_options},
     .groups = {rb_read_group, general_group},

@@ -10,13 +10,13 @@
 static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
 
 static const rb_option module_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {OUTPUT_OPTION, "FILE",
      "write the modules: .tsv, .json or .gmt (gene sets); - is standard output", RB_OPTION_COMMON},
     {"format", 0, RB_OPTION_CHOICE, 0, "auto", 0, 0, "auto|tsv|json|gmt", "FORMAT",
      "format of the modules; auto goes by the suffix"},
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "compare with true modules, as 'simulate' writes them", RB_OPTION_COMMON},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {TEXT_OPTION("truth"), "FILE", "compare with true modules, as 'simulate' writes them",
+     RB_OPTION_COMMON},
+    {FLAG_OPTION("json"),
      "print JSON: the results of --truth, --gmt, --labels and --covariates, or else the "
      "modules",
      RB_OPTION_COMMON},
@@ -149,8 +149,7 @@ static int deliver(invocation *call, const findings *f) {
             print_modules(f);
             putchar('\n');
         }
-        rb_error err = print_agreement(call, f);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+        return report_failure(call->ctx, print_agreement(call, f));
     }
     if (option_flag(call, "json")) return write_modules(call, f, RB_MODULES_JSON, "-");
     if (!target) print_modules(f);
@@ -190,9 +189,8 @@ static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_modules_format format;
     if (target && !output_is_stream(target) && !find_format(call, target, &format)) {
-        report_error("cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format",
-                     target);
-        return STATUS_USAGE;
+        return report_usage(
+            "cannot write '%s': use the suffix .tsv, .json or .gmt, or give --format", target);
     }
     int status = answers_check(call);
     return status ? status : with_model_and_data(call, NULL, find);
@@ -200,7 +198,6 @@ static int run(invocation *call) {
 
 const command modules_command = {
     .words = "modules",
-    .heading = "Use a model",
     .summary = "list the samples and features that belong to each unit",
     .description =
         "A module (bicluster) is a set of samples and a set of features that belong to a unit, "
@@ -208,8 +205,7 @@ const command modules_command = {
         "module of its own (3-). Modules are ranked by their score, the information content; with "
         "the rule test also that of their features. Background modules, which centring leaves, "
         "come last. Without -o a short table is printed.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .own = {sizeof(rb_option), "Output", module_output_options},
     .own_after = 4,
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,

@@ -54,9 +54,8 @@ static bool is_text(const char *suffix) {
 int output_begin(output *out, const char *target, const char *suffix) {
     *out = (output){.target = target, .path = target};
     if (strcmp(target, "-") == 0 && !is_text(suffix) && isatty(STDOUT_FILENO)) {
-        report_error(
+        return report_usage(
             "-o - would write binary data to the terminal; name a file, or redirect with >");
-        return STATUS_USAGE;
     }
     return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;
 }
@@ -141,7 +140,7 @@ static int copy_temporary(const output *out) {
 static int commit(output *out) {
     rb_error err = rb_staged_commit(out->ctx, out->staged);
     out->staged = NULL;
-    return err ? report_failure(out->ctx, err) : STATUS_DONE;
+    return report_failure(out->ctx, err);
 }
 
 int output_end(output *out, int status) {

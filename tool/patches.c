@@ -2,7 +2,7 @@
 #include "tool.h"
 
 static const rb_option whitening_options[] = {
-    {"whitening", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("whitening"), "FILE",
      "write what contrast and whiten did, .npz, for 'rarebit export --conv'"},
     {0},
 };
@@ -10,10 +10,9 @@ static const rb_option whitening_options[] = {
 static int check_whitening(const invocation *call) {
     if (!option_text(call, "whitening")) return STATUS_DONE;
     if (option_is(call, "whiten", "none") && option_is(call, "contrast", "none")) {
-        report_error(
+        return report_usage(
             "--whitening does nothing without --whiten or --contrast; leave it out, or give "
             "one of them");
-        return STATUS_USAGE;
     }
     return STATUS_DONE;
 }
@@ -53,7 +52,6 @@ static int run(invocation *call) {
 
 const command patches_command = {
     .words = "patches",
-    .heading = "Data",
     .summary = "cut random patches from images",
     .description =
         "Patches lie anywhere in the images and may overlap, but no place is taken twice. One "

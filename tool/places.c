@@ -120,19 +120,14 @@ static int check_inputs(const invocation *call, const place *target, const place
         taken = changes_any(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) return STATUS_DONE;
-    report_error("%s would overwrite '%s', which the command reads; give another file",
-                 target->option, taken);
-    return STATUS_USAGE;
+    return report_usage("%s would overwrite '%s', which the command reads; give another file",
+                        target->option, taken);
 }
 
 static int check_output(const invocation *call, const place *target) {
-    if (*target->path == '\0') {
-        report_error("%s needs the name of a file", target->option);
-        return STATUS_USAGE;
-    }
+    if (*target->path == '\0') return report_usage("%s needs the name of a file", target->option);
     bool to_stdout = strcmp(target->path, "-") == 0;
-    rb_error err = to_stdout ? RB_OK : rb_staged_check(call->ctx, target->path);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return report_failure(call->ctx, to_stdout ? RB_OK : rb_staged_check(call->ctx, target->path));
 }
 
 /* Only suffixes of other formats mislead; others are the user's to choose. */
@@ -147,9 +142,8 @@ static bool misleads(const char *path, const char *suffix) {
 
 static int check_fixed(const fixed_format *fixed, const place *target) {
     if (!misleads(target->path, fixed->suffix)) return STATUS_DONE;
-    report_error("%s is '%s', but %s; give a name that ends in %s", target->option, target->path,
-                 fixed->what, fixed->suffix);
-    return STATUS_USAGE;
+    return report_usage("%s is '%s', but %s; give a name that ends in %s", target->option,
+                        target->path, fixed->what, fixed->suffix);
 }
 
 /* --format is for what has no suffix that tells; the packed ones are packed by rb_writer_open. */
@@ -161,10 +155,10 @@ static int check_format(const invocation *call, const place *target) {
     if (option_is(call, "format", "auto") || !misleads(target->path, suffix) ||
         (call->command->check_output && has_suffix(target->path, packed)))
         return STATUS_DONE;
-    report_error("--format is '%s', but '%s' has another suffix; leave --format out or give a name "
-                 "that ends in %s",
-                 format, target->path, suffix);
-    return STATUS_USAGE;
+    return report_usage(
+        "--format is '%s', but '%s' has another suffix; leave --format out or give a name "
+        "that ends in %s",
+        format, target->path, suffix);
 }
 
 static int check_suffix(const invocation *call, const place *target) {
@@ -180,14 +174,11 @@ static int check_suffix(const invocation *call, const place *target) {
 
 static int check_pair(const place *a, const place *b) {
     bool to_stdout = strcmp(a->path, "-") == 0;
-    if (to_stdout && strcmp(b->path, "-") == 0) {
-        report_error("%s and %s cannot both go to standard output", a->option, b->option);
-        return STATUS_USAGE;
-    }
+    if (to_stdout && strcmp(b->path, "-") == 0)
+        return report_usage("%s and %s cannot both go to standard output", a->option, b->option);
     if (!to_stdout && same_file(a->path, b->path)) {
-        report_error("%s and %s would write to the same file '%s'; give two", a->option, b->option,
-                     a->path);
-        return STATUS_USAGE;
+        return report_usage("%s and %s would write to the same file '%s'; give two", a->option,
+                            b->option, a->path);
     }
     return STATUS_DONE;
 }
@@ -212,14 +203,12 @@ int check_kinds(const invocation *call) {
         if (rb_format_of(call->ctx, path, &format)) continue; /* the command says what is wrong */
         bool hdf5 = strcmp(format, "hdf5") == 0;
         if (strcmp(wanted, "MODEL") == 0 && !hdf5) {
-            report_error("'%s' is data (%s), not a model; usage: rarebit %s", path, format, usage);
-            return STATUS_FAILED;
+            return report_error("'%s' is data (%s), not a model; usage: rarebit %s", path, format,
+                                usage);
         }
         if (strcmp(wanted, "DATA") == 0 && !option_was_given(call, "dataset") &&
-            is_model(call->ctx, path)) {
-            report_error("'%s' is a model, not data; usage: rarebit %s", path, usage);
-            return STATUS_FAILED;
-        }
+            is_model(call->ctx, path))
+            return report_error("'%s' is a model, not data; usage: rarebit %s", path, usage);
     }
     return STATUS_DONE;
 }

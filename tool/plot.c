@@ -38,7 +38,7 @@ static rb_error plot_modules(rb_context *ctx, const rb_model *model, rb_source *
 /* ---- evidences ---- */
 
 static const rb_option evidence_options[] = {
-    {"true-causes", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("true-causes"), "FILE",
      "which causes were active in each sample, samples x causes (simulate bars --states): "
      "colours say how many"},
     {0},
@@ -110,50 +110,41 @@ static rb_error plot_filters(rb_context *ctx, const rb_model *model, const rb_op
 
 /* ---- commands ---- */
 
-#define MODEL_ARGUMENT                                                                             \
-    { "MODEL", "a model that 'rarebit fit' wrote", false }
-#define DATA_ARGUMENT                                                                              \
-    { "DATA", "samples x features, in any format that fit reads", false }
 #define IGNORED_DATA_ARGUMENT                                                                      \
     { "DATA", "not needed; taken so that all pictures can be asked for alike", true }
 
+/* What all of them have. */
+#define PICTURE .output = "PICTURE", .check_output = rb_plot_check, .run = run
+
 const command plot_history_command = {
     .words = "plot history",
-    .heading = "Use a model",
     .summary = "draw the objective over the iterations of a fit",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
     .without = "shape labels",
-    .check_output = rb_plot_check,
     .plot = rb_plot_history,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_codes_command = {
     .words = "plot codes",
-    .heading = "Use a model",
     .summary = "draw the codes as a heat map, samples x units",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, path_group, coding_group, covariates_group, rb_read_group,
                general_group},
     .examples = {{"With samples grouped by a known class",
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels covariates",
     .without = "shape",
-    .check_output = rb_plot_check,
     .plot_data = rb_plot_codes,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_filters_command = {
     .words = "plot filters",
-    .heading = "Use a model",
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
-    .output = "PICTURE",
     .own = {sizeof(rb_option), "Filters", answers_options},
     .own_after = 2,
     .groups = {rb_plot_group, rb_plot_filters_group, path_group, layer_group, general_group},
@@ -164,17 +155,14 @@ const command plot_filters_command = {
                  {"What units of the second layer of a stack answer most",
                   "plot filters stack.h5 --layer 2 --by activation --shape 28x28 -o second.png"}},
     .without = "labels",
-    .check_output = rb_plot_check,
     .plot = plot_filters,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_unit_command = {
     .words = "plot unit",
-    .heading = "Use a model",
     .summary = "draw the codes of a unit over the samples, and its features below",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
-    .output = "PICTURE",
     .required = "unit",
     .groups = {rb_plot_group, rb_plot_unit_group, path_group, coding_group, covariates_group,
                rb_read_group, general_group},
@@ -182,17 +170,14 @@ const command plot_unit_command = {
                   "plot unit model.h5 cells.h5ad --unit 3 --labels types.tsv -o unit.png"}},
     .reads = "labels covariates",
     .without = "shape",
-    .check_output = rb_plot_check,
     .plot_data = rb_plot_unit,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_samples_command = {
     .words = "plot samples",
-    .heading = "Use a model",
     .summary = "draw data, what the model makes of them, and samples drawn from it",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, rb_plot_samples_group, rb_sample_group, path_group, layer_group,
                coding_group, rb_read_group, general_group},
     .examples = {{"Does the model know what data look like?",
@@ -200,64 +185,52 @@ const command plot_samples_command = {
                  {"With less noise than the data have",
                   "plot samples model.h5 P.npy --shape 10x10 --noise 0.25 -o samples.png"}},
     .without = "labels",
-    .check_output = rb_plot_check,
     .plot_data = rb_plot_samples,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_modules_command = {
     .words = "plot modules",
-    .heading = "Use a model",
     .summary = "draw the data, ordered by module, with the modules framed",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, rb_modules_group, path_group, coding_group, covariates_group,
                rb_read_group, general_group},
     .examples = {{"The ten most informative ones",
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels covariates",
     .without = "shape",
-    .check_output = rb_plot_check,
     .plot_data = plot_modules,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_fields_command = {
     .words = "plot fields",
-    .heading = "Use a model",
     .summary = "draw the fields of a traced fit over time",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
     .without = "labels",
-    .check_output = rb_plot_check,
     .plot = rb_plot_fields,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_quality_command = {
     .words = "plot quality",
-    .heading = "Use a model",
     .summary = "draw how good the truncation of a traced fit was",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
-    .output = "PICTURE",
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
     .without = "shape labels",
-    .check_output = rb_plot_check,
     .plot = rb_plot_quality,
-    .run = run,
+    PICTURE,
 };
 
 const command plot_evidence_command = {
     .words = "plot evidence",
-    .heading = "Use a model",
     .summary = "draw sorted log evidences and the data cut",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
-    .output = "PICTURE",
     .own = {sizeof(rb_option), "Truth", evidence_options},
     .own_after = 1,
     .groups = {rb_plot_group, path_group, covariates_group, rb_read_group, general_group},
@@ -267,7 +240,6 @@ const command plot_evidence_command = {
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes covariates",
     .without = "shape labels",
-    .check_output = rb_plot_check,
     .plot_data = plot_evidence,
-    .run = run,
+    PICTURE,
 };

@@ -6,12 +6,10 @@
 #include <string.h>
 
 static const rb_option predict_options[] = {
-    {"probabilities", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("probabilities"),
      "write the probability of each class instead of the most probable class"},
     {0},
 };
-
-/* ---- classes as a table ---- */
 
 struct classes {
     const rb_model *net;
@@ -61,8 +59,6 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
     return status;
 }
 
-/* ---- the command ---- */
-
 static rb_error check(const invocation *call, const rb_model *model) {
     const char *outputs = rb_net_outputs(model), *target = option_text(call, "output");
     bool classes = outputs && strcmp(outputs, "softmax") == 0;
@@ -103,14 +99,12 @@ static int run(invocation *call) {
 
 const command predict_command = {
     .words = "predict",
-    .heading = "Nets",
     .summary = "predict classes or values",
     .description =
         "The data are preprocessed as the training data were; features are matched by name where "
         "net and data have names. Classes go to a table of sample, class and its probability; "
         "probabilities and values to a matrix.",
-    .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {{"MODEL", "a net that 'rarebit finetune' wrote", false}, DATA_ARGUMENT},
     .output = "FILE",
     .own = {sizeof(rb_option), "Predictions", predict_options},
     .groups = {matrix_output_group, covariates_group, rb_read_group, general_group},

@@ -36,10 +36,7 @@ static double seconds_of_all(const invocation *call) {
 int report_profile(const invocation *call) {
     int i = 0;
     if (!option_flag(call, "profile")) return STATUS_DONE;
-    if (option_flag(call, "json")) {
-        rb_error err = print_json(call);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
-    }
+    if (option_flag(call, "json")) return report_failure(call->ctx, print_json(call));
     double all = seconds_of_all(call);
     report("%-22s %9s %6s %8s %8s %8s", "phase", "seconds", "share", "Gflop", "Gflop/s", "GB");
     for (phase p = phase_of(call, 0); p.name; p = phase_of(call, ++i)) {

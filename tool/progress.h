@@ -1,6 +1,5 @@
 /* When a running fit says where it is, and in which words. */
-#ifndef TOOL_PROGRESS_H
-#define TOOL_PROGRESS_H
+#pragma once
 
 #include <rarebit/rarebit.h>
 
@@ -17,5 +16,3 @@ progress_clock progress_clock_of(bool terminal);
 bool progress_due(progress_clock *clock, const rb_progress *progress);
 /* "iteration 7 of 200   objective 229.1   0.5 a second   6 min 26 s left" */
 void progress_text(const rb_progress *progress, char *buffer, size_t size);
-
-#endif

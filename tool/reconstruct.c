@@ -24,7 +24,7 @@ column_namer feature_namer(const rb_model *model) {
 }
 
 static const rb_option impute_options[] = {
-    {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+    {FLAG_OPTION("impute"),
      "keep the values that are there: only those that are missing come from the model",
      RB_OPTION_COMMON},
     {0},
@@ -44,14 +44,12 @@ static int run(invocation *call) {
 
 const command reconstruct_command = {
     .words = "reconstruct",
-    .heading = "Use a model",
     .summary = "write samples rebuilt from their codes",
     .description =
         "The result is on the scale of the data: centring, scaling, log1p and totals are "
         "undone. Columns are the features that the model uses; those of data without names are "
         "called by their column in the data, from 0, when they are a selection.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "FILE",
     .own = {sizeof(rb_option), "Values", impute_options},
     .own_after = 2,

@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const rb_option page_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PAGE",
-     "where to write the page, a single HTML file; - is standard output", RB_OPTION_COMMON},
-    {"title", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TITLE",
-     "title of the page (default: names of model and data)", RB_OPTION_COMMON},
-    {"select", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+    {OUTPUT_OPTION, "PAGE", "where to write the page, a single HTML file; - is standard output",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("title"), "TITLE", "title of the page (default: names of model and data)",
+     RB_OPTION_COMMON},
+    {TEXT_OPTION("select"), "TABLE",
      "show the curves of a table of 'select', with a row per number of units", RB_OPTION_COMMON},
     {0},
 };
@@ -95,14 +95,12 @@ static int run(invocation *call) {
 
 const command report_command = {
     .words = "report",
-    .heading = "Use a model",
     .summary = "write an HTML report",
     .description = "The page describes the data, says whether the fit is healthy, and shows each "
                    "module. A module has its samples and features with weights, heat maps, and the "
                    "classes, feature sets and covariates it is associated with. The page needs no "
                    "network and no other file. Its tables can be searched, sorted and saved.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PAGE",
     .own = {sizeof(rb_option), "Page", page_options},
     .groups = {rb_modules_group, rb_significance_group, answers_group, rb_sets_group, coding_group,

@@ -10,11 +10,10 @@
 #include <string.h>
 
 static const rb_option rerun_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "keep the new model (HDF5)",
-     RB_OPTION_COMMON},
-    {"init", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL",
+    {OUTPUT_OPTION, "MODEL", "keep the new model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("init"), "MODEL",
      "the model that the fit was started from, when it is not where it was"},
-    {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table"},
+    {FLAG_OPTION("json"), "print JSON instead of a table"},
     {0},
 };
 
@@ -230,14 +229,13 @@ static int run(invocation *call) {
 
 const command rerun_command = {
     .words = "rerun",
-    .heading = "Use a model",
     .summary = "refit from the recorded options and compare bit by bit",
     .description =
         "All options come from the model, and so do the data, unless they are named here: the "
         "checksum tells whether they are those of the fit. Exit status 0 means the same bits in "
         "all arrays and in the history; otherwise it is said what differs and by how much, and "
         "whether version, processor or BLAS are others.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+    .arguments = {MODEL_ARGUMENT,
                   {"DATA", "the data of the fit, when they are not where they were", true}},
     .own = {sizeof(rb_option), "Output", rerun_options},
     .own_after = 2,

@@ -20,15 +20,13 @@ static int run(invocation *call) {
 
 const command sample_command = {
     .words = "sample",
-    .heading = "Use a model",
     .summary = "draw new samples from a model",
     .description =
         "Codes are drawn from the model's prior, features from the codes, noise included; the "
         "result is on the scale of the data: centring, scaling and log1p are undone. With DATA "
         "codes are drawn from those of its samples instead, each by its posterior. Columns are "
         "named as those of 'reconstruct'.",
-    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
-                  {"DATA", "samples x features, whose codes are drawn from", true}},
+    .arguments = {MODEL_ARGUMENT, {"DATA", "samples x features, whose codes are drawn from", true}},
     .output = "FILE",
     .groups = {rb_sample_group, matrix_output_group, layer_group, coding_group, covariates_group,
                rb_read_group, general_group},

@@ -19,7 +19,6 @@ static int run(invocation *call) {
 
 const command segments_command = {
     .words = "segments",
-    .heading = "Data",
     .summary = "cut overlapping segments from sounds",
     .description =
         "Every recording is cut into segments of one length; one segment is one sample. Values "

@@ -6,10 +6,8 @@
 #include <string.h>
 
 static const rb_option select_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
-     "write the table here, as .tsv or .json", RB_OPTION_COMMON},
-    {"plot", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "PICTURE",
-     "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
+    {OUTPUT_OPTION, "TABLE", "write the table here, as .tsv or .json", RB_OPTION_COMMON},
+    {TEXT_OPTION("plot"), "PICTURE", "draw the table as a plot, .png or .svg", RB_OPTION_COMMON},
     {0},
 };
 
@@ -140,10 +138,7 @@ static int deliver(const invocation *call, answer *a) {
     int status = plot ? draw(call, s, a->source, plot) : STATUS_DONE;
     if (!status && table) status = write_table(call, a, table);
     if (status) return status;
-    if (option_flag(call, "json")) {
-        rb_error err = put_json(call->ctx, a, stdout);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
-    }
+    if (option_flag(call, "json")) return report_failure(call->ctx, put_json(call->ctx, a, stdout));
     if (!table) print_table(s);
     printf("%s\n", rb_selection_choice(s, &units, &low, &high));
     return STATUS_DONE;
@@ -179,7 +174,6 @@ static int run(invocation *call) {
 
 const command select_command = {
     .words = "select",
-    .heading = "Fit",
     .summary = "choose the number of units",
     .description =
         "Fits each number of units several times, from another start and without a part of the "
@@ -188,7 +182,7 @@ const command select_command = {
         "fits match, and how many units are used. --permutations also counts the units beyond "
         "those of permuted data. With --checkpoint an interrupted command resumes; --part divides "
         "the work among machines.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = rb_select_options,
     .own = {sizeof(rb_option), "Output", select_output_options},
     .groups = {json_group, rb_read_group, general_group},
@@ -222,7 +216,6 @@ static int merge(invocation *call) {
 
 const command merge_command = {
     .words = "merge",
-    .heading = "Fit",
     .summary = "merge the results of several machines",
     .description = "With --part a command of many fits does a part of them and keeps the results "
                    "in the file of --checkpoint. This command merges the files of several machines "

@@ -47,7 +47,7 @@ rb_error apply_general_options(const invocation *call) {
 
 const rb_option_group *matrix_output_group(void) {
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+        {OUTPUT_OPTION, "FILE",
          "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output",
          RB_OPTION_COMMON},
         {"format", 0, RB_OPTION_CHOICE, 0, "tsv", 0, 0, "tsv|csv|npy", "FORMAT",
@@ -60,8 +60,7 @@ const rb_option_group *matrix_output_group(void) {
 
 const rb_option_group *path_group(void) {
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write",
-         RB_OPTION_COMMON},
+        {OUTPUT_OPTION, "FILE", "where to write", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table};
@@ -70,8 +69,7 @@ const rb_option_group *path_group(void) {
 
 const rb_option_group *json_group(void) {
     static const rb_option table[] = {
-        {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table",
-         RB_OPTION_COMMON},
+        {FLAG_OPTION("json"), "print JSON instead of a table", RB_OPTION_COMMON},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table};
@@ -93,7 +91,7 @@ const rb_option_group *coding_group(void) {
 
 const rb_option_group *covariates_group(void) {
     static const rb_option table[] = {
-        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+        {TEXT_OPTION("covariates"), "TABLE",
          "table of covariates of these samples, for a model fitted with --regress, with a header "
          "and sample names, or .h5ad; obs:, or nothing, is the data's own file"},
         {0},
@@ -223,5 +221,5 @@ int with_model_and_data(invocation *call,
 }
 
 int finish_output(const invocation *call, output *out, rb_error err) {
-    return output_end(out, err ? report_failure(call->ctx, err) : STATUS_DONE);
+    return output_end(out, report_failure(call->ctx, err));
 }

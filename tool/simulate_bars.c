@@ -2,9 +2,9 @@
 #include "tool.h"
 
 static const rb_option truth_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("truth"), "FILE",
      "write each bar alone: bars x pixels, in any format that --output writes"},
-    {"states", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {TEXT_OPTION("states"), "FILE",
      "write which bars are in which sample: samples x bars, 0 or 1, or its height"},
     {0},
 };
@@ -13,7 +13,7 @@ static int run(invocation *call) {
     static const char *const options[] = {"output", "truth", "states"};
     rb_matrix *made[3] = {0}; /* samples, bars, states */
     rb_error err = rb_simulate_bars(call->ctx, call->options, &made[0], &made[1], &made[2]);
-    int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    int status = report_failure(call->ctx, err);
     for (int i = 0; i < 3 && !status; i++) {
         const char *target = option_text(call, options[i]);
         status = target ? write_matrix(call, made[i], target) : STATUS_DONE;
@@ -31,7 +31,6 @@ static int run(invocation *call) {
 
 const command simulate_bars_command = {
     .words = "simulate bars",
-    .heading = "Data",
     .summary = "make images of crossing bars, with the truth",
     .description =
         "The bars test: horizontal and vertical bars appear independently of each other, "

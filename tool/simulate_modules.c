@@ -2,8 +2,7 @@
 #include "tool.h"
 
 static const rb_option truth_options[] = {
-    {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
-     "write the planted modules as JSON, counted from 0"},
+    {TEXT_OPTION("truth"), "FILE", "write the planted modules as JSON, counted from 0"},
     {0},
 };
 
@@ -47,7 +46,6 @@ static int run_cells(invocation *call) {
 
 const command simulate_biclusters_command = {
     .words = "simulate biclusters",
-    .heading = "Data",
     .summary = "make data with planted modules, with the truth",
     .description = "The generators are those of the papers on rectified factor networks (data sets "
                    "D1 to D9) and on FABIA. Patterns of biclustering comparisons are there too: "
@@ -69,7 +67,6 @@ const command simulate_biclusters_command = {
 
 const command simulate_cells_command = {
     .words = "simulate cells",
-    .heading = "Data",
     .summary = "make counts of single cells of several types, with the truth",
     .description = "Counts of single-cell sequencing by the model of Splat (Zappia, Phipson, "
                    "Oshlack 2017). A module of --truth is a cell type: its cells, and the genes it "

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 static const rb_option stack_output_options[] = {
-    {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "MODEL", "where to write the model (HDF5)",
-     RB_OPTION_COMMON},
-    {"log-json", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
+    {OUTPUT_OPTION, "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+    {TEXT_OPTION("log-json"), "FILE",
      "write a JSON object for each iteration of each layer; - is standard output"},
     {0},
 };
@@ -83,7 +82,7 @@ static int fit(const invocation *call, fit_log *log, const char *path, rb_model 
     status = status ? status : fit_log_begin(log);
     if (!status) {
         err = fit_source(call, log, source, path, stack);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     }
     free_fit_files(&files);
     rb_source_free(source);
@@ -140,7 +139,6 @@ static int run(invocation *call) {
 
 const command stack_command = {
     .words = "stack",
-    .heading = "Fit",
     .summary = "fit a stack of layers, each to the codes of the one below",
     .description =
         "Fits layers one after the other and writes them as one model. Its codes are those of the "
@@ -150,7 +148,7 @@ const command stack_command = {
         "layer has a checkpoint FILE.layer1, FILE.layer2, ..., and the same command resumes in the "
         "interrupted layer. Ctrl-C writes the complete layers, and so does a layer that reaches "
         "--max-time, which counts per layer.",
-    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .arguments = {DATA_ARGUMENT},
     .options_new = rb_stack_options,
     .output = "MODEL",
     .own = {sizeof(rb_option), "Output", stack_output_options},

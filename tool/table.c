@@ -85,8 +85,6 @@ static bool put_json(FILE *file, const result_table *table, const char *origin) 
     return true;
 }
 
-/* ---- tables of the library ---- */
-
 bool next_key(const char **keys, char key[32]) {
     int length = 0;
     *keys += strspn(*keys, " ");
@@ -119,8 +117,6 @@ result_table view_rows(const table_view *view) {
 json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits) {
     return rb_json_table(&table, model, keys, digits);
 }
-
-/* ---- files ---- */
 
 struct filling {
     const result_table *table;
@@ -163,7 +159,7 @@ int table_deliver(invocation *call, const table_answer *a, rb_source *source) {
         json_t *json = json_incref(a->head);
         rb_json_add(&json, rows.key, table_json(&rows));
         err = json_put_from(call->ctx, stdout, json, NULL, source);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        status = report_failure(call->ctx, err);
     } else if (!status && !target) {
         view_print(&shown, NULL, rows.rows);
     }

@@ -4,8 +4,7 @@
  * Reading the command line, help, man pages and shell completion are made from these tables alone.
  * The tool uses the public headers of the library and does no mathematics.
  */
-#ifndef TOOL_H
-#define TOOL_H
+#pragma once
 
 #include <rarebit/annotations.h>
 #include <rarebit/deep.h>
@@ -22,6 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* What a function gives that has no other use for an int; all but STATUS_DONE after a message. */
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 enum { MAX_ARGUMENTS = 3, MAX_GROUPS = 8, MAX_EXAMPLES = 5, MAX_PLACES = 8 };
 
@@ -32,6 +32,17 @@ typedef struct argument {
     const char *help;
     bool optional;
 } argument;
+
+#define MODEL_ARGUMENT                                                                             \
+    { "MODEL", "a model that 'rarebit fit' wrote", false }
+#define DATA_ARGUMENT                                                                              \
+    { "DATA", "samples x features, in any format that fit reads", false }
+
+/* How rows of options begin that only the tool reads; the text's argument, or the flag's help,
+ * comes next. */
+#define TEXT_OPTION(name) name, 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL
+#define OUTPUT_OPTION "output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL
+#define FLAG_OPTION(name) name, 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL
 
 /* Options that stand together under a heading in the help. */
 typedef const rb_option_group *(*option_group)(void);
@@ -50,7 +61,7 @@ typedef struct invocation invocation;
 
 typedef struct command {
     const char *words;       /* "plot history" */
-    const char *heading;     /* where `rarebit help` lists it; NULL: nowhere */
+    const char *heading;     /* where `rarebit help` lists it (commands.c); NULL: nowhere */
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
@@ -93,8 +104,7 @@ typedef struct command_list {
 
 command_list *commands_new(rb_context *ctx);
 void commands_free(command_list *list);
-/* The command whose words begin argv; *used is how many words that were. NULL when there is
- * none. */
+/* The command whose words begin argv, which are *used; NULL: there is none. */
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* Finds the rows of a command of a list, but for those named in `without`: for who runs or explains
  * it. False: out of memory. */
@@ -136,7 +146,7 @@ struct invocation {
     bool wants_help;
 };
 
-/* Reads the words after the command. STATUS_DONE, or a status after a message. */
+/* Reads the words after the command. */
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
 bool option_was_given(const invocation *call, const char *name);
@@ -146,31 +156,25 @@ const char *option_text(const invocation *call, const char *name);
 bool option_is(const invocation *call, const char *name, const char *value);
 bool option_flag(const invocation *call, const char *name);
 int64_t option_integer(const invocation *call, const char *name);
-/* Refuses an option of these rows that is given without the text that it needs. STATUS_DONE, or a
- * status after a message. The rows of a command itself are looked at before it runs. */
+/* Refuses an option of these rows that is given without the text that it needs. The rows of a
+ * command itself are looked at before it runs. */
 int check_needs(const invocation *call, const rb_option *rows);
-
 /* Refuses the options of these groups, of which NULL is the last, where they are given: "--NAME"
- * and why. Likewise. */
+ * and why. */
 int refuse_options(const invocation *call, const option_group *groups, const char *why);
 
-/* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
-int check_places(const invocation *call); /* places.c */
-/* Refuses data where a model is wanted, and a model where data are. Likewise. */
-int check_kinds(const invocation *call);
+int check_places(const invocation *call); /* refuses outputs that are an input or another output */
+int check_kinds(const invocation *call);  /* data where a model is wanted, and a model for data */
 bool is_model(rb_context *ctx, const char *path); /* a model that can be loaded */
-/* beside.c: the table that a function of a library gives, which is loaded; NULL: it is not
- * there. */
+/* beside.c: the table that a library's function gives, which is loaded; NULL: it is not there. */
 const void *table_beside(const char *library, const char *function);
 
-/* processes.c: meets the other processes that a launcher has started, where there are any. A status
- * after a message. */
+/* processes.c: meets the other processes that a launcher has started, where there are any. */
 int processes_begin(rb_context *ctx);
 /* Is this the process that talks and writes? */
 bool processes_lead(void);
-bool processes_alone(void); /* is there no other? */
-/* Refuses commands that processes do not run together. STATUS_DONE, or a status after a message. */
-int processes_check(const invocation *call);
+bool processes_alone(void);                  /* is there no other? */
+int processes_check(const invocation *call); /* refuses what they do not run together */
 int processes_threads(void);  /* of each, where nothing is said; 0: one per processor */
 int64_t processes_seed(void); /* one for all */
 void processes_parted(void);  /* all came out of rb_fit: none waits for another from here on */
@@ -180,8 +184,7 @@ int processes_end(rb_context *ctx, int status);
 const rb_option_group *device_group(void);
 /* device.c: what librarebit-cl offers; NULL: it is not there. */
 const struct rb_cl_functions *device_library(void);
-/* The device that --device asks for, for the context of the call; NULL: none. A status after a
- * message. */
+/* The device that --device asks for, for the context of the call; NULL: none. */
 int device_begin(const invocation *call, rb_device **device);
 void device_end(const invocation *call, rb_device *device);
 
@@ -204,8 +207,7 @@ typedef struct output {
 /* "-", a device or a pipe: something that no file can be renamed to. */
 bool output_is_stream(const char *target);
 const char *output_shown(const char *target); /* what messages call it */
-/* Begins an output. suffix ("tsv") is used for "-" and
- * devices without one. STATUS_DONE, or a status after a message. */
+/* Begins an output. suffix ("tsv") is used for "-" and devices without one. */
 int output_begin(output *out, const char *target, const char *suffix);
 /* The same for a file that the command writes itself, at out->path. */
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
@@ -216,10 +218,9 @@ int output_fill(output *out, rb_context *ctx, const char *target, const char *su
 /* If all went well so far: copies to the device, if it is one, or lets the command's own file
  * appear. Frees in any case; the status. */
 int output_end(output *out, int status);
-/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
-int output_close_stdout(void);
+int output_close_stdout(void); /* did everything reach stdout? */
 
-/* What each phase of the context's work took, where --profile asks for it (profile.c). Likewise. */
+/* What each phase of the context's work took, where --profile asks for it (profile.c). */
 int report_profile(const invocation *call);
 
 /* ---- options that commands share (shared.c) ---- */
@@ -234,9 +235,9 @@ extern const option_group data_groups[];       /* all that is about data whose c
 /* Does what the general options say, if the command has them. */
 rb_error apply_general_options(const invocation *call);
 
-/* Loads the model of the first argument, with the coding options that were given. */
 /* Are missing values to be left to the model (--missing model or omit)? */
 bool leaves_missing(const invocation *call);
+/* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
 
 /* Of a stack, the layers up to the one that --layer names, if it is given; a plain model otherwise
@@ -249,12 +250,11 @@ rb_error cut_layers(const invocation *call, rb_model **model);
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
- * NULL; check: of the model, before the data are opened,
- * or NULL. STATUS_DONE, or a status after a message. */
+ * NULL; check: of the model, before the data are opened, or NULL. */
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source));
-/* Ends an output of the library's, which failed with an error or not; likewise. */
+/* Ends an output of the library's, which failed with an error or not. */
 int finish_output(const invocation *call, output *out, rb_error err);
 
 /* ---- tables of samples (sample_tables.c) ---- */
@@ -300,10 +300,10 @@ void pair_hold(const output *second);
 /* Lets it appear, if all went well so far; the status. */
 int pair_end(output *second, int status);
 
-/* Writes the rows to -o of the call. A status after a message. */
+/* Writes the rows to -o of the call. */
 int write_rows(invocation *call, const rb_model *model, rb_source *source, const row_maker *maker,
                output *second);
-/* Writes a source or a matrix, with names, to -o of the call or to another target. Likewise. */
+/* Writes a source or a matrix, with names, to -o of the call or to another target. */
 int write_source(invocation *call, rb_source *source, const char *target);
 int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
 
@@ -350,8 +350,7 @@ void remove_checkpoint(const char *path, const rb_model *model);
 /* "11 MB", "1.2 GB" */
 void size_text(double bytes, char *buffer, size_t size);
 /* Says what a large fit will need, and refuses what the machine does not have; data that are read
- * block by block count in full, sparse ones as nothing. of: rb_fit_memory or rb_stack_memory. A
- * status after a message. */
+ * block by block count in full, sparse ones as nothing. of: rb_fit_memory or rb_stack_memory. */
 int check_memory(const invocation *call, const rb_source *source,
                  rb_error (*of)(rb_context *ctx, const rb_options *options, const rb_source *source,
                                 int64_t *bytes));
@@ -371,8 +370,7 @@ typedef struct fit_log {
 } fit_log;
 
 /* Opens the file, so that one that cannot be written is told before the work; what is in it stays
- * until an iteration is done, for a fit that is refused has nothing to write. A status after a
- * message. */
+ * until an iteration is done, for a fit that is refused has nothing to write. */
 int fit_log_begin(fit_log *log);
 void fit_log_iteration(fit_log *log, const rb_progress *progress);
 int fit_log_end(fit_log *log);
@@ -407,13 +405,14 @@ void put_plain(char *text);
 /* The library names options between backquotes: `eta`, `estep=newton`, `trace=true`. They become
  * what can be typed: --eta, --estep newton, --trace. Messages on stderr have this done to them. */
 void put_options(char *text);
-/* "rarebit: message" on stderr, always one line. */
-void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "rarebit: message" on stderr, always one line. Gives back STATUS_FAILED, or STATUS_USAGE. */
+int report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* rb_context_fail with a format. */
 rb_error fail(rb_context *ctx, rb_error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 rb_error fail_memory(rb_context *ctx);
-/* The context's message and the status for the error. */
+/* Says the context's message; the status for the error, STATUS_DONE where there is none. */
 int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -490,8 +489,7 @@ json_t *table_json(const result_table *table);
 /* Does the name say a format, .tsv or .json, or is it a device, which takes TSV? */
 bool table_format_known(const char *target);
 rb_error table_check(rb_context *ctx, const char *path); /* refuses another one */
-/* Begins an output and writes the table to it, to be ended with output_end. STATUS_DONE, or a
- * status after a message; then there is nothing to end. */
+/* Begins an output and writes the table to it, to be ended with output_end unless this fails. */
 int table_begin(invocation *call, output *out, const char *target, const result_table *table);
 /* Writes all of it, and says how many of what it has. */
 int table_write(invocation *call, const char *target, const result_table *table, const char *noun);
@@ -570,5 +568,3 @@ extern const command fit_command, stack_command, encode_command, reconstruct_com
     merge_command, check_command, rerun_command, report_command, finetune_command, predict_command,
     export_command, import_command, methods_command, sample_command, plot_samples_command,
     plot_unit_command;
-
-#endif

@@ -76,10 +76,7 @@ static int run(invocation *call) {
     rb_context *ctx = call->ctx;
     const char *core = rb_build_info(ctx, "blas_core");
     const char *advice = rb_build_info(ctx, "blas_advice");
-    if (option_flag(call, "json")) {
-        rb_error err = print_json(ctx);
-        return err ? report_failure(ctx, err) : STATUS_DONE;
-    }
+    if (option_flag(call, "json")) return report_failure(ctx, print_json(ctx));
     printf("rarebit       %s\n", rb_version());
     printf("compiler      %s\n", rb_build_info(ctx, "compiler"));
     printf("HDF5          %s\n", rb_io_hdf5());

@@ -20,14 +20,9 @@
  * Missing are empty cells, NA, N/A, NaN, null and ?. A column is groups when it is categorical or
  * holds a text, and numbers otherwise. Numbers with commas are refused.
  */
-#ifndef RAREBIT_ANNOTATIONS_H
-#define RAREBIT_ANNOTATIONS_H
+#pragma once
 
 #include <rarebit/covariates.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_annotations rb_annotations;
 
@@ -83,8 +78,3 @@ RB_API void rb_annotations_keep(const rb_annotations *table, rb_source *source);
 /* rb_annotations_read and rb_annotations_classes, for who needs a table once. */
 RB_API rb_error rb_classes_read(rb_context *context, const char *where, const rb_source *source,
                                 rb_classes *classes);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,14 +1,9 @@
 /* What the table of a method (rarebit/method.h) tells those who use its models and ask for no name:
  * check, modules, consensus, plots, nets. */
-#ifndef RAREBIT_ANSWERS_H
-#define RAREBIT_ANSWERS_H
+#pragma once
 
 #include <rarebit/model.h>
 #include <rarebit/states.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For which data a method is the one to begin with: bits of rb_method.advised. */
 typedef enum rb_advised {
@@ -58,8 +53,3 @@ typedef struct rb_method_layer {
     const double *prior_mean, *scale, *dead; /* units; dead: other than 0 where the code is 0 */
     bool solved; /* the model's codes are solved for, and a layer gives what that begins with */
 } rb_method_layer;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

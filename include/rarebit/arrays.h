@@ -3,14 +3,9 @@
  * A method's state is a few structs, its parts, and each part is described by a table of fields:
  * from the tables the library allocates and frees the arrays, adds up sums, writes checkpoints,
  * goes back to the last whole iteration, moves parameters (acceleration) and counts memory. */
-#ifndef RAREBIT_ARRAYS_H
-#define RAREBIT_ARRAYS_H
+#pragma once
 
 #include <rarebit/matrix.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
  * of its own, one without has features and units. An array of which a size is 0 is one that this
@@ -92,8 +87,3 @@ typedef struct rb_part {
     const rb_field *fields;
     size_t offset; /* of the part's struct in the state */
 } rb_part;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

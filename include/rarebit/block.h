@@ -1,13 +1,8 @@
 /* For the functions of a method (rarebit/method.h): blocks of samples and who works on them,
  * threads, feeds, random numbers, and what they write. examples/mean.c uses them. */
-#ifndef RAREBIT_BLOCK_H
-#define RAREBIT_BLOCK_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct rb_block; /* a block of preprocessed samples */
 struct rb_feed;  /* gives the preprocessed samples of a source */
@@ -107,8 +102,3 @@ RB_API void rb_sampling_normal(const rb_sampling *sampling, int64_t sample, int6
 
 /* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
 RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,13 +1,8 @@
 /* A look at data before a fit: what they seem to be, what is wrong with them, and how to begin. */
-#ifndef RAREBIT_CHECK_H
-#define RAREBIT_CHECK_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of a check, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_check_group(void);
@@ -77,8 +72,3 @@ typedef struct rb_cost {
  * with. */
 RB_API rb_error rb_check_cost(rb_context *context, const rb_check *check, rb_source *source,
                               rb_cost *cost);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

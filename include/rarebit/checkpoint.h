@@ -1,12 +1,7 @@
 /* Checkpoints of fits, and journals of calls that make many fits. */
-#ifndef RAREBIT_CHECKPOINT_H
-#define RAREBIT_CHECKPOINT_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Lets the fits of this context keep checkpoints (rarebit/fit.h). */
 RB_API void rb_io_use(rb_context *context);
@@ -32,8 +27,3 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
  * call). */
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

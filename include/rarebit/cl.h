@@ -5,14 +5,9 @@
  *     char message[RB_DEVICE_MESSAGE];
  *     if (!rb_cl_open("cl", &device, message)) rb_context_set_device(context, device);
  */
-#ifndef RAREBIT_CL_H
-#define RAREBIT_CL_H
+#pragma once
 
 #include <rarebit/device.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_cl_info {
     size_t size; /* sizeof(rb_cl_info), set by the caller; new fields come at the end */
@@ -45,8 +40,3 @@ typedef struct rb_cl_functions {
     void (*close)(rb_device *device);
 } rb_cl_functions;
 RB_API const rb_cl_functions *rb_cl_table(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -10,14 +10,9 @@
  * those that squarem accelerates have the same result but for rounding.
  *
  * Not thread-safe: the functions are called by the thread that made the call of the library. */
-#ifndef RAREBIT_COMM_H
-#define RAREBIT_COMM_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_comm {
     size_t size;     /* sizeof(rb_comm), set by the caller; new fields come at the end */
@@ -43,8 +38,3 @@ RB_API rb_error rb_context_set_comm(rb_context *context, const rb_comm *comm);
  * is returned; else every process gets the error and the message of the first one that failed,
  * which is named where others did not. With one process `error` is returned as it is. */
 RB_API rb_error rb_comm_agree(rb_context *context, rb_error error);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Consensus: what many fits of the same data share, as one model: docs/howto/consensus.md. */
-#ifndef RAREBIT_CONSENSUS_H
-#define RAREBIT_CONSENSUS_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of a consensus, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_consensus_group(void);
@@ -47,8 +42,3 @@ RB_API rb_error rb_consensus(rb_context *context, const rb_model *const *models,
  * rb_consensus. */
 RB_API rb_error rb_fit_consensus(rb_context *context, const rb_options *options, rb_source *source,
                                  rb_model **model);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

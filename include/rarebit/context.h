@@ -41,29 +41,27 @@
  *
  * The library never prints, never exits, never aborts.
  */
-#ifndef RAREBIT_CONTEXT_H
-#define RAREBIT_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef RB_API /* a program that reads the headers itself may define it */
 #if defined(__GNUC__)
-#define RB_API __attribute__((visibility("default")))
-#else
-#define RB_API
-#endif
-#endif
-
-#if defined(__GNUC__)
+#define RB_VISIBLE __attribute__((visibility("default")))
 #define RB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
+#define RB_VISIBLE
 #define RB_PRINTF(text, first)
 #endif
 
+/* Before every function, for C++ too; a program that reads the headers itself may define it. */
+#ifndef RB_API
 #ifdef __cplusplus
-extern "C" {
+#define RB_API extern "C" RB_VISIBLE
+#else
+#define RB_API RB_VISIBLE
+#endif
 #endif
 
 /* What a call returns: RB_OK, or why it could not be done. rb_context_error() has the message. */
@@ -224,8 +222,3 @@ RB_API const char *rb_context_phase(const rb_context *context, int index, double
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);
 RB_API const char *rb_status_name(rb_status status);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

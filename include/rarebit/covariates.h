@@ -1,12 +1,7 @@
 /* Covariates: what else is known of the samples (age, batch, cell type), against their codes. */
-#ifndef RAREBIT_COVARIATES_H
-#define RAREBIT_COVARIATES_H
+#pragma once
 
 #include <rarebit/modules.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- covariates: columns of one value per sample, numbers or groups ---- */
 
@@ -112,8 +107,3 @@ RB_API rb_error rb_covariates_overlap(rb_context *context, const rb_covariates *
                                       int64_t covariate, const rb_modules *modules,
                                       rb_group_aucs *aucs);
 RB_API void rb_group_aucs_clear(rb_group_aucs *aucs);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,14 +1,9 @@
 /* Files of data: reading, describing and writing matrices. docs/reference/formats.md lists the
  * formats, chosen by magic bytes and suffix. */
-#ifndef RAREBIT_DATA_H
-#define RAREBIT_DATA_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of reading, for rb_options_add:
  *   dataset        path inside an HDF5 file ("/x", "layers/counts"); not set: the usual one
@@ -90,8 +85,3 @@ RB_API rb_error rb_anndata_copy(rb_context *context, const char *input, const ch
                                 const char *output);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -2,14 +2,9 @@
  *
  * A net is a model (rarebit/model.h) of the method "net": rb_encode gives its outputs, which are
  * probabilities of the classes, or of each target, or predicted values. rb_fit makes none. */
-#ifndef RAREBIT_DEEP_H
-#define RAREBIT_DEEP_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Lets the context know the methods of librarebit-nets: dae and rbm, which rb_fit takes, and stack
  * and net, whose models are put together. Again is no error. */
@@ -166,8 +161,3 @@ RB_API rb_error rb_layers_write(rb_context *context, const rb_model *model, cons
  * rb_model_free. */
 RB_API rb_error rb_net_read(rb_context *context, const char *path, const rb_model *like,
                             rb_model **net);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

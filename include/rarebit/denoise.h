@@ -1,12 +1,7 @@
 /* Pictures without their noise: every patch rebuilt by a model, overlapping ones averaged. */
-#ifndef RAREBIT_DENOISE_H
-#define RAREBIT_DENOISE_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of denoising, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_denoise_group(void);
@@ -29,8 +24,3 @@ typedef struct rb_denoising {
  * of the model; RB_ERROR_DATA when the truth has another shape; RB_ERROR_FILE. */
 RB_API rb_error rb_denoise(rb_context *context, const rb_model *model, const char *picture,
                            const rb_options *options, const char *output, rb_denoising *result);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -15,14 +15,9 @@
  * Numbers are float32, matrices row-major and without gaps unless a stride is given. The same calls
  * give the same bits. Every function that gives an rb_error leaves a sentence in work->message if
  * it fails; the work is then good for `close` alone. */
-#ifndef RAREBIT_DEVICE_H
-#define RAREBIT_DEVICE_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { RB_DEVICE_MESSAGE = 512 };
 
@@ -186,8 +181,3 @@ typedef struct rb_device {
  * is not copied and must outlive fits and coders. RB_ERROR_ARGUMENT: of another version of the
  * library. */
 RB_API rb_error rb_context_set_device(rb_context *context, const rb_device *device);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

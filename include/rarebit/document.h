@@ -1,15 +1,10 @@
 /* What a model says of data, as one document: modules and their significance, the classes, sets of
  * features and covariates that they go with, metrics. Its tables say what each column means. */
-#ifndef RAREBIT_DOCUMENT_H
-#define RAREBIT_DOCUMENT_H
+#pragma once
 
 #include <rarebit/covariates.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/table.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_document {
     size_t size; /* sizeof(rb_document), set by the caller */
@@ -72,8 +67,3 @@ typedef enum rb_document_part {
 
 /* A part as a table, without rows where it was not asked; valid as long as the document. */
 RB_API rb_table rb_document_table(const rb_document *document, rb_document_part part);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Enrichment: known sets of features (pathways, targets) in the modules of a model. */
-#ifndef RAREBIT_ENRICHMENT_H
-#define RAREBIT_ENRICHMENT_H
+#pragma once
 
 #include <rarebit/modules.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- sets of features, by name ---- */
 
@@ -82,8 +77,3 @@ RB_API rb_error rb_modules_test_sets(rb_context *context, const rb_modules *modu
                                      const rb_model *model, const rb_feature_sets *sets,
                                      const rb_options *options, rb_set_tests *tests);
 RB_API void rb_set_tests_clear(rb_set_tests *tests);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

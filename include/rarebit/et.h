@@ -63,14 +63,9 @@
  * dead (units), 1 for a cause that no training sample has more likely than not. The
  * objective of the history is the log-likelihood at the temperature of the iteration.
  * rb_states does not take such models. */
-#ifndef RAREBIT_ET_H
-#define RAREBIT_ET_H
+#pragma once
 
 #include <rarebit/fit.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- models of one's own ----
  *
@@ -135,8 +130,3 @@ struct rb_method;
  * refuses. Its options are those above, or those of the method that it is like; both tables must
  * outlive the contexts that know them. */
 RB_API rb_error rb_et_method(const rb_et_model *model, struct rb_method *method);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

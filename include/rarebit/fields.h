@@ -1,12 +1,7 @@
 /* Which unit found which true cause, where the causes are known: bars tests, simulations. */
-#ifndef RAREBIT_FIELDS_H
-#define RAREBIT_FIELDS_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The unit that represents a cause is the one whose field is nearest to it (least sum of squares):
  * for equal prior and Gaussian noise, the one most probable to be active, alone, in the noiseless
@@ -38,8 +33,3 @@ RB_API void rb_field_match_clear(rb_field_match *match);
 
 /* The 95 % Wilson interval of a rate of successes; 0 to 1 without a trial. */
 RB_API void rb_success_interval(int64_t successes, int64_t trials, double *low, double *high);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

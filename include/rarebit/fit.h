@@ -1,14 +1,9 @@
 /* Fitting: what every iterative method shares. */
-#ifndef RAREBIT_FIT_H
-#define RAREBIT_FIT_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_model rb_model;
 
@@ -57,8 +52,3 @@ RB_API rb_error rb_options_check(rb_context *context, const rb_options *options,
  * not read. RB_ERROR_ARGUMENT (an option). */
 RB_API rb_error rb_fit_memory(rb_context *context, const rb_options *options,
                               const rb_source *source, int64_t *bytes);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

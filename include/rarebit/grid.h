@@ -1,12 +1,7 @@
 /* Which settings of a training? A net for each point of a grid, chosen by validation samples. */
-#ifndef RAREBIT_GRID_H
-#define RAREBIT_GRID_H
+#pragma once
 
 #include <rarebit/deep.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The points of a grid, and what came of each. It belongs to the caller. */
 typedef struct rb_grid rb_grid;
@@ -48,8 +43,3 @@ RB_API double rb_grid_get(const rb_grid *grid, int64_t point, const char *name);
 RB_API int64_t rb_grid_best(const rb_grid *grid);
 /* Its net, which belongs to the caller from now on (rb_model_free); NULL when asked again. */
 RB_API rb_model *rb_grid_take(rb_grid *grid);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

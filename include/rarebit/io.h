@@ -1,6 +1,5 @@
 /* Files: all headers of the library librarebit-io. */
-#ifndef RAREBIT_IO_H
-#define RAREBIT_IO_H
+#pragma once
 
 #include <rarebit/annotations.h>
 #include <rarebit/checkpoint.h>
@@ -11,18 +10,9 @@
 #include <rarebit/output.h>
 #include <rarebit/report.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The HDF5 that the library was built with, such as "1.10.8". */
 RB_API const char *rb_io_hdf5(void);
 /* Those of libpng and liblzf; "" where the library was built without: then PNG, or HDF5 packed with
  * LZF, is RB_ERROR_UNSUPPORTED. */
 RB_API const char *rb_io_png(void);
 RB_API const char *rb_io_lzf(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

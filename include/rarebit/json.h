@@ -1,14 +1,9 @@
 /* Values and tables of results as JSON, for programs that use jansson: as rarebit's own files and
  * page have them. What is given back is the caller's, to be freed by json_decref; NULL: there is no
  * memory. */
-#ifndef RAREBIT_JSON_H
-#define RAREBIT_JSON_H
+#pragma once
 
 #include <rarebit/table.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct json_t; /* of jansson.h */
 
@@ -30,8 +25,3 @@ RB_API struct json_t *rb_json_row(const rb_table *table, int64_t row, const rb_m
 /* All of them, as an array. */
 RB_API struct json_t *rb_json_table(const rb_table *table, const rb_model *model, const char *keys,
                                     int digits);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

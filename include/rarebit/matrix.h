@@ -4,14 +4,9 @@
  * mapped file needs no copy) or compressed sparse rows. A source gives blocks of samples on demand,
  * so that data larger than memory can be used; every method works on sources.
  */
-#ifndef RAREBIT_MATRIX_H
-#define RAREBIT_MATRIX_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A call that is given a type that is none of these is RB_ERROR_ARGUMENT. */
 typedef enum rb_type { RB_FLOAT32 = 0, RB_FLOAT64 = 1 } rb_type;
@@ -168,8 +163,3 @@ RB_API rb_error rb_source_set_sample_names(rb_context *context, rb_source *sourc
                                            const char *const *names, int64_t count);
 RB_API rb_error rb_source_set_feature_names(rb_context *context, rb_source *source,
                                             const char *const *names, int64_t count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

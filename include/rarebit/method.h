@@ -8,17 +8,12 @@
  *     M-step:  mstep
  *     then:    objective
  */
-#ifndef RAREBIT_METHOD_H
-#define RAREBIT_METHOD_H
+#pragma once
 
 #include <rarebit/answers.h>
 #include <rarebit/arrays.h>
 #include <rarebit/block.h>
 #include <rarebit/device.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum rb_accelerate {
     RB_ACCELERATE_NONE = 0,
@@ -297,8 +292,3 @@ RB_API const rb_method *rb_model_table(const rb_model *model);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,13 +1,8 @@
 /* Which method for these data? Every one that takes them, on one scale: docs/howto/methods.md. */
-#ifndef RAREBIT_METHODS_H
-#define RAREBIT_METHODS_H
+#pragma once
 
 #include <rarebit/covariates.h>
 #include <rarebit/table.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A handle with the options of a comparison and of preprocessing, for all methods the same:
  *   methods  names, by commas; not set: all but slow ones (rb_method.slow)
@@ -45,8 +40,3 @@ RB_API rb_table rb_method_comparison_table(const rb_method_comparison *compariso
 /* Sentences: which methods are the best or within the spread of it, which to take for what, which
  * are left out and why. Likewise. */
 RB_API const char *rb_method_comparison_summary(const rb_method_comparison *comparison);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -3,14 +3,9 @@
  * A model is named arrays and attributes, the preprocessing, the names of the features, the history
  * of the fit.
  */
-#ifndef RAREBIT_MODEL_H
-#define RAREBIT_MODEL_H
+#pragma once
 
 #include <rarebit/fit.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Frees a model; NULL is accepted. */
 RB_API void rb_model_free(rb_model *model);
@@ -197,8 +192,3 @@ RB_API const rb_metric_row *rb_metric_row_of(const rb_context *context, int64_t 
  * RB_ERROR_DATA when there are no samples; then *metrics is NULL. Free with rb_metrics_free. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_metrics **metrics);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,13 +1,8 @@
 /* Model files, HDF5 (docs/reference/model-format.md); later versions load older ones. Results in
  * AnnData. */
-#ifndef RAREBIT_MODEL_FILE_H
-#define RAREBIT_MODEL_FILE_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
  * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name
@@ -35,8 +30,3 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
  * read). */
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

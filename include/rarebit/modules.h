@@ -1,12 +1,7 @@
 /* Modules (biclusters): per unit the samples and features that belong to it. */
-#ifndef RAREBIT_MODULES_H
-#define RAREBIT_MODULES_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of modules, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_modules_group(void);
@@ -133,8 +128,3 @@ typedef struct rb_enrichment {
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
                                       const rb_classes *classes, rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,14 +1,9 @@
 /* Files of modules, and of sets of features. */
-#ifndef RAREBIT_MODULES_FILE_H
-#define RAREBIT_MODULES_FILE_H
+#pragma once
 
 #include <rarebit/enrichment.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
  * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
@@ -33,8 +28,3 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * tabs. On failure the list stays as it was. RB_ERROR_FILE; RB_ERROR_FORMAT names the line, or
  * says that there is no set. */
 RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -8,14 +8,9 @@
  *     ...
  *     rb_mpi_end();
  */
-#ifndef RAREBIT_MPI_H
-#define RAREBIT_MPI_H
+#pragma once
 
 #include <rarebit/comm.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Starts MPI, unless it is running, and fills comm with all its processes. false: MPI cannot be
  * started, and has said why. */
@@ -31,8 +26,3 @@ typedef struct rb_mpi_functions {
     void (*end)(void);
 } rb_mpi_functions;
 RB_API const rb_mpi_functions *rb_mpi_table(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -14,14 +14,9 @@
  * otherwise. rb_options_row lists what there is: names, defaults, ranges, help. Names are
  * those of the command line without the dashes.
  */
-#ifndef RAREBIT_OPTIONS_H
-#define RAREBIT_OPTIONS_H
+#pragma once
 
 #include <rarebit/matrix.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum rb_option_kind {
     RB_OPTION_INTEGER, /* int64_t */
@@ -147,8 +142,3 @@ struct rb_option_group {
 /* The struct of a group in a handle, as the options are set; NULL: the handle is NULL, or has no
  * such group. */
 RB_API const void *rb_options_fields(const rb_options *options, const rb_option_group *group);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Files that appear whole or not at all, and where a result comes from. */
-#ifndef RAREBIT_OUTPUT_H
-#define RAREBIT_OUTPUT_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A file that the caller writes himself, and that appears whole or not at all: rb_staged_begin
  * makes an empty file beside the place, the caller opens rb_staged_path, writes and closes it, and
@@ -32,8 +27,3 @@ RB_API void rb_staged_abandon(rb_staged *staged);
  * source is read once. What is not known is left out. rb_free_memory frees it. */
 RB_API rb_error rb_provenance(rb_context *context, const rb_model *model, rb_source *source,
                               char **json);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

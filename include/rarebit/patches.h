@@ -1,13 +1,8 @@
 /* Patches: small pieces of pictures as samples. */
-#ifndef RAREBIT_PATCHES_H
-#define RAREBIT_PATCHES_H
+#pragma once
 
 #include <rarebit/model.h>
 #include <rarebit/options.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of rb_patches, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_patches_group(void);
@@ -60,8 +55,3 @@ typedef struct rb_unit_weights {
 RB_API rb_error rb_kernels_write(rb_context *context, const rb_model *model,
                                  const rb_unit_weights *layer, const char *size,
                                  const rb_whitening *whitening, const char *path);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,14 +1,9 @@
 /* Pictures: .png or .svg by the suffix of the path. */
-#ifndef RAREBIT_PLOT_H
-#define RAREBIT_PLOT_H
+#pragma once
 
 #include <rarebit/modules.h>
 #include <rarebit/sample.h>
 #include <rarebit/select.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The version of cairo, which draws. */
 RB_API const char *rb_plot_cairo(void);
@@ -109,8 +104,3 @@ RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_s
  * range of those that are likely. */
 RB_API rb_error rb_plot_selection(rb_context *context, const rb_selection *selection,
                                   const rb_options *options, const char *path);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -11,14 +11,9 @@
  *
  * Options are described by their rows (rarebit/options.h).
  */
-#ifndef RAREBIT_PREPROCESS_H
-#define RAREBIT_PREPROCESS_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum rb_missing {
     RB_MISSING_REFUSE = 0,
@@ -49,8 +44,3 @@ typedef enum rb_drop {
     RB_DROP_BOTH_TURNED /* the same by another name */
 } rb_drop;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

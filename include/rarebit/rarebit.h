@@ -15,8 +15,7 @@
  * the program sets to that of its header (rb_method, rb_option_group), get new fields at their end.
  * All others that a program fills, that are filled in its memory, or that stand in an array keep
  * their layout: what is to be added comes as another function. */
-#ifndef RAREBIT_RAREBIT_H
-#define RAREBIT_RAREBIT_H
+#pragma once
 
 #include <rarebit/check.h>
 #include <rarebit/consensus.h>
@@ -47,5 +46,3 @@
 #include <rarebit/table.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>
-
-#endif

@@ -5,14 +5,9 @@
  * the effects of those that it names out of the data, and so does whatever uses the model later:
  * the source of new samples needs their covariates as well. Equations: docs/howto/regress.md.
  */
-#ifndef RAREBIT_REGRESS_H
-#define RAREBIT_REGRESS_H
+#pragma once
 
 #include <rarebit/matrix.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Binds a covariate of numbers to the samples of a source, one each, in their order; NaN: it is not
  * known. One of that name is replaced. Everything is copied. Slices of the source that are made
@@ -25,8 +20,3 @@ RB_API rb_error rb_source_set_numbers(rb_context *context, rb_source *source, co
 /* The same for groups, by their names: "batch1". NULL or "": not known. */
 RB_API rb_error rb_source_set_groups(rb_context *context, rb_source *source, const char *name,
                                      const char *const *groups, int64_t count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

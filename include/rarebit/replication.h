@@ -1,13 +1,8 @@
 /* Which units of a model are found again: in another model, or in another cohort of samples.
  * docs/howto/replication.md has the equations. */
-#ifndef RAREBIT_REPLICATION_H
-#define RAREBIT_REPLICATION_H
+#pragma once
 
 #include <rarebit/table.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options, for rb_options_add:
  *   permutations  how many chances are counted in; p-values are multiples of 1 / (1 + permutations)
@@ -95,8 +90,3 @@ RB_API int64_t rb_cohorts_found(const rb_cohorts *cohorts);
 /* Both as tables of units; valid as long as what they are of. */
 RB_API rb_table rb_replication_table(const rb_replication *replication);
 RB_API rb_table rb_cohorts_table(const rb_cohorts *cohorts);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

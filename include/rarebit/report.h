@@ -1,12 +1,7 @@
 /* A report: what a model found in data, as one HTML file to look at and to send. */
-#ifndef RAREBIT_REPORT_H
-#define RAREBIT_REPORT_H
+#pragma once
 
 #include <rarebit/document.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What the page tells besides the document. All texts may be NULL. */
 typedef struct rb_report {
@@ -29,8 +24,3 @@ typedef struct rb_report {
  * RB_ERROR_FILE; and those of rb_module_maps. */
 RB_API rb_error rb_report_write(rb_context *context, const rb_document *document,
                                 const rb_report *report, const char *path);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

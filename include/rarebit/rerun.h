@@ -5,14 +5,9 @@
  * files of numbers that options name. The same data on the same kind of processor, with the same
  * version, give the same bits; another processor, BLAS or version may round differently.
  */
-#ifndef RAREBIT_RERUN_H
-#define RAREBIT_RERUN_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options that the fit of a model went by, in a handle of its method; free with
  * rb_options_free. One that names a file of numbers has its name: who reads the file hands it to
@@ -50,8 +45,3 @@ typedef struct rb_model_difference {
  * last. */
 RB_API bool rb_model_compare(const rb_model *a, const rb_model *b, int64_t index,
                              rb_model_difference *difference);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -30,14 +30,9 @@
  * iteration before: these are kept in memory (n_samples x units values), with up to five times as
  * many besides.
  */
-#ifndef RAREBIT_RFN_H
-#define RAREBIT_RFN_H
+#pragma once
 
 #include <rarebit/fit.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What moved the codes in an iteration of the E-steps that try candidates, from annealed to
  * cascade: the metric estep_stage of rb_model_metric is one of these. The metric kkt_residual, of
@@ -58,8 +53,3 @@ typedef enum rb_rfn_stage {
 
 /* "newton"; NULL for what is no stage. */
 RB_API const char *rb_rfn_stage_name(int stage);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* New samples, drawn from models. */
-#ifndef RAREBIT_SAMPLE_H
-#define RAREBIT_SAMPLE_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of rb_sample, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_sample_group(void);
@@ -33,8 +28,3 @@ RB_API rb_error rb_sample_into(rb_context *context, const rb_model *model, rb_so
 
 /* How many samples these options ask for. */
 RB_API int64_t rb_sample_count(const rb_options *options, const rb_source *source);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,13 +1,8 @@
 /* Segments: short pieces of sounds as samples. */
-#ifndef RAREBIT_SEGMENTS_H
-#define RAREBIT_SEGMENTS_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/options.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of rb_segments, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_segments_group(void);
@@ -31,8 +26,3 @@ RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64
 
 /* The version of libsndfile; "" where the library was built without it. */
 RB_API const char *rb_segments_sndfile(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* How many units are stable: fits of several numbers, from other starts, of other samples. */
-#ifndef RAREBIT_SELECT_H
-#define RAREBIT_SELECT_H
+#pragma once
 
 #include <rarebit/fit.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A handle with the options of a fit of that method (rarebit/fit.h), but these are other ones:
  *   units     the numbers to try: "10:20:5" (every fifth, the default), "2:20", "5,10,20"
@@ -73,8 +68,3 @@ RB_API const char *rb_selection_choice(const rb_selection *selection, int64_t *u
                                        int64_t *high);
 /* The row to fit: the first of those whose fits have as many stable units; -1: there is none. */
 RB_API int64_t rb_selection_row(const rb_selection *selection);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Is a module real, or could noise have made it? docs/howto/significance.md. */
-#ifndef RAREBIT_SIGNIFICANCE_H
-#define RAREBIT_SIGNIFICANCE_H
+#pragma once
 
 #include <rarebit/covariates.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of permutations, for rb_options_add. Their rows say what they are. */
 RB_API const rb_option_group *rb_significance_group(void);
@@ -56,8 +51,3 @@ RB_API bool rb_modules_significance(const rb_modules *modules, int64_t rank,
 
 /* How many permutations the significances are of; 0: nothing was permuted. */
 RB_API int64_t rb_modules_permutations(const rb_modules *modules);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,14 +1,9 @@
 /* Data with planted causes, for experiments and tests. */
-#ifndef RAREBIT_SIMULATE_H
-#define RAREBIT_SIMULATE_H
+#pragma once
 
 #include <rarebit/matrix.h>
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The options of rb_simulate_biclusters, for rb_options_add:
  *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData; constant, shift, scale,
@@ -67,8 +62,3 @@ RB_API const rb_option_group *rb_bars_group(void);
  * samples go on where fewer end, and another noise leaves the bars as they are. */
 RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
                                  rb_matrix **fields, rb_matrix **states);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

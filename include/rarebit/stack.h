@@ -13,14 +13,9 @@
  * multiplied by what the layer divides its input by). The arrays of layer N are "layerN.loadings"
  * and so on. Status and history are those of the last layer.
  */
-#ifndef RAREBIT_STACK_H
-#define RAREBIT_STACK_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { RB_STACK_LAYERS_MAX = 16 };
 
@@ -71,8 +66,3 @@ RB_API rb_error rb_stack_layer(rb_context *context, const rb_model *stack, int64
 /* The layers up to this one: a stack, or of layer 1 a model as rb_fit gives it. Likewise. */
 RB_API rb_error rb_stack_cut(rb_context *context, const rb_model *stack, int64_t layer,
                              rb_model **model);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

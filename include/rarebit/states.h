@@ -1,12 +1,7 @@
 /* Most probable states of samples, by models of causes that are there or not. */
-#ifndef RAREBIT_STATES_H
-#define RAREBIT_STATES_H
+#pragma once
 
 #include <rarebit/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The most probable state of a sample, of causes that are there or not. The library sets size, and
  * later ones may add fields at the end; all is valid during the call. */
@@ -26,8 +21,3 @@ typedef rb_error (*rb_state_fn)(void *user, const rb_state *state);
  * whose method has none; else as rb_encode. */
 RB_API rb_error rb_states(rb_context *context, const rb_model *model, rb_source *source,
                           rb_state_fn fn, void *user);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Tables of results: what each column is called, in files and to read, and what it means. */
-#ifndef RAREBIT_TABLE_H
-#define RAREBIT_TABLE_H
+#pragma once
 
 #include <rarebit/modules.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum rb_value_kind {
     RB_VALUE_NONE = 0, /* there is none */
@@ -61,8 +56,3 @@ RB_API const rb_table_column *rb_table_find(const rb_table *table, const char *k
 
 /* A row for each module; valid as long as they are. */
 RB_API rb_table rb_modules_table(const rb_modules *modules);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* Version and what was compiled in. */
-#ifndef RAREBIT_VERSION_H
-#define RAREBIT_VERSION_H
+#pragma once
 
 #include <rarebit/context.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define RB_VERSION_MAJOR 0
 #define RB_VERSION_MINOR 1
@@ -31,8 +26,3 @@ RB_API const char *rb_build_info(const rb_context *context, const char *name);
 /* Takes the named kernels ("ref", "avx2", "avx512") instead of the best that the processor can run.
  * RB_ERROR_ARGUMENT if it cannot run them. */
 RB_API rb_error rb_context_set_kernels(rb_context *context, const char *name);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* A look at the data as a model sees them: chosen samples and features, standardised. */
-#ifndef RAREBIT_VIEW_H
-#define RAREBIT_VIEW_H
+#pragma once
 
 #include <rarebit/modules.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct rb_view {
     size_t size;             /* sizeof(rb_view), set by the caller */
@@ -45,8 +40,3 @@ RB_API rb_error rb_module_maps(rb_context *context, const rb_model *model, rb_so
                                const rb_modules *modules, const rb_map_size *most,
                                rb_module_map **maps);
 RB_API void rb_module_maps_free(rb_module_map *maps, int64_t count); /* NULL is accepted */
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -25,49 +25,47 @@ const rb_option_group *rb_check_group(void) {
     return &group;
 }
 
-/* ---- the lists ---- */
-
 static char *make_text(rb_context *ctx, const char *format, va_list list) {
     char text[1024];
     rb_print_list(text, sizeof text, format, list);
     return rb_copy_text(ctx, text);
 }
 
-rb_error rb_check_find(rb_context *ctx, rb_check *check, const char *name, rb_severity severity,
-                       double value, const char *format, ...) {
-    rb_finding *grown = rb_reserve(ctx, check->findings, check->n_findings, 1,
-                                   &check->findings_held, sizeof *grown);
-    if (!grown) return RB_ERROR_MEMORY;
-    check->findings = grown;
+void rb_check_find(rb_check *check, const char *name, rb_severity severity, double value,
+                   const char *format, ...) {
     va_list list;
     va_start(list, format);
-    char *sentence = make_text(ctx, format, list);
+    char *sentence = make_text(check->ctx, format, list);
     va_end(list);
-    if (!sentence) return RB_ERROR_MEMORY;
+    rb_finding *grown = rb_reserve(check->ctx, check->findings, check->n_findings, 1,
+                                   &check->findings_held, sizeof *grown);
+    if (grown) check->findings = grown;
+    if (!grown || !sentence) {
+        rb_free(sentence);
+        check->err = RB_ERROR_MEMORY;
+        return;
+    }
     int64_t at = check->n_findings++;
     for (; at > 0 && grown[at - 1].severity < severity; at--)
         grown[at] = grown[at - 1];
     grown[at] = (rb_finding){name, severity, value, sentence};
-    return RB_OK;
 }
 
-rb_error rb_check_add(rb_context *ctx, rb_check *check, const char *option, const char *value,
-                      const char *format, ...) {
-    rb_advice *grown =
-        rb_reserve(ctx, check->advice, check->n_advice, 1, &check->advice_held, sizeof *grown);
-    if (!grown) return RB_ERROR_MEMORY;
-    check->advice = grown;
+void rb_check_add(rb_check *check, const char *option, const char *value, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    char *reason = make_text(ctx, format, list), *copy = rb_copy_text(ctx, value);
+    char *reason = make_text(check->ctx, format, list), *copy = rb_copy_text(check->ctx, value);
     va_end(list);
-    if (!reason || !copy) {
+    rb_advice *grown = rb_reserve(check->ctx, check->advice, check->n_advice, 1,
+                                  &check->advice_held, sizeof *grown);
+    if (grown) check->advice = grown;
+    if (!grown || !reason || !copy) {
         rb_free(reason);
         rb_free(copy);
-        return RB_ERROR_MEMORY;
+        check->err = RB_ERROR_MEMORY;
+        return;
     }
     grown[check->n_advice++] = (rb_advice){option, copy, reason};
-    return RB_OK;
 }
 
 void rb_check_free(rb_check *check) {
@@ -83,8 +81,6 @@ void rb_check_free(rb_check *check) {
     rb_free(check->method_reason);
     rb_free(check);
 }
-
-/* ---- the look ---- */
 
 static rb_error look_closely(rb_look *look) {
     rb_look_find_kind(look);
@@ -120,8 +116,12 @@ rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *opti
                     .m = source->n_features};
     rb_check *check = rb_alloc_zero(ctx, 1, sizeof *check);
     err = check ? look_at(&look, o.samples) : RB_ERROR_MEMORY;
-    err = err ? err : rb_check_say(&look, check);
-    err = err ? err : rb_check_advise(&look, check);
+    if (!err) {
+        check->ctx = ctx;
+        rb_check_say(&look, check);
+        rb_check_advise(&look, check);
+        err = check->err;
+    }
     rb_error end = rb_scratch_end(&look.scratch);
     err = err ? err : end;
     if (err) {
@@ -134,8 +134,6 @@ rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *opti
     *out = check;
     return RB_OK;
 }
-
-/* ---- what it found ---- */
 
 int64_t rb_check_count(const rb_check *check) {
     return check->n_findings;

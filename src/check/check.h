@@ -3,8 +3,7 @@
  * walk.c looks at every value once and keeps a part of the samples; kind.c says what
  * the values are, names.c what the names are, structure.c how samples of the part lie
  * to each other; say.c makes sentences of it, and advice.c a fit. */
-#ifndef RB_CHECK_H
-#define RB_CHECK_H
+#pragma once
 
 #include "modules/modules.h"
 #include <rarebit/check.h>
@@ -143,6 +142,8 @@ rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *pl
 rb_error rb_find_widest(rb_look *look);
 
 struct rb_check {
+    rb_context *ctx;
+    rb_error err; /* the first of what follows */
     rb_finding *findings;
     int64_t n_findings, findings_held;
     rb_advice *advice;
@@ -153,11 +154,9 @@ struct rb_check {
     int64_t looked;
 };
 
-rb_error rb_check_say(const rb_look *look, rb_check *check);    /* say.c */
-rb_error rb_check_advise(const rb_look *look, rb_check *check); /* advice.c */
-rb_error rb_check_find(rb_context *ctx, rb_check *check, const char *name, rb_severity severity,
-                       double value, const char *format, ...) RB_PRINTF(6, 7);
-rb_error rb_check_add(rb_context *ctx, rb_check *check, const char *option, const char *value,
-                      const char *format, ...) RB_PRINTF(5, 6);
-
-#endif
+void rb_check_say(const rb_look *look, rb_check *check);    /* say.c */
+void rb_check_advise(const rb_look *look, rb_check *check); /* advice.c */
+void rb_check_find(rb_check *check, const char *name, rb_severity severity, double value,
+                   const char *format, ...) RB_PRINTF(5, 6);
+void rb_check_add(rb_check *check, const char *option, const char *value, const char *format, ...)
+    RB_PRINTF(4, 5);

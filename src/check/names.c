@@ -52,8 +52,6 @@ static bool fits_one(const char *const *patterns, const char *name) {
     return false;
 }
 
-/* ---- a list of names ---- */
-
 static const double identifier_share = 0.5, symbol_share = 0.03;
 enum { MIN_SYMBOLS = 3 };
 

@@ -1,9 +1,7 @@
-/* What is far from the median. */
+/* What is far from the median; a feature on another scale. */
 #include "check.h"
 
 #include <math.h>
-
-/* ---- what is far from the median ---- */
 
 void rb_outliers_add(rb_outliers *found, int64_t place, double z) {
     int64_t at = found->count < RB_CHECK_SHOWN ? found->count : RB_CHECK_SHOWN - 1;
@@ -24,20 +22,16 @@ rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *pl
     if (!sorted) return RB_ERROR_MEMORY;
     for (int64_t i = 0; i < count; i++)
         sorted[i] = values[i];
-    rb_sort_numbers(sorted, count);
-    double median = rb_quantile_of(sorted, count, 0.5);
+    double median = rb_quantile_in(sorted, count, 0.5);
     for (int64_t i = 0; i < count; i++)
         sorted[i] = fabs(values[i] - median);
-    rb_sort_numbers(sorted, count);
-    double scale = consistent * rb_quantile_of(sorted, count, 0.5);
+    double scale = consistent * rb_quantile_in(sorted, count, 0.5);
     for (int64_t i = 0; scale > 1e-9 * fabs(median) && i < count; i++)
         if (fabs(values[i] - median) > limit * scale)
             rb_outliers_add(found, places[i], (values[i] - median) / scale);
     rb_free(sorted);
     return RB_OK;
 }
-
-/* ---- a feature on another scale ---- */
 
 rb_error rb_find_widest(rb_look *look) {
     double *sds = rb_alloc(look->ctx, look->m, sizeof *sds);

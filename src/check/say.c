@@ -7,12 +7,6 @@
 enum { FEW = 10, SOME = 30, WHO = 80 };
 static const double heavy = 20, wide_scale = 100, missing_much = 0.2, few_outliers = 0.02;
 
-typedef struct speaker {
-    const rb_look *look;
-    rb_context *ctx;
-    rb_check *check;
-} speaker;
-
 static double percent(double part, double whole) {
     return whole > 0 ? 100 * part / whole : 0;
 }
@@ -44,8 +38,7 @@ static const char *feature(const rb_look *look, int64_t k, char *text) {
 
 /* ---- what it is ---- */
 
-static rb_error say_kind(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_kind(const rb_look *look, rb_check *check) {
     static const char *const words[] = {
         [RB_KIND_NONE] = "no values",
         [RB_KIND_COUNTS] = "counts: whole numbers",
@@ -66,122 +59,108 @@ static rb_error say_kind(const speaker *s) {
         [RB_KIND_REAL] = "numbers of both signs, as log ratios are",
     };
     double all = (double)look->values, zeros = percent(all - (double)look->nonzeros, all);
-    if (look->values == 0) return RB_OK; /* say_unusable does */
-    return rb_check_find(s->ctx, s->check, "kind", RB_SEVERITY_FINE, zeros,
-                         "the values are %s; from %.6g to %.6g, %.3g %% zeros, %s",
-                         words[look->kind], look->low.value, look->high.value, zeros,
-                         look->source->sparse ? "stored sparse" : "stored dense");
+    rb_check_find(check, "kind", RB_SEVERITY_FINE, zeros,
+                  "the values are %s; from %.6g to %.6g, %.3g %% zeros, %s", words[look->kind],
+                  look->low.value, look->high.value, zeros,
+                  look->source->sparse ? "stored sparse" : "stored dense");
 }
 
-static rb_error say_looked(const speaker *s) {
-    const rb_look *look = s->look;
-    if (look->looked == look->n) return RB_OK;
-    return rb_check_find(s->ctx, s->check, "looked-at", RB_SEVERITY_NOTE, (double)look->looked,
-                         "the data are large: %lld of %lld samples were examined, in %lld "
-                         "stretches spread over the file; numbers refer to these",
-                         (long long)look->looked, (long long)look->n, (long long)look->stretches);
+static void say_looked(const rb_look *look, rb_check *check) {
+    if (look->looked < look->n)
+        rb_check_find(check, "looked-at", RB_SEVERITY_NOTE, (double)look->looked,
+                      "the data are large: %lld of %lld samples were examined, in %lld "
+                      "stretches spread over the file; numbers refer to these",
+                      (long long)look->looked, (long long)look->n, (long long)look->stretches);
 }
 
-static rb_error say_unusable(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_unusable(const rb_look *look, rb_check *check) {
     char who[WHO], which[WHO];
     if (look->infinite > 0) {
         const char *name = rb_source_sample_name(look->source, look->infinite_sample);
-        return rb_check_find(s->ctx, s->check, "infinite", RB_SEVERITY_PROBLEM,
-                             (double)look->infinite,
-                             "%lld value%s infinite, the first in %s, %s: a fit refuses them; look "
-                             "for a division by 0 or a logarithm of 0",
-                             (long long)look->infinite, look->infinite == 1 ? " is" : "s are",
-                             quote(look, name, "sample", look->infinite_sample, who),
-                             feature(look, look->infinite_feature, which));
-    }
-    if (look->values > 0 && look->range_lost) {
-        return rb_check_find(
-            s->ctx, s->check, "range", RB_SEVERITY_PROBLEM, look->high.value,
+        rb_check_find(check, "infinite", RB_SEVERITY_PROBLEM, (double)look->infinite,
+                      "%lld value%s infinite, the first in %s, %s: a fit refuses them; look "
+                      "for a division by 0 or a logarithm of 0",
+                      (long long)look->infinite, look->infinite == 1 ? " is" : "s are",
+                      quote(look, name, "sample", look->infinite_sample, who),
+                      feature(look, look->infinite_feature, which));
+    } else if (look->values == 0) {
+        rb_check_find(check, "empty", RB_SEVERITY_PROBLEM, 0,
+                      "there are no values in %lld samples x %lld features", (long long)look->n,
+                      (long long)look->m);
+    } else if (look->range_lost) {
+        rb_check_find(
+            check, "range", RB_SEVERITY_PROBLEM, look->high.value,
             "values from %.3g to %.3g are too large or too small to compute with: rescale them",
             look->low.value, look->high.value);
     }
-    if (look->values > 0) return RB_OK;
-    return rb_check_find(s->ctx, s->check, "empty", RB_SEVERITY_PROBLEM, 0,
-                         "there are no values in %lld samples x %lld features", (long long)look->n,
-                         (long long)look->m);
 }
 
-static rb_error say_orientation(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_orientation(const rb_look *look, rb_check *check) {
     const rb_naming *row = &look->row, *column = &look->column;
-    if (look->across) {
-        return rb_check_find(s->ctx, s->check, "orientation", RB_SEVERITY_PROBLEM,
-                             (double)row->genes,
-                             "rows are named like genes ('%.60s'), columns are not: the table is "
-                             "transposed, and rows would be taken for samples",
-                             row->example);
-    }
-    if (look->may_be_across) {
-        return rb_check_find(
-            s->ctx, s->check, "orientation", RB_SEVERITY_NOTE, look->row_share,
+    if (look->across)
+        rb_check_find(check, "orientation", RB_SEVERITY_PROBLEM, (double)row->genes,
+                      "rows are named like genes ('%.60s'), columns are not: the table is "
+                      "transposed, and rows would be taken for samples",
+                      row->example);
+    else if (look->may_be_across)
+        rb_check_find(
+            check, "orientation", RB_SEVERITY_NOTE, look->row_share,
             "rows differ more in level than columns (%.2g against %.2g of the variance) and are "
             "more numerous: are they features? Rows are taken for samples",
             look->row_share, look->column_share);
-    }
-    if (column->are_genes && !row->are_genes) {
-        return rb_check_find(
-            s->ctx, s->check, "orientation", RB_SEVERITY_FINE, (double)column->genes,
-            "rows are samples: columns are named like genes ('%.60s')", column->example);
-    }
-    return rb_check_find(s->ctx, s->check, "orientation", RB_SEVERITY_FINE, NAN,
-                         "rows are taken for samples; nothing suggests otherwise");
+    else if (column->are_genes && !row->are_genes)
+        rb_check_find(check, "orientation", RB_SEVERITY_FINE, (double)column->genes,
+                      "rows are samples: columns are named like genes ('%.60s')", column->example);
+    else
+        rb_check_find(check, "orientation", RB_SEVERITY_FINE, NAN,
+                      "rows are taken for samples; nothing suggests otherwise");
 }
 
-static rb_error say_names_of(const speaker *s, const rb_naming *naming, const char *what,
-                             const char *name) {
-    if (!naming->there) {
-        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, NAN,
-                             "%ss have no names; results count them from %d", what, s->ctx->first);
-    }
-    if (naming->repeated > 0) {
-        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->repeated,
-                             "%lld name%s of %ss occur%s more than once, such as '%.60s': they "
-                             "cannot be told apart by name later",
-                             (long long)naming->repeated, plural(naming->repeated), what,
-                             naming->repeated == 1 ? "s" : "", naming->repeated_example);
-    }
-    if (naming->empty > 0) {
-        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->empty,
-                             "%lld %s%s no name", (long long)naming->empty, what,
-                             naming->empty == 1 ? " has" : "s have");
-    }
-    return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, 0, "%ss have unique names",
-                         what);
+static void say_names_of(const rb_look *look, rb_check *check, const rb_naming *naming,
+                         const char *what, const char *name) {
+    if (!naming->there)
+        rb_check_find(check, name, RB_SEVERITY_FINE, NAN,
+                      "%ss have no names; results count them from %d", what, look->ctx->first);
+    else if (naming->repeated > 0)
+        rb_check_find(check, name, RB_SEVERITY_NOTE, (double)naming->repeated,
+                      "%lld name%s of %ss occur%s more than once, such as '%.60s': they "
+                      "cannot be told apart by name later",
+                      (long long)naming->repeated, plural(naming->repeated), what,
+                      naming->repeated == 1 ? "s" : "", naming->repeated_example);
+    else if (naming->empty > 0)
+        rb_check_find(check, name, RB_SEVERITY_NOTE, (double)naming->empty, "%lld %s%s no name",
+                      (long long)naming->empty, what, naming->empty == 1 ? " has" : "s have");
+    else
+        rb_check_find(check, name, RB_SEVERITY_FINE, 0, "%ss have unique names", what);
 }
 
-static rb_error say_names(const speaker *s) {
-    rb_error err = say_names_of(s, &s->look->row, "sample", "sample-names");
-    return err ? err : say_names_of(s, &s->look->column, "feature", "feature-names");
+static void say_names(const rb_look *look, rb_check *check) {
+    say_names_of(look, check, &look->row, "sample", "sample-names");
+    say_names_of(look, check, &look->column, "feature", "feature-names");
 }
 
 /* ---- how many ---- */
 
-static rb_error say_features(const speaker *s) {
-    if (s->look->m != 1) return RB_OK;
-    return rb_check_find(s->ctx, s->check, "few-features", RB_SEVERITY_PROBLEM, 1,
-                         "there is only 1 feature: hidden causes are what features have in common");
+static void say_features(const rb_look *look, rb_check *check) {
+    if (look->m == 1)
+        rb_check_find(check, "few-features", RB_SEVERITY_PROBLEM, 1,
+                      "there is only 1 feature: hidden causes are what features have in common");
 }
 
-static rb_error say_size(const speaker *s) {
-    int64_t n = s->look->n;
-    bool picture = s->look->kind == RB_KIND_PIXELS;
-    if (n < SOME) {
-        return rb_check_find(s->ctx, s->check, "few-samples",
-                             n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)n,
-                             "%lld sample%s: %s", (long long)n, n == 1 ? " is there" : "s are few",
-                             n == 1 && picture ? "an image is one sample; cut it into patches"
-                             : n < FEW         ? "hidden causes cannot be told from chance"
-                                       : "only strong causes shared by several of them can be "
-                                         "found, and seeds will differ");
-    }
-    return rb_check_find(s->ctx, s->check, "few-samples", RB_SEVERITY_FINE, (double)n,
-                         "%lld samples are enough to begin with", (long long)n);
+static void say_size(const rb_look *look, rb_check *check) {
+    int64_t n = look->n;
+    bool picture = look->kind == RB_KIND_PIXELS;
+    if (n < SOME)
+        rb_check_find(check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
+                      (double)n, "%lld sample%s: %s", (long long)n,
+                      n == 1 ? " is there" : "s are few",
+                      n == 1 && picture ? "an image is one sample; cut it into patches"
+                      : n < FEW         ? "hidden causes cannot be told from chance"
+                                        : "only strong causes shared by several of them can be "
+                                          "found, and seeds will differ");
+    else
+        rb_check_find(check, "few-samples", RB_SEVERITY_FINE, (double)n,
+                      "%lld samples are enough to begin with", (long long)n);
 }
 
 /* ---- missing values ---- */
@@ -201,35 +180,31 @@ static double missing_percent(const rb_tally *t) {
     return percent((double)t->missing, (double)(t->missing + t->present));
 }
 
-static rb_error say_missing(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_missing(const rb_look *look, rb_check *check) {
+    if (look->missing == 0) {
+        rb_check_find(check, "missing", RB_SEVERITY_FINE, 0, "no value is missing");
+        return;
+    }
     char who[WHO], which[WHO];
     int64_t lost_samples, lost_features;
-    if (look->missing == 0)
-        return rb_check_find(s->ctx, s->check, "missing", RB_SEVERITY_FINE, 0,
-                             "no value is missing");
     int64_t j = most_missing(look->samples, look->looked, &lost_samples);
     int64_t k = most_missing(look->features, look->m, &lost_features);
     double share = (double)look->missing / (double)(look->missing + look->values);
-    rb_error err = rb_check_find(
-        s->ctx, s->check, "missing", share > missing_much ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
-        share, "%.3g %% of the values are missing; most in %s (%.3g %%) and %s (%.3g %%)",
-        100 * share, feature(look, k, which), missing_percent(&look->features[k]),
-        sample(look, j, who), missing_percent(&look->samples[j]));
-    if (!err && lost_features > 0) {
-        err = rb_check_find(
-            s->ctx, s->check, "features-without-values", RB_SEVERITY_PROBLEM, (double)lost_features,
-            "%lld feature%s no values, such as %s: remove them from the file",
-            (long long)lost_features, lost_features == 1 ? " has" : "s have", which);
+    rb_check_find(check, "missing", share > missing_much ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
+                  share, "%.3g %% of the values are missing; most in %s (%.3g %%) and %s (%.3g %%)",
+                  100 * share, feature(look, k, which), missing_percent(&look->features[k]),
+                  sample(look, j, who), missing_percent(&look->samples[j]));
+    if (lost_features > 0) {
+        rb_check_find(check, "features-without-values", RB_SEVERITY_PROBLEM, (double)lost_features,
+                      "%lld feature%s no values, such as %s: remove them from the file",
+                      (long long)lost_features, lost_features == 1 ? " has" : "s have", which);
     }
-    if (!err && lost_samples > 0) {
-        err = rb_check_find(s->ctx, s->check, "samples-without-values", RB_SEVERITY_PROBLEM,
-                            (double)lost_samples,
-                            "%lld sample%s no values, such as %s: "
-                            "`drop-samples=constant` leaves them out",
-                            (long long)lost_samples, lost_samples == 1 ? " has" : "s have", who);
+    if (lost_samples > 0) {
+        rb_check_find(check, "samples-without-values", RB_SEVERITY_PROBLEM, (double)lost_samples,
+                      "%lld sample%s no values, such as %s: "
+                      "`drop-samples=constant` leaves them out",
+                      (long long)lost_samples, lost_samples == 1 ? " has" : "s have", who);
     }
-    return err;
 }
 
 /* -999 far from all others. */
@@ -242,16 +217,15 @@ static bool is_stand_in(const rb_look *look, const rb_extreme *e, double sign) {
     return word && isfinite(e->next) && fabs(e->value - e->next) > 3 * spread && look->distinct > 2;
 }
 
-static rb_error say_stand_ins(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_stand_ins(const rb_look *look, rb_check *check) {
     const rb_extreme *e = is_stand_in(look, &look->low, -1)   ? &look->low
                           : is_stand_in(look, &look->high, 1) ? &look->high
                                                               : NULL;
-    if (!e) return RB_OK;
-    return rb_check_find(s->ctx, s->check, "stand-in", RB_SEVERITY_PROBLEM, e->value,
-                         "%lld value%s %g, far from all others: it seems to mark missing values; "
-                         "for text files name it with `missing-words`",
-                         (long long)e->count, e->count == 1 ? " is" : "s are", e->value);
+    if (e)
+        rb_check_find(check, "stand-in", RB_SEVERITY_PROBLEM, e->value,
+                      "%lld value%s %g, far from all others: it seems to mark missing values; "
+                      "for text files name it with `missing-words`",
+                      (long long)e->count, e->count == 1 ? " is" : "s are", e->value);
 }
 
 /* ---- constant and equal ---- */
@@ -271,41 +245,34 @@ static constants find_constant(const rb_tally *tallies, int64_t count) {
     return c;
 }
 
-static rb_error say_constant(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_constant(const rb_look *look, rb_check *check) {
     char text[WHO];
     constants f = find_constant(look->features, look->m);
     constants r = find_constant(look->samples, look->looked);
-    rb_error err = RB_OK;
     if (f.count > 0 && look->looked > 1) {
-        err = rb_check_find(s->ctx, s->check, "constant-features",
-                            f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
-                            (double)f.count,
-                            "%lld of %lld features %s the same in all samples, such as %s (%lld "
-                            "are 0 throughout): they carry no information but cost time; "
-                            "`drop=constant` leaves them out",
-                            (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
-                            feature(look, f.first, text), (long long)f.zero);
+        rb_check_find(check, "constant-features",
+                      f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)f.count,
+                      "%lld of %lld features %s the same in all samples, such as %s (%lld "
+                      "are 0 throughout): they carry no information but cost time; "
+                      "`drop=constant` leaves them out",
+                      (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
+                      feature(look, f.first, text), (long long)f.zero);
     }
-    if (!err && r.count > 0 && look->m > 1) {
-        err = rb_check_find(s->ctx, s->check, "constant-samples", RB_SEVERITY_PROBLEM,
-                            (double)r.count,
-                            "%lld sample%s one value throughout, such as %s (%lld are 0 "
-                            "throughout): empty or not measured; `drop-samples=constant` leaves "
-                            "them out",
-                            (long long)r.count, r.count == 1 ? " has" : "s have",
-                            sample(look, r.first, text), (long long)r.zero);
+    if (r.count > 0 && look->m > 1) {
+        rb_check_find(check, "constant-samples", RB_SEVERITY_PROBLEM, (double)r.count,
+                      "%lld sample%s one value throughout, such as %s (%lld are 0 "
+                      "throughout): empty or not measured; `drop-samples=constant` leaves "
+                      "them out",
+                      (long long)r.count, r.count == 1 ? " has" : "s have",
+                      sample(look, r.first, text), (long long)r.zero);
     }
-    return err;
 }
 
-static rb_error say_same(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_same(const rb_look *look, rb_check *check) {
     char one[WHO], other[WHO];
-    rb_error err;
     if (look->same_samples > 0) {
-        err = rb_check_find(
-            s->ctx, s->check, "duplicate-samples", RB_SEVERITY_PROBLEM, (double)look->same_samples,
+        rb_check_find(
+            check, "duplicate-samples", RB_SEVERITY_PROBLEM, (double)look->same_samples,
             "%lld sample%s the same values as another one, such as %s and %s: a fit would find a "
             "cause for them, and held-out samples would not be new; "
             "`drop-samples=duplicates` keeps the first of each",
@@ -313,29 +280,26 @@ static rb_error say_same(const speaker *s) {
             sample(look, look->same[0], one), sample(look, look->same[1], other));
     } else { /* of constant ones something else is said */
         int64_t constant = find_constant(look->samples, look->looked).count;
-        err = look->looked - constant < 2
-                  ? RB_OK
-                  : rb_check_find(s->ctx, s->check, "duplicate-samples", RB_SEVERITY_FINE, 0,
-                                  "no two samples are the same");
+        if (look->looked - constant > 1)
+            rb_check_find(check, "duplicate-samples", RB_SEVERITY_FINE, 0,
+                          "no two samples are the same");
     }
-    if (!err && look->near_samples > 0) {
-        err = rb_check_find(s->ctx, s->check, "near-duplicates", RB_SEVERITY_NOTE,
-                            (double)look->near_samples,
-                            "%lld of %lld samples %s nearly the same as another one (correlation "
-                            "above 0.999 of standardised features), such as %s and %s: replicates?",
-                            (long long)look->near_samples, (long long)look->part_n,
-                            look->near_samples == 1 ? "is" : "are",
-                            sample(look, look->near[0], one), sample(look, look->near[1], other));
+    if (look->near_samples > 0) {
+        rb_check_find(check, "near-duplicates", RB_SEVERITY_NOTE, (double)look->near_samples,
+                      "%lld of %lld samples %s nearly the same as another one (correlation "
+                      "above 0.999 of standardised features), such as %s and %s: replicates?",
+                      (long long)look->near_samples, (long long)look->part_n,
+                      look->near_samples == 1 ? "is" : "are", sample(look, look->near[0], one),
+                      sample(look, look->near[1], other));
     }
-    if (!err && look->same_features > 0) {
-        err = rb_check_find(
-            s->ctx, s->check, "duplicate-features", RB_SEVERITY_NOTE, (double)look->same_features,
+    if (look->same_features > 0) {
+        rb_check_find(
+            check, "duplicate-features", RB_SEVERITY_NOTE, (double)look->same_features,
             "%lld feature%s the same values as another one, such as %s and %s: they count "
             "twice; `drop=duplicates` keeps the first of each",
             (long long)look->same_features, look->same_features == 1 ? " has" : "s have",
             feature(look, look->same_feature[0], one), feature(look, look->same_feature[1], other));
     }
-    return err;
 }
 
 /* ---- samples that stand out ---- */
@@ -357,84 +321,72 @@ static bool are_few(const rb_outliers *o, int64_t samples) {
     return o->count > 0 && (double)o->count <= fmax(1, few_outliers * (double)samples);
 }
 
-static rb_error say_outliers(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_outliers(const rb_look *look, rb_check *check) {
     const rb_outliers *total = &look->by_total, *alone = &look->alone;
     bool odd = are_few(total, look->looked), far = alone->count > 0;
     char list[LIST];
-    rb_error err = RB_OK;
     if (far) {
-        err = rb_check_find(
-            s->ctx, s->check, "outliers", RB_SEVERITY_NOTE, (double)alone->count,
-            "%lld sample%s far from all others: %s (leverage %.2g of 1 on the principal "
-            "components); a fit may spend a unit on each",
-            (long long)alone->count, alone->count == 1 ? " is" : "s are",
-            list_samples(look, alone, list), alone->z[0]);
+        rb_check_find(check, "outliers", RB_SEVERITY_NOTE, (double)alone->count,
+                      "%lld sample%s far from all others: %s (leverage %.2g of 1 on the principal "
+                      "components); a fit may spend a unit on each",
+                      (long long)alone->count, alone->count == 1 ? " is" : "s are",
+                      list_samples(look, alone, list), alone->z[0]);
     }
-    if (!err && odd) {
-        err = rb_check_find(
-            s->ctx, s->check, "odd-totals", RB_SEVERITY_NOTE, (double)total->count,
+    if (odd) {
+        rb_check_find(
+            check, "odd-totals", RB_SEVERITY_NOTE, (double)total->count,
             "%lld sample%s from the others in the mean of %s values: %s (%.3g robust standard "
             "deviations); measured differently?",
             (long long)total->count, total->count == 1 ? " differs" : "s differ",
             total->count == 1 ? "its" : "their", list_samples(look, total, list), total->z[0]);
     }
-    if (!err && !odd && !far) {
-        err = rb_check_find(s->ctx, s->check, "outliers", RB_SEVERITY_FINE, 0,
-                            "no sample is far from all others");
-    }
-    return err;
+    if (!odd && !far)
+        rb_check_find(check, "outliers", RB_SEVERITY_FINE, 0, "no sample is far from all others");
 }
 
 /* ---- scales ---- */
 
 /* Where all others are alike. */
-static rb_error say_widest(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_widest(const rb_look *look, rb_check *check) {
     char who[WHO];
-    if (look->log1p || look->sd_spread > wide_scale || !(look->widest_sds > wide_scale))
-        return RB_OK;
-    return rb_check_find(s->ctx, s->check, "wide-feature", RB_SEVERITY_NOTE, look->widest_sds,
-                         "the standard deviation of %s is %.3g times the median one%s",
-                         feature(look, look->widest, who), look->widest_sds,
-                         look->one_value ? ", by one value: a wrong one?"
-                                         : ": another unit of measurement?");
+    if (look->log1p || look->sd_spread > wide_scale || !(look->widest_sds > wide_scale)) return;
+    rb_check_find(check, "wide-feature", RB_SEVERITY_NOTE, look->widest_sds,
+                  "the standard deviation of %s is %.3g times the median one%s",
+                  feature(look, look->widest, who), look->widest_sds,
+                  look->one_value ? ", by one value: a wrong one?"
+                                  : ": another unit of measurement?");
 }
 
-static rb_error say_scales(const speaker *s) {
-    const rb_look *look = s->look;
-    rb_error err = say_widest(s);
+static void say_scales(const rb_look *look, rb_check *check) {
     bool counted = look->kind == RB_KIND_COUNTS && look->total > 0;
-    if (!err && counted) {
-        err = rb_check_find(
-            s->ctx, s->check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
+    if (counted) {
+        rb_check_find(
+            check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
             look->total_spread,
             "the median total of a sample is %.6g counts; 90 %% of the samples lie within a factor "
             "of %.3g%s",
             look->total, look->total_spread,
             look->totals ? ": unless totals are made equal, depth is the first cause found" : "");
     }
-    if (!err && look->sd_spread > 0) {
+    if (look->sd_spread > 0) {
         bool wide = look->sd_spread > wide_scale;
-        err = rb_check_find(s->ctx, s->check, "scales", wide ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
-                            look->sd_spread,
-                            "standard deviations of features%s lie within a factor of %.3g%s",
-                            look->log1p ? ", of logarithms," : "", look->sd_spread,
-                            wide ? ": different units of measurement?" : "");
+        rb_check_find(check, "scales", wide ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE, look->sd_spread,
+                      "standard deviations of features%s lie within a factor of %.3g%s",
+                      look->log1p ? ", of logarithms," : "", look->sd_spread,
+                      wide ? ": different units of measurement?" : "");
     }
-    if (!err && look->kurtosis > heavy) {
-        err = rb_check_find(s->ctx, s->check, "tails", RB_SEVERITY_NOTE, look->kurtosis,
-                            "features have heavy tails (median excess kurtosis %.3g): a few large "
-                            "values dominate; should they be logarithms?",
-                            look->kurtosis);
+    if (look->kurtosis > heavy) {
+        rb_check_find(check, "tails", RB_SEVERITY_NOTE, look->kurtosis,
+                      "features have heavy tails (median excess kurtosis %.3g): a few large "
+                      "values dominate; should they be logarithms?",
+                      look->kurtosis);
     }
-    return err;
 }
 
 /* ---- blocks ---- */
 
-static rb_error say_neighbours(const speaker *s) {
-    const rb_neighbours *found = &s->look->neighbours;
+static void say_neighbours(const rb_look *look, rb_check *check) {
+    const rb_neighbours *found = &look->neighbours;
     char text[512];
     if (found->unlike)
         rb_print(text, sizeof text,
@@ -445,22 +397,21 @@ static rb_error say_neighbours(const speaker *s) {
     else if (found->alike)
         rb_neighbours_say(found, text, sizeof text);
     else
-        return RB_OK; /* say_break does */
-    return rb_check_find(s->ctx, s->check, "neighbours", RB_SEVERITY_NOTE, found->next, "%s", text);
+        return; /* say_break does */
+    rb_check_find(check, "neighbours", RB_SEVERITY_NOTE, found->next, "%s", text);
 }
 
-static rb_error say_break(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_break(const rb_look *look, rb_check *check) {
     const rb_neighbours *found = &look->neighbours;
     char last[WHO], next[WHO];
     if (look->break_at < 0 || found->serial) { /* any cut parts a series */
-        return rb_check_find(
-            s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
-            "the order of the samples has no break%s",
+        rb_check_find(
+            check, "blocks", RB_SEVERITY_FINE, 0, "the order of the samples has no break%s",
             found->alike || found->unlike ? "" : ", and neighbours are no more alike than others");
+        return;
     }
-    return rb_check_find(
-        s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
+    rb_check_find(
+        check, "blocks", RB_SEVERITY_NOTE, look->break_share,
         "samples up to %s differ from those from %s on (%.2g of the variance of principal "
         "component %d): sorted by class, or two batches? A batch would be found as a cause",
         sample(look, look->part_samples[look->break_at - 1], last),
@@ -468,67 +419,60 @@ static rb_error say_break(const speaker *s) {
         look->break_component + 1);
 }
 
-static rb_error say_groups(const speaker *s) {
-    const rb_look *look = s->look;
+static void say_groups(const rb_look *look, rb_check *check) {
     char list[RB_CHECK_SHOWN * 40] = "";
     size_t used = 0;
-    if (look->n_groups == 0) return RB_OK;
+    if (look->n_groups == 0) return;
     for (int64_t g = 0; g < look->n_groups && g < RB_CHECK_SHOWN; g++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", g ? ", " : "",
                                  look->groups[g]);
-    return rb_check_find(s->ctx, s->check, "name-groups", RB_SEVERITY_NOTE, look->group_share,
-                         "names %s with %lld groups (%s%s) that differ (%.2g of the variance of "
-                         "principal component %d): classes or batches?",
-                         look->group_where, (long long)look->n_groups, list,
-                         look->n_groups > RB_CHECK_SHOWN ? ", ..." : "", look->group_share,
-                         look->group_component + 1);
+    rb_check_find(check, "name-groups", RB_SEVERITY_NOTE, look->group_share,
+                  "names %s with %lld groups (%s%s) that differ (%.2g of the variance of "
+                  "principal component %d): classes or batches?",
+                  look->group_where, (long long)look->n_groups, list,
+                  look->n_groups > RB_CHECK_SHOWN ? ", ..." : "", look->group_share,
+                  look->group_component + 1);
 }
 
-static rb_error say_components(const speaker *s) {
-    const rb_look *look = s->look;
-    if (look->n_components == 0) return RB_OK;
-    if (look->above_chance == 0) {
-        return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_PROBLEM, 0,
-                             "no principal component is larger than in data with permuted "
-                             "features: what features share, if anything, is hidden in noise");
-    }
+static void say_components(const rb_look *look, rb_check *check) {
     bool all = look->above_chance == RB_CHECK_COMPONENTS;
-    return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_FINE,
-                         (double)look->above_chance,
-                         "%lld%s principal component%s larger than in data with permuted features; "
-                         "the first explains %.3g %% of the variance",
-                         (long long)look->above_chance, all ? " or more" : "",
-                         look->above_chance == 1 ? " is" : "s are", 100 * look->components[0]);
+    if (look->n_components > 0 && look->above_chance == 0)
+        rb_check_find(check, "structure", RB_SEVERITY_PROBLEM, 0,
+                      "no principal component is larger than in data with permuted "
+                      "features: what features share, if anything, is hidden in noise");
+    else if (look->n_components > 0)
+        rb_check_find(check, "structure", RB_SEVERITY_FINE, (double)look->above_chance,
+                      "%lld%s principal component%s larger than in data with permuted features; "
+                      "the first explains %.3g %% of the variance",
+                      (long long)look->above_chance, all ? " or more" : "",
+                      look->above_chance == 1 ? " is" : "s are", 100 * look->components[0]);
 }
 
-static rb_error say_level(const speaker *s) {
-    const rb_look *look = s->look;
-    if (look->above_chance == 0) return RB_OK;
-    if (!rb_look_shares_level(look)) {
-        return rb_check_find(s->ctx, s->check, "sample-level", RB_SEVERITY_FINE,
-                             look->level_correlation, "no level that all features share dominates");
-    }
-    return rb_check_find(
-        s->ctx, s->check, "sample-level", RB_SEVERITY_PROBLEM, look->level_correlation,
-        "principal component %d is the level of the samples (correlation %.2g with their means; "
-        "%.3g %% of the features rise together), with %.3g %% of the variance: a fit would find "
-        "brightness, depth or a plate effect as a cause; %s",
-        look->level_component + 1, look->level_correlation, 100 * look->level_sign,
-        100 * look->components[look->level_component],
-        look->source->sparse ? "convert the data to a dense format, then set "
-                               "`centre-samples` to median"
-                             : "set `centre-samples` to median");
+static void say_level(const rb_look *look, rb_check *check) {
+    if (look->above_chance == 0) return;
+    if (!rb_look_shares_level(look))
+        rb_check_find(check, "sample-level", RB_SEVERITY_FINE, look->level_correlation,
+                      "no level that all features share dominates");
+    else
+        rb_check_find(check, "sample-level", RB_SEVERITY_PROBLEM, look->level_correlation,
+                      "principal component %d is the level of the samples (correlation %.2g with "
+                      "their means; %.3g %% of the features rise together), with %.3g %% of the "
+                      "variance: a fit would find brightness, depth or a plate effect as a cause; "
+                      "%s",
+                      look->level_component + 1, look->level_correlation, 100 * look->level_sign,
+                      100 * look->components[look->level_component],
+                      look->source->sparse ? "convert the data to a dense format, then set "
+                                             "`centre-samples` to median"
+                                           : "set `centre-samples` to median");
 }
 
-rb_error rb_check_say(const rb_look *look, rb_check *check) {
-    static rb_error (*const usable[])(const speaker *s) = {
-        say_kind,       say_orientation, say_stand_ins, say_missing, say_same,   say_constant,
-        say_outliers,   say_components,  say_level,     say_scales,  say_groups, say_break,
-        say_neighbours, say_size,        say_features,  say_names,   say_looked};
-    speaker s = {look, look->ctx, check};
+void rb_check_say(const rb_look *look, rb_check *check) {
+    static void (*const usable[])(const rb_look *look, rb_check *check) = {
+        say_kind,     say_orientation, say_stand_ins, say_missing,  say_same,   say_constant,
+        say_outliers, say_components,  say_level,     say_widest,   say_scales, say_groups,
+        say_break,    say_neighbours,  say_size,      say_features, say_names,  say_looked};
     bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
-    rb_error err = say_unusable(&s);
-    for (size_t i = 0; possible && !err && i < sizeof usable / sizeof *usable; i++)
-        err = usable[i](&s);
-    return err;
+    say_unusable(look, check);
+    for (size_t i = 0; possible && i < sizeof usable / sizeof *usable; i++)
+        usable[i](look, check);
 }

@@ -130,8 +130,6 @@ int64_t rb_covariates_group_place(const rb_covariates *table, int64_t covariate,
     return there ? rb_classes_place(&rb_covariates_column(table, covariate)->groups, group) : -1;
 }
 
-/* ---- classes from texts ---- */
-
 rb_error rb_classes_of(rb_context *ctx, const char *const *class_of, int64_t n,
                        rb_classes *classes) {
     const rb_names given = {n, (char **)class_of};

@@ -1,7 +1,6 @@
 /* What is known of units and modules while these are made of codes and loadings: private to
  * modules_extract.c and modules_units.c. */
-#ifndef RB_MODULES_EXTRACTION_H
-#define RB_MODULES_EXTRACTION_H
+#pragma once
 
 #include "members.h"
 
@@ -55,5 +54,3 @@ int rb_by_worth(const void *a, const void *b);
 rb_error rb_test_units(extraction *e);
 
 rb_unit_role rb_role_among(const extraction *e, const unit *u);
-
-#endif

@@ -143,8 +143,6 @@ void rb_field_match_clear(rb_field_match *match) {
     *match = (rb_field_match){.mean_absolute_error = NAN};
 }
 
-/* ---- of a model ---- */
-
 /* The loadings on the scale of the data; free them, also after an error. */
 static rb_error scaled_loadings(rb_context *ctx, const rb_model *model, double **fields) {
     int64_t features, units;

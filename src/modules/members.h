@@ -1,6 +1,5 @@
 /* Sums for the test of members, and codes found anew: private to members_*.c. */
-#ifndef RB_MODULES_MEMBERS_H
-#define RB_MODULES_MEMBERS_H
+#pragma once
 
 #include "modules.h"
 
@@ -28,5 +27,3 @@ double rb_centred_product(const rb_refit *r, int64_t k, int64_t unit);
 /* The codes of a tile of samples become new ones. */
 rb_error rb_recode_tile(rb_context *ctx, rb_recode *recode, rb_dense values, rb_dense codes);
 void rb_recode_end(rb_recode *recode); /* of what is not in the memory of the refit */
-
-#endif

@@ -1,6 +1,5 @@
 /* The face of src/modules: what units of a model stand for. */
-#ifndef RB_MODULES_INTERNAL_H
-#define RB_MODULES_INTERNAL_H
+#pragma once
 
 #include "model/model.h"
 #include <rarebit/document.h>
@@ -413,5 +412,3 @@ rb_covariate *rb_covariates_column(const rb_covariates *table, int64_t covariate
 rb_error rb_codes_check(rb_context *ctx, const rb_covariates *table, const rb_matrix *codes);
 
 #pragma GCC visibility pop
-
-#endif

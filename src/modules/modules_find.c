@@ -24,8 +24,6 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
     return modules->column_of ? RB_OK : RB_ERROR_MEMORY;
 }
 
-/* ---- noise ---- */
-
 bool rb_modules_possible(const rb_model *model) {
     int64_t features = 0, variances = -1;
     return rb_model_array(model, "loadings", &features, NULL) &&
@@ -48,8 +46,6 @@ static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise
     return err;
 }
 
-/* ---- stability ---- */
-
 static void note_stability(const rb_model *model, rb_modules *modules) {
     int64_t rows = 0;
     const double *stability = rb_model_array(model, "stability", &rows, NULL);
@@ -66,8 +62,6 @@ static rb_error tell_same(rb_context *ctx, const rb_encoded *kept) {
     bool apart = dropped && strstr(dropped, "duplicates");
     return apart ? RB_OK : rb_source_tell_same(ctx, kept->source, false);
 }
-
-/* ---- all of it ---- */
 
 double rb_resting_samples(const rb_model *model, int64_t n_samples) {
     bool medians = model->preprocess->options.centre == RB_CENTRE_MEDIAN;

@@ -43,8 +43,6 @@ rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column
     return (rb_value){.kind = RB_VALUE_INTEGER, .integer = row};
 }
 
-/* ---- units of another model ---- */
-
 static rb_value of_partner(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_replication *r = table->of;
     if (r->units[row].partner < 0) return (rb_value){0};
@@ -87,8 +85,6 @@ int64_t rb_replication_found(const rb_replication *r) {
         found += r->units[j].q_value <= FOUND && r->units[j].partner == r->units[j].best;
     return found;
 }
-
-/* ---- units in two cohorts ---- */
 
 int64_t rb_cohorts_found(const rb_cohorts *c) {
     int64_t both = 0;

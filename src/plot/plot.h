@@ -3,8 +3,7 @@
  * Plots are laid out on a page 900 units wide, whatever their width in pixels: the option `width`
  * changes the resolution, never the layout. y grows downwards.
  */
-#ifndef RB_ANALYSIS_PLOT_H
-#define RB_ANALYSIS_PLOT_H
+#pragma once
 
 #include "io/io.h"
 #include <rarebit/plot.h>
@@ -332,5 +331,3 @@ typedef struct rb_modules_plot {
 
 rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *plot,
                          const rb_plot_options *options, const char *path);
-
-#endif

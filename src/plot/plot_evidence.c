@@ -7,8 +7,6 @@
 
 enum { CLASSES = 10 }; /* as many as have colours that differ well */
 
-/* ---- the true causes ---- */
-
 /* Counts the causes of each of n samples that were active. */
 static rb_error count_causes(rb_context *ctx, rb_source *states, int64_t *counts, int64_t n) {
     enum { CELLS = 1 << 20, MAX_VALUE = 1000 };
@@ -47,8 +45,6 @@ static int64_t *take_causes(rb_scratch *scratch, rb_source *states, int64_t n) {
     if (counts && !scratch->err) scratch->err = count_causes(scratch->ctx, states, counts, n);
     return scratch->err ? NULL : counts;
 }
-
-/* ---- evidence ---- */
 
 /* The columns of a key: samples of large evidence come first. */
 enum { MINUS_EVIDENCE, SAMPLE };

@@ -18,8 +18,6 @@ static const rb_trace_arrays *find_traces(rb_context *ctx, const rb_model *model
     return traces;
 }
 
-/* ---- quality ---- */
-
 /* Traced samples are evenly spread over those of the fit. */
 static int64_t traced_sample(const rb_model *model, int64_t k, int64_t traced) {
     const char *fitted = rb_model_attribute(model, "data_samples");
@@ -72,8 +70,6 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
     if (!scratch.err) scratch.err = rb_draw_series(ctx, &plot, &options, path);
     return rb_scratch_end(&scratch);
 }
-
-/* ---- fields ---- */
 
 /* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
 static rb_error find_fields(rb_context *ctx, const rb_model *model, const rb_trace_arrays *traces,

@@ -61,12 +61,15 @@ static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
     return RB_OK;
 }
 
-/* Hands them over, or frees them when nobody wants them. */
-static void give_modules(rb_modules *planted, rb_modules **to) {
-    if (to)
-        *to = planted;
-    else
-        rb_modules_free(planted);
+/* Hands a matrix over; after an error, or where nobody wants it, it is freed. */
+static void give(rb_error err, rb_matrix *matrix, rb_matrix **to) {
+    if (to) *to = err ? NULL : matrix;
+    if (err || !to) rb_matrix_free(matrix);
+}
+
+static void give_modules(rb_error err, rb_modules *planted, rb_modules **to) {
+    if (to) *to = err ? NULL : planted;
+    if (err || !to) rb_modules_free(planted);
 }
 
 /* Options may be numbers that are still too large once they are multiplied. */
@@ -87,19 +90,14 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_mat
                                 rb_modules **truth) {
     rb_biclusters_options options;
     rb_bicluster_plan plan;
+    rb_matrix *samples = NULL;
     rb_modules *planted = NULL;
-    *matrix = NULL;
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
-    err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    err = err ? err : check_finite(ctx, *matrix);
-    if (err) {
-        rb_matrix_free(*matrix);
-        rb_modules_free(planted);
-        *matrix = NULL;
-        planted = NULL;
-    }
-    give_modules(planted, truth);
+    err = err ? err : rb_generate_biclusters(ctx, &plan, &samples, &planted);
+    err = err ? err : check_finite(ctx, samples);
+    give(err, samples, matrix);
+    give_modules(err, planted, truth);
     return err;
 }
 
@@ -165,7 +163,7 @@ rb_error rb_simulate_cells(rb_context *ctx, const rb_options *given, rb_matrix *
                        "at most 1, separated by commas: 0.5,0.4,0.1",
                        o.types ? o.types : "", RB_CELL_TYPES_MAX);
     err = rb_generate_cells(ctx, &plan, matrix, &planted);
-    give_modules(planted, truth);
+    give_modules(err, planted, truth);
     return err;
 }
 
@@ -226,14 +224,6 @@ static rb_error complete_plan(rb_context *ctx, rb_bars_options *options) {
     return RB_OK;
 }
 
-/* Hands a matrix over, or frees it when nobody wants it. */
-static void give(rb_matrix *matrix, rb_matrix **to) {
-    if (to)
-        *to = matrix;
-    else
-        rb_matrix_free(matrix);
-}
-
 rb_error rb_simulate_bars(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states) {
     rb_bars_options options;
@@ -242,14 +232,8 @@ rb_error rb_simulate_bars(rb_context *ctx, const rb_options *given, rb_matrix **
     err = err ? err : complete_plan(ctx, &options);
     err = err ? err : rb_generate_bars(ctx, &options.plan, &samples, &bars, &present);
     err = err ? err : check_finite(ctx, samples);
-    if (err) {
-        rb_matrix_free(samples);
-        rb_matrix_free(bars);
-        rb_matrix_free(present);
-        samples = bars = present = NULL;
-    }
-    give(samples, matrix);
-    give(bars, fields);
-    give(present, states);
+    give(err, samples, matrix);
+    give(err, bars, fields);
+    give(err, present, states);
     return err;
 }

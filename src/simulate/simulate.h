@@ -1,6 +1,5 @@
 /* The face of src/simulate: generators of data with planted causes. */
-#ifndef RB_SIMULATE_INTERNAL_H
-#define RB_SIMULATE_INTERNAL_H
+#pragma once
 
 #include "modules/modules.h"
 #include <rarebit/simulate.h>
@@ -124,5 +123,3 @@ typedef struct rb_bars_options {
 } rb_bars_options;
 
 #pragma GCC visibility pop
-
-#endif

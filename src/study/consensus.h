@@ -1,6 +1,5 @@
 /* What the steps of a consensus hand on to each other. Private to src/study. */
-#ifndef RB_CONSENSUS_H
-#define RB_CONSENSUS_H
+#pragma once
 
 #include "study.h"
 
@@ -90,5 +89,3 @@ rb_error rb_consensus_check_refit(rb_context *ctx, const rb_method *method, int6
 /* A fit of so many iterations that begins there; *model is replaced. */
 rb_error rb_consensus_refit(rb_context *ctx, rb_source *source, int64_t iterations,
                             rb_model **model);
-
-#endif

@@ -19,8 +19,6 @@ typedef struct study {
     bool first_ones; /* the restarts that were done are the first */
 } study;
 
-/* ---- a job ---- */
-
 /* The data in memory, with the covariates that are bound to them. */
 static rb_error open_matrix(rb_context *ctx, const study *s, rb_source **source) {
     rb_error err = rb_source_from_matrix(ctx, s->matrix, source);
@@ -54,8 +52,6 @@ static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) 
     s->done += !err;
     return err;
 }
-
-/* ---- all of them ---- */
 
 static rb_error check(rb_context *ctx, study *s) {
     const rb_options *options = s->options;

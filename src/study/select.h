@@ -1,6 +1,5 @@
 /* What the files of select share: the plan of the fits, what a fit gives, the table. */
-#ifndef RB_STUDY_SELECT_H
-#define RB_STUDY_SELECT_H
+#pragma once
 
 #include "study.h"
 #include <rarebit/select.h>
@@ -114,5 +113,3 @@ struct rb_selection {
 
 /* source: what the samples are called; NULL: they have no names. */
 rb_error rb_selection_choose(rb_context *ctx, const rb_source *source, rb_selection *selection);
-
-#endif

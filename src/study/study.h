@@ -1,6 +1,5 @@
 /* The face of src/study: questions that take many fits. */
-#ifndef RB_STUDY_H
-#define RB_STUDY_H
+#pragma once
 
 #include "em/em.h"
 #include "modules/modules.h"
@@ -161,5 +160,3 @@ rb_error rb_encoded_permute(rb_context *ctx, rb_encoded *kept, const rb_options 
                             const rb_covariates *blocks, rb_modules *modules, bool *complete);
 
 #pragma GCC visibility pop
-
-#endif

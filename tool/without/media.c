@@ -2,6 +2,9 @@
  * built. */
 #include "../tool.h"
 
+/* Nothing here looks at what it is given. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Of no words: in no list. */
 const command patches_command, segments_command;
 const command denoise_command = {.library = "librarebit-media",
@@ -19,20 +22,13 @@ static rb_error absent(rb_context *ctx) {
 
 rb_error rb_kernels_write(rb_context *ctx, const rb_model *model, const rb_unit_weights *layer,
                           const char *size, const rb_whitening *whitening, const char *path) {
-    (void)model;
-    (void)layer;
-    (void)size;
-    (void)whitening;
-    (void)path;
     return absent(ctx);
 }
 
 rb_error rb_whitening_read(rb_context *ctx, const char *path, rb_whitening **whitening) {
-    (void)path;
     *whitening = NULL;
     return absent(ctx);
 }
 
 void rb_whitening_free(rb_whitening *whitening) {
-    (void)whitening;
 }
