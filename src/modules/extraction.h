@@ -23,6 +23,7 @@ typedef struct unit {
 
 typedef struct extraction {
     rb_context *ctx;
+    rb_scratch memory; /* has all arrays */
     const rb_modules_input *input;
     const rb_modules_options *options;
     rb_rule rule;

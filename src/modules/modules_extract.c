@@ -208,8 +208,8 @@ static int64_t lead_of(const extraction *e, int64_t r) {
 
 /* Empty modules, ranked. */
 static rb_error rank_modules(extraction *e) {
-    e->readings = rb_alloc(e->ctx, 2 * e->living, sizeof *e->readings);
-    if (!e->readings) return RB_ERROR_MEMORY;
+    e->readings = rb_take(&e->memory, 2 * e->living, sizeof *e->readings);
+    if (!e->readings) return e->memory.err;
     int64_t count = read_units(e, e->readings);
     rb_error err = rb_modules_new(e->ctx, count, &e->modules);
     for (int64_t r = 0; r < count && !err; r++) {
@@ -306,9 +306,9 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
 }
 
 static rb_error gather(extraction *e) {
-    e->rolls = rb_alloc_zero(e->ctx, e->modules->count, sizeof *e->rolls);
-    rb_error err = RB_ERROR_MEMORY;
-    if (e->rolls) err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
+    e->rolls = rb_take(&e->memory, e->modules->count, sizeof *e->rolls);
+    rb_error err = e->memory.err;
+    err = err ? err : e->input->walk(e->input->state, e->ctx, gather_rows, e);
     for (int64_t r = 0; e->rolls && r < e->modules->count; r++) {
         rb_module *m = &e->modules->list[r];
         roll_finish(e, &e->rolls[r], &m->samples, &m->n_samples);
@@ -319,7 +319,6 @@ static rb_error gather(extraction *e) {
             rb_modules_remove(e->modules, r);
     if (e->options->best > 0 && e->options->best < e->modules->count)
         e->modules->count = e->options->best;
-    rb_free(e->rolls);
     return err;
 }
 
@@ -435,12 +434,12 @@ static rb_error check_rule(extraction *e) {
 }
 
 rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information) {
-    extraction e = {.ctx = ctx, .input = input};
-    e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
-    rb_error err = e.units ? survey(&e, false) : RB_ERROR_MEMORY;
+    extraction e = {.ctx = ctx, .memory.ctx = ctx, .input = input};
+    e.units = rb_take(&e.memory, input->n_units, sizeof *e.units);
+    rb_error err = e.units ? survey(&e, false) : e.memory.err;
     for (int64_t j = 0; !err && j < input->n_units; j++)
         information[j] = e.units[j].information;
-    rb_free(e.units);
+    rb_scratch_end(&e.memory);
     return err;
 }
 
@@ -448,6 +447,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
     double level = input->n_features < FEW_FEATURES ? 0.2 : 0.1;
     extraction e = {.ctx = ctx,
+                    .memory.ctx = ctx,
                     .input = input,
                     .options = options,
                     .level = options->level > 0 ? options->level : level};
@@ -455,14 +455,11 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
     err = err ? err : check_rule(&e);
     if (err) return err;
-    e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
-    err = e.units ? extract(&e) : RB_ERROR_MEMORY;
-    rb_free(e.units);
-    rb_free(e.readings);
+    e.units = rb_take(&e.memory, input->n_units, sizeof *e.units);
+    err = e.units ? extract(&e) : e.memory.err;
     rb_refit_free(e.refit);
     rb_refit_free(e.recoded);
-    rb_free(e.features);
-    rb_free(e.deviations);
+    rb_scratch_end(&e.memory);
     if (err) {
         rb_modules_free(e.modules);
         return err;

@@ -259,9 +259,9 @@ rb_error rb_test_units(extraction *e) {
         index[e->tested] = u->index;
         rms[e->tested++] = u->rms;
     }
-    e->features = rb_alloc_zero(e->ctx, e->input->n_features * e->tested, sizeof *e->features);
-    e->deviations = rb_alloc_zero(e->ctx, e->tested, sizeof *e->deviations);
-    rb_error err = scratch.err || (e->features && e->deviations) ? scratch.err : RB_ERROR_MEMORY;
+    e->features = rb_take(&e->memory, e->input->n_features * e->tested, sizeof *e->features);
+    e->deviations = rb_take(&e->memory, e->tested, sizeof *e->deviations);
+    rb_error err = scratch.err ? scratch.err : e->memory.err;
     rb_tested_units units = {e->tested, index, rms, e->root};
     if (!err) err = e->input->probabilities ? test_causes(e, &units) : test_recoded(e, &units);
     err = err ? err : rb_posterior_deviations(e->ctx, e->input, &units, e->deviations);

@@ -239,15 +239,14 @@ static rb_error test_matched(testing *t, const rb_model *model) {
     rb_error err = check_modules(t);
     err = err ? err : rb_ranking_begin(t->ctx, &t->ranking, t->n);
     if (err) return err;
-    t->values = rb_alloc(t->ctx, t->n, sizeof *t->values);
-    t->place = rb_alloc_zero(t->ctx, t->n, sizeof *t->place);
-    err = t->values && t->place ? test_all(t) : RB_ERROR_MEMORY;
-    rb_free(t->values);
-    rb_free(t->place);
+    rb_scratch scratch = {.ctx = t->ctx};
+    t->values = rb_take(&scratch, t->n, sizeof *t->values);
+    t->place = rb_take(&scratch, t->n, sizeof *t->place);
+    if (!scratch.err) scratch.err = test_all(t);
     rb_free(t->rows.data);
     rb_free(t->features.data);
     rb_ranking_clear(&t->ranking);
-    return err;
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_modules_test_sets(rb_context *ctx, const rb_modules *modules, const rb_model *model,

@@ -306,18 +306,14 @@ static void choose_best(const rb_filters_plot *p, int64_t count, double *squares
     }
 }
 
-/* Leaves the chosen columns of what is drawn; *kept is to be freed. */
-static rb_error keep_units(rb_context *ctx, const int64_t *numbers, int64_t count,
-                           rb_filters_plot *p, double **kept) {
-    *kept = rb_alloc(ctx, p->n_features * count, sizeof **kept);
-    if (!*kept) return RB_ERROR_MEMORY;
+/* Leaves the chosen columns of what is drawn, in memory of that size. */
+static void keep_units(const int64_t *numbers, int64_t count, rb_filters_plot *p, double *kept) {
     for (int64_t k = 0; k < p->n_features; k++)
         for (int64_t i = 0; i < count; i++)
-            (*kept)[k * count + i] = p->loadings[k * p->units + numbers[i]];
-    p->loadings = *kept;
+            kept[k * count + i] = p->loadings[k * p->units + numbers[i]];
+    p->loadings = kept;
     p->numbers = numbers;
     p->units = count;
-    return RB_OK;
 }
 
 static void make_title(const rb_filters_plot *p, int64_t units, bool answers,
@@ -354,20 +350,17 @@ rb_error rb_plot_answers(rb_context *ctx, const rb_model *model, const double *s
     rb_scratch scratch = {.ctx = ctx};
     double *squares = rb_take(&scratch, units, sizeof *squares);
     int64_t *numbers = rb_take(&scratch, units, sizeof *numbers);
-    double *kept = NULL;
-    err = scratch.err;
-    if (!err && best > 0) choose_best(&p, best, squares, numbers);
+    double *kept = rb_take(&scratch, p.n_features * best, sizeof *kept);
+    if (!scratch.err && best > 0) choose_best(&p, best, squares, numbers);
     if (samples) p.loadings = samples;
-    if (!err && best > 0) err = keep_units(ctx, numbers, best, &p, &kept);
-    if (!err) {
+    if (!scratch.err && best > 0) keep_units(numbers, best, &p, kept);
+    if (!scratch.err) {
         char title[RB_TITLE_SIZE];
         make_title(&p, units, samples != NULL, title);
         p.title = title;
-        err = rb_draw_filters(ctx, &p, &options, path);
+        scratch.err = rb_draw_filters(ctx, &p, &options, path);
     }
-    rb_free(kept);
-    rb_error ended = rb_scratch_end(&scratch);
-    return err ? err : ended;
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,

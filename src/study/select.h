@@ -93,6 +93,7 @@ enum select_column {
 };
 
 struct rb_selection {
+    rb_scratch memory; /* has all arrays */
     int64_t n_rows, folds, fits, permutations;
     bool serial;   /* folds are runs of samples */
     double *cells; /* n_rows x SELECT_COLUMNS */

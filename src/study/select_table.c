@@ -31,35 +31,30 @@ static const char *const names[] = {
 rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection **out) {
     rb_selection *s = *out = rb_alloc_zero(ctx, 1, sizeof *s);
     if (!s) return RB_ERROR_MEMORY;
+    rb_scratch *m = &s->memory;
+    m->ctx = ctx;
     s->n_rows = plan->n_rows;
     s->folds = plan->chosen.folds;
     s->serial = plan->serial;
     s->fits = plan->fits;
     s->permutations = plan->chosen.permutations;
-    s->cells = rb_alloc_zero(ctx, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
+    s->cells = rb_take(m, s->n_rows * SELECT_COLUMNS, sizeof *s->cells);
     s->n_samples = plan->matrix->n_samples;
     s->row = -1;
-    s->held_out = rb_alloc_zero(ctx, s->n_rows * s->n_samples, sizeof *s->held_out);
-    s->left_out = rb_alloc_zero(ctx, s->n_samples, sizeof *s->left_out);
-    s->largest = rb_alloc_zero(ctx, s->permutations, sizeof *s->largest);
-    s->models = rb_alloc_zero(ctx, s->fits, sizeof *s->models);
-    if (!s->cells || !s->held_out || !s->left_out || !s->largest || !s->models)
-        return RB_ERROR_MEMORY;
-    for (int64_t k = 0; k < s->n_rows; k++) {
+    s->held_out = rb_take(m, s->n_rows * s->n_samples, sizeof *s->held_out);
+    s->left_out = rb_take(m, s->n_samples, sizeof *s->left_out);
+    s->largest = rb_take(m, s->permutations, sizeof *s->largest);
+    s->models = rb_take(m, s->fits, sizeof *s->models);
+    for (int64_t k = 0; !m->err && k < s->n_rows; k++) {
         double *row = s->cells + k * SELECT_COLUMNS;
         row[SELECT_BEYOND_NOISE] = s->permutations > 0 ? 0 : NAN;
         row[SELECT_HELD_OUT_ERROR] = row[SELECT_ENTRY_ERROR] = s->folds > 0 ? 0 : NAN;
     }
-    return RB_OK;
+    return m->err;
 }
 
 void rb_selection_free(rb_selection *s) {
-    if (!s) return;
-    rb_free(s->cells);
-    rb_free(s->held_out);
-    rb_free(s->left_out);
-    rb_free(s->largest);
-    rb_free(s->models);
+    if (s) rb_scratch_end(&s->memory);
     rb_free(s);
 }
 
