@@ -49,7 +49,6 @@ struct adding {
 };
 
 static void add_some(void *arg, int64_t task, int worker) {
-    (void)worker;
     const struct adding *a = arg;
     int64_t first = task * TASK_VALUES, skip = first * a->size;
     a->fn(rb_smaller(a->count - first, TASK_VALUES), a->to + skip, a->values + skip);

@@ -35,7 +35,6 @@ rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block) {
 }
 
 static void join(int64_t count, void *mine, const void *theirs) {
-    (void)count;
     rb_below *own = mine;
     const rb_below *other = theirs;
     bool first = other->count > 0 && (own->count == 0 || other->sample < own->sample);

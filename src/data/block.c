@@ -118,7 +118,6 @@ static void dense_task(void *arg, int64_t index, int worker) {
     int64_t first = index * TASK_FEATURES;
     int64_t count = rb_smaller(t->block->n_features - first, TASK_FEATURES);
     rb_dense part = rb_dense_part(t->block->dense, 0, t->block->n_samples, first, count);
-    (void)worker;
     for (int64_t i = 0; i < part.rows; i++)
         if (part.type == RB_FLOAT32)
             add_floats(count, rb_dense_row(part, i), t->sums + first);

@@ -69,7 +69,6 @@ typedef struct hashing {
 static void hash_tile(void *arg, int64_t index, int worker) {
     const hashing *h = arg;
     int64_t from = index * TILE;
-    (void)worker;
     for (int64_t i = 0; i < h->rows->n_samples; i++) {
         rb_row row = rb_row_of(h->rows, i);
         for (int64_t e = rb_row_from(&row, from); e < row.count; e++) {

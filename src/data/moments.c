@@ -67,7 +67,6 @@ static void add_dense(void *arg, int64_t index, int worker) {
     int64_t first = index * TILE, count = rb_smaller(rows->n_features - first, TILE);
     double sum[TILE] = {0}, squares[TILE] = {0};
     const double *pivot = rb_row_of(rows, 0).values + first;
-    (void)worker;
     for (int64_t i = 1; i < rows->n_samples; i++)
         rb_add_squares(t->ctx, RB_FLOAT64, count, rb_row_of(rows, i).values + first, pivot, sum,
                        squares);
@@ -83,7 +82,6 @@ static void add_dense(void *arg, int64_t index, int worker) {
 static void add_sparse(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
     int64_t first = index * t->features;
-    (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_row row = rb_row_of(t->rows, i);
         for (int64_t e = rb_row_from(&row, first);

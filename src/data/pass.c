@@ -122,7 +122,6 @@ static void make_piece(void *arg, int64_t index, int worker) {
     int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
     int64_t some = CHUNK_CELLS / (w->rows.n_features + 1) + 1;
     end = rb_smaller(end, w->rows.n_samples);
-    (void)worker;
     *piece = (struct piece){.bad_row = -1};
     for (int64_t i = begin; i < end && piece->bad_row < 0; i += some)
         make_chunk(w, i, end - i < some ? end : i + some, piece);
@@ -289,7 +288,6 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 }
 
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
-    (void)first;
     rb_moments_add(ctx, rb_tree_next(user), rows);
 }
 

@@ -29,7 +29,6 @@ static void gather_some(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     int64_t share = (g->rows->n_samples + GATHER_TASKS - 1) / GATHER_TASKS;
     int64_t end = (index + 1) * share;
-    (void)worker;
     for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
         rb_row row = rb_row_of(g->rows, i);
         double *to = g->columns + g->first_row - g->begin + i;
@@ -75,7 +74,6 @@ static void take_quantiles(void *arg, int64_t index, int worker) {
     rb_quantiles *to = &g->quantiles[g->first + index];
     double *column = g->columns + index * g->n;
     int64_t there = bring_there(g, index);
-    (void)worker;
     if (g->options->missing == RB_MISSING_MEDIAN) to->fill = quantile(column, there, 0.5);
     for (; fills(g) && there < g->n; there++)
         column[there] = to->fill;
@@ -88,7 +86,6 @@ static void take_quantiles(void *arg, int64_t index, int worker) {
 
 static void settle(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    (void)worker;
     g->there[index] = bring_there(g, index);
 }
 
@@ -96,7 +93,6 @@ static void count_to(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     const double *column = g->columns + index * g->n, x = g->values[index];
     int64_t count = 0;
-    (void)worker;
     for (int64_t i = 0; i < g->there[index]; i++)
         count += column[i] <= x;
     g->counts[index] = count;
@@ -148,7 +144,6 @@ static void find_next(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     const double *column = g->columns + index * g->n, x = g->values[index];
     double next = INFINITY;
-    (void)worker;
     for (int64_t i = 0; i < g->there[index]; i++)
         next = column[i] > x ? fmin(next, column[i]) : next;
     g->next[index] = -next;

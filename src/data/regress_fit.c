@@ -179,7 +179,6 @@ static void add_task(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
     int64_t begin = index * t->features, m = t->rows->n_features;
     int64_t end = rb_smaller(begin + t->features, m);
-    (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_regress_entry x[RB_COVARIATES_MAX];
         rb_row row = rb_row_of(t->rows, i);
@@ -215,7 +214,6 @@ static void add_lacking(void *arg, int64_t index, int worker) {
     const struct lacking *t = arg;
     int64_t k = t->features[index], q = t->fit->regress->n_columns;
     double *totals = t->sums + index * (q + q * q), *products = totals + q;
-    (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_row row = rb_row_of(t->rows, i);
         int64_t at = rb_row_from(&row, k);

@@ -50,7 +50,6 @@ rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64
 
 static rb_error read_matrix(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                             rb_matrix *view) {
-    (void)ctx;
     *view = rb_matrix_part(source->state, first, count);
     return RB_OK;
 }

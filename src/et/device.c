@@ -328,7 +328,6 @@ static rb_error end(et_device *d, et_sums *sums) {
 /* A block goes up while the device works on the one before. */
 static rb_error engine_block(rb_context *ctx, void *engine, const rb_block *block, void *sums) {
     et_device *d = engine;
-    (void)ctx;
     if (!d->streams && block->own != d->at.n_samples) return RB_OK; /* is there */
     rb_error err = put_block(d, block, d->streams ? 0 : block->own, d->norm + block->own);
     if (err || !d->streams) {
@@ -344,7 +343,6 @@ static rb_error engine_block(rb_context *ctx, void *engine, const rb_block *bloc
 
 static rb_error engine_sums(rb_context *ctx, void *engine, void *sums) {
     et_device *d = engine;
-    (void)ctx;
     rb_error err = d->streams ? RB_OK : begin(d);
     bool worked = !d->streams || d->begun;
     d->begun = false;
@@ -352,7 +350,6 @@ static rb_error engine_sums(rb_context *ctx, void *engine, void *sums) {
 }
 
 static rb_error engine_finish(rb_context *ctx, void *engine, void *sums) {
-    (void)ctx;
     et_device *d = engine;
     const et_summing *summing = d->cpu.engine->setup.model.summing;
     if (!ranks(d->cpu.pass)) summing->finish(&d->cpu, sums);

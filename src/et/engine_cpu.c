@@ -142,7 +142,6 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
 }
 
 static rb_error cpu_finish(rb_context *ctx, void *engine, void *sums) {
-    (void)ctx;
     et_cpu *cpu = engine;
     const et_summing *summing = cpu->engine->setup.model.summing;
     if (!ranks(cpu->pass) && summing->finish) summing->finish(cpu, sums);

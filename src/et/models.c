@@ -12,14 +12,12 @@ static const double min_rate = 1e-4;
 
 static void superpose_sum(void *user, int64_t n, const double *wbar, const double *field,
                           double *out) {
-    (void)user;
     for (int64_t d = 0; d < n; d++)
         out[d] = wbar[d] + field[d];
 }
 
 static void superpose_max(void *user, int64_t n, const double *wbar, const double *field,
                           double *out) {
-    (void)user;
     for (int64_t d = 0; d < n; d++)
         out[d] = wbar[d] > field[d] ? wbar[d] : field[d];
 }
@@ -28,8 +26,6 @@ static void superpose_max(void *user, int64_t n, const double *wbar, const doubl
 
 static double poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
                                      double sigma) {
-    (void)user;
-    (void)sigma;
     double sum = 0;
     for (int64_t d = 0; d < n; d++) {
         double rate = fmax(wbar[d], min_rate);
@@ -39,7 +35,6 @@ static double poisson_log_likelihood(void *user, int64_t n, const double *y, con
 }
 
 static double poisson_constant(void *user, int64_t n, const double *y) {
-    (void)user;
     double sum = 0;
     int sign;
     for (int64_t d = 0; d < n; d++)
@@ -48,14 +43,12 @@ static double poisson_constant(void *user, int64_t n, const double *y) {
 }
 
 static const char *poisson_refuse(void *user, double value) {
-    (void)user;
     return value < 0 ? "is below 0, but Poisson noise is for counts" : NULL;
 }
 
 /* Poisson noise: W <- W * sum y <s / Wbar> / sum <s>, an EM step of its own. */
 static void share_poisson(void *user, int64_t n, const double *y, const double *wbar,
                           const double *field, double q, rb_et_shares sums) {
-    (void)user;
     for (int64_t d = 0; d < n; d++) {
         sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], min_rate);
         sums.down[d] += q;

@@ -35,7 +35,6 @@ void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
 /* ---- bands of features ---- */
 
 static void band_task(void *arg, int64_t index, int worker) {
-    (void)worker;
     et_band band = *(const et_band *)arg;
     const et_results *r = &band.cpu->results;
     rb_dense rows = band.rows, mask = band.cpu->mask;
@@ -83,7 +82,6 @@ static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
 
 /* A band of rows above the diagonal, on which <s_h^2> is of the probabilities of the values. */
 static void second_task(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct task *task = arg;
     const et_results *r = &task->cpu->results;
     for (int64_t i = 0; i < task->count; i++) {

@@ -103,8 +103,6 @@ rb_error et_mstep_shares(rb_context *ctx, const et_setup *setup, et_sums *sums, 
     const double *products = sums->products.data, *weights = sums->weights.data;
     int64_t cells = cells_of(p->fields);
     double *field = p->fields.data;
-    (void)ctx;
-    (void)work;
     for (int64_t i = 0; i < cells; i++) {
         double up = 0, down = 0;
         for (int a = 0; a < values->count; a++) {
@@ -121,7 +119,6 @@ rb_error et_mstep_shares(rb_context *ctx, const et_setup *setup, et_sums *sums, 
  * taken as 0. It never lowers the likelihood. 0 / 0 keeps the field. */
 rb_error et_mstep_multiplicative(rb_context *ctx, const et_setup *setup, et_sums *sums,
                                  et_work *work, et_parameters *p) {
-    (void)setup;
     enum { TIMES = 20 };
     const double *up = sums->products.data, *down = work->target.data;
     double *field = p->fields.data;

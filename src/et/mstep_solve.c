@@ -66,7 +66,6 @@ static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, cons
 
 rb_error et_mstep_solve(rb_context *ctx, const et_setup *setup, et_sums *sums, et_work *work,
                         et_parameters *p) {
-    (void)setup;
     struct columns all = {sums->products, work->target, p->fields};
     rb_error err = RB_OK;
     if (!sums->pairs.data) return solve(ctx, sums->second, &all, work);

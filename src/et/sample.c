@@ -60,7 +60,6 @@ static rb_error draw_part(rb_context *ctx, void *user, int64_t first, const rb_b
     const struct drawing *d = user;
     const et_setup *setup = &d->coder->engine->setup;
     int64_t items[ET_MAX_ACTIVE];
-    (void)ctx;
     for (int64_t i = 0; i < part->n_samples; i++) {
         double u;
         rb_sampling_uniform(d->sampling, first + i, 0, 1, &u);

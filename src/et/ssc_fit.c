@@ -180,7 +180,6 @@ void ssc_finish(void *state) {
 
 rb_error ssc_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     ssc_survey *s = &((ssc_fit *)state)->survey;
-    (void)ctx;
     int64_t values = 0;
     s->squares += rb_block_squares(block, &values);
     s->count += (double)values;
@@ -254,7 +253,6 @@ static void pairs_task(void *arg, int64_t band, int worker) {
     const struct pairing *p = arg;
     const ssc_results *r = &p->fit->results;
     int64_t count = p->fit->engine->tree.candidates, first = band * BAND_ROWS;
-    (void)worker;
     for (int64_t i = 0; i < p->samples; i++) {
         const int32_t *list = r->candidates + i * count;
         const double *pairs = rb_dense_row(r->pairs, i);
@@ -321,7 +319,6 @@ static double mean_evidence(const ssc_fit *f) {
 rb_error ssc_end(rb_context *ctx, void *state, bool *again) {
     ssc_fit *f = state;
     rb_dense second = f->sums.base.second;
-    (void)ctx;
     *again = false;
     for (int64_t h = 0; h < second.rows; h++)
         for (int64_t j = 0; j <= h; j++)

@@ -31,7 +31,6 @@ static void add_value(describing *w, double value, int64_t sample, int64_t featu
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *m, int64_t first) {
     describing *w = user;
     rb_description *d = w->to;
-    (void)ctx;
     for (int64_t i = 0; i < m->n_samples; i++) {
         int64_t e = m->sparse ? m->starts[i] - m->starts[0] : 0;
         int64_t end = m->sparse ? m->starts[i + 1] - m->starts[0] : m->n_features;

@@ -13,7 +13,6 @@ static pthread_mutex_t hdf5_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Keeps the innermost reason, which comes first, and ends the walk. */
 static herr_t keep_innermost(unsigned level, const H5E_error2_t *error, void *reason) {
-    (void)level;
     snprintf(reason, RB_H5_REASON, "%s", error->desc ? error->desc : "");
     return 1;
 }

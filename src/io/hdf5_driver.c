@@ -53,7 +53,6 @@ static void note(disk_file *file) {
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
     rb_h5_disk *const *found = H5Pget_driver_info(access);
     rb_h5_disk *disk = found ? *found : NULL;
-    (void)max;
     if (!disk || disk->owners > 1) {
         if (disk) disk->other = true;
         return NULL;
@@ -95,7 +94,6 @@ static herr_t disk_close(H5FD_t *base) {
 }
 
 static herr_t disk_query(const H5FD_t *base, unsigned long *features) {
-    (void)base;
     *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
                 H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
                 H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -103,26 +101,21 @@ static herr_t disk_query(const H5FD_t *base, unsigned long *features) {
 }
 
 static haddr_t disk_get_end_of_address(const H5FD_t *base, H5FD_mem_t kind) {
-    (void)kind;
     return ((const disk_file *)base)->end_of_address;
 }
 
 static herr_t disk_set_end_of_address(H5FD_t *base, H5FD_mem_t kind, haddr_t address) {
-    (void)kind;
     ((disk_file *)base)->end_of_address = address;
     return 0;
 }
 
 static haddr_t disk_get_end_of_file(const H5FD_t *base, H5FD_mem_t kind) {
-    (void)kind;
     return ((const disk_file *)base)->end_of_file;
 }
 
 static herr_t disk_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address, size_t size,
                         void *buffer) {
     disk_file *file = (disk_file *)base;
-    (void)kind;
-    (void)transfer;
     size_t done = 0;
     while (done < size) {
         ssize_t got =
@@ -156,8 +149,6 @@ bool rb_h5_disk_goes_on(const rb_h5_disk *disk) {
 static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     disk_file *file = (disk_file *)base;
-    (void)kind;
-    (void)transfer;
     size_t done = 0;
     while (done < size && file->disk->error == 0) {
         ssize_t put = pwrite(file->descriptor, (const char *)buffer + done, size - done,
@@ -171,8 +162,6 @@ static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t 
 
 static herr_t disk_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
     disk_file *file = (disk_file *)base;
-    (void)transfer;
-    (void)closing;
     if (file->end_of_file != file->end_of_address) {
         if (ftruncate(file->descriptor, (off_t)file->end_of_address) != 0) note(file);
         file->end_of_file = file->end_of_address;

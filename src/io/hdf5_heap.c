@@ -45,12 +45,6 @@ static const char conversion[] = "rarebit reference";
 /* A conversion of HDF5 that leaves references as they are; only for the type made below. */
 static herr_t leave(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_t stride,
                     size_t background_stride, void *cells, void *background, hid_t transfer) {
-    (void)count;
-    (void)stride;
-    (void)background_stride;
-    (void)cells;
-    (void)background;
-    (void)transfer;
     if (data->command != H5T_CONV_INIT) return 0;
     char *tag = H5Tget_tag(to);
     bool ours = tag && strcmp(tag, conversion) == 0;

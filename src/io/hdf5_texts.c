@@ -229,14 +229,10 @@ static herr_t add_name(struct listing *listing, const char *name) {
 }
 
 static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, void *listing) {
-    (void)group;
-    (void)info;
     return add_name(listing, name);
 }
 
 static herr_t add_attribute(hid_t object, const char *name, const H5A_info_t *info, void *listing) {
-    (void)object;
-    (void)info;
     return add_name(listing, name);
 }
 

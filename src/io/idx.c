@@ -122,7 +122,6 @@ static rb_error read_values(reader *r, char *chunk, char *values) {
 
 static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_matrix **matrix) {
-    (void)options;
     *matrix = NULL;
     reader r = {.ctx = ctx, .path = path};
     rb_error err = rb_gz_open(ctx, path, false, &r.file);

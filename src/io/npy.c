@@ -196,7 +196,6 @@ static rb_error read_samples(rb_context *ctx, struct npy *npy, int64_t first, in
 
 static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_matrix **matrix) {
-    (void)options;
     struct npy *npy;
     *matrix = NULL;
     rb_error err = npy_open(ctx, path, &npy);

@@ -55,7 +55,6 @@ static rb_error close_npy(rb_context *ctx, void *state, bool abandon) {
 
 static rb_error open_npy(rb_context *ctx, const char *path, const char *suffix,
                          const rb_write_header *header, void **state) {
-    (void)suffix;
     struct npy_writer *writer = rb_alloc_zero(ctx, 1, sizeof *writer);
     if (!writer) return RB_ERROR_MEMORY;
     writer->type = header->type;

@@ -33,8 +33,6 @@ static void on_error(png_structp png, png_const_charp message) {
 
 /* What libpng can live with, so can we. */
 static void on_warning(png_structp png, png_const_charp message) {
-    (void)png;
-    (void)message;
 }
 
 static void on_read(png_structp png, png_bytep bytes, size_t count) {
@@ -110,7 +108,6 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
 /* ---- writing ---- */
 
 static void on_failure(png_structp png, png_const_charp message) {
-    (void)message;
     png_longjmp(png, 1);
 }
 

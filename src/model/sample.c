@@ -239,7 +239,6 @@ struct counting {
 
 static void count_row(void *arg, int64_t i, int worker) {
     const struct counting *c = arg;
-    (void)worker;
     for (int64_t k = 0; k < c->rates.cols; k++) {
         double rate = rb_dense_get(c->rates, i, k);
         rb_dense_set(c->rates, i, k, draw_poisson(c->sampling, i, k, rate));

@@ -34,7 +34,6 @@ struct counting {
 };
 
 static void count_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const struct counting *c = arg;
     const void *row = rb_dense_row(c->codes, j);
     int64_t positive = 0;

@@ -164,7 +164,6 @@ static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
 /* What adds over samples in an order of its own. */
 rb_error rfn_spreads(rb_context *ctx, const rb_problem *problem, const void *options) {
     const rb_rfn_options *rfn = options;
-    (void)problem;
     const rb_conflict conflicts[] = {
         {rfn_tries_candidates(rfn) || rfn->gradient_search != RB_RFN_LENGTH_FIXED,
          "several processes cannot try candidates; use `estep=cyclic`, `estep=newton` or "

@@ -82,7 +82,6 @@ struct encoding {
 };
 
 static void encode_task(void *arg, int64_t task, int worker) {
-    (void)worker;
     const struct encoding *e = arg;
     rfn_coder *c = e->coder;
     rb_dense codes = rfn_task_rows(e->codes, task);

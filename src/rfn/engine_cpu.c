@@ -53,7 +53,6 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
 }
 
 static rb_error set_parameters(rb_context *ctx, void *engine, const void *parameters) {
-    (void)ctx;
     rfn_cpu *cpu = engine;
     cpu->given = *(const rfn_given *)parameters;
     cpu->block.has_offset = false;

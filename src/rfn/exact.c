@@ -97,7 +97,6 @@ static void rectify(const rfn_exact *e, int64_t j, rb_dense row) {
 
 /* Q' of a task, and the rectified minimum, unless a device has better. */
 static void bring(void *arg, int64_t task, int worker) {
-    (void)worker;
     const rfn_exact *e = arg;
     int64_t n = e->out.rows;
     rb_dense rows = rfn_task_rows(e->out, task);
@@ -152,7 +151,6 @@ static int64_t mark_done(rfn_exact *e, rb_dense codes, bool first) {
 
 /* One unit: gives back the codes of samples that are done, and closes the gaps they leave. */
 static void give_back(void *arg, int64_t j, int worker) {
-    (void)worker;
     const rfn_exact *e = arg;
     rb_type type = e->codes.type;
     void *row = rb_dense_row(e->codes, j), *linear = rb_dense_row(e->linear, j);

@@ -282,7 +282,6 @@ struct projecting {
 };
 
 static void add_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const struct projecting *p = arg;
     const rfn_slices *s = p->slices;
     double *sums = p->parts + 2 * j * s->groups, *squares = sums + s->groups;
@@ -297,7 +296,6 @@ static void add_unit(void *arg, int64_t j, int worker) {
 }
 
 static void project_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const struct projecting *p = arg;
     for (int64_t i = 0; i < p->codes.cols; i++)
         rb_dense_set(p->codes, j, i, fmax(0, rb_dense_get(p->codes, j, i)) / p->f->scale[j]);
@@ -344,7 +342,6 @@ struct filling {
 };
 
 static void fill_band(void *arg, int64_t band, int worker) {
-    (void)worker;
     const struct filling *f = arg;
     int64_t first = band * BAND, count = rb_smaller(f->filled.cols - first, BAND);
     for (int64_t i = 0; i < f->filled.rows; i++) {

@@ -101,7 +101,6 @@ struct scaling {
 
 /* U = (V' mu - shift (sum of mu)') D^-1 / n; the mean codes are in scratch->row */
 static void scale_u(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct scaling *scaling = arg;
     const rfn_fit *fit = scaling->fit;
     const double *shift = fit->survey.shift;
@@ -117,7 +116,6 @@ static void scale_u(void *arg, int64_t index, int worker) {
 
 /* The lower triangle of D^-1 (mu'mu) D^-1 / n */
 static void scale_s(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct scaling *scaling = arg;
     const rfn_fit *fit = scaling->fit;
     rb_dense s = fit->moments.s;

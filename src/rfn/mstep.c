@@ -178,7 +178,6 @@ static bool prepare_all(rb_context *ctx, const rfn_fit *fit) {
 }
 
 static void update_rows(void *arg, int64_t task, int worker) {
-    (void)worker;
     const struct rows *r = arg;
     int64_t first = rb_band_start(r->bands, task), count = rb_band_size(r->bands, task);
     if (!r->prepared) prepare_rows(r, first, count);

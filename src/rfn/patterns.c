@@ -75,7 +75,6 @@ struct loading {
 };
 
 static void load_rows(void *arg, int64_t task, int worker) {
-    (void)worker;
     struct loading *l = arg;
     int64_t first = task * ROWS;
     int64_t count = rb_smaller(l->piece.rows.rows - first, ROWS);
@@ -148,7 +147,6 @@ struct making {
 
 /* w_k w_k' / psi_k */
 static void make_outer(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct making *m = arg;
     rb_dense w = m->parameters->loadings;
     int64_t k = m->first + index;

@@ -52,7 +52,6 @@ struct weighing {
 };
 
 static void weigh_strip(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct weighing *g = arg;
     rb_dense w = g->parameters->loadings, work = g->work;
     struct bands strips = rb_cut(w.rows, RFN_BANDS);
@@ -87,7 +86,6 @@ struct symmetric_sum {
 };
 
 static void add_band(void *arg, int64_t index, int worker) {
-    (void)worker;
     const struct symmetric_sum *sum = arg;
     rb_dense a = sum->a, b = sum->b;
     int64_t first = rb_band_start(sum->bands, index), count = rb_band_size(sum->bands, index);

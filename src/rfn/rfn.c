@@ -148,7 +148,6 @@ static bool adds(const void *state) {
 }
 
 static rb_error device(rb_context *ctx, void *state, rb_device_codes what) {
-    (void)ctx;
     rfn_fit *fit = state;
     if (fit->codes.filled) rfn_device_codes(fit->device, what, fit->codes.values);
     return rfn_device_end(fit->device);

@@ -15,7 +15,7 @@ core() {
         printf '%s -DRB_ISA=ref\n' src/linalg/isa/kernels_isa.c src/et/isa/et_kernels.c
     } | xargs -P "${JOBS:-1}" -L 1 sh -c '
         to=$0 compiler=$1 blas=$2
-        $compiler -std=gnu11 -O1 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-missing-field-initializers -Werror \
+        $compiler -std=gnu11 -O1 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wno-missing-field-initializers -Werror \
             -Iinclude -Isrc $blas "$4" -c "$3" -o "$to/$(echo "$3" | tr / _).o" || exit 255' "$work/$1" "$1" "$blas"
     "$1" -std=gnu11 -Iinclude tests/long/cross.c "$work/$1"/*.o -static -Wl,--unresolved-symbols=ignore-all -lm -lpthread \
         -o "$work/$1/draw" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }

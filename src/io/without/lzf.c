@@ -3,10 +3,6 @@
 
 int64_t rb_lzf_unpack(const unsigned char *bytes, int64_t count, unsigned char *out,
                       int64_t capacity) {
-    (void)bytes;
-    (void)count;
-    (void)out;
-    (void)capacity;
     return -1;
 }
 

@@ -2,7 +2,6 @@
 #include "io/image.h"
 
 rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
-    (void)image;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "%s is a PNG image, but this rarebit was built without libpng; convert it to "
                    "PGM or PPM",
@@ -10,8 +9,6 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
 }
 
 rb_error rb_png_write(rb_context *ctx, FILE *file, void *image) {
-    (void)file;
-    (void)image;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "cannot write PNG: this rarebit was built without libpng; write .pgm, .ppm or "
                    ".npy");

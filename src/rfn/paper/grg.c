@@ -12,7 +12,6 @@
 #include <math.h>
 
 static void reduce_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const rfn_search *s = arg;
     int64_t n = s->codes.cols;
     rb_type type = s->codes.type;

@@ -80,7 +80,6 @@ static void find_near(const rfn_search *s) {
 
 /* FNV-1a over the active units. */
 static void hash_sample(void *arg, int64_t i, int worker) {
-    (void)worker;
     const rfn_search *s = arg;
     uint64_t hash = UINT64_C(14695981039346656037);
     uint64_t n_free = 0;

@@ -12,7 +12,6 @@ void rfn_search_begin(rb_context *ctx, rfn_search *s) {
 }
 
 static void move_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const rfn_search *s = arg;
     bool normalized = s->problem->normalized;
     rb_dense code = rb_dense_rows(s->codes, j, 1), next = rb_dense_rows(s->next, j, 1);
@@ -38,7 +37,6 @@ void rfn_search_move(rfn_search *s, rb_dense direction, double lambda, double ga
 /* (n/2) (O(next) - O(mu)) = 1/2 <next - mu, (next P - Q) + (mu P - Q)>: a sum of small terms, which
  * the difference of two large numbers would not be. */
 static void measure_unit(void *arg, int64_t unit, int worker) {
-    (void)worker;
     rfn_search *s = arg;
     int64_t j = s->first + unit, n = s->codes.cols;
     rb_type type = s->codes.type;

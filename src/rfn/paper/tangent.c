@@ -19,7 +19,6 @@
 #include <math.h>
 
 static void aim_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const rfn_search *s = arg;
     int64_t n = s->codes.cols;
     rb_type type = s->codes.type;
@@ -35,7 +34,6 @@ static void aim_unit(void *arg, int64_t j, int worker) {
 }
 
 static void weigh_unit(void *arg, int64_t unit, int worker) {
-    (void)worker;
     rfn_search *s = arg;
     rb_dense d = rb_dense_rows(s->direction, s->first + unit, 1);
     s->sums[0][unit] = rb_dot(s->ctx, d.type, d.cols, d.data, d.data);
@@ -87,7 +85,6 @@ static double squares_at(const rfn_search *s, int64_t j, double beta, double *sl
 }
 
 static void restore_unit(void *arg, int64_t j, int worker) {
-    (void)worker;
     const rfn_search *s = arg;
     double n = (double)s->codes.cols, beta = 0, slope, squares = squares_at(s, j, beta, &slope);
     for (int t = 0; t < MAX_CORRECTIONS && fabs(squares / n - 1) > 1e-14 && slope > 0; t++) {
