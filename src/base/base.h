@@ -118,6 +118,8 @@ typedef struct rb_buffer {
 } rb_buffer;
 /* Makes it hold `count` values of `size` bytes at least, with those that are in it. */
 rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size);
+/* As rb_alloc, with what is at `from`. */
+void *rb_copy(rb_context *ctx, const void *from, int64_t count, size_t size);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
 /* Arrays of one function or one struct, freed together. `err` is why one of them, and all after it,
@@ -357,11 +359,11 @@ struct rb_options {
 rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 /* As rb_options_add, of a group that is sound. */
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
-/* From here on there is no such option. */
 /* Names the options that are given, but do nothing with what the data have settled since (auto). */
 void rb_options_warn_idle(rb_context *ctx, const rb_options *options);
 /* Unsets what is set and does nothing, beside the others as they are. */
 void rb_options_unset_idle(rb_options *options);
+/* From here on there is no such option. */
 void rb_options_hide(rb_options *options, const char *name);
 /* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */
 rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to);

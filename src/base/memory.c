@@ -95,11 +95,14 @@ rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_
     return RB_OK;
 }
 
-char *rb_copy_text(rb_context *ctx, const char *text) {
-    size_t length = strlen(text) + 1;
-    char *copy = rb_alloc(ctx, (int64_t)length, 1);
-    if (copy) memcpy(copy, text, length);
+void *rb_copy(rb_context *ctx, const void *from, int64_t count, size_t size) {
+    void *copy = rb_alloc(ctx, count, size);
+    if (copy && count > 0) memcpy(copy, from, (size_t)count * size);
     return copy;
+}
+
+char *rb_copy_text(rb_context *ctx, const char *text) {
+    return rb_copy(ctx, text, (int64_t)strlen(text) + 1, 1);
 }
 
 /* What stands before an array; as large as its alignment. */

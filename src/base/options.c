@@ -199,11 +199,10 @@ static const char *idle_by(const rb_options *options, const char *name) {
 
 static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_option_part *part) {
     for (const rb_option *row = part->group.rows; row->name; row++) {
-        const char *when =
-            rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
-        if (!when) continue;
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "`%s` does nothing with `%s`; leave one of them out",
-                       row->name, when);
+        const char *when = idle_by(options, row->name);
+        if (when && rb_options_is_set(options, row->name))
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "`%s` does nothing with `%s`; leave one of them out", row->name, when);
     }
     return RB_OK;
 }
@@ -211,26 +210,29 @@ static rb_error check_idle(rb_context *ctx, const rb_options *options, const rb_
 void rb_options_warn_idle(rb_context *ctx, const rb_options *options) {
     for (int p = 0; p < options->n_parts; p++) {
         for (const rb_option *row = options->parts[p].group.rows; row->name; row++) {
-            const char *when =
-                rb_options_is_set(options, row->name) ? idle_by(options, row->name) : NULL;
-            if (!when) continue;
-            rb_log(ctx, RB_LOG_WARNING, "`%s` does nothing with `%s`, which is used", row->name,
-                   when);
+            const char *when = idle_by(options, row->name);
+            if (when && rb_options_is_set(options, row->name))
+                rb_log(ctx, RB_LOG_WARNING, "`%s` does nothing with `%s`, which is used", row->name,
+                       when);
         }
     }
+}
+
+/* Back to the default. */
+static void reset(const place *at) {
+    rb_row_default(at->row, at->part->fields);
+    rb_free(at->state->text);
+    rb_free(at->state->list);
+    *at->state = (rb_option_state){.hidden = at->state->hidden};
 }
 
 void rb_options_unset_idle(rb_options *options) {
     for (int p = 0; p < options->n_parts; p++) {
         const rb_option_part *part = &options->parts[p];
         for (const rb_option *row = part->group.rows; row->name; row++) {
-            rb_option_state *state = &part->states[row - part->group.rows];
+            const place at = {part, row, &part->states[row - part->group.rows], false};
             bool lacks = row->needs && !holds(options, row->needs);
-            if (!state->set || (!lacks && !idle_by(options, row->name))) continue;
-            rb_row_default(row, part->fields);
-            rb_free(state->text);
-            rb_free(state->list);
-            *state = (rb_option_state){.hidden = state->hidden};
+            if (at.state->set && (lacks || idle_by(options, row->name))) reset(&at);
         }
     }
 }
@@ -327,12 +329,22 @@ rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, 
 rb_error rb_options_unset(rb_context *ctx, rb_options *options, const char *name) {
     place at;
     rb_error err = look_up(ctx, options, name, &at);
-    if (!err) {
-        rb_row_default(at.row, at.part->fields);
-        rb_free(at.state->text);
-        rb_free(at.state->list);
-        *at.state = (rb_option_state){.hidden = at.state->hidden};
-    }
+    if (!err) reset(&at);
+    return err;
+}
+
+static rb_values *values_of(const place *at) {
+    return (rb_values *)((char *)at->part->fields + at->row->offset);
+}
+
+/* Sets an option to what the same one is in another handle. */
+static rb_error set_like(rb_context *ctx, const place *from, rb_options *to) {
+    char scratch[RB_ROW_TEXT];
+    const rb_option *row = from->row;
+    rb_error err =
+        rb_options_set(ctx, to, row->name, rb_row_text(row, from->part->fields, scratch));
+    const place there = find(to, row->name);
+    if (!err && row->kind == RB_OPTION_VALUES) values_of(&there)->matrix = values_of(from)->matrix;
     return err;
 }
 
@@ -341,13 +353,9 @@ rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *
     for (int p = 0; p < from->n_parts; p++) {
         const rb_option_part *part = &from->parts[p];
         for (const rb_option *row = part->group.rows; !err && row->name; row++) {
-            char scratch[RB_ROW_TEXT];
-            place here = find(from, row->name), there = find(to, row->name);
-            if (here.row != row || there.row != row || !is_set(&here)) continue;
-            err = rb_options_set(ctx, to, row->name, rb_row_text(row, part->fields, scratch));
-            if (!err && row->kind == RB_OPTION_VALUES)
-                ((rb_values *)((char *)there.part->fields + row->offset))->matrix =
-                    ((const rb_values *)((const char *)part->fields + row->offset))->matrix;
+            const place here = find(from, row->name);
+            if (here.row == row && find(to, row->name).row == row && is_set(&here))
+                err = set_like(ctx, &here, to);
         }
     }
     return err;
@@ -390,19 +398,11 @@ rb_error rb_options_items(rb_context *ctx, const rb_options *options, int64_t *c
 
 rb_error rb_options_set_item(rb_context *ctx, const rb_options *from, const char *name,
                              int64_t index, rb_options *to) {
-    place here = find(from, name), there = find(to, name);
-    if (!here.row || there.row != here.row || !is_set(&here)) return RB_OK;
-    const rb_option *row = here.row;
+    const place here = find(from, name);
+    if (!here.row || find(to, name).row != here.row || !is_set(&here)) return RB_OK;
     const char *list = here.state->list;
     char scratch[RB_ROW_TEXT];
-    if (!list) {
-        const char *text = rb_row_text(row, here.part->fields, scratch);
-        rb_error err = rb_options_set(ctx, to, name, text);
-        if (!err && row->kind == RB_OPTION_VALUES)
-            ((rb_values *)((char *)there.part->fields + row->offset))->matrix =
-                ((const rb_values *)((const char *)here.part->fields + row->offset))->matrix;
-        return err;
-    }
+    if (!list) return set_like(ctx, &here, to);
     for (; index > 0; index--)
         list += strcspn(list, ",") + 1;
     snprintf(scratch, sizeof scratch, "%.*s", (int)strcspn(list, ","), list);
@@ -443,7 +443,7 @@ rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char 
     rb_error err = look_up(ctx, options, name, &at);
     if (err || at.row->kind != RB_OPTION_VALUES)
         return err ? err : rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be a matrix", name);
-    ((rb_values *)((char *)at.part->fields + at.row->offset))->matrix = matrix;
+    values_of(&at)->matrix = matrix;
     at.state->set = true;
     return RB_OK;
 }

@@ -1,8 +1,6 @@
 /* Blocks that stay in memory once they are made, so that later passes need not make them anew. */
 #include "cache.h"
 
-#include <string.h>
-
 static void free_block(rb_block *block) {
     rb_free(block->dense.data);
     rb_free((void *)block->csr.starts);
@@ -29,12 +27,6 @@ const rb_block *rb_cache_find(const rb_cache *cache, int64_t first, int64_t coun
     return slot && count > 0 && slot->n_samples == count ? slot : NULL;
 }
 
-static void *copy_of(rb_context *ctx, const void *from, int64_t count, size_t size) {
-    void *to = rb_alloc(ctx, count, size);
-    if (to && count > 0) memcpy(to, from, (size_t)count * size);
-    return to;
-}
-
 double rb_block_bytes(const rb_block *block) {
     double value = (double)rb_type_size(block->sparse ? block->csr.type : block->dense.type);
     if (!block->sparse) return (double)block->n_samples * (double)block->n_features * value;
@@ -45,9 +37,9 @@ double rb_block_bytes(const rb_block *block) {
 static bool copy_sparse(rb_context *ctx, rb_csr from, rb_csr *to) {
     int64_t skipped = from.starts[0], entries = from.starts[from.rows] - skipped;
     *to = from;
-    to->starts = copy_of(ctx, from.starts, from.rows + 1, sizeof *from.starts);
-    to->columns = copy_of(ctx, from.columns, entries, sizeof *from.columns);
-    to->values = copy_of(ctx, from.values, entries, rb_type_size(from.type));
+    to->starts = rb_copy(ctx, from.starts, from.rows + 1, sizeof *from.starts);
+    to->columns = rb_copy(ctx, from.columns, entries, sizeof *from.columns);
+    to->values = rb_copy(ctx, from.values, entries, rb_type_size(from.type));
     return to->starts && to->columns && to->values;
 }
 

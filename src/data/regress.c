@@ -41,13 +41,6 @@ rb_error rb_regress_complete(rb_context *ctx, rb_regress *regress) {
     return RB_OK;
 }
 
-/* A copy of so many numbers, or NULL. */
-static double *copy_numbers(rb_context *ctx, const double *from, int64_t count) {
-    double *to = rb_alloc(ctx, count, sizeof *to);
-    if (to) memcpy(to, from, (size_t)count * sizeof *to);
-    return to;
-}
-
 rb_regress *rb_regress_copy(rb_context *ctx, const rb_regress *from, int64_t n_features) {
     rb_regress *to = rb_alloc_zero(ctx, 1, sizeof *to);
     bool done = to;
@@ -59,9 +52,10 @@ rb_regress *rb_regress_copy(rb_context *ctx, const rb_regress *from, int64_t n_f
             term->levels = rb_names_copy(ctx, (const char *const *)levels->text, levels->count);
         done = term->name && (!levels || term->levels);
     }
-    if (done) to->means = copy_numbers(ctx, from->means, from->n_columns);
+    if (done) to->means = rb_copy(ctx, from->means, from->n_columns, sizeof(double));
     if (done)
-        to->coefficients = copy_numbers(ctx, from->coefficients, n_features * from->n_columns);
+        to->coefficients =
+            rb_copy(ctx, from->coefficients, n_features * from->n_columns, sizeof(double));
     done = done && to->means && to->coefficients && rb_regress_complete(ctx, to) == RB_OK;
     if (!done) rb_regress_free(to);
     return done ? to : NULL;

@@ -111,9 +111,7 @@ rb_error rb_source_set_numbers(rb_context *ctx, rb_source *source, const char *n
         }
     }
     if (err) return err;
-    double *copy = rb_alloc(ctx, count, sizeof *copy);
-    if (copy) memcpy(copy, values, (size_t)count * sizeof *copy);
-    return put(ctx, source, name, NULL, copy);
+    return put(ctx, source, name, NULL, rb_copy(ctx, values, count, sizeof *values));
 }
 
 /* Levels in alphabetical order, and which of them each sample has. */

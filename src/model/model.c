@@ -295,8 +295,7 @@ const char *rb_model_feature_name(const rb_model *model, int64_t feature) {
 
 /* A copy of count values; NULL of NULL, and with *done false where memory is out. */
 static void *copy_of(rb_context *ctx, const void *from, int64_t count, size_t size, bool *done) {
-    void *to = from && *done ? rb_alloc(ctx, count, size) : NULL;
-    if (to) memcpy(to, from, (size_t)count * size);
+    void *to = from && *done ? rb_copy(ctx, from, count, size) : NULL;
     *done = *done && (to || !from);
     return to;
 }

@@ -344,27 +344,15 @@ struct measuring {
     double errors, zeros;   /* sum of squared errors, codes that are 0 */
 };
 
-/* How rows of codes look to others. */
-static rb_matrix view_of(rb_dense codes) {
-    return (rb_matrix){.n_samples = codes.rows,
-                       .n_features = codes.cols,
-                       .type = codes.type,
-                       .values = codes.data,
-                       .row_stride = codes.ld,
-                       .column_stride = 1};
-}
-
 rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, const rb_block *block,
                            void *codes) {
     rb_encoded *kept = metrics->encoded;
     int64_t n = block->n_samples, units = rb_model_units(kept->model);
-    rb_dense made = {
-        .type = kept->model->type, .data = codes, .rows = n, .cols = units, .ld = units};
-    const rb_matrix view = view_of(made);
+    rb_dense made = {codes, n, units, units, kept->model->type};
+    const rb_matrix view = rb_matrix_of(made);
     rb_error err = RB_OK;
     if (kept->codes.data) {
-        const rb_matrix there = view_of(rb_dense_rows(kept->codes, block->first, n));
-        rb_matrix_copy(&there, 0, &(rb_target){made.type, codes, units, 1});
+        rb_dense_copy(rb_dense_rows(kept->codes, block->first, n), made);
     } else {
         err = kept->model->method->encode(ctx, coder, block, codes);
         err = err ? err : rb_coder_check(ctx, block->first, made, "codes");
