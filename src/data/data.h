@@ -139,6 +139,10 @@ struct rb_source {
     rb_names *own_sample_names, *own_feature_names; /* the same where this source frees them */
     char *path;                                     /* of the file, for messages; NULL: none */
     const char *format;                             /* of the file: "npy"; NULL: no file */
+    /* Whose samples these are, for messages, where it has no file of its own; and which of them
+     * each is, NULL: that of its number. NULL: nobody's. */
+    const rb_source *of;
+    const int64_t *of_which;
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
     /* Reading takes long, and may be done by another thread while the block before is worked on:

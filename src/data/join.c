@@ -65,6 +65,8 @@ static void close_joined(rb_source *source) {
 }
 
 const char *rb_source_place(const rb_source *source, int64_t *sample) {
+    for (; source->of; source = source->of)
+        *sample = source->of_which ? source->of_which[*sample] : *sample;
     const struct joined *j = source->state;
     if (source->read != read_joined) return source->path;
     int64_t p = part_of(j, *sample);

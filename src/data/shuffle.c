@@ -112,6 +112,8 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
         .from = from, .n = n, .pool_samples = size, .pools = (n + size - 1) / size};
     rb_source like = *from;
     like.path = NULL;
+    like.of = from;
+    like.of_which = NULL;
     like.reads_ahead = false; /* the order may change between two blocks */
     like.read = read_shuffled;
     like.close = close_shuffled;
@@ -120,8 +122,7 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
     struct shuffle *s = (*out)->state;
     s->pool_order = rb_alloc(ctx, s->pools, sizeof *s->pool_order);
     s->order = rb_alloc(ctx, max, sizeof *s->order);
-    (*out)->path = from->path ? rb_copy_text(ctx, from->path) : NULL;
-    if (!s->pool_order || !s->order || (from->path && !(*out)->path)) {
+    if (!s->pool_order || !s->order) {
         rb_source_free(*out);
         *out = NULL;
         return RB_ERROR_MEMORY;

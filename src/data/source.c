@@ -213,6 +213,7 @@ rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int6
     like.n_samples = count;
     like.covariates_first += first;
     like.path = NULL; /* its samples are counted otherwise than those of the file */
+    like.of = NULL;
     like.unpacked = (int64_t)((double)source->unpacked * share);
     like.read = read_slice;
     like.close = close_slice;

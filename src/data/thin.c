@@ -217,7 +217,9 @@ static rb_error make(rb_context *ctx, rb_source *source, int64_t *kept, int64_t 
     double share = (double)count / (double)source->n_samples;
     like.n_samples = count;
     like.covariates = NULL;
-    like.path = NULL; /* its samples are counted otherwise than those of the file */
+    like.path = NULL;
+    like.of = source;
+    like.of_which = kept;
     like.unpacked = (int64_t)((double)source->unpacked * share);
     like.reads_ahead = false; /* one block is kept */
     like.read = read_thin;

@@ -12,7 +12,7 @@ typedef struct study {
     const rb_options *options;
     rb_consensus_options consensus;
     const rb_matrix *matrix;
-    const rb_source *given; /* has the covariates of the samples */
+    const rb_source *given; /* has the covariates of the samples, and their files */
     int64_t restarts;
     rb_model **models; /* of the restarts that were done, in their order */
     int64_t done;
@@ -27,8 +27,8 @@ static rb_error open_matrix(rb_context *ctx, const study *s, rb_source **source)
     if (err) return err;
     (*source)->covariates = s->given->covariates;
     (*source)->covariates_first = s->given->covariates_first;
-    (*source)->path = s->given->path ? rb_copy_text(ctx, s->given->path) : NULL;
-    return s->given->path && !(*source)->path ? RB_ERROR_MEMORY : RB_OK;
+    (*source)->of = s->given;
+    return RB_OK;
 }
 
 static rb_error fit_one(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {

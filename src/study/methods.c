@@ -83,7 +83,8 @@ typedef struct study {
     rb_options *options; /* of the caller, and missing values filled */
     rb_source source;    /* of the matrix */
     const rb_matrix *matrix;
-    rb_source seen; /* the samples that fits see */
+    rb_source seen;  /* the samples that fits see */
+    rb_source *thin; /* the same without those that are dropped; NULL: none is */
     const rb_matrix *fitted;
     const rb_covariates *labels;
     int64_t fits, per_method; /* with samples held out, or for the match; and with all samples */
@@ -224,11 +225,11 @@ static rb_error check_labels(rb_context *ctx, const study *s) {
 }
 
 static rb_error take_samples(rb_context *ctx, study *s, rb_matrix **own) {
-    rb_source *source = &s->source, *thin = NULL;
-    rb_error err = rb_fit_thin(ctx, s->options, &source, &thin);
+    rb_source *source = &s->source;
+    rb_error err = rb_fit_thin(ctx, s->options, &source, &s->thin);
     err = err ? err : rb_study_load(ctx, source, &s->fitted, own);
     if (!err) rb_source_of_matrix(s->fitted, &s->seen);
-    rb_source_free(thin);
+    s->seen.of = source;
     return err;
 }
 
@@ -493,6 +494,7 @@ rb_error rb_methods_compare(rb_context *ctx, const rb_options *options, rb_sourc
     s.found = rb_alloc_zero(ctx, 1, sizeof *s.found);
     rb_error err = s.found ? rb_study_load(ctx, source, &s.matrix, &own) : RB_ERROR_MEMORY;
     if (!err) rb_source_of_matrix(s.matrix, &s.source);
+    s.source.of = source;
     err = err ? err : begin(ctx, options, &s, &some);
     if (!err) {
         rb_jobs jobs = {.count = s.found->count * s.per_method,
@@ -507,6 +509,7 @@ rb_error rb_methods_compare(rb_context *ctx, const rb_options *options, rb_sourc
     if (err) rb_method_comparison_free(s.found);
     *comparison = err ? NULL : s.found;
     rb_options_free(s.options);
+    rb_source_free(s.thin);
     rb_matrix_free(some);
     rb_matrix_free(own);
     return err;

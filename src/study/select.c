@@ -113,7 +113,7 @@ static rb_error look_at_order(rb_context *ctx, select_plan *plan) {
     rb_source source;
     rb_neighbours found = {0};
     rb_source_of_matrix(plan->matrix, &source);
-    source.path = plan->path;
+    source.of = plan->given;
     rb_error err =
         rb_preprocess_fit(ctx, rb_options_fields(plan->options, &rb_preprocess_group), &source, &p);
     err = err ? err : rb_neighbours_look(ctx, p, &source, &found);
@@ -214,7 +214,7 @@ rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *s
     err = err ? err : rb_fit_thin(ctx, plan->options, &source, &plan->thin);
     err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
     if (err) return err;
-    plan->path = source->path;
+    plan->given = source;
     int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
     if (folds == 1 || folds > n) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

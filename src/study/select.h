@@ -21,7 +21,7 @@ typedef struct select_plan {
     int64_t fits, per_row; /* of a number: restarts, a multiple of folds; with permutations */
     const rb_matrix *matrix;
     rb_matrix *own;
-    char *path;       /* of the file of these samples, the source's own; NULL: none */
+    const rb_source *given; /* whose samples these are */
     int64_t *fold_of; /* samples of each partition into folds; the fits go through folds in turn */
     bool serial;      /* samples depend on the one before: a fold is a run of them */
     rb_selection *selection;

@@ -29,8 +29,7 @@ rb_error rb_select_fit(rb_context *ctx, const select_plan *plan, const rb_matrix
     rb_source source;
     rb_options *options = NULL;
     rb_source_of_matrix(matrix, &source);
-    source.path =
-        matrix == plan->matrix ? plan->path : NULL; /* else samples are counted otherwise */
+    if (matrix == plan->matrix) source.of = plan->given; /* else samples are counted otherwise */
     rb_error err = rb_select_fit_options(ctx, plan, units, &options);
     if (!err && fit > 0 && may_begin_at_random(plan->options->method))
         err = rb_options_set(ctx, options, "start", "random");

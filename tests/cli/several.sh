@@ -41,7 +41,14 @@ sed '2s/	[^	]*$/	NA/' part3.tsv >missing.tsv
 fails "feature 5 (counted from 0) is 'g105' in part1.tsv, but 'x' in other.tsv" fit rfn part1.tsv other.tsv -k 3 -o n.h5
 fails "the number of features is '20' in part1.tsv, but '8' in fewer.tsv" fit rfn part1.tsv fewer.tsv -k 3 -o n.h5
 fails "cannot read none.tsv: there is no such file" fit rfn part1.tsv,none.tsv -k 3 -o n.h5
-fails "missing.tsv: sample 0 (s80), feature 19 (g119) is missing" fit rfn part1.tsv missing.tsv -k 3 -o n.h5
+for words in "fit rfn -k 3 -o n.h5" "fit rfn -k 3 -o n.h5 --consensus" "select pca --units 1:2" methods \
+    "fit rfn -k 3 -o n.h5 --batch-size 50"; do
+    # shellcheck disable=SC2086 # words
+    fails "missing.tsv: sample 0 (s80), feature 19 (g119) is missing" $words part1.tsv missing.tsv
+    # Fits that leave samples out before it, or after.
+    # shellcheck disable=SC2086
+    fails "missing.tsv: sample 0 (s80), feature 19 (g119) is missing" $words part1.tsv part1.tsv missing.tsv --drop-samples duplicates
+done
 refuses "would overwrite 'part1.h5ad,part2.h5ad', which the command reads" encode m.h5 part1.h5ad part2.h5ad -o part2.h5ad
 refuses "the data are in no file, or in several" modules m.h5 part1.h5ad part2.h5ad --labels obs:x -q
 cp part1.tsv a,b.tsv
