@@ -25,7 +25,7 @@ static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 static rb_shape shape_of(rb_type type, int64_t units, int64_t samples) {
     return (rb_shape){.type = type,
                       .dims = {[ONE] = 1,
-                               [AT_ONCE] = RFN_UNITS_AT_ONCE,
+                               [AT_ONCE] = rb_smaller(units, RFN_UNITS_AT_ONCE),
                                [SAMPLES] = samples,
                                [SLICES] = samples / RFN_SLICE + RFN_BOUNDS,
                                [GROUPS] = RFN_BOUNDS,
