@@ -350,6 +350,17 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
 }
 
 /* Before a long fit rather than after it. */
+static void remark_on_processes(rb_context *ctx, const rb_problem *p) {
+    int64_t idle = rb_ranks(ctx) - p->groups;
+    if (idle > 0 && rb_rank(ctx) == 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%lld of the %d processes %s nothing to do: the samples come in %lld group%s, and "
+               "each process takes whole ones",
+               (long long)idle, rb_ranks(ctx), idle == 1 ? "has" : "have", (long long)p->groups,
+               p->groups == 1 ? "" : "s");
+    }
+}
+
 static void remark_on_units(rb_context *ctx, const rb_run *run) {
     int64_t n = run->problem.n_samples, m = run->problem.n_features, min = rb_smaller(n, m);
     int64_t units = run->method->sparser ? rb_method_units(run->method, run->options) : 0;
@@ -447,6 +458,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     if (!err && !run->single)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
+        remark_on_processes(ctx, &run->problem);
         remark_on_units(ctx, run);
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);

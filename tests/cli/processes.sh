@@ -87,6 +87,8 @@ for mpi in openmpi mpich; do
     [ "$(grep -c 'several processes cannot try candidates' out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi fit rbm X.npy -k 3 --preset none -o n.h5 && fail "$mpi: fitted rbm"
     [ "$(grep -c "cannot be fitted by several processes" out)" = 1 ] || fail "$mpi: $(cat out)"
+    started $mpi fit pca W2.npy -k 1 --seed 1 -o few.h5 || fail "$mpi: $(cat out)"
+    [ "$(grep -c '1 of the 2 processes has nothing to do: the samples come in 1 group,' out)" = 1 ] || fail "$mpi: $(cat out)"
     for large in large.mtx large.txt; do
         started $mpi fit rfn $large -k 3 -o n.h5 && fail "$mpi: fitted $large"
         [ "$(grep -c "106 MB, .* rarebit convert $large -o FILE.h5ad" out)" = 1 ] || fail "$mpi: $(cat out)"
