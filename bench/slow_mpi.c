@@ -2,8 +2,8 @@
  * monotonic clock of the main thread shows the processor time that it has taken outside of MPI. An
  * exchange brings both partners to the later of their clocks, and adds SLOW_LATENCY seconds and its
  * bytes at SLOW_RATE bytes per second; a broadcast adds that for each doubling of the processes.
- * After each iteration, which ends by a broadcast of the clock, the first process says how many
- * messages and bytes it had so far: bench/processes.py. */
+ * In each iteration, at the broadcast of the clock, the first process says what its own shows, and
+ * how many messages and bytes it had so far: bench/processes.py. */
 #include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -72,6 +72,7 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
     PMPI_Bcast(&first, 1, MPI_DOUBLE, root, comm);
     int err = PMPI_Bcast(data, count, type, root, comm);
     go_on(fmax(own, first), times, count);
-    if (rank == 0 && count == CLOCK_BYTES) fprintf(stderr, "%ld %ld\n", messages, bytes);
+    if (rank == 0 && count == CLOCK_BYTES)
+        fprintf(stderr, "%.9f %ld %ld\n", processor() + added, messages, bytes);
     return err;
 }
