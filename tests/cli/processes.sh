@@ -111,6 +111,7 @@ process.1:.Xbad.npy:.sample.16990 evaluate one.h5 Xbad.npy
 process.1:.Xbad.npy:.sample.16990 fit rfn Xbad.npy -k 3 -o n.h5
 Xbad.npy:.sample.16990 fit rfn Xbad.npy -k 3 --consensus --restarts 2 -o n.h5
 Xbad.npy:.sample.16990 select pca Xbad.npy --units 1:2
+Wbad.npy:.sample.2990 select pca W2.npy Wbad.npy --units 1:2
 END
     # A file that the second process alone does not find.
     "mpirun.$mpi" -n 1 "$RAREBIT" encode wide.h5 W.npy -o n.npy : -n 1 "$RAREBIT" encode wide.h5 none.npy -o n.npy >out 2>&1 &&

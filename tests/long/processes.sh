@@ -35,7 +35,7 @@ cmp killed.npy one.npy || fail "killed $kills times: other codes than of a fit t
 for program in slurmctld slurmd munged srun; do
     command -v $program >/dev/null || skip "no $program" slurmctld slurmd munge
 done
-pgrep -x munged >/dev/null || munged --force || fail "munged does not start"
+pgrep -x munged >/dev/null || { mkdir -p /run/munge && munged --force; } || fail "munged does not start"
 mkdir slurm slurm/state slurm/spool
 cat >slurm/slurm.conf <<END
 ClusterName=one
