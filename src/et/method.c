@@ -56,7 +56,6 @@ static const rb_array_kind arrays[] = {{"sigma", RB_ARRAY_OF_ALL},
                                        {0}};
 
 rb_error et_spreads(rb_context *ctx, const rb_problem *problem, const void *options) {
-    (void)ctx, (void)problem, (void)options;
     return RB_OK;
 }
 
@@ -67,7 +66,6 @@ static bool reads(const void *state) {
 
 /* A device has no codes that an iteration goes on from. */
 static rb_error device(rb_context *ctx, void *state, rb_device_codes what) {
-    (void)ctx, (void)state, (void)what;
     return RB_OK;
 }
 

@@ -7,9 +7,8 @@
  * nonnegative matrix factorization", Neural Computation 24, 2012, have it). Rows are turned so that
  * a vector holds many of them.
  *
- * Exact solutions: sweeps soon know which units are positive; the active set method of C. Lawson
- * and R. Hanson (Solving Least Squares Problems, 1974, chapter 23) goes on from there in float64,
- * for the rows that need it.
+ * Exact solutions: sweeps soon know which units are positive; an active set method (rb_active)
+ * goes on from there in float64, for the rows that need it.
  */
 #include "nnls.h"
 
@@ -66,17 +65,16 @@ void nnls_descend(const nnls *s, int64_t sweeps, double share, rb_dense linear, 
 /* One row, in float64. */
 struct row {
     rb_dense gram;
-    double *x, *linear, *target, *matrix;
-    int64_t *support, count;
+    rb_active at;
 };
 
 /* Minus the derivative of unit j, and the size of what it is the difference of. */
 static double descent(const struct row *r, int64_t j, double *size) {
     const void *g = rb_dense_row(r->gram, j);
-    double sum = r->linear[j];
+    double sum = r->at.linear[j];
     *size = fabs(sum);
     for (int64_t l = 0; l < r->gram.rows; l++) {
-        double term = r->x[l] != 0 ? rb_get(r->gram.type, g, l) * r->x[l] : 0;
+        double term = r->at.x[l] != 0 ? rb_get(r->gram.type, g, l) * r->at.x[l] : 0;
         sum -= term;
         *size += fabs(term);
     }
@@ -87,45 +85,10 @@ static double descent(const struct row *r, int64_t j, double *size) {
 static bool is_solved(const struct row *r, double tolerance) {
     for (int64_t j = 0; j < r->gram.rows; j++) {
         double size, down = descent(r, j, &size);
-        bool fixed = r->x[j] == 0 && down <= 0;
+        bool fixed = r->at.x[j] == 0 && down <= 0;
         if (!fixed && fabs(down) > tolerance * size) return false;
     }
     return true;
-}
-
-/* The minimum over the units of the support; false: the matrix is not positive definite there. */
-static bool solve_support(const struct row *r) {
-    int64_t n = r->count;
-    for (int64_t a = 0; a < n; a++) {
-        for (int64_t b = 0; b <= a; b++)
-            r->matrix[a * n + b] = rb_dense_get(r->gram, r->support[a], r->support[b]);
-        r->target[a] = r->linear[r->support[a]];
-    }
-    return rb_solve_small(n, r->matrix, 1, r->target);
-}
-
-/* Towards the target as far as all stay at or above 0; units that come to 0 leave. Was it all the
- * way? */
-static bool approach(struct row *r) {
-    double step = 1;
-    int64_t first = -1, left = 0;
-    for (int64_t a = 0; a < r->count; a++) {
-        double x = r->x[r->support[a]];
-        if (r->target[a] <= 0 && x <= step * (x - r->target[a])) {
-            step = x / (x - r->target[a]);
-            first = a;
-        }
-    }
-    for (int64_t a = 0; a < r->count; a++) {
-        int64_t j = r->support[a];
-        r->x[j] += step * (r->target[a] - r->x[j]);
-        if (a == first || !(r->x[j] > 0))
-            r->x[j] = 0;
-        else
-            r->support[left++] = j;
-    }
-    r->count = left;
-    return first < 0;
 }
 
 /* The unit at 0 that wants to rise most, beyond rounding, or -1. */
@@ -133,7 +96,7 @@ static int64_t steepest(const struct row *r) {
     int64_t best = -1;
     double most = 0;
     for (int64_t j = 0; j < r->gram.rows; j++) {
-        double size, down = r->x[j] > 0 ? 0 : descent(r, j, &size);
+        double size, down = r->at.x[j] > 0 ? 0 : descent(r, j, &size);
         if (down <= 0 || down <= 1e-12 * size) continue;
         down /= sqrt(fmax(rb_dense_get(r->gram, j, j), 1e-300));
         if (down > most) {
@@ -145,16 +108,16 @@ static int64_t steepest(const struct row *r) {
 }
 
 static void settle(struct row *r) {
-    r->count = 0;
+    r->at.count = 0;
     for (int64_t j = 0; j < r->gram.rows; j++)
-        if (r->x[j] > 0) r->support[r->count++] = j;
+        if (r->at.x[j] > 0) r->at.support[r->at.count++] = j;
     /* Each turn a unit leaves or enters: more turns than this are a circle of rounding. */
     for (int64_t turn = 0; turn < 3 * r->gram.rows; turn++) {
-        if (!solve_support(r)) return;
-        if (!approach(r)) continue;
+        if (!rb_active_solve(r->gram, &r->at)) return;
+        if (!rb_active_approach(&r->at)) continue;
         int64_t enters = steepest(r);
         if (enters < 0) return;
-        r->support[r->count++] = enters;
+        r->at.support[r->at.count++] = enters;
     }
 }
 
@@ -164,19 +127,19 @@ void nnls_solve(const nnls *s, rb_dense linear, rb_dense rows, int worker) {
     double *values = rb_dense_row(s->exact, worker);
     nnls_descend(s, 200, 1e-9, linear, rows, worker);
     struct row r = {.gram = s->gram,
-                    .x = values,
-                    .linear = values + units,
-                    .target = values + 2 * units,
-                    .matrix = values + 3 * units,
-                    .support = s->supports + worker * units};
+                    .at.x = values,
+                    .at.linear = values + units,
+                    .at.target = values + 2 * units,
+                    .at.matrix = values + 3 * units,
+                    .at.support = s->supports + worker * units};
     for (int64_t i = 0; i < rows.rows; i++) {
         for (int64_t j = 0; j < units; j++) {
-            r.x[j] = rb_dense_get(rows, i, j);
-            r.linear[j] = rb_dense_get(linear, i, j);
+            r.at.x[j] = rb_dense_get(rows, i, j);
+            r.at.linear[j] = rb_dense_get(linear, i, j);
         }
         if (is_solved(&r, tolerance)) continue;
         settle(&r);
         for (int64_t j = 0; j < units; j++)
-            rb_dense_set(rows, i, j, r.x[j]);
+            rb_dense_set(rows, i, j, r.at.x[j]);
     }
 }

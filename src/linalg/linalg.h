@@ -196,6 +196,19 @@ bool rb_spd_solves_whole(rb_context *ctx, const rb_spd *f, rb_dense b, rb_dense 
  * sides stay as they are, when A is not positive definite. */
 bool rb_solve_small(int64_t size, double *a, int64_t count, double *b);
 
+/* A minimum of 1/2 x'Gx - q'x over x >= 0 while it is looked for by the active set method of
+ * Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23; here for G and q instead of
+ * the matrix of least squares). Of the support, the units that may be positive: their minimum and
+ * their G. */
+typedef struct rb_active {
+    double *x, *linear, *target, *matrix; /* x and q of all units */
+    int64_t *support, count;
+} rb_active;
+/* The minimum over the units of the support; false: G is not positive definite there. */
+bool rb_active_solve(rb_dense gram, const rb_active *a);
+/* Towards that as far as all stay at or above 0; units that come to 0 leave. Was it all the way? */
+bool rb_active_approach(rb_active *a);
+
 /* ---- eigenvalues of symmetric matrices ---- */
 
 /* The smallest one; the lower triangle is read. RB_ERROR_NUMERIC when A is not finite. */

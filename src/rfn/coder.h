@@ -47,16 +47,12 @@ void rfn_summary(const rb_model *model, bool details, char *line, size_t size);
 
 /* Scratch of one worker. */
 typedef struct rfn_polish {
-    int64_t max;        /* units that may be positive at once */
-    double *x, *linear; /* l */
-    double *factor;     /* max x max */
-    double *target;     /* max */
-    int64_t *support;   /* max: the positive units */
-    bool *positive;     /* l */
+    int64_t max; /* units that may be positive at once */
+    rb_active at;
 } rfn_polish;
 
 rfn_polish *rfn_polish_take(rb_scratch *scratch, int64_t l); /* for each worker */
-/* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->x. */
+/* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->at.x. */
 void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *polish);
 
 /* ---- codes of a block ---- */

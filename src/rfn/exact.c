@@ -178,7 +178,7 @@ static void polish_sample(void *arg, int64_t i, int worker) {
     rfn_polish *polish = &e->polish[worker];
     rfn_polish_sample(&e->problem, e->codes, i, polish);
     for (int64_t j = 0; j < e->out.cols; j++)
-        rb_dense_set(e->out, e->columns[i].sample, j, polish->x[j]);
+        rb_dense_set(e->out, e->columns[i].sample, j, polish->at.x[j]);
 }
 
 /* ---- few samples ---- */
@@ -218,7 +218,7 @@ static void solve_one(void *arg, int64_t i, int worker) {
     problem.linear = (rb_dense){q, h.rows, 1, 1, h.type};
     rfn_polish_sample(&problem, (rb_dense){x, h.rows, 1, 1, h.type}, 0, &e->polish[worker]);
     for (int64_t j = 0; j < h.rows; j++)
-        rb_put(h.type, x, j, e->polish[worker].x[j]);
+        rb_put(h.type, x, j, e->polish[worker].at.x[j]);
 }
 
 static void solve_few(rfn_exact *e) {

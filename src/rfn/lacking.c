@@ -163,7 +163,7 @@ static void encode_sample(void *arg, int64_t index, int worker) {
             x[j] = fmax(0, x[j]);
         set_hessian(f, f->pattern[at], above, h);
         rfn_polish_sample(&problem, codes, 0, polish);
-        x = polish->x;
+        x = polish->at.x;
     }
     for (int64_t j = 0; j < l; j++)
         rb_dense_set(u->out, i, j, x[j]);

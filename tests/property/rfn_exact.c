@@ -193,10 +193,10 @@ static void active_set_from_anywhere(void **state) {
         for (int a = 0; a < L; a++) {
             double derivative = -q[a];
             for (int b = 0; b < L; b++)
-                derivative += h[a * L + b] * polish->x[b];
-            assert_true(polish->x[a] >= 0);
-            if (polish->x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
-                fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish->x[a],
+                derivative += h[a * L + b] * polish->at.x[b];
+            assert_true(polish->at.x[a] >= 0);
+            if (polish->at.x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
+                fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish->at.x[a],
                          derivative);
             }
         }
