@@ -201,8 +201,7 @@ rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 
 
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file) {
     rb_staged *output;
-    rb_error err =
-        again ? rb_staged_begin_again(ctx, path, &output) : rb_staged_begin(ctx, path, &output);
+    rb_error err = rb_staged_begin_as(ctx, path, again, &output);
     if (err) return err;
     err = rb_h5_create(ctx, output->path, path, RB_H5_OWN, file);
     if (err)

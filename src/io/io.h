@@ -94,10 +94,10 @@ struct rb_staged {
     rb_temporary_fn on_temporary; /* the context's, which may be gone by then; or NULL */
     void *temporary_user;
 };
-/* As rb_staged_begin, with a temporary name that is always the same one: for a file that is written
- * again and again by the only process that has its lock. RB_ERROR_FILE where something has the
- * name. */
-rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged);
+/* As rb_staged_begin. same_name: the temporary name is always the same one, for a file that is
+ * written again and again by the only process that has its lock; RB_ERROR_FILE where something has
+ * it. */
+rb_error rb_staged_begin_as(rb_context *ctx, const char *path, bool same_name, rb_staged **staged);
 /* Removes what a process that was killed left under that name: for who takes over its lock. */
 rb_error rb_staged_forget(rb_context *ctx, const char *path);
 /* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
@@ -145,7 +145,7 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 /* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
 rb_error rb_h5_close(rb_h5 *file);
 /* Makes a file of the style RB_H5_OWN that appears whole or not at all, `again` as
- * rb_staged_begin_again. */
+ * rb_staged_begin_as. */
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file);
 /* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives
  * what the disk says, or err. */

@@ -20,16 +20,14 @@ struct npy {
     int file;
     char *path;
     rb_npy_header header;
-    void *raw; /* numbers as they stand in the file, to be converted; a piece per worker */
-    int64_t raw_bytes;
-    void *block; /* while streaming: the samples that were read last */
-    int64_t block_cells;
+    rb_buffer raw;   /* numbers as they stand in the file, to be converted; a piece per worker */
+    rb_buffer block; /* while streaming: the samples that were read last */
 };
 
 static void npy_free(struct npy *npy) {
     if (npy->file >= 0) close(npy->file);
-    rb_free(npy->raw);
-    rb_free(npy->block);
+    rb_free(npy->raw.data);
+    rb_free(npy->block.data);
     rb_free(npy->path);
     rb_free(npy);
 }
@@ -114,18 +112,6 @@ static bool native(const rb_npy_header *h) {
     return h->item.kind == 'f' && h->item.bytes >= 4 && !h->item.swapped;
 }
 
-/* Makes memory for `count` items; the old ones are not kept. */
-static rb_error reserve(rb_context *ctx, void **memory, int64_t *capacity, int64_t count,
-                        size_t item_bytes) {
-    if (*memory && count <= *capacity) return RB_OK;
-    void *larger = rb_alloc(ctx, count, item_bytes);
-    if (!larger) return RB_ERROR_MEMORY;
-    rb_free(*memory);
-    *memory = larger;
-    *capacity = count;
-    return RB_OK;
-}
-
 /* Numbers that are read by pieces. */
 struct pieces {
     const struct npy *npy;
@@ -142,7 +128,7 @@ static void read_piece(void *arg, int64_t index, int worker) {
     int64_t count = left < p->each ? left : p->each;
     char *out = p->out + skip * (int64_t)rb_type_size(item.type);
     bool plain = native(&p->npy->header);
-    char *raw = plain ? out : (char *)p->npy->raw + worker * p->each * item.bytes;
+    char *raw = plain ? out : (char *)p->npy->raw.data + worker * p->each * item.bytes;
     int error = fill(p->npy, raw, p->offset + skip * item.bytes, count * item.bytes);
     if (error)
         atomic_store(&p->error, error);
@@ -157,9 +143,9 @@ static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, in
     int64_t bytes = h->item.bytes, each = PIECE_BYTES / bytes;
     each = count > 0 && count < each ? count : each;
     struct pieces pieces = {npy, out, h->data_offset + first * bytes, count, each, 0};
-    rb_error err = native(h) ? RB_OK
-                             : reserve(ctx, &npy->raw, &npy->raw_bytes,
-                                       rb_context_threads(ctx) * each * bytes, 1);
+    rb_error err = native(h)
+                       ? RB_OK
+                       : rb_buffer_hold(ctx, &npy->raw, rb_context_threads(ctx) * each * bytes, 1);
     err = err ? err : rb_parallel_or_stop(ctx, (count + each - 1) / each, read_piece, &pieces);
     return err ? err : fail_unread(ctx, npy, pieces.error);
 }
@@ -216,13 +202,13 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
                            rb_matrix *view) {
     struct npy *npy = source->state;
     const rb_npy_header *h = &npy->header;
-    rb_error err = reserve(ctx, &npy->block, &npy->block_cells, count * h->n_features,
-                           rb_type_size(h->item.type));
+    rb_error err =
+        rb_buffer_hold(ctx, &npy->block, count * h->n_features, rb_type_size(h->item.type));
     *view = (rb_matrix){.n_samples = count,
                         .n_features = h->n_features,
                         .type = h->item.type,
-                        .values = npy->block};
-    return err ? err : read_samples(ctx, npy, first, count, npy->block, view);
+                        .values = npy->block.data};
+    return err ? err : read_samples(ctx, npy, first, count, npy->block.data, view);
 }
 
 static void close_stream(rb_source *source) {

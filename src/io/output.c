@@ -160,7 +160,7 @@ static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_n
     return RB_OK;
 }
 
-static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_staged **out) {
+rb_error rb_staged_begin_as(rb_context *ctx, const char *path, bool same_name, rb_staged **out) {
     rb_error err = look_at(ctx, path, out);
     if (!err && !is_direct(*out)) err = create_temporary(ctx, *out, same_name);
     if (err) {
@@ -171,11 +171,7 @@ static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_stag
 }
 
 rb_error rb_staged_begin(rb_context *ctx, const char *path, rb_staged **staged) {
-    return begin(ctx, path, false, staged);
-}
-
-rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged) {
-    return begin(ctx, path, true, staged);
+    return rb_staged_begin_as(ctx, path, false, staged);
 }
 
 const char *rb_staged_path(const rb_staged *staged) {

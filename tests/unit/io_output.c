@@ -285,7 +285,7 @@ static void written_again_it_takes_what_was_left(void **state) {
             assert_int_equal(symlink("precious", ".file.tmp"), 0);
         assert_int_equal(rb_lock_take(ctx, "file", &lock), RB_OK);
         assert_int_equal(access(".file.tmp", F_OK), -1);
-        assert_int_equal(rb_staged_begin_again(ctx, "file", &output), RB_OK);
+        assert_int_equal(rb_staged_begin_as(ctx, "file", true, &output), RB_OK);
         write_text(output->path, "new");
         assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
         assert_text("file", "new");
@@ -295,7 +295,7 @@ static void written_again_it_takes_what_was_left(void **state) {
     }
     write_text(".file.tmp", "somebody's");
     assert_int_equal(rb_lock_take(ctx, "file", &lock), RB_OK);
-    assert_int_equal(rb_staged_begin_again(ctx, "file", &output), RB_ERROR_FILE);
+    assert_int_equal(rb_staged_begin_as(ctx, "file", true, &output), RB_ERROR_FILE);
     assert_non_null(strstr(rb_context_error(ctx), ".file.tmp is in the way"));
     rb_lock_release(lock);
     assert_text(".file.tmp", "somebody's");
