@@ -276,6 +276,8 @@ void rb_draw_order(rb_draws *draws, int64_t count, int64_t *order);
 /* Ascending. */
 void rb_sort_numbers(double *values, int64_t count);
 void rb_sort_integers(int64_t *values, int64_t count);
+/* Moves what is smaller than number k to its left and what is larger to its right. */
+void rb_place_number(double *values, int64_t count, int64_t k);
 /* Linear between neighbours, as numpy has it; NaN of no values. */
 double rb_quantile_of(const double *sorted, int64_t count, double share);
 /* The same of numbers in any order, which it changes; in time that grows with their count alone. */

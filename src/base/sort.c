@@ -18,9 +18,8 @@ static double middle_of(double a, double b, double c) {
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Moves what is smaller than number k to its left and what is larger to its right: FIND of C. A. R.
- * Hoare, Comm. ACM 4 (1961). What it does not settle in some rounds is sorted. */
-static void place_number(double *v, int64_t count, int64_t k) {
+/* FIND of C. A. R. Hoare, Comm. ACM 4 (1961). What it does not settle in some rounds is sorted. */
+void rb_place_number(double *v, int64_t count, int64_t k) {
     int64_t low = 0, high = count - 1;
     for (int round = 0; low < high && round < 64; round++) {
         double pivot = middle_of(v[low], v[low + (high - low) / 2], v[high]);
@@ -54,9 +53,9 @@ static int64_t bring_near(double *v, int64_t count, int64_t *k) {
         v[i] = v[i * step];
         v[i * step] = moved;
     }
-    if (first >= 0) place_number(v, sample, first);
+    if (first >= 0) rb_place_number(v, sample, first);
     double low = first >= 0 ? v[first] : -INFINITY;
-    if (last < sample) place_number(v, sample, last);
+    if (last < sample) rb_place_number(v, sample, last);
     double high = last < sample ? v[last] : INFINITY;
     for (int64_t i = 0; i < count; i++) {
         double x = v[i];
@@ -77,7 +76,7 @@ double rb_quantile_in(double *values, int64_t count, double share) {
     int64_t below = (int64_t)at;
     double part = at - (double)below;
     if (count >= MANY) count = bring_near(values, count, &below);
-    place_number(values, count, below);
+    rb_place_number(values, count, below);
     for (int64_t i = below + 1; i < count && part > 0; i++)
         next = fmin(next, values[i]);
     return part > 0 ? values[below] + part * (next - values[below]) : values[below];

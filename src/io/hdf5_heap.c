@@ -34,8 +34,7 @@ struct rb_h5_heap {
     struct collection kept[KEPT];
     int next;     /* the one to be given up */
     int64_t left; /* bytes that may yet be read */
-    char *text;
-    int64_t capacity;
+    rb_buffer text;
 };
 
 /* ---- how references get into memory ---- */
@@ -105,7 +104,7 @@ void rb_h5_heap_close(rb_h5_heap *heap) {
     H5Tclose(heap->type);
     for (int i = 0; i < KEPT; i++)
         rb_free(heap->kept[i].objects);
-    rb_free(heap->text);
+    rb_free(heap->text.data);
     rb_free(heap);
 }
 
@@ -217,14 +216,10 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
         return rb_h5_fail(heap->file, RB_ERROR_FORMAT, "a text of %lld bytes is too long",
                           (long long)*length);
     }
-    if (*length + 1 > heap->capacity) {
-        rb_free(heap->text);
-        heap->text = rb_alloc(heap->file->ctx, *length + 1, 1);
-        heap->capacity = heap->text ? *length + 1 : 0;
-    }
-    if (!heap->text) return RB_ERROR_MEMORY;
-    err = read_bytes(heap, collection->objects[index].address, *length, heap->text);
-    heap->text[*length] = '\0';
-    *text = heap->text;
-    return err;
+    err = rb_buffer_hold(heap->file->ctx, &heap->text, *length + 1, 1);
+    if (err) return err;
+    char *to = heap->text.data;
+    to[*length] = '\0';
+    *text = to;
+    return read_bytes(heap, collection->objects[index].address, *length, to);
 }
