@@ -278,7 +278,7 @@ static void add_answers(const page *p, json_t **to) {
     if (p->document->covariates) add_covariates(p, to);
 }
 
-/* ---- the table of `rarebit select`: columns by their names, numbers as numbers, what is none as text ---- */
+/* ---- the table of `rarebit select`, numbers as numbers, what is none as text ---- */
 
 /* A cell: null where there is nothing, or no number that is finite. */
 static json_t *cell(const char *text) {
