@@ -6,8 +6,9 @@ it has the shares of products of the E-step and of passes over the input (readin
 products, as `fit --profile` tells them in the last round, and what the roofline lets them have: the speed of sgemm of 4096^3,
 or of a copy within a cache of 1 MB for the bytes that they have as operands and results. Data:
 counts of cells of the tool's own simulation, sparse (.h5ad) and dense (.npy), a table of 97 x 1213 values with ten planted
-modules, and files of other formats, which are read into memory. Peers that are not installed are left out. JOB: only those
-whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000, and 200000
+modules, and files of other formats, which are read into memory. Peers that are not installed are left out:
+RcppML is measured where R finds it (R_LIBS=FOLDER), without reading, librfn where LIBRFN names its library (`make USEGPU=no` in a
+copy of github.com/bioinf-jku/librfn). R's fabia has a driver of its own, fabia.R. JOB: only those whose name has the word. --rounds N (3); --large: 5000 x 2000 counts instead of 1000 x 1000, and 200000
 x 2000 of them, 5 % stored.
 """
 
@@ -15,6 +16,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -27,6 +29,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 COUNTS = ["--totals", "1e4", "--log1p"]
+BENCH = os.path.dirname(os.path.abspath(__file__))
 
 # ---- peers: what each imports, and what is timed ----
 
@@ -51,6 +54,16 @@ n, m = lib.rb_source_samples(source), lib.rb_source_features(source)
 x = numpy.empty((n, m), numpy.float32)
 if lib.rb_source_read_into(context, source, 0, c_void_p(x.ctypes.data), c_int64(m), c_int64(1)): raise SystemExit(path)"""
 PANDAS = "import numpy, pandas", "x = pandas.read_csv(path, index_col=0).to_numpy(numpy.float32)"
+# X, W, Psi, their sizes, iterations, batch, rates, least Psi, no threshold, dropout, noise, decay and momentum, rectified units
+# that are scaled, Newton's M-step, the seed, no GPU
+LIBRFN = """from ctypes import c_float, c_void_p
+x = numpy.load(path)
+x -= x.mean(0)
+(n, m), k = x.shape, 50
+w, psi = numpy.random.default_rng(1).normal(0, 0.01, (k, m)).astype("f4"), numpy.ones(m, "f4")
+floats = [c_float(v) for v in (0.1, 0.1, 0.01, 0, 0, 0, 0, 0, 0)]
+arrays = [c_void_p(a.ctypes.data) for a in (x, w, psi)]
+if lib.train_rfn(*arrays, n, m, k, 20, -1, *floats, 0, 1, 1, 1, ctypes.c_ulong(1), -2, False): raise SystemExit(path)"""
 READERS = {
     "counts.npy": ("numpy", "import numpy", "x = numpy.load(path)"),
     "counts.csv": ("pandas", *PANDAS),
@@ -72,6 +85,19 @@ def scikit(path, body, log=False):
     return "scikit-learn", program(DECOMPOSE, (LOGARITHMS if log else CELLS) + body, path)
 
 
+def librfn(path):
+    library = os.environ.get("LIBRFN")
+    imports = f"import ctypes, numpy\nlib = ctypes.CDLL({library!r})"
+    return ("librfn", program(imports, LIBRFN, path)) if library else None
+
+
+def rcppml(path, units, iterations):
+    asks = ["Rscript", "-e", "library(RcppML)"]
+    script = os.path.join(BENCH, "peers_rcppml.R")
+    found = shutil.which("Rscript") and not subprocess.run(asks, capture_output=True).returncode
+    return ("RcppML", ["Rscript", script, path, str(units), str(iterations), "w.txt", "1"]) if found else None
+
+
 # ---- jobs: a name, our command, and a peer with its command, or None ----
 
 
@@ -89,6 +115,10 @@ def fits(tool):
     yield "fit nmf -k 20, sparse, totals and log", *log
     log = fit("kmeans", "counts.h5ad", 20, *COUNTS), scikit("counts.h5ad", "c.KMeans(20, n_init=1).fit(x)", True)
     yield "fit kmeans -k 20, sparse, totals and log", *log
+    paper = fit("rfn", "counts.npy", 50, "--preset", "paper", "--iterations", "20", to="paper.h5")
+    yield "fit rfn -k 50 --preset paper --iterations 20, dense", paper, librfn("counts.npy")
+    random = fit("nmf", "counts.mtx", 20, "--iterations", "50", "--start", "random", to="random.h5")
+    yield "fit nmf -k 20 --iterations 50, sparse", random, rcppml("counts.mtx", 20, 50)
     peers = {"pca": "d.PCA", "fa": "d.FactorAnalysis", "ica": "d.FastICA", "nmf": "d.NMF", "kmeans": "c.KMeans"}
     for method, peer in peers.items():
         how = ", svd_method='lapack'" if method == "fa" else ""  # else it stops far below the maximum
@@ -161,8 +191,8 @@ def seconds(command):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     said = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
-    timed = command[0] == sys.executable
-    return None if status else float(said) if timed else used.ru_utime + used.ru_stime, said
+    timed = command[0] in (sys.executable, "Rscript")
+    return None if status else float(said.split()[-1]) if timed else used.ru_utime + used.ru_stime, said
 
 
 def fastest(work):

@@ -161,7 +161,7 @@ static void step(rb_context *ctx, struct problem *p, const struct estep *estep) 
         p->search.bar = 0;
         if (estep->search(&p->search)) rfn_swap(&p->search.codes, &p->search.next);
     } else if (estep->first == RB_RFN_STAGE_NONE)
-        rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
     else
         rfn_cascade_step(ctx, &p->cascade, &p->search, estep->first, estep->last, estep->any);
 }
@@ -175,7 +175,7 @@ static double min(rb_context *ctx, struct problem *p) {
     double change = 1;
     begin(ctx, p);
     for (int t = 0; t < MAX_STEPS && change > 1e-14; t++)
-        rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
     return objective(ctx, p);
 }
 
@@ -264,7 +264,7 @@ static double time_cyclic(rb_context *ctx, struct problem *p) {
         begin(ctx, p);
         double began = bench_now(), change = 1;
         for (int t = 0; t < MAX_STEPS && change > 1e-9; t++)
-            rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
+            rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
         bench_add(&times, bench_now() - began);
     }
     return bench_median(&times);

@@ -240,7 +240,8 @@ typedef enum rb_purpose {
     RB_RANDOM_NET_DROP = 44,
     RB_RANDOM_SAMPLE_CODES = 61,
     RB_RANDOM_SAMPLE_NOISE = 62,
-    RB_RANDOM_CRITICAL = 71
+    RB_RANDOM_CRITICAL = 71,
+    RB_RANDOM_SWEEP = 81
 } rb_purpose;
 
 typedef struct rb_stream {

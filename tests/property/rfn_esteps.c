@@ -112,7 +112,7 @@ static double step(rb_context *ctx, struct problem *p, int estep) {
     double before[L * N], change = 0;
     memcpy(before, codes_of(p), sizeof before);
     if (estep == CYCLIC) {
-        rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
     } else if (estep == GRADIENT) {
         rfn_gradient(ctx, &p->quadratic, p->search.e_max, &p->search.codes, &p->search.next,
                      &p->work, &change);
@@ -455,7 +455,7 @@ static void certificate_means_the_best(void **state) {
         double change, residual, multipliers[2], smallest;
         assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, 2, FEW, NULL, &work));
         for (int t = 0; t < 2000; t++)
-            rfn_cyclic(ctx, &small, view(codes, 2, FEW), &work, &change);
+            rfn_cyclic(ctx, &small, view(codes, 2, FEW), 0, &work, &change);
         double reached = small_objective(p, q, codes, codes + FEW);
         rfn_optimality(ctx, &small, 4, view(codes, 2, FEW), &work, multipliers, &residual);
         rfn_work_free(&work);
@@ -468,6 +468,25 @@ static void certificate_means_the_best(void **state) {
         }
     }
     assert_in_range(certified, 20, 40);
+    rb_context_free(ctx);
+}
+
+/* Sweeps of orders of their own, and of long steps, end at a stationary point, too. */
+static void turns_come_to_rest(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct problem p;
+        double change = 1, residual, multipliers[L];
+        make(ctx, &p, seed, seed & 1, 0.5);
+        for (int64_t turn = 1; change > 1e-12 && turn < 2000; turn++)
+            rfn_cyclic(ctx, &p.quadratic, p.search.codes, turn, &p.work, &change);
+        assert_feasible(codes_of(&p), seed & 1);
+        rfn_optimality(ctx, &p.quadratic, p.search.e_max, p.search.codes, &p.work, multipliers,
+                       &residual);
+        assert_true(residual < 1e-10);
+        done(&p);
+    }
     rb_context_free(ctx);
 }
 
@@ -555,6 +574,7 @@ int main(void) {
         cmocka_unit_test(ends_agree),
         cmocka_unit_test(quadratic_solver_agrees),
         cmocka_unit_test(certificate_means_the_best),
+        cmocka_unit_test(turns_come_to_rest),
         cmocka_unit_test(cyclic_minimises_unit_by_unit),
         cmocka_unit_test(multipliers_separate_samples),
     };

@@ -50,9 +50,13 @@ typedef struct rfn_slices {
 typedef struct rfn_work {
     rb_dense residual; /* (mu P - Q)' of RFN_UNITS_AT_ONCE units, x n */
     rb_dense moved;    /* of the same shape */
+    rb_dense rows;     /* of P, for these units */
+    int64_t *units;    /* 0 .. l - 1 */
+    int64_t *order;    /* l: of the units in a sweep */
     void *target;      /* n */
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
+    double *pulls;     /* l: the multipliers of the units, as the last long steps had them */
     double *parts;     /* RFN_UNITS_AT_ONCE x groups: sums of squares */
     double *sums;      /* RFN_UNITS_AT_ONCE: over all samples */
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
@@ -103,10 +107,10 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The residual rows of some units from `first` on, as many as are worked on at once or fewer, into
- * work->residual. */
-void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  int64_t count, rfn_work *work);
+/* The residual rows of some units, as many as are worked on at once or fewer, into work->residual:
+ * those from `first` on (work->units + first), or any (work->order + first). */
+void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                  const int64_t *units, int64_t count, rfn_work *work);
 
 /* alpha A B into C, of B and C those columns that are samples; beta: what of C stays. */
 void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
@@ -128,9 +132,11 @@ int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb
 
 /* One step of an E-step from feasible codes; `change` is the largest change of a code, or NULL.
  *
- * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. */
-void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, rfn_work *work,
-                double *change);
+ * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. turn 0:
+ * units in their order; else in one that is drawn for this turn, and by longer steps, which get
+ * to the minimum sooner but may raise O on the way on the normalised set. */
+void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t turn,
+                rfn_work *work, double *change);
 /* gradient.c: projected gradient step of length 0.999 / e_max. Never raises O on either set. next:
  * l x n, becomes the codes. */
 void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense *codes,

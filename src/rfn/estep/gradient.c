@@ -81,7 +81,7 @@ static void take(struct step *s, double *largest, double *change) {
     double both[2] = {0};
     for (; s->first < l && !rb_stops_alone(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, s->first);
-        rfn_residual(s->ctx, s->problem, s->codes, s->first, count, s->work);
+        rfn_residual(s->ctx, s->problem, s->codes, s->work->units + s->first, count, s->work);
         if (s->multipliers) find_multipliers(s, count);
         rfn_feasible_units(
             s->ctx, s->problem->normalized, -s->length, rb_dense_rows(s->codes, s->first, count),

@@ -6,8 +6,9 @@
 
 /* Sweeps of the last E-step, at most; and how long the best of them may lie back, before and after
  * changes are so small that only rounding may be left of them. */
-enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 10 };
+enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 6 };
 static const double small_change = 3e-6; /* of the largest code, in float32 */
+static const double slow = 0.5;          /* from one sweep to the next, in the order of the units */
 
 /* The first and the last stage of the E-steps that try candidates. */
 static const rb_rfn_stage stages[][2] = {
@@ -39,11 +40,12 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     }
 }
 
-static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, double *change) {
+static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, int64_t turn,
+                        double *change) {
     if (p->device)
         rfn_device_sweep(p->device, p, change);
     else
-        rfn_cyclic(ctx, &p->problem, codes, &p->work, change);
+        rfn_cyclic(ctx, &p->problem, codes, turn, &p->work, change);
 }
 
 /* One step from codes that are there. */
@@ -53,7 +55,7 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
     double change;
     p->stage = RB_RFN_STAGE_NONE;
     if (options->estep == RB_RFN_ESTEP_CYCLIC) {
-        sweep_units(ctx, p, codes->values, NULL);
+        sweep_units(ctx, p, codes->values, 0, NULL);
         return;
     }
     search->codes = codes->values;
@@ -100,13 +102,16 @@ static double largest_code(rb_context *ctx, const rfn_persistent *p, rb_dense co
 
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
-    double best = INFINITY, scale = largest_code(ctx, p, codes), change;
+    double best = INFINITY, scale = largest_code(ctx, p, codes), change = INFINITY;
+    bool turns = false; /* sweeps have orders of their own */
     double rounds = codes.type == RB_FLOAT32 ? small_change * scale : 0;
     for (int64_t sweep = 0, at = 0;
          sweep < MAX_SWEEPS && sweep - at < (best > rounds ? PATIENCE : SHORT_PATIENCE) &&
          !rb_stops(ctx);
          sweep++) {
-        sweep_units(ctx, p, codes, &change);
+        double before = change;
+        sweep_units(ctx, p, codes, turns ? sweep : 0, &change);
+        turns = turns || change > slow * before;
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);
         if (change < (best > rounds ? 1 : 0.9) * best) {
@@ -115,6 +120,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
         }
         if (change <= p->setup->options.estep_tolerance * scale) break;
     }
+    sweep_units(ctx, p, codes, 0, NULL); /* long steps leave more to rounding */
 }
 
 /* Samples that lack values have less to hold their codes: the certificate is the least of all. */

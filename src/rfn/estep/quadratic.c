@@ -11,9 +11,13 @@ enum { ONE, AT_ONCE, SAMPLES, SLICES, GROUPS, UNITS };
 static const rb_field fields[] = {
     {"residual", offsetof(rfn_work, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
     {"moved", offsetof(rfn_work, moved), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
+    {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
+    {"units", offsetof(rfn_work, units), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
+    {"order", offsetof(rfn_work, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
     {"target", offsetof(rfn_work, target), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"changes", offsetof(rfn_work, changes), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"squares", offsetof(rfn_work, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SLICES},
+    {"pulls", offsetof(rfn_work, pulls), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
     {"slices", offsetof(rfn_work, slices.first), RB_FIELD_POINTER, RB_KEPT_INTEGER, SLICES},
     {"parts", offsetof(rfn_work, parts), RB_FIELD_POINTER, RB_KEPT_FLOAT64, AT_ONCE, GROUPS},
     {"sums", offsetof(rfn_work, sums), RB_FIELD_POINTER, RB_KEPT_FLOAT64, AT_ONCE},
@@ -57,6 +61,8 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
     *work = (rfn_work){0};
     rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
     if (err) return err;
+    for (int64_t j = 0; j < units; j++)
+        work->units[j] = j;
     rfn_work_cut(work, samples);
     if (!problem || problem->groups == 0) return RB_OK;
     rfn_slices *s = &work->slices;
@@ -90,18 +96,19 @@ void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dens
 
 struct copying {
     rb_dense from, to;
+    const int64_t *units; /* which rows of `from` */
 };
 
 static void copy_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
     const struct copying *c = arg;
-    rb_dense_copy(rb_dense_rows(c->from, unit, 1), rb_dense_rows(c->to, unit, 1));
+    rb_dense_copy(rb_dense_rows(c->from, c->units[unit], 1), rb_dense_rows(c->to, unit, 1));
 }
 
 struct own_residuals {
     const rfn_quadratic *problem;
     rb_dense codes, residual;
-    int64_t first;
+    const int64_t *units;
 };
 
 /* Of samples that have a P of their own. */
@@ -112,29 +119,29 @@ static void own_residual(void *arg, int64_t slice, int worker) {
     int64_t end = begin + rb_smaller(r->codes.cols - begin, RFN_SLICE);
     for (int64_t i = begin; i < end; i++) {
         for (int64_t unit = 0; unit < r->residual.rows; unit++) {
-            double sum = -rb_dense_get(r->problem->linear, r->first + unit, i);
+            double sum = -rb_dense_get(r->problem->linear, r->units[unit], i);
             for (int64_t c = 0; c < l; c++) {
                 double code = rb_dense_get(r->codes, c, i);
                 if (code != 0)
-                    sum += code * rfn_curvature_of(r->problem->patterns, i, r->first + unit, c);
+                    sum += code * rfn_curvature_of(r->problem->patterns, i, r->units[unit], c);
             }
             rb_dense_set(r->residual, unit, i, sum);
         }
     }
 }
 
-void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  int64_t count, rfn_work *work) {
+void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                  const int64_t *units, int64_t count, rfn_work *work) {
     rb_dense residual = rb_dense_part(work->residual, 0, count, 0, codes.cols);
     if (problem->patterns) {
-        struct own_residuals own = {problem, codes, residual, first};
+        struct own_residuals own = {problem, codes, residual, units};
         rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &own);
         return;
     }
-    rb_parallel(ctx, count, copy_unit,
-                &(struct copying){rb_dense_rows(problem->linear, first, count), residual});
-    rfn_product_over_samples(ctx, &work->slices, rb_dense_rows(problem->hessian, first, count),
-                             codes, -1, residual);
+    rb_dense rows = rb_dense_rows(work->rows, 0, count);
+    rb_parallel(ctx, count, copy_unit, &(struct copying){problem->linear, residual, units});
+    rb_parallel(ctx, count, copy_unit, &(struct copying){problem->hessian, rows, units});
+    rfn_product_over_samples(ctx, &work->slices, rows, codes, -1, residual);
 }
 
 /* ---- the nearest feasible point ---- */
