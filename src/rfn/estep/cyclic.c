@@ -142,14 +142,6 @@ static double scale_of(const struct sweep *s) {
     return 1;
 }
 
-/* As many as a product takes well, unless their residuals, which are walked once a unit, would not
- * stay in the cache. */
-static int64_t units_at_once(int64_t samples) {
-    enum { VALUES = 1 << 18, FEWEST = 32 };
-    int64_t most = rb_smaller(VALUES / (samples + 1), RFN_UNITS_AT_ONCE);
-    return most < FEWEST ? FEWEST : most;
-}
-
 /* Of the units in this turn. */
 static const int64_t *order_of(rfn_work *work, int64_t l, int64_t turn) {
     rb_draws draws = {.stream = {.purpose = RB_RANDOM_SWEEP, .restart = (uint32_t)turn}};
@@ -161,14 +153,13 @@ static const int64_t *order_of(rfn_work *work, int64_t l, int64_t turn) {
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t turn,
                 rfn_work *work, double *change) {
     int64_t l = codes.rows, slices = work->slices.count;
-    int64_t at_once = units_at_once(work->slices.all);
     const int64_t *order = order_of(work, l, turn);
     struct sweep s = {
         .ctx = ctx, .problem = problem, .work = work, .codes = codes, .far = turn > 0};
     if (codes.cols > 0) memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
     for (int64_t first = 0; first < l && !rb_stops_alone(ctx); first += s.count) {
         s.units = order + first;
-        s.count = rb_smaller(l - first, at_once);
+        s.count = rfn_units_from(work, l, first);
         rfn_residual(ctx, problem, codes, s.units, s.count, work);
         if (!problem->normalized) {
             rb_parallel(ctx, slices, all_units, &s);

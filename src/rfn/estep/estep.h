@@ -23,8 +23,8 @@ typedef struct rfn_patterns {
     const double *curvature; /* l: the largest P_jj */
 } rfn_patterns;
 
-/* Units whose residuals are computed by one product; samples that are one task. Fixed: results must
- * not depend on the number of threads. */
+/* Units whose residuals are computed by one product, at most; samples that are one task. Fixed:
+ * results must not depend on the number of threads. */
 enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048, RFN_BOUNDS = (1 << RB_TREE_DEPTH_MAX) + 1 };
 
 typedef struct rfn_quadratic {
@@ -48,8 +48,8 @@ typedef struct rfn_slices {
 
 /* Scratch of the E-steps. */
 typedef struct rfn_work {
-    rb_dense residual; /* (mu P - Q)' of RFN_UNITS_AT_ONCE units, x n */
-    rb_dense moved;    /* of the same shape */
+    int64_t at_once;   /* units whose residuals are computed by one product; 2 at least */
+    rb_dense residual; /* (mu P - Q)' of these units, x n */
     rb_dense rows;     /* of P, for these units */
     int64_t *units;    /* 0 .. l - 1 */
     int64_t *order;    /* l: of the units in a sweep */
@@ -57,8 +57,8 @@ typedef struct rfn_work {
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
     double *pulls;     /* l: the multipliers of the units, as the last long steps had them */
-    double *parts;     /* RFN_UNITS_AT_ONCE x groups: sums of squares */
-    double *sums;      /* RFN_UNITS_AT_ONCE: over all samples */
+    double *parts;     /* at_once x groups: sums of squares */
+    double *sums;      /* at_once: over all samples */
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
     rfn_slices slices;
 } rfn_work;
@@ -97,8 +97,8 @@ static inline bool rfn_clears_dead(const rfn_quadratic *problem, int64_t unit, r
 }
 
 /* Of the l units, how many are worked on at once from `first` on. */
-static inline int64_t rfn_units_from(int64_t l, int64_t first) {
-    return l - first < RFN_UNITS_AT_ONCE ? l - first : RFN_UNITS_AT_ONCE;
+static inline int64_t rfn_units_from(const rfn_work *work, int64_t l, int64_t first) {
+    return l - first < work->at_once ? l - first : work->at_once;
 }
 
 static inline void rfn_swap(rb_dense *a, rb_dense *b) {
@@ -117,7 +117,7 @@ void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dens
                               double beta, rb_dense c);
 
 /* outs <- the nearest feasible points of rows + factor steps: a unit a row, at most
- * RFN_UNITS_AT_ONCE, samples of this process. Where nothing of a unit is positive, on the
+ * work->at_once, samples of this process. Where nothing of a unit is positive, on the
  * normalised set, the largest value of all samples is taken (dead.c), unless it is dead already. */
 void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dense rows,
                         rb_dense steps, rb_dense outs, const bool *dead, rfn_work *work);

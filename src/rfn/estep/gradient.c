@@ -27,10 +27,11 @@ struct step {
     double largest[RFN_UNITS_AT_ONCE], change[RFN_UNITS_AT_ONCE];
 };
 
-/* Where the codes of a unit of those at hand go to. */
+/* Where the codes of the units at hand go to: beside their residuals, where nobody keeps them. */
 static rb_dense next_of(const struct step *s, int64_t count) {
-    return s->next.rows > 0 ? rb_dense_rows(s->next, s->first, count)
-                            : rb_dense_part(s->work->moved, 0, count, 0, s->codes.cols);
+    return s->next.rows > 0
+               ? rb_dense_rows(s->next, s->first, count)
+               : rb_dense_part(s->work->residual, s->work->at_once / 2, count, 0, s->codes.cols);
 }
 
 /* - sum_i mu_ij (mu P - Q)_ij of each group. */
@@ -77,10 +78,10 @@ static void look_at_unit(void *arg, int64_t unit, int worker) {
 
 /* All units; the largest code and the largest change of one. */
 static void take(struct step *s, double *largest, double *change) {
-    int64_t l = s->codes.rows;
+    int64_t l = s->codes.rows, at_once = s->work->at_once / (s->next.rows > 0 ? 1 : 2);
     double both[2] = {0};
-    for (; s->first < l && !rb_stops_alone(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
-        int64_t count = rfn_units_from(l, s->first);
+    for (; s->first < l && !rb_stops_alone(s->ctx); s->first += at_once) {
+        int64_t count = rb_smaller(l - s->first, at_once);
         rfn_residual(s->ctx, s->problem, s->codes, s->work->units + s->first, count, s->work);
         if (s->multipliers) find_multipliers(s, count);
         rfn_feasible_units(

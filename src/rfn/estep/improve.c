@@ -30,8 +30,8 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
         rfn_device_first(p->device, sigma, p->problem.normalized);
         return;
     }
-    for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
-        int64_t count = rfn_units_from(l, first);
+    for (int64_t first = 0; first < l; first += p->work.at_once) {
+        int64_t count = rfn_units_from(&p->work, l, first);
         rb_dense some = rb_dense_rows(codes->values, first, count);
         if (!p->missing.on) /* else the means are there */
             rfn_product_over_samples(ctx, &p->work.slices, rb_dense_rows(sigma, first, count),

@@ -44,8 +44,7 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
         keep_rows(l, shape->type, &codes->values);
         keep_rows(l, shape->type, &p->problem.linear);
         keep_rows(l, shape->type, &p->search.next);
-        keep_rows(RFN_UNITS_AT_ONCE, shape->type, &p->work.residual);
-        keep_rows(RFN_UNITS_AT_ONCE, shape->type, &p->work.moved);
+        keep_rows(p->work.at_once, shape->type, &p->work.residual);
     }
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
@@ -201,8 +200,8 @@ void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_mo
 /* ---- codes that were moved ---- */
 
 void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    for (int64_t first = 0; first < codes->values.rows; first += RFN_UNITS_AT_ONCE) {
-        int64_t count = rfn_units_from(codes->values.rows, first);
+    for (int64_t first = 0; first < codes->values.rows; first += p->work.at_once) {
+        int64_t count = rfn_units_from(&p->work, codes->values.rows, first);
         rfn_feasible_again(ctx, p, rb_dense_rows(codes->values, first, count));
     }
     p->adds_moments = false; /* an E-step that failed may have ended between its passes */

@@ -10,7 +10,6 @@ enum { ONE, AT_ONCE, SAMPLES, SLICES, GROUPS, UNITS };
 
 static const rb_field fields[] = {
     {"residual", offsetof(rfn_work, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
-    {"moved", offsetof(rfn_work, moved), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
     {"units", offsetof(rfn_work, units), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
     {"order", offsetof(rfn_work, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
@@ -26,10 +25,19 @@ static const rb_field fields[] = {
 };
 static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
-static rb_shape shape_of(rb_type type, int64_t units, int64_t samples) {
+/* As many as a product takes well, unless their residuals, which are walked once a unit, would not
+ * stay in the cache. */
+static int64_t units_at_once(int64_t units, int64_t all_samples) {
+    enum { VALUES = 1 << 18, FEWEST = 32 };
+    int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE);
+    most = rb_smaller(units, most < FEWEST ? FEWEST : most);
+    return most < 2 ? 2 : most;
+}
+
+static rb_shape shape_of(rb_type type, int64_t units, int64_t samples, int64_t all_samples) {
     return (rb_shape){.type = type,
                       .dims = {[ONE] = 1,
-                               [AT_ONCE] = rb_smaller(units, RFN_UNITS_AT_ONCE),
+                               [AT_ONCE] = units_at_once(units, all_samples),
                                [SAMPLES] = samples,
                                [SLICES] = samples / RFN_SLICE + RFN_BOUNDS,
                                [GROUPS] = RFN_BOUNDS,
@@ -57,14 +65,15 @@ void rfn_work_cut(rfn_work *work, int64_t samples) {
 
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work) {
-    rb_shape shape = shape_of(type, units, samples);
-    *work = (rfn_work){0};
+    bool grouped = problem && problem->groups > 0;
+    rb_shape shape = shape_of(type, units, samples, grouped ? problem->n_samples : samples);
+    *work = (rfn_work){.at_once = shape.dims[AT_ONCE]};
     rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
     if (err) return err;
     for (int64_t j = 0; j < units; j++)
         work->units[j] = j;
     rfn_work_cut(work, samples);
-    if (!problem || problem->groups == 0) return RB_OK;
+    if (!grouped) return RB_OK;
     rfn_slices *s = &work->slices;
     s->all = problem->n_samples;
     s->place = problem->first;
@@ -76,7 +85,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 }
 
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
-    rb_shape shape = shape_of(type, units, samples);
+    rb_shape shape = shape_of(type, units, samples, samples);
     return rb_parts_bytes(work_parts, &shape, 0);
 }
 

@@ -41,19 +41,20 @@ static void measure_unit(void *arg, int64_t unit, int worker) {
     int64_t j = s->first + unit, n = s->codes.cols;
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
-    void *moved = rb_dense_row(s->work->moved, unit);
+    const void *after = rb_dense_row(s->work->residual, unit),
+               *before = rb_dense_row(s->gradient, j);
+    double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        rb_put(type, moved, i, rb_get(type, next, i) - rb_get(type, code, i));
-    s->sums[0][unit] = (rb_dot(s->ctx, type, n, moved, rb_dense_row(s->work->residual, unit)) +
-                        rb_dot(s->ctx, type, n, moved, rb_dense_row(s->gradient, j))) /
-                       2;
+        sum += (rb_get(type, next, i) - rb_get(type, code, i)) *
+               (rb_get(type, after, i) + rb_get(type, before, i));
+    s->sums[0][unit] = sum / 2;
 }
 
 bool rfn_search_measure(rfn_search *s) {
     int64_t l = s->codes.rows;
     s->change = 0;
-    for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
-        int64_t count = rfn_units_from(l, s->first);
+    for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += s->work->at_once) {
+        int64_t count = rfn_units_from(s->work, l, s->first);
         rfn_residual(s->ctx, s->problem, s->next, s->work->units + s->first, count, s->work);
         rb_parallel(s->ctx, count, measure_unit, s);
         for (int64_t unit = 0; unit < count; unit++)

@@ -37,7 +37,8 @@ static void weigh_unit(void *arg, int64_t unit, int worker) {
     rfn_search *s = arg;
     rb_dense d = rb_dense_rows(s->direction, s->first + unit, 1);
     s->sums[0][unit] = rb_dot(s->ctx, d.type, d.cols, d.data, d.data);
-    s->sums[1][unit] = rb_dot(s->ctx, d.type, d.cols, d.data, rb_dense_row(s->work->moved, unit));
+    s->sums[1][unit] =
+        rb_dot(s->ctx, d.type, d.cols, d.data, rb_dense_row(s->work->residual, unit));
 }
 
 /* Returns the step to the least O along the direction. */
@@ -46,10 +47,10 @@ static double aim_along_tangent(rfn_search *s) {
     double squares = 0, curvature = 0;
     rb_parallel(s->ctx, l, aim_unit, s);
     s->toward_means = false;
-    for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
-        int64_t count = rfn_units_from(l, s->first);
+    for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += s->work->at_once) {
+        int64_t count = rfn_units_from(s->work, l, s->first);
         rb_gemm_parallel(s->ctx, 1, rb_dense_rows(s->problem->hessian, s->first, count), RB_PLAIN,
-                         s->direction, RB_PLAIN, 0, rb_dense_rows(s->work->moved, 0, count));
+                         s->direction, RB_PLAIN, 0, rb_dense_rows(s->work->residual, 0, count));
         rb_parallel(s->ctx, count, weigh_unit, s);
         for (int64_t unit = 0; unit < count; unit++) {
             squares += s->sums[0][unit];
