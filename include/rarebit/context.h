@@ -55,7 +55,7 @@
 #define RB_PRINTF(text, first)
 #endif
 
-/* Before every function, for C++ too; a program that reads the headers itself may define it. */
+/* Before every function; a program that defines it itself gives it extern "C" for C++. */
 #ifndef RB_API
 #ifdef __cplusplus
 #define RB_API extern "C" RB_VISIBLE

@@ -126,6 +126,7 @@ rb_error rb_source_join(rb_context *ctx, rb_source **parts, int64_t count, rb_so
     rb_error err = j.firsts ? RB_OK : RB_ERROR_MEMORY;
     *out = NULL;
     like.n_samples = like.unpacked = 0;
+    like.of = NULL;
     for (int64_t p = 0; !err && p < count; p++) {
         err = check_alike(ctx, parts[0], parts[p]);
         like.unpacked += parts[p]->unpacked;

@@ -463,7 +463,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         err = restarts(ctx, run, model);
         if (!err) rb_options_warn_idle(ctx, run->chosen);
     }
-    err = err ? err : record_machine(ctx, *model);
+    err = rb_comm_agree(ctx, err ? err : record_machine(ctx, *model));
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);

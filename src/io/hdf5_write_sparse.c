@@ -2,7 +2,7 @@
  * be is not known before the last row, so that two of them grow. */
 #include "hdf5_base.h"
 
-enum { CHUNK_NUMBERS = 1 << 17 };
+enum { CHUNK_NUMBERS = 1 << 14 };
 
 static rb_error create_growing(rb_h5 *file, const char *path, hid_t type, hid_t *data) {
     const hsize_t none = 0, any = H5S_UNLIMITED, chunk = CHUNK_NUMBERS;

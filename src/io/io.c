@@ -166,7 +166,7 @@ static rb_error check_shared(rb_context *ctx, const char *path) {
     if (rb_ranks(ctx) == 1 || bytes <= most) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "%s has %.0f MB, and each of the %d processes would read all of it; convert it "
-                   "first, with: rarebit convert %s -o FILE.h5ad",
+                   "first, with: rarebit convert %s -o FILE.h5ad, and the options to read it with",
                    path, bytes / 1e6, rb_ranks(ctx), path);
 }
 
@@ -180,7 +180,7 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
     if (err) return err;
     err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
     if (err == RB_ERROR_UNSUPPORTED) {
-        err = check_shared(ctx, path);
+        err = format->open ? RB_OK : check_shared(ctx, path);
         err = err ? err : read_with(ctx, format, path, &options, &matrix);
         err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }

@@ -370,7 +370,7 @@ bool rb_active_approach(rb_active *a) {
     for (int64_t i = 0; i < a->count; i++) {
         double x = a->x[a->support[i]];
         if (a->target[i] <= 0 && x <= step * (x - a->target[i])) {
-            step = x / (x - a->target[i]);
+            step = x > 0 ? x / (x - a->target[i]) : 0;
             first = i;
         }
     }

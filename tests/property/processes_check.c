@@ -11,7 +11,7 @@ struct task {
     const rb_model *model;
     const double *values;
     int64_t n;
-    int limit; /* of allocations of the second process; 0: none */
+    int64_t limit; /* of allocations of the second process; below 0: none */
 };
 
 struct result {
@@ -41,7 +41,7 @@ static int check_in_process(processes *p, void *user, char *made) {
     rb_source *source = fixture_source(ctx, t->values, t->n, M, &matrix);
     plain_read = source->read;
     source->read = count_samples;
-    if (t->limit > 0 && p->rank == 1) ctx->allocations_left = t->limit;
+    if (t->limit >= 0 && p->rank == 1) ctx->allocations_left = t->limit;
     result->err = rb_model_check(ctx, t->model, source, &result->check);
     result->read = samples_read;
     rb_source_free(source);
@@ -50,10 +50,47 @@ static int check_in_process(processes *p, void *user, char *made) {
     return 0;
 }
 
-static struct result *run(int ranks, struct task *t) {
-    char *made = processes_run(ranks, check_in_process, t, sizeof(struct result));
+static void hear(rb_log_level level, const char *message, void *user) {
+}
+
+/* A whole fit, whose first process listens, so that the codes are looked at. */
+static int fit_in_process(processes *p, void *user, char *made) {
+    enum { MANY = 1000000 };
+    const struct task *t = user;
+    struct result *result = (struct result *)(void *)made;
+    const rb_comm comm = processes_comm(p);
+    rb_context *ctx = fixture_context();
+    rb_options *options;
+    rb_matrix *matrix;
+    rb_model *model = NULL;
+    alarm(60);
+    assert_ok(ctx, rb_context_set_comm(ctx, &comm));
+    rb_source *source = fixture_source(ctx, t->values, FEW, M, &matrix);
+    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "preset=paper units=6 iterations=3 seed=1"));
+    if (p->rank == 0) rb_context_on_log(ctx, hear, NULL);
+    if (p->rank == 1) ctx->allocations_left = t->limit >= 0 ? t->limit : MANY;
+    result->err = rb_fit(ctx, options, source, NULL, &model);
+    result->read = MANY - ctx->allocations_left;
+    ctx->allocations_left = -1;
+    rb_model_free(model);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    return 0;
+}
+
+typedef int work_in_process(processes *p, void *user, char *made);
+
+static struct result *run_work(int ranks, work_in_process *work, struct task *t) {
+    char *made = processes_run(ranks, work, t, sizeof(struct result));
     assert_non_null(made);
     return (struct result *)(void *)made;
+}
+
+static struct result *run(int ranks, struct task *t) {
+    return run_work(ranks, check_in_process, t);
 }
 
 static void end(struct result *results, int ranks) {
@@ -83,6 +120,7 @@ static rb_model *fit(const double *values) {
 static int setup(void **state) {
     static struct task t;
     t.values = fixture_values(N, M, 3, 7);
+    t.limit = -1;
     t.model = fit(t.values);
     *state = &t;
     return 0;
@@ -124,7 +162,7 @@ static void one_that_fails_ends_it(void **state) {
     struct task t = *(const struct task *)*state;
     int failed = 0;
     t.n = N;
-    for (t.limit = 1; t.limit < 14; t.limit++) {
+    for (t.limit = 0; t.limit < 14; t.limit++) {
         struct result *told = run(3, &t);
         for (int r = 1; r < 3; r++)
             assert_int_equal(told[r].err, told[0].err);
@@ -134,8 +172,27 @@ static void one_that_fails_ends_it(void **state) {
     assert_true(failed > 4);
 }
 
+/* What is left to do after the last iteration fails in one process alone. */
+static void a_fit_that_fails_at_its_end_ends(void **state) {
+    enum { LAST = 60 };
+    struct task t = *(const struct task *)*state;
+    struct result *whole = run_work(2, fit_in_process, &t);
+    int64_t all = whole[1].read;
+    int failed = 0;
+    assert_int_equal(whole[1].err, RB_OK);
+    end(whole, 2);
+    for (t.limit = all - LAST; t.limit < all; t.limit++) {
+        struct result *told = run_work(2, fit_in_process, &t);
+        assert_int_equal(told[0].err, told[1].err);
+        failed += told[0].err != RB_OK;
+        end(told, 2);
+    }
+    assert_true(failed > 5); /* what looks at the codes may fail */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_looks_at_its_part),
-                                       cmocka_unit_test(one_that_fails_ends_it)};
+                                       cmocka_unit_test(one_that_fails_ends_it),
+                                       cmocka_unit_test(a_fit_that_fails_at_its_end_ends)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -120,7 +120,9 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
         }
         if (change <= p->setup->options.estep_tolerance * scale) break;
     }
-    sweep_units(ctx, p, codes, 0, NULL); /* long steps leave more to rounding */
+    if (!turns || p->device || rb_stops(ctx)) return;
+    sweep_units(ctx, p, codes, 0, &change); /* long steps leave more to rounding */
+    deactivate(p, codes);
 }
 
 /* Samples that lack values have less to hold their codes: the certificate is the least of all. */
