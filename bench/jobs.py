@@ -207,7 +207,7 @@ def fastest(work):
 
 def roofline():
     """Of one thread: floating point operations a second in a large product, and bytes a second of copies in the cache."""
-    a, x, times = np.ones((4096, 4096), np.float32), np.ones(1 << 17, np.float32), 2000
+    a, x, times = np.ones((4096, 4096), np.float32), np.ones(1 << 16, np.float32), 4000
     y = x.copy()
     copies = fastest(lambda: [np.copyto(y, x) for _ in range(times)])
     return 2 * 4096**3 / fastest(lambda: a @ a), 2 * times * x.nbytes / copies

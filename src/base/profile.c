@@ -67,6 +67,14 @@ rb_phase rb_phase_product(const rb_context *ctx, int64_t rows, int64_t inner, in
     return rb_phase_begin(ctx, phase_of_products(ctx->profile));
 }
 
+rb_phase rb_phase_sparse(const rb_context *ctx, int64_t entries, int moves, int64_t cols,
+                         size_t size) {
+    if (!ctx->profile) return RB_PHASE_ELSEWHERE;
+    double n = (double)entries, m = (double)cols;
+    rb_phase_add(ctx, 2 * n * m, n * ((double)sizeof(int32_t) + (1 + moves * m) * (double)size));
+    return rb_phase_begin(ctx, phase_of_products(ctx->profile));
+}
+
 const char *rb_context_phase(const rb_context *ctx, int index, double *seconds, double *flops,
                              double *bytes) {
     static const char *const names[] = {

@@ -43,9 +43,10 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
 void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense b,
                       rb_dense out) {
     const int64_t *starts = block->csr.starts;
-    int64_t rows = block->sparse ? starts[first + out.rows] - starts[first] : out.rows;
-    rb_phase before =
-        rb_phase_product(ctx, rows, block->sparse ? 1 : b.rows, b.cols, rb_type_size(b.type));
+    size_t size = rb_type_size(b.type);
+    rb_phase before = block->sparse ? rb_phase_sparse(ctx, starts[first + out.rows] - starts[first],
+                                                      1, b.cols, size)
+                                    : rb_phase_product(ctx, out.rows, b.rows, b.cols, size);
     if (block->sparse)
         rb_kernels_of(ctx)->of[b.type].csr(block->csr, first, b, false, out);
     else

@@ -18,6 +18,7 @@ typedef struct rb_dense {
     void *data;
     int64_t rows, cols, ld;
     rb_type type;
+    int64_t spare; /* values behind a row that are nobody's: products may write them */
 } rb_dense;
 
 static inline size_t rb_type_size(rb_type type) {
@@ -49,6 +50,22 @@ static inline rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int6
                                      int64_t cols) {
     a.data = (char *)rb_dense_row(a, row) + col * (int64_t)rb_type_size(a.type);
     a.rows = rows;
+    a.spare = col + cols == a.cols ? a.spare : 0;
+    a.cols = cols;
+    return a;
+}
+
+/* Columns of a matrix whose rows of `cols` values are to be walked fast: they begin at even
+ * addresses, which are not whole pages apart, for such share few sets of a cache. And the matrix
+ * without those that are too many, which become spare. */
+static inline int64_t rb_spaced(rb_type type, int64_t cols) {
+    int64_t line = 64 / (int64_t)rb_type_size(type), half = line / 2;
+    int64_t spaced = (cols + half - 1) / half * half;
+    return spaced % (16 * line) ? spaced : spaced + line;
+}
+
+static inline rb_dense rb_dense_spare(rb_dense a, int64_t cols) {
+    a.spare += a.cols - cols;
     a.cols = cols;
     return a;
 }

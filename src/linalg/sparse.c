@@ -115,7 +115,8 @@ static rb_error add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double f
 rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
                           rb_dense u) {
     int64_t entries = v.starts[v.rows] - v.starts[0];
-    rb_phase before = rb_phase_product(ctx, entries, 1, m.cols, rb_type_size(v.type));
+    int moves = m.cols <= NARROW ? 2 : 1; /* of U, read and written, or of M */
+    rb_phase before = rb_phase_sparse(ctx, entries, moves, m.cols, rb_type_size(v.type));
     rb_error err = add_cross(ctx, memory, v, factor, m, u);
     rb_phase_end(ctx, before);
     return err;

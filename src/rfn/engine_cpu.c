@@ -44,7 +44,7 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
     cpu->setup = (rfn_setup){.problem = *problem, .options = *(const rb_rfn_options *)options};
     rb_error err = rb_parts_new(ctx, rfn_cpu_parts, &shape, cpu);
     err = err ? err : rfn_randomness_new(ctx, &cpu->setup, &cpu->random);
-    cpu->block.codes.cols = shape.dims[RFN_UNITS];
+    cpu->block.codes = rb_dense_spare(cpu->block.codes, shape.dims[RFN_UNITS]);
     if (err) {
         close_engine(cpu);
         *engine = NULL;

@@ -37,7 +37,9 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->problem.hessian);
     rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->sigma);
     exact->prior = rb_take(scratch, w.cols, rb_type_size(w.type));
-    rb_dense_take(scratch, w.type, w.rows, w.cols, &exact->weighted);
+    rb_dense_take(scratch, w.type, w.rows, ctx->device ? w.cols : rb_spaced(w.type, w.cols),
+                  &exact->weighted);
+    exact->weighted = rb_dense_spare(exact->weighted, w.cols);
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->codes);
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->linear);
     exact->problem.dead = exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);

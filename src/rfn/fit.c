@@ -30,7 +30,7 @@ static const rb_field survey_fields[] = {
 };
 
 static const rb_field sums_fields[] = {
-    {"sum_u", offsetof(rfn_sums, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS,
+    {"sum_u", offsetof(rfn_sums, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_PADDED,
      .runs_on = true},
     {"sum_s", offsetof(rfn_sums, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS,
      .runs_on = true},
@@ -106,7 +106,8 @@ static const rb_field moments_fields[] = {
 };
 
 static const rb_field scratch_fields[] = {
-    {"work", offsetof(rfn_scratch, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS},
+    {"work", offsetof(rfn_scratch, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+     RFN_PADDED},
     {"hessian", offsetof(rfn_scratch, hessian), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_TRACED,
      RFN_TRACED},
     {"cross", offsetof(rfn_scratch, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
@@ -138,13 +139,6 @@ const rb_part rfn_parts[] = {
     {0},
 };
 
-/* Rows whole pages apart share few sets of a cache, and products with them are slow: their distance
- * is made another one. */
-static int64_t pad(rb_type type, int64_t columns) {
-    int64_t line = 64 / (int64_t)rb_type_size(type);
-    return columns % (16 * line) ? columns : columns + line;
-}
-
 void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const rb_rfn_options *rfn = options;
     int64_t m = problem->n_features, l = rfn->units, block = problem->block_samples;
@@ -172,7 +166,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_SHRINKS] = rfn->sparse_loadings > 0,
         [RFN_ADAPTS] = rfn_adapts(rfn),
         [RFN_BLOCK] = block,
-        [RFN_PADDED] = pad(problem->type, l),
+        [RFN_PADDED] = problem->device ? l : rb_spaced(problem->type, l),
         [RFN_TASKS] = rfn_task_count(block),
         [RFN_FACTORED] = rfn_is_factored(problem, l, false) ? block : 0,
         [RFN_NOISY] = noise && !problem->sparse ? block : 0,
@@ -224,6 +218,9 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     rb_shape shape = rb_shape_of(problem, options);
     bool batches = rfn_in_batches(problem);
     rb_error err = rb_parts_new(ctx, rfn_parts, &shape, fit);
+    fit->sums.u = rb_dense_spare(fit->sums.u, options->units);
+    fit->scratch.work = rb_dense_spare(fit->scratch.work, options->units);
+    fit->posterior.filter = rb_dense_spare(fit->posterior.filter, options->units);
     fit->moments.u = batches ? fit->moments.own_u : fit->sums.u;
     fit->moments.s = batches ? fit->moments.own_s : fit->sums.s;
     if (!err) {

@@ -26,7 +26,7 @@ enum {
     RFN_SHRINKS,      /* 1: sparse loadings */
     RFN_ADAPTS,       /* 1: the prior mean is adapted */
     RFN_BLOCK,        /* samples of a block */
-    RFN_PADDED,       /* l, or a little more: rfn_shape */
+    RFN_PADDED,       /* l, or without a device rb_spaced */
     RFN_TASKS,        /* of a block */
     RFN_FACTORED,     /* samples of a block: the filter is kept as its factors */
     RFN_NOISY,        /* samples of a dense block: input noise */

@@ -19,7 +19,7 @@
 
 const rb_field rfn_posterior_fields[] = {
     {"filter", offsetof(rfn_posterior, filter), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
-     RFN_UNITS},
+     RFN_PADDED},
     {"sigma", offsetof(rfn_posterior, sigma), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
      RFN_UNITS},
     {"small", offsetof(rfn_posterior, small), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_SMALLER,
@@ -33,8 +33,10 @@ static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_posterior_fields, 0}, {0}}
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior) {
     rb_shape shape = rfn_plain_shape(type, m, l);
+    shape.dims[RFN_PADDED] = ctx->device ? l : rb_spaced(type, l);
     *posterior = (rfn_posterior){0};
     rb_error err = rb_parts_new(ctx, parts, &shape, posterior);
+    posterior->filter = rb_dense_spare(posterior->filter, l);
     return err ? err : rb_spd_new(ctx, type, shape.dims[RFN_SMALLER], &posterior->factor);
 }
 

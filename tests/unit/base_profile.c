@@ -70,11 +70,14 @@ static void multiply(void *arg, int64_t index, int worker) {
     (void)worker;
     rb_phase before = rb_phase_product(ctx, 2, 3, 4, 8);
     rb_phase_end(ctx, before);
+    before = rb_phase_sparse(ctx, 10, 2, 3, 4);
+    rb_phase_end(ctx, before);
 }
 
 /* Products of an E-step are a phase of their own, those of other phases belong to them. */
 static void products_count_on_all_threads(void **state) {
-    enum { TASKS = 1000, FLOPS = 2 * 2 * 3 * 4, BYTES = 8 * (6 + 12 + 8) };
+    enum { TASKS = 1000, FLOPS = 2 * 2 * 3 * 4 + 2 * 10 * 3 };
+    enum { BYTES = 8 * (6 + 12 + 8) + 10 * (4 + 4 + 2 * 3 * 4) };
     rb_context *ctx;
     (void)state;
     assert_int_equal(rb_context_new(&ctx), RB_OK);

@@ -59,8 +59,25 @@ static void check(rb_dense out, rb_dense before, rb_dense v, int64_t first, rb_d
     }
 }
 
-/* Calls `test` for every kind of kernels, type and width from 1 to 64, and of some wider rows. */
-typedef void (*width_test)(rb_context *ctx, struct sparse *s, int64_t width);
+/* With NaN behind each row, of which some may be written. */
+static rb_dense random_rows(rb_context *ctx, rb_type type, int64_t rows, int64_t width, bool spare,
+                            uint64_t seed) {
+    int64_t more = spare ? rb_spaced(type, width) - width : 0;
+    rb_dense a = test_random(ctx, type, rows, width, more + 1, seed);
+    a.spare = more;
+    return a;
+}
+
+/* What follows a row is left alone. */
+static void assert_kept(rb_dense out) {
+    for (int64_t i = 0; i < out.rows; i++)
+        assert_true(isnan(rb_get(out.type, rb_dense_row(out, i), out.cols + out.spare)));
+}
+
+/* Calls `test` for every kind of kernels, type and width from 1 to 64, and of some wider rows; with
+ * values to spare behind the rows of one operand, of both or of none. */
+typedef void (*width_test)(rb_context *ctx, struct sparse *s, int64_t width, bool b_spare,
+                           bool out_spare);
 
 static void for_all_widths(width_test test) {
     static struct sparse s;
@@ -71,19 +88,22 @@ static void for_all_widths(width_test test) {
         rb_type type = (rb_type)(c & 1);
         if (rb_context_set_kernels(ctx, names[c / 2])) continue;
         fill(ctx, type, &s);
-        for (int64_t width = 1; width <= 64; width++)
-            test(ctx, &s, width);
-        for (size_t k = 0; k < sizeof wider / sizeof *wider; k++)
-            test(ctx, &s, wider[k]);
+        for (int spare = 0; spare < 4; spare++) {
+            for (int64_t width = 1; width <= 64; width++)
+                test(ctx, &s, width, spare & 1, spare & 2);
+            for (size_t k = 0; k < sizeof wider / sizeof *wider; k++)
+                test(ctx, &s, wider[k], spare & 1, spare & 2);
+        }
         rb_dense_free(&s.dense);
     }
     rb_context_free(ctx);
 }
 
-static void check_products(rb_context *ctx, struct sparse *s, int64_t width) {
+static void check_products(rb_context *ctx, struct sparse *s, int64_t width, bool b_spare,
+                           bool out_spare) {
     rb_type type = s->csr.type;
-    rb_dense b = test_random(ctx, type, COLS, width, 3, 1);
-    rb_dense out = test_random(ctx, type, 40, width, 1, 2);
+    rb_dense b = random_rows(ctx, type, COLS, width, b_spare, 1);
+    rb_dense out = random_rows(ctx, type, 40, width, out_spare, 2);
     rb_dense before = test_random(ctx, type, 40, width, 1, 2);
     rb_kernels_of(ctx)->of[type].csr(s->csr, 2, b, true, out);
     check(out, before, s->dense, 2, b);
@@ -91,7 +111,7 @@ static void check_products(rb_context *ctx, struct sparse *s, int64_t width) {
     check(out, (rb_dense){0}, s->dense, 20, b);
     rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, false, out);
     check(out, (rb_dense){0}, s->dense, 13, b);
-    assert_true(isnan(rb_dense_get(out, 0, width))); /* what follows a row is left alone */
+    assert_kept(out);
     rb_dense *all[] = {&b, &out, &before};
     for (int i = 0; i < 3; i++)
         rb_dense_free(all[i]);
@@ -115,18 +135,19 @@ static void check_part(rb_dense out, rb_dense before, rb_dense v, rb_dense b, in
     }
 }
 
-static void check_cross(rb_context *ctx, struct sparse *s, int64_t width) {
+static void check_cross(rb_context *ctx, struct sparse *s, int64_t width, bool b_spare,
+                        bool out_spare) {
     static const int64_t parts[][2] = {{0, COLS}, {0, 7}, {7, 30}, {30, COLS}, {12, 12}};
     rb_csr v = slice(s->csr, 2, ROWS - 2);
     rb_dense rows = rb_dense_rows(s->dense, 2, ROWS - 2);
-    rb_dense b = test_random(ctx, v.type, ROWS - 2, width, 3, 1);
+    rb_dense b = random_rows(ctx, v.type, ROWS - 2, width, b_spare, 1);
     rb_dense before = test_random(ctx, v.type, COLS, width, 1, 2);
     for (int i = 0; i < 5; i++) {
-        rb_dense out = test_random(ctx, v.type, COLS, width, 1, 2);
+        rb_dense out = random_rows(ctx, v.type, COLS, width, out_spare, 2);
         int64_t begin = parts[i][0], end = parts[i][1];
         rb_kernels_of(ctx)->of[v.type].csr_cross(v, -2, b, begin, end, out);
         check_part(out, before, rows, b, begin, end);
-        assert_true(isnan(rb_dense_get(out, 0, width)));
+        assert_kept(out);
         rb_dense_free(&out);
     }
     rb_dense_free(&b);

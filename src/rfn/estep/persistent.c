@@ -39,7 +39,7 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
     rb_error err = rfn_work_new(ctx, shape->type, l, n, &setup->problem, &p->work);
     err = err ? err : rb_parts_new(ctx, block_parts, shape, &p->block);
     if (!err && shape->dims[RFN_TRIED] > 0) err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
-    p->block.codes.cols = l;
+    p->block.codes = rb_dense_spare(p->block.codes, l);
     if (n == 0) {
         keep_rows(l, shape->type, &codes->values);
         keep_rows(l, shape->type, &p->problem.linear);
