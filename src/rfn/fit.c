@@ -30,7 +30,7 @@ static const rb_field survey_fields[] = {
 };
 
 static const rb_field sums_fields[] = {
-    {"sum_u", offsetof(rfn_sums, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_PADDED,
+    {"sum_u", offsetof(rfn_sums, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_SUMMED,
      .runs_on = true},
     {"sum_s", offsetof(rfn_sums, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS,
      .runs_on = true},
@@ -143,7 +143,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
     const rb_rfn_options *rfn = options;
     int64_t m = problem->n_features, l = rfn->units, block = problem->block_samples;
     bool persists = rfn_keeps_codes(problem, rfn), tries = rfn_tries_candidates(rfn);
-    int64_t n = persists ? problem->own : 0;
+    int64_t n = persists ? problem->own : 0, spaced = rb_spaced(problem->type, l);
     bool noise = rfn->input_noise != RB_RFN_NOISE_NONE;
     const int64_t dims[] = {
         [RB_DIM_ONE] = 1,
@@ -166,7 +166,8 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_SHRINKS] = rfn->sparse_loadings > 0,
         [RFN_ADAPTS] = rfn_adapts(rfn),
         [RFN_BLOCK] = block,
-        [RFN_PADDED] = problem->device ? l : rb_spaced(problem->type, l),
+        [RFN_PADDED] = problem->device ? l : spaced,
+        [RFN_SUMMED] = problem->device || rfn_in_batches(problem) ? l : spaced,
         [RFN_TASKS] = rfn_task_count(block),
         [RFN_FACTORED] = rfn_is_factored(problem, l, false) ? block : 0,
         [RFN_NOISY] = noise && !problem->sparse ? block : 0,

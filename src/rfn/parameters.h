@@ -27,6 +27,7 @@ enum {
     RFN_ADAPTS,       /* 1: the prior mean is adapted */
     RFN_BLOCK,        /* samples of a block */
     RFN_PADDED,       /* l, or without a device rb_spaced */
+    RFN_SUMMED,       /* the same, but l where checkpoints keep sums */
     RFN_TASKS,        /* of a block */
     RFN_FACTORED,     /* samples of a block: the filter is kept as its factors */
     RFN_NOISY,        /* samples of a dense block: input noise */
