@@ -311,6 +311,26 @@ static bool factorises(rb_context *ctx, int samples, int free, bool apart) {
     return tried;
 }
 
+/* Residuals are of fewer units where all processes together have many samples. */
+static void bytes_go_by_the_samples_of_all(void **state) {
+    (void)state;
+    enum { UNITS = 96, OWN = 4096, ALL = 16384 };
+    rb_context *ctx = fixture_context();
+    rb_problem problem = {.n_samples = ALL, .own = OWN, .groups = 4, .own_groups = 1};
+    rfn_work alone, one_of_four;
+    problem.block_samples = OWN;
+    assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT32, UNITS, OWN, NULL, &alone));
+    assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT32, UNITS, OWN, &problem, &one_of_four));
+    int64_t units = alone.at_once - one_of_four.at_once;
+    assert_true(units > 0);
+    assert_true(rfn_work_bytes(RB_FLOAT32, UNITS, OWN, OWN) -
+                    rfn_work_bytes(RB_FLOAT32, UNITS, OWN, ALL) ==
+                (double)units * (4 * (OWN + UNITS) + 8 * (RFN_BOUNDS + 1)));
+    rfn_work_free(&alone);
+    rfn_work_free(&one_of_four);
+    rb_context_free(ctx);
+}
+
 /* Only where it costs at most 4 n l^2: f^3 / 6 for each set of f free units, of which 32 samples
  * at most share one, and f^2 for each sample. */
 static void cascades_spare_dear_factorisations(void **state) {
@@ -568,6 +588,7 @@ int main(void) {
         cmocka_unit_test(changes_are_differences),
         cmocka_unit_test(tangents_are_as_defined),
         cmocka_unit_test(gradient_steps_are_as_defined),
+        cmocka_unit_test(bytes_go_by_the_samples_of_all),
         cmocka_unit_test(cascades_spare_dear_factorisations),
         cmocka_unit_test(lengths_are_searched_for),
         cmocka_unit_test(cascade_beats_the_gradient_step),

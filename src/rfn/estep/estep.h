@@ -69,8 +69,8 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 void rfn_work_free(rfn_work *work);
 /* One group of so many samples from here on. */
 void rfn_work_cut(rfn_work *work, int64_t samples);
-/* Bytes of it. */
-double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
+/* Bytes of it, where all processes together have so many. */
+double rfn_work_bytes(rb_type type, int64_t units, int64_t samples, int64_t all_samples);
 
 /* How far O bends in the codes of a unit, at most. */
 static inline double rfn_curvature(const rfn_quadratic *problem, int64_t unit) {

@@ -84,8 +84,8 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
     return RB_OK;
 }
 
-double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
-    rb_shape shape = shape_of(type, units, samples, samples);
+double rfn_work_bytes(rb_type type, int64_t units, int64_t samples, int64_t all_samples) {
+    rb_shape shape = shape_of(type, units, samples, all_samples);
     return rb_parts_bytes(work_parts, &shape, 0);
 }
 
