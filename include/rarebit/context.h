@@ -214,8 +214,8 @@ RB_API const char *rb_context_provenance(const rb_context *context);
 RB_API rb_error rb_context_profile(rb_context *context, bool on);
 /* The phase of an index from 0: its name, its seconds, the floating point operations in products of
  * matrices, and the bytes that these, or reading and preprocessing, have as operands and results. A
- * phase that begins within another one counts alone. NULL: there are no more phases, or nothing is
- * measured. */
+ * phase that begins within another one counts alone; the last one, "waiting for processes", is
+ * there where there are several. NULL: there are no more phases, or nothing is measured. */
 RB_API const char *rb_context_phase(const rb_context *context, int index, double *seconds,
                                     double *flops, double *bytes);
 

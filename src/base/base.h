@@ -57,6 +57,7 @@ struct rb_context {
     rb_comm comm;                   /* rb_context_set_comm; ranks 0: one process */
     void *chunk;                    /* what comes from a partner; NULL: there is none */
     bool lost;                      /* a partner cannot be reached */
+    double waited;                  /* seconds, for other processes */
     rb_error agreed;                /* the last verdict of rb_comm_agree, until it is dealt with */
     int64_t allocations_left;       /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;               /* rb_context_stop was called */
@@ -416,6 +417,7 @@ typedef enum rb_phase {
     RB_PHASE_CHECK,
     RB_PHASE_STORING,
     RB_PHASE_ELSEWHERE,
+    RB_PHASE_WAITING, /* the last one: of several processes alone */
     RB_PHASES
 } rb_phase;
 

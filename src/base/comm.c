@@ -42,9 +42,17 @@ int rb_rank(const rb_context *ctx) {
     return ctx->comm.rank;
 }
 
-static void exchange(rb_context *ctx, int partner, size_t bytes, const void *send, void *receive) {
+/* All waiting for others is here. send NULL: data go to all from one of them. */
+static void meet(rb_context *ctx, int other, size_t bytes, const void *send, void *data) {
     const rb_comm *comm = &ctx->comm;
-    if (!ctx->lost) ctx->lost = !comm->exchange(comm->user, partner, bytes, send, receive);
+    rb_phase before = rb_phase_begin(ctx, RB_PHASE_WAITING);
+    double began = rb_seconds();
+    if (!ctx->lost) {
+        ctx->lost = !(send ? comm->exchange(comm->user, other, bytes, send, data)
+                           : comm->broadcast(comm->user, other, bytes, data));
+    }
+    ctx->waited += rb_seconds() - began;
+    rb_phase_end(ctx, before);
 }
 
 /* What a partner has, on top of what is here. */
@@ -56,7 +64,7 @@ struct combining {
 };
 
 static void combine_with(rb_context *ctx, const struct combining *c, int partner) {
-    exchange(ctx, partner, c->bytes, c->values, ctx->chunk);
+    meet(ctx, partner, c->bytes, c->values, ctx->chunk);
     if (!ctx->lost) c->fn(c->count, c->values, ctx->chunk);
 }
 
@@ -65,15 +73,15 @@ static void combine_chunk(rb_context *ctx, const struct combining *c) {
     while (2 * branches <= ranks)
         branches *= 2;
     if (rank >= branches) {
-        exchange(ctx, rank - branches, c->bytes, c->values, ctx->chunk);
-        exchange(ctx, rank - branches, c->bytes, ctx->chunk, c->values);
+        meet(ctx, rank - branches, c->bytes, c->values, ctx->chunk);
+        meet(ctx, rank - branches, c->bytes, ctx->chunk, c->values);
         return;
     }
     bool folds = rank + branches < ranks;
     if (folds) combine_with(ctx, c, rank + branches);
     for (int distance = 1; distance < branches; distance *= 2)
         combine_with(ctx, c, rank ^ distance);
-    if (folds) exchange(ctx, rank + branches, c->bytes, c->values, ctx->chunk);
+    if (folds) meet(ctx, rank + branches, c->bytes, c->values, ctx->chunk);
 }
 
 void rb_comm_combine(rb_context *ctx, void *values, int64_t count, size_t size, rb_combine_fn fn) {
@@ -90,16 +98,15 @@ void rb_comm_bring(rb_context *ctx, int from, void *data, size_t bytes) {
     for (size_t at = 0; (rank == 0 || rank == from) && at < bytes; at += CHUNK_BYTES) {
         size_t some = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
         char *part = (char *)data + at;
-        exchange(ctx, rank == 0 ? from : 0, some, rank == 0 ? ctx->chunk : part,
-                 rank == 0 ? part : ctx->chunk);
+        meet(ctx, rank == 0 ? from : 0, some, rank == 0 ? ctx->chunk : part,
+             rank == 0 ? part : ctx->chunk);
     }
 }
 
 void rb_comm_broadcast(rb_context *ctx, int root, void *data, size_t bytes) {
-    const rb_comm *comm = &ctx->comm;
-    for (size_t at = 0; rb_ranks(ctx) > 1 && !ctx->lost && at < bytes; at += BROADCAST_BYTES) {
+    for (size_t at = 0; rb_ranks(ctx) > 1 && at < bytes; at += BROADCAST_BYTES) {
         size_t some = bytes - at < BROADCAST_BYTES ? bytes - at : BROADCAST_BYTES;
-        ctx->lost = !comm->broadcast(comm->user, root, some, (char *)data + at);
+        meet(ctx, root, some, NULL, (char *)data + at);
     }
 }
 

@@ -87,9 +87,11 @@ const char *rb_context_phase(const rb_context *ctx, int index, double *seconds, 
         [RB_PHASE_CHECK] = "check of codes",
         [RB_PHASE_STORING] = "storing",
         [RB_PHASE_ELSEWHERE] = "elsewhere",
+        [RB_PHASE_WAITING] = "waiting for processes",
     };
     struct rb_profile *p = ctx->profile;
-    if (!p || index < 0 || index >= RB_PHASES) return NULL;
+    int phases = rb_ranks(ctx) > 1 ? RB_PHASES : RB_PHASE_WAITING;
+    if (!p || index < 0 || index >= phases) return NULL;
     if (is_timed(ctx)) turn_to(p, (rb_phase)p->now);
     *seconds = p->seconds[index];
     *flops = (double)p->flops[index];

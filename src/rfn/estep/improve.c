@@ -10,6 +10,10 @@ enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 6 };
 static const double small_change = 3e-6; /* of the largest code, in float32 */
 static const double slow = 0.5;          /* from one sweep to the next, in the order of the units */
 
+/* Iterations, and their seconds, after which it is looked at how processes wait for each other. */
+enum { WATCHED = 5 };
+static const double watched_seconds = 1;
+
 /* The first and the last stage of the E-steps that try candidates. */
 static const rb_rfn_stage stages[][2] = {
     [RB_RFN_ESTEP_ANNEALED] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_BOTH},
@@ -48,6 +52,24 @@ static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, int6
         rfn_cyclic(ctx, &p->problem, codes, turn, &p->work, change);
 }
 
+/* Units are scaled one by one over all samples. Where processes wait for messages more than they
+ * work, the first one says so. */
+static void watch(rb_context *ctx, rfn_persistent *p) {
+    rfn_watch *w = &p->watch;
+    double now = rb_seconds();
+    if (w->iterations == 0) *w = (rfn_watch){0, now, ctx->waited};
+    if (w->iterations < 0 || w->iterations++ < WATCHED || now - w->began < watched_seconds) return;
+    w->iterations = -1;
+    double share = (ctx->waited - w->waited) / (now - w->began);
+    if (share > 0.5 && rb_rank(ctx) == 0 && p->setup->problem.restart == 0) {
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "processes wait for each other in %.0f %% of the time; take `estep=newton`, for which "
+            "they meet less often, but which may let the objective fall, or fewer processes",
+            100 * share);
+    }
+}
+
 /* One step from codes that are there. */
 static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_cascade *cascade) {
     const rb_rfn_options *options = &p->setup->options;
@@ -55,6 +77,7 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
     double change;
     p->stage = RB_RFN_STAGE_NONE;
     if (options->estep == RB_RFN_ESTEP_CYCLIC) {
+        watch(ctx, p);
         sweep_units(ctx, p, codes->values, 0, NULL);
         return;
     }

@@ -16,6 +16,13 @@ typedef struct rfn_codes {
     bool filled;         /* codes are there */
 } rfn_codes;
 
+/* How much of a fit goes into waiting for other processes: iterations so far, below 0: it has been
+ * looked at; and seconds when they began. */
+typedef struct rfn_watch {
+    int64_t iterations;
+    double began, waited;
+} rfn_watch;
+
 /* Everything else that these E-steps need. */
 typedef struct rfn_persistent {
     const rfn_setup *setup;
@@ -27,7 +34,8 @@ typedef struct rfn_persistent {
     rfn_work work;
     rfn_block_work block;
     rfn_missing missing; /* where values are missing */
-    rfn_device *device;  /* has Q and the codes; or NULL */
+    rfn_watch watch;
+    rfn_device *device; /* has Q and the codes; or NULL */
     bool *dead;
     bool adds_moments; /* the pass at hand is the second */
     bool wants_means;  /* where values are missing: the first has posterior means for codes */
