@@ -160,18 +160,27 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_
     return err;
 }
 
+/* Files of one call that are read whole: the first, or NULL, and the bytes of all. */
+struct whole {
+    const char *first;
+    double bytes;
+};
+
 /* What is read whole is so in each of several processes. */
-static rb_error check_shared(rb_context *ctx, const char *path) {
-    const double most = 1e8, bytes = (double)rb_file_size(path);
-    if (rb_ranks(ctx) == 1 || bytes <= most) return RB_OK;
+static rb_error check_shared(rb_context *ctx, const char *path, struct whole *whole) {
+    const double most = 1e8;
+    const char *others = whole->first ? " and what is joined to it have" : " has";
+    if (!whole->first) whole->first = path;
+    whole->bytes += (double)rb_file_size(path);
+    if (rb_ranks(ctx) == 1 || whole->bytes <= most) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                   "%s has %.0f MB, and each of the %d processes would read all of it; convert it "
+                   "%s%s %.0f MB, and each of the %d processes would read all of it; convert it "
                    "first, with: rarebit convert %s -o FILE.h5ad, and the options to read it with",
-                   path, bytes / 1e6, rb_ranks(ctx), path);
+                   whole->first, others, whole->bytes / 1e6, rb_ranks(ctx), whole->first);
 }
 
 static rb_error open_source(rb_context *ctx, const char *path, const rb_options *given,
-                            rb_source **source) {
+                            struct whole *whole, rb_source **source) {
     rb_read_options options;
     const rb_format *format;
     rb_matrix *matrix;
@@ -180,7 +189,7 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
     if (err) return err;
     err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
     if (err == RB_ERROR_UNSUPPORTED) {
-        err = format->open ? RB_OK : check_shared(ctx, path);
+        err = format->open ? RB_OK : check_shared(ctx, path, whole);
         err = err ? err : read_with(ctx, format, path, &options, &matrix);
         err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
@@ -189,11 +198,11 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
 }
 
 static rb_error open_file(rb_context *ctx, const char *path, const rb_options *given,
-                          rb_source **source) {
+                          struct whole *whole, rb_source **source) {
     rb_reading reading;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = open_source(ctx, path, given, source);
+    rb_error err = open_source(ctx, path, given, whole, source);
     if (!err) {
         (*source)->path = rb_copy_text(ctx, path);
         if (!(*source)->path || check_shape(ctx, (*source)->n_samples, (*source)->n_features)) {
@@ -212,16 +221,14 @@ static rb_error open_file(rb_context *ctx, const char *path, const rb_options *g
 /* Opens each; what there is of them is to be freed. */
 static rb_error open_each(rb_context *ctx, const char *paths, const rb_options *given,
                           rb_source **parts, int64_t *count) {
-    rb_error err = RB_OK;
-    for (const char *path = paths; path && !err;) {
-        const char *end = strchr(path, ',');
-        char *one = rb_copy_text(ctx, path);
-        if (one && end) one[end - path] = '\0';
-        err = one ? open_file(ctx, one, given, &parts[*count]) : RB_ERROR_MEMORY;
+    struct whole whole = {0};
+    char *list = rb_copy_text(ctx, paths), *rest = list;
+    rb_error err = list ? RB_OK : RB_ERROR_MEMORY;
+    for (const char *path; !err && (path = strsep(&rest, ","));) {
+        err = open_file(ctx, path, given, &whole, &parts[*count]);
         *count += !err;
-        rb_free(one);
-        path = end ? end + 1 : NULL;
     }
+    rb_free(list);
     return err;
 }
 
@@ -242,5 +249,7 @@ static rb_error open_several(rb_context *ctx, const char *paths, const rb_option
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
     bool several = strchr(path, ',') && access(path, F_OK) != 0;
-    return several ? open_several(ctx, path, given, source) : open_file(ctx, path, given, source);
+    struct whole whole = {0};
+    return several ? open_several(ctx, path, given, source)
+                   : open_file(ctx, path, given, &whole, source);
 }
