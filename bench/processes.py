@@ -75,7 +75,7 @@ def measure(o):
 
 
 def groups_of(samples, features):
-    """As rb_tree_groups has it."""
+    """As the library has it (tests/property/processes_model.c)."""
     values, groups = features * UNITS + UNITS * UNITS, 1
     blocks = math.ceil(samples / min(max((1 << 22) // features, 1024), 1 << 14))
     for depth in range(1, 7):
