@@ -126,6 +126,26 @@ static double step(rb_context *ctx, struct problem *p, int estep) {
     return change;
 }
 
+/* Long steps in other orders, from codes that are far from rest. */
+static void turns_never_raise(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct problem p;
+        make(ctx, &p, seed, seed & 1, seed & 2 ? -1 : 0.5);
+        double before = objective(&p, p.codes);
+        for (int64_t turn = 1; turn < 30; turn++) {
+            rfn_cyclic(ctx, &p.quadratic, p.search.codes, turn, &p.work, NULL);
+            double after = objective(&p, p.codes);
+            assert_true(after <= before + 1e-12 * fabs(before));
+            assert_feasible(p.codes, seed & 1);
+            before = after;
+        }
+        done(&p);
+    }
+    rb_context_free(ctx);
+}
+
 static void never_rise(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -585,6 +605,7 @@ static void multipliers_separate_samples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_rise),
+        cmocka_unit_test(turns_never_raise),
         cmocka_unit_test(changes_are_differences),
         cmocka_unit_test(tangents_are_as_defined),
         cmocka_unit_test(gradient_steps_are_as_defined),

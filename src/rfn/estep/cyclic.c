@@ -14,6 +14,8 @@
  * swept may take five times as many, and steps go beyond the minimum (successive over-relaxation):
  * with the multiplier tau_j of the unit P_jj + tau_j is how far O bends along the set, and a step
  * of LONG / (P_jj + tau_j) that meets tau_j again is one by (P_jj + tau_j) / LONG - tau_j.
+ * With b in place of P_jj it goes to the feasible point nearest to v / b, v = b mu_j - (mu P - Q)_j,
+ * and lowers O wherever |max(0, v)| is at least 2 (P_jj - b) |mu_j|; else the minimum is taken.
  */
 #include "estep.h"
 
@@ -29,7 +31,7 @@ struct sweep {
     rb_dense codes;
     const int64_t *units; /* those at hand */
     int64_t count;
-    bool far;      /* steps are long */
+    bool far;      /* the step is long */
     int64_t unit;  /* whose target is computed next, from 0 */
     double factor; /* of the unit before: what its target is multiplied by */
 };
@@ -105,6 +107,12 @@ static void all_units(void *arg, int64_t slice, int worker) {
     }
 }
 
+static void aim_again(void *arg, int64_t slice, int worker) {
+    const struct sweep *s = arg;
+    (void)worker;
+    aim(s, s->unit, slice);
+}
+
 /* Normalised set: the scale of a unit needs all samples, then comes the next unit. */
 static void next_unit(void *arg, int64_t slice, int worker) {
     (void)worker;
@@ -126,16 +134,27 @@ static double squares_of(const struct sweep *s) {
     return squares;
 }
 
-/* What the target of the unit is to be multiplied by. */
-static double scale_of(const struct sweep *s) {
+/* The same; where the step is so long that O might rise, of the one to the minimum. */
+static double squares_of_lower(struct sweep *s) {
     const rfn_slices *slices = &s->work->slices;
     int64_t j = s->units[s->unit];
-    double n = (double)slices->all, squares = squares_of(s);
+    double squares = squares_of(s), b = bend(s, j), beyond = rfn_curvature(s->problem, j) - b;
+    if (!(b * sqrt(squares / (double)slices->all) < 2 * beyond)) return squares;
+    s->far = false;
+    rb_parallel(s->ctx, slices->count, aim_again, s);
+    return squares_of(s);
+}
+
+/* What the target of the unit is to be multiplied by. */
+static double scale_of(struct sweep *s) {
+    const rfn_slices *slices = &s->work->slices;
+    int64_t j = s->units[s->unit];
+    double n = (double)slices->all, squares = squares_of_lower(s), b = bend(s, j);
     s->work->alive[j] = squares > 0;
-    if (s->far && squares > 0) s->work->pulls[j] = (sqrt(squares / n) - 1) * bend(s, j);
+    s->work->pulls[j] = (sqrt(squares / n) - 1) * b;
     if (squares > 0 || isnan(squares)) return sqrt(n / squares);
     if (!rfn_is_dead(s->problem, j)) {
-        int64_t here = rfn_largest(s->ctx, slices, -1 / bend(s, j), rb_dense_rows(s->codes, j, 1),
+        int64_t here = rfn_largest(s->ctx, slices, -1 / b, rb_dense_rows(s->codes, j, 1),
                                    rb_dense_row(s->work->residual, s->unit));
         if (here >= 0) rb_put(s->codes.type, s->work->target, here, sqrt(n));
     }
@@ -166,6 +185,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, i
             continue;
         }
         for (s.unit = 0; s.unit <= s.count; s.unit++) {
+            s.far = turn > 0;
             rb_parallel(ctx, slices, next_unit, &s);
             s.factor = s.unit < s.count ? scale_of(&s) : 1;
         }

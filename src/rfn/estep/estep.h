@@ -56,7 +56,7 @@ typedef struct rfn_work {
     void *target;      /* n */
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
-    double *pulls;     /* l: the multipliers of the units, as the last long steps had them */
+    double *pulls;     /* l: the multipliers of the units, as the last sweep had them */
     double *parts;     /* at_once x groups: sums of squares */
     double *sums;      /* at_once: over all samples */
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
