@@ -14,8 +14,8 @@
  * swept may take five times as many, and steps go beyond the minimum (successive over-relaxation):
  * with the multiplier tau_j of the unit P_jj + tau_j is how far O bends along the set, and a step
  * of LONG / (P_jj + tau_j) that meets tau_j again is one by (P_jj + tau_j) / LONG - tau_j.
- * With b in place of P_jj it goes to the feasible point nearest to v / b, v = b mu_j - (mu P - Q)_j,
- * and lowers O wherever |max(0, v)| is at least 2 (P_jj - b) |mu_j|; else the minimum is taken.
+ * With b in place of P_jj it goes to the feasible point nearest to v / b, v = b mu_j - residual,
+ * and lowers O wherever |max(0, v)| is at least 2 (P_jj - b) |mu_j|; else it is that to t_j.
  */
 #include "estep.h"
 
