@@ -18,26 +18,35 @@ static double middle_of(double a, double b, double c) {
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
+/* Those below the pivot, or equal to it too, come first, without a branch that would be guessed
+ * wrong; how many? */
+static int64_t split(double *v, int64_t count, double pivot, bool equal) {
+    int64_t first = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double x = v[i];
+        v[i] = v[first];
+        v[first] = x;
+        first += (x < pivot) | (equal & (x == pivot));
+    }
+    return first;
+}
+
 /* FIND of C. A. R. Hoare, Comm. ACM 4 (1961). What it does not settle in some rounds is sorted. */
 void rb_place_number(double *v, int64_t count, int64_t k) {
-    int64_t low = 0, high = count - 1;
-    for (int round = 0; low < high && round < 64; round++) {
-        double pivot = middle_of(v[low], v[low + (high - low) / 2], v[high]);
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i > j) break;
-            double moved = v[i];
-            v[i++] = v[j];
-            v[j--] = moved;
+    for (int round = 0; count > 1 && round < 64; round++) {
+        double pivot = middle_of(v[0], v[count / 2], v[count - 1]);
+        int64_t less = split(v, count, pivot, false);
+        if (k < less) {
+            count = less;
+            continue;
         }
-        if (j < k) low = i;
-        if (k < i) high = j;
+        int64_t most = less + split(v + less, count - less, pivot, true);
+        if (k < most) return;
+        v += most;
+        count -= most;
+        k -= most;
     }
-    if (low < high) rb_sort_numbers(v + low, high - low + 1);
+    rb_sort_numbers(v, count);
 }
 
 /* Of numbers that number k is among, and its follower, those come to the front that are between two
