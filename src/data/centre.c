@@ -9,6 +9,7 @@
 #include "rows.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SAMPLES = 256, FEATURES = 1024 };
 static const double most_equal = 0.2;
@@ -36,17 +37,32 @@ void rb_ties_add(rb_ties *t, const rb_matrix *rows, int64_t first) {
     }
 }
 
+/* How often the commonest of at most SAMPLES numbers is among them. */
+static int64_t most_often(const double *numbers, int64_t count) {
+    enum { PLACES = 2 * SAMPLES, BITS = 9 };
+    double number[PLACES];
+    int64_t often[PLACES] = {0}, most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double x = numbers[i] + 0.0; /* no -0 */
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        uint64_t at = bits * 0x9E3779B97F4A7C15 >> (64 - BITS);
+        while (often[at] > 0 && number[at] != x)
+            at = (at + 1) % PLACES;
+        number[at] = x;
+        often[at]++;
+        most = often[at] > most ? often[at] : most;
+    }
+    return most;
+}
+
 /* Of the other values of a feature, how many equal its commonest? Below 0: it does not vary. */
 static double share_of(double *column, int64_t count) {
-    int64_t there = 0, run = 0, longest = 0;
+    int64_t there = 0;
     for (int64_t i = 0; i < count; i++)
         if (!isnan(column[i])) column[there++] = column[i];
-    rb_sort_numbers(column, there);
-    for (int64_t i = 0; i < there; i++) {
-        run = i > 0 && column[i] == column[i - 1] ? run + 1 : 1;
-        longest = run > longest ? run : longest;
-    }
-    return longest < there ? (double)(longest - 1) / (double)(there - 1) : -1;
+    int64_t most = most_often(column, there);
+    return most < there ? (double)(most - 1) / (double)(there - 1) : -1;
 }
 
 int rb_ties_choose(rb_context *ctx, rb_ties *t) {

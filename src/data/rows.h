@@ -163,7 +163,7 @@ typedef struct rb_ties {
 rb_error rb_ties_begin(rb_context *ctx, rb_ties *t, int64_t n_samples, int64_t n_features);
 /* Takes what it needs of samples as a pass collects them. */
 void rb_ties_add(rb_ties *t, const rb_matrix *rows, int64_t first);
-/* Mean or median, and says which. Values are sorted by it. */
+/* Mean or median, and says which. Values are moved by it. */
 int rb_ties_choose(rb_context *ctx, rb_ties *t);
 
 /* ---- passes over raw samples (pass.c) ---- */
