@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMN_BYTES = 1 << 26, GATHER_TASKS = 32 };
+enum { COLUMN_BYTES = 1 << 26, TILE = 16 };
 
-/* Some features of the samples here: columns[width x n], NaN where missing. */
+/* Some features of the samples here, a row each, NaN where missing. */
 struct gathering {
     rb_context *ctx;
     const rb_share *share;
@@ -18,33 +18,40 @@ struct gathering {
     const rb_matrix *rows;
     int64_t first_row, first, width;
     int64_t begin, n; /* samples here */
-    double *columns;
+    rb_dense columns; /* width x n */
+    double *sorting;  /* threads x n; NULL: the columns are float64 */
     /* Of several processes, of each of these features: */
     int64_t *there, *all; /* values here, and in all processes */
     int64_t *low, *high, *counts;
     double *values, *next;
 };
 
+/* The features of a tile, of all rows. */
+static void gather_sparse(const struct gathering *g, int64_t first, int64_t end, rb_dense to) {
+    for (int64_t i = 0; i < g->rows->n_samples; i++) {
+        rb_row row = rb_row_of(g->rows, i);
+        for (int64_t e = rb_row_from(&row, first); e < row.count && row.columns[e] < end; e++)
+            rb_dense_set(to, row.columns[e] - first, i, row.values[e]);
+    }
+}
+
 static void gather_some(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    int64_t share = (g->rows->n_samples + GATHER_TASKS - 1) / GATHER_TASKS;
-    int64_t end = (index + 1) * share;
-    for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
-        rb_row row = rb_row_of(g->rows, i);
-        double *to = g->columns + g->first_row - g->begin + i;
-        for (int64_t e = rb_row_from(&row, g->first); e < row.count; e++) {
-            int64_t k = (row.columns ? row.columns[e] : e) - g->first;
-            if (k >= g->width) break;
-            to[k * g->n] = row.values[e];
-        }
-    }
+    int64_t from = index * TILE, count = rb_smaller(g->width - from, TILE);
+    int64_t n = g->rows->n_samples, m = g->rows->n_features, first = g->first + from;
+    rb_dense to = rb_dense_part(g->columns, from, count, g->first_row - g->begin, n);
+    rb_dense rows = {(void *)g->rows->values, n, m, m, RB_FLOAT64};
+    if (g->rows->sparse)
+        gather_sparse(g, first, first + count, to);
+    else
+        rb_dense_transpose(rb_dense_part(rows, 0, n, first, count), to);
 }
 
 static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     struct gathering *g = user;
     g->rows = rows;
     g->first_row = first;
-    rb_parallel(ctx, GATHER_TASKS, gather_some, g);
+    rb_parallel(ctx, (g->width + TILE - 1) / TILE, gather_some, g);
 }
 
 static bool fills(const struct gathering *g) {
@@ -52,9 +59,11 @@ static bool fills(const struct gathering *g) {
 }
 
 /* The values of a column that are there, less the effects, come first; how many? */
-static int64_t bring_there(const struct gathering *g, int64_t index) {
-    double *column = g->columns + index * g->n;
-    int64_t there = 0;
+static int64_t bring_there(const struct gathering *g, int64_t index, double *column) {
+    int64_t there = 0, missing = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        missing += column[i] != column[i];
+    if (missing == 0 && !g->effects) return g->n;
     for (int64_t i = 0; i < g->n; i++) {
         double effect =
             g->effects ? rb_regress_fit_effect(g->effects, g->begin + i, g->first + index) : 0;
@@ -69,11 +78,20 @@ static double quantile(double *column, int64_t count, double fraction) {
     return count > 0 ? rb_quantile_in(column, count, fraction) + 0.0 : 0; /* no -0 */
 }
 
+/* As float64, which may be changed. */
+static double *column_of(const struct gathering *g, int64_t index, int worker) {
+    if (g->columns.type == RB_FLOAT64) return rb_dense_row(g->columns, index);
+    double *column = g->sorting + worker * g->n;
+    rb_dense_copy(rb_dense_rows(g->columns, index, 1),
+                  (rb_dense){column, 1, g->n, g->n, RB_FLOAT64});
+    return column;
+}
+
 static void take_quantiles(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     rb_quantiles *to = &g->quantiles[g->first + index];
-    double *column = g->columns + index * g->n;
-    int64_t there = bring_there(g, index);
+    double *column = column_of(g, index, worker);
+    int64_t there = bring_there(g, index, column);
     if (g->options->missing == RB_MISSING_MEDIAN) to->fill = quantile(column, there, 0.5);
     for (; fills(g) && there < g->n; there++)
         column[there] = to->fill;
@@ -86,12 +104,12 @@ static void take_quantiles(void *arg, int64_t index, int worker) {
 
 static void settle(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    g->there[index] = bring_there(g, index);
+    g->there[index] = bring_there(g, index, rb_dense_row(g->columns, index));
 }
 
 static void count_to(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    const double *column = g->columns + index * g->n, x = g->values[index];
+    const double *column = rb_dense_row(g->columns, index), x = g->values[index];
     int64_t count = 0;
     for (int64_t i = 0; i < g->there[index]; i++)
         count += column[i] <= x;
@@ -142,7 +160,7 @@ static void halve(struct gathering *g, double fraction) {
 /* next: the smallest value here that is larger than the one that was found, below 0. */
 static void find_next(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    const double *column = g->columns + index * g->n, x = g->values[index];
+    const double *column = rb_dense_row(g->columns, index), x = g->values[index];
     double next = INFINITY;
     for (int64_t i = 0; i < g->there[index]; i++)
         next = column[i] > x ? fmin(next, column[i]) : next;
@@ -167,7 +185,7 @@ static void find_all(struct gathering *g, double fraction) {
 static void fill_columns(struct gathering *g) {
     for (int64_t k = 0; k < g->width; k++) {
         for (; g->there[k] < g->n; g->there[k]++)
-            g->columns[k * g->n + g->there[k]] = g->quantiles[g->first + k].fill;
+            rb_dense_set(g->columns, k, g->there[k], g->quantiles[g->first + k].fill);
         g->all[k] = g->share->n_samples;
     }
 }
@@ -198,7 +216,7 @@ static void take_quantiles_of_all(struct gathering *g) {
 static rb_error find_some(struct gathering *g, const rb_pass *pass) {
     rb_context *ctx = g->ctx;
     bool together = g->share->together;
-    if (pass->source->sparse) memset(g->columns, 0, (size_t)(g->width * g->n) * sizeof *g->columns);
+    if (pass->source->sparse) rb_dense_zero(g->columns);
     rb_error err = rb_pass_run(ctx, pass);
     /* Medians of all samples take their time. */
     err = err ? err : rb_parallel_or_stop(ctx, g->width, together ? settle : take_quantiles, g);
@@ -207,9 +225,22 @@ static rb_error find_some(struct gathering *g, const rb_pass *pass) {
     return err;
 }
 
-static void take_memory(struct gathering *g, rb_scratch *memory) {
+/* Half the memory, which costs more to get than to sort, where values stay as they are. Not where a
+ * copy for each thread takes the other half. */
+static bool fits_float32(const struct gathering *g, const rb_source *source) {
+    const rb_preprocess_options *o = g->options;
+    return source->type == RB_FLOAT32 && !rb_levels_samples(o) && !o->log1p &&
+           !g->share->together && 2 * rb_context_threads(g->ctx) <= g->width;
+}
+
+static void take_memory(struct gathering *g, const rb_source *source, rb_scratch *memory) {
     size_t integers = sizeof(int64_t);
-    g->columns = rb_take(memory, g->width * g->n, sizeof *g->columns);
+    rb_type type = fits_float32(g, source) ? RB_FLOAT32 : RB_FLOAT64;
+    void *data = rb_alloc(g->ctx, g->width * g->n, rb_type_size(type));
+    g->columns = (rb_dense){data, g->width, g->n, g->n, type};
+    if (!data) memory->err = RB_ERROR_MEMORY;
+    if (type == RB_FLOAT32)
+        g->sorting = rb_take(memory, rb_context_threads(g->ctx) * g->n, sizeof *g->sorting);
     if (!g->share->together) return;
     g->there = rb_take(memory, g->width, integers);
     g->all = rb_take(memory, g->width, integers);
@@ -237,12 +268,13 @@ rb_error rb_quantiles_find(rb_context *ctx, rb_source *source, const rb_share *s
     rb_scratch memory = {.ctx = ctx};
     rb_pass pass = {
         .source = source, .share = share, .options = options, .collect = gather, .user = &g};
-    take_memory(&g, &memory);
+    take_memory(&g, source, &memory);
     rb_error err = rb_share_agree(ctx, share, memory.err);
     for (; !err && g.first < m; g.first += g.width) {
         g.width = rb_smaller(m - g.first, width);
         err = find_some(&g, &pass);
     }
+    rb_dense_free(&g.columns);
     rb_error end_err = rb_scratch_end(&memory);
     return err ? err : end_err;
 }

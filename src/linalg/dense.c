@@ -75,8 +75,10 @@ static void transpose_square(rb_dense from, rb_dense to) {
         double *wide_row = rb_dense_row(to, j);
         for (int64_t i = 0; from.type == RB_FLOAT32 && i < from.rows; i++)
             narrow_row[i] = narrow[i * from.ld + j];
-        for (int64_t i = 0; from.type == RB_FLOAT64 && i < from.rows; i++)
+        for (int64_t i = 0; to.type == RB_FLOAT64 && i < from.rows; i++)
             wide_row[i] = wide[i * from.ld + j];
+        for (int64_t i = 0; to.type < from.type && i < from.rows; i++)
+            narrow_row[i] = (float)wide[i * from.ld + j];
     }
 }
 

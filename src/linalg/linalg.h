@@ -82,7 +82,7 @@ static inline void rb_dense_set(rb_dense a, int64_t row, int64_t col, double val
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
-/* to = from', of one type. */
+/* to = from', of one type, or float64 as float32. */
 void rb_dense_transpose(rb_dense from, rb_dense to);
 /* Writes the lower triangle of a square matrix over its upper one; or rows of a band of it. */
 void rb_dense_mirror(rb_dense a);
