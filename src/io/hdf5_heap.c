@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-    KEPT = 32, /* heaps whose objects are known: HDF5 fills up to 16 at a time */
+    KEPT = 32,            /* heaps whose objects are known: HDF5 fills up to 16 at a time */
+    KEPT_BYTES = 1 << 16, /* of a heap that stays in memory: one of names has 4096 */
     LONGEST_TEXT = 1 << 20,
     MIN_HEAP = 4096,
     MARGIN = 1 << 26, /* bytes that even small files may cost */
@@ -24,6 +25,7 @@ struct collection {
     int64_t address;
     struct object *objects; /* NULL: none */
     int64_t count;
+    unsigned char *bytes; /* NULL: too many to keep */
 };
 
 struct rb_h5_heap {
@@ -98,12 +100,17 @@ rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out, hid_t *type) {
     return RB_OK;
 }
 
+static void collection_free(struct collection *collection) {
+    rb_free(collection->objects);
+    rb_free(collection->bytes);
+}
+
 void rb_h5_heap_close(rb_h5_heap *heap) {
     if (!heap) return;
     H5Tunregister(H5T_PERS_SOFT, conversion, H5I_INVALID_HID, H5I_INVALID_HID, leave);
     H5Tclose(heap->type);
     for (int i = 0; i < KEPT; i++)
-        rb_free(heap->kept[i].objects);
+        collection_free(&heap->kept[i]);
     rb_free(heap->text.data);
     rb_free(heap);
 }
@@ -127,14 +134,19 @@ static rb_error damaged(const rb_h5_heap *heap, int64_t address) {
                       "the heap of texts at byte %lld of the file is damaged", (long long)address);
 }
 
-/* Reads bytes of the file, no more in all than texts may cost. */
-static rb_error read_bytes(rb_h5_heap *heap, int64_t address, int64_t count, void *out) {
+/* Reads bytes of the file, or copies those that are kept, no more in all than texts may cost. */
+static rb_error read_bytes(rb_h5_heap *heap, int64_t address, int64_t count,
+                           const struct collection *from, void *out) {
     if (count > heap->left) {
         return rb_h5_fail(heap->file, RB_ERROR_FORMAT,
                           "its texts would take more than %d times the size of the file",
                           MAX_REREAD);
     }
     heap->left -= count;
+    if (from && from->bytes) {
+        memcpy(out, from->bytes + (address - heap->base - from->address), (size_t)count);
+        return RB_OK;
+    }
     return rb_h5_disk_read(heap->file->disk, address, count, out) ? RB_OK : rb_h5_check(heap->file);
 }
 
@@ -158,16 +170,19 @@ static int64_t walk(const rb_h5_heap *heap, const unsigned char *bytes, int64_t 
 static rb_error load(rb_h5_heap *heap, int64_t address, int64_t size, struct collection *out) {
     int64_t place = heap->base + address;
     unsigned char *bytes = rb_alloc(heap->file->ctx, size, 1);
-    rb_error err = bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
+    rb_error err = bytes ? read_bytes(heap, place, size, NULL, bytes) : RB_ERROR_MEMORY;
     int64_t largest = err ? 0 : walk(heap, bytes, size, place, NULL);
     if (!err && largest < 0) err = damaged(heap, address);
     if (!err) {
-        *out = (struct collection){address, NULL, largest + 1};
+        *out = (struct collection){address, .count = largest + 1};
         out->objects = rb_alloc_zero(heap->file->ctx, largest + 1, sizeof *out->objects);
         err = out->objects ? RB_OK : RB_ERROR_MEMORY;
     }
     if (!err) walk(heap, bytes, size, place, out->objects);
-    rb_free(bytes);
+    if (!err && size <= KEPT_BYTES)
+        out->bytes = bytes;
+    else
+        rb_free(bytes);
     return err;
 }
 
@@ -182,13 +197,13 @@ static rb_error find(rb_h5_heap *heap, int64_t address, const struct collection 
     }
     int64_t left = heap->file_bytes - heap->base - address;
     if (address < 0 || left < MIN_HEAP) return damaged(heap, address);
-    rb_error err = read_bytes(heap, heap->base + address, sizeof head, head);
+    rb_error err = read_bytes(heap, heap->base + address, sizeof head, NULL, head);
     int64_t size = number(head + 8, heap->size_bytes);
     if (!err && (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > left))
         err = damaged(heap, address);
     err = err ? err : load(heap, address, size, &loaded);
     if (!err) {
-        rb_free(kept[heap->next].objects);
+        collection_free(&kept[heap->next]);
         kept[heap->next] = loaded;
         *found = &kept[heap->next];
         heap->next = (heap->next + 1) % KEPT;
@@ -221,5 +236,5 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
     char *to = heap->text.data;
     to[*length] = '\0';
     *text = to;
-    return read_bytes(heap, collection->objects[index].address, *length, to);
+    return read_bytes(heap, collection->objects[index].address, *length, collection, to);
 }

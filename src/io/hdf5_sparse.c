@@ -19,9 +19,10 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool ascending(const int32_t *columns, int64_t count) {
+    int32_t wrong = 0;
     for (int64_t e = 1; e < count; e++)
-        if (columns[e] <= columns[e - 1]) return false;
-    return true;
+        wrong |= columns[e] <= columns[e - 1];
+    return wrong == 0;
 }
 
 static bool sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *values, int64_t count) {
@@ -45,9 +46,10 @@ static rb_error order_rows(rb_h5_stream *s, int64_t first, int64_t count, int64_
         int64_t skip = s->starts[i] - s->starts[first], length = s->starts[i + 1] - s->starts[i];
         int32_t *row = s->block.columns + skip;
         char *values = (char *)s->block.values + skip * (int64_t)rb_type_size(type);
-        if (!ascending(row, length) && !sort_row(s->file->ctx, type, row, values, length))
-            return RB_ERROR_MEMORY;
-        if (length > 0 && (row[0] < 0 || row[length - 1] >= n_columns || !ascending(row, length))) {
+        bool good = ascending(row, length);
+        if (!good && !sort_row(s->file->ctx, type, row, values, length)) return RB_ERROR_MEMORY;
+        good = good || ascending(row, length);
+        if (length > 0 && (row[0] < 0 || row[length - 1] >= n_columns || !good)) {
             return rb_h5_fail(s->file, RB_ERROR_FORMAT,
                               "the indices of '%s' between %lld and %lld are damaged: each must be "
                               "below %lld and stand once per row",
