@@ -43,12 +43,22 @@ struct walk {
 
 /* ---- a piece ---- */
 
+/* Are there values that totals or log1p cannot take? */
+static bool any_below(const rb_preprocess_options *options, int64_t count, const double *values) {
+    const double least = options->totals > 0 ? 0 : nextafter(-1, 0);
+    int64_t below = 0;
+    for (int64_t e = 0; e < count; e++)
+        below += values[e] < least;
+    return below > 0;
+}
+
 /* Infinities cannot be used; NaN unless it is filled or left out; what totals and log1p cannot
  * take. The first such entry, or -1. */
 static int64_t find_bad(const struct walk *w, int64_t count, const double *values) {
     const rb_preprocess_options *options = w->pass->options;
+    bool plain = options->totals == 0 && !options->log1p;
     double squares = rb_dot(w->ctx, RB_FLOAT64, count, values, values);
-    if (isfinite(squares) && options->totals == 0 && !options->log1p)
+    if (isfinite(squares) && (plain || !any_below(options, count, values)))
         return -1; /* else one is not finite, or some are very large */
     for (int64_t e = 0; e < count; e++) {
         bool refused = isnan(values[e]) && options->missing == RB_MISSING_REFUSE;

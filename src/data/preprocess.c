@@ -22,7 +22,7 @@ struct fitting {
     rb_ties ties;            /* where the centre is to be chosen */
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
-    double largest, sum;
+    double largest;
 };
 
 void rb_preprocess_free(rb_preprocess *p) {
@@ -67,14 +67,26 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
 
 /* ---- the pass for means, variances, missing values and the checksum ---- */
 
+/* Of a whole number below 2^52 nothing is lost where float64 knows no fractions. */
+static inline bool is_count(double x, double *largest) {
+    const double whole = (double)((int64_t)1 << 52);
+    *largest = x > *largest ? x : *largest;
+    return (x >= 0) & (x + whole - whole == x);
+}
+
 static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
+    enum { LANES = 4 }; /* the maximum of one would wait for the one before */
     const double *values = rows->values;
-    for (int64_t e = 0; e < rb_matrix_stored(rows) && !f->not_counts; e++) {
-        double x = values[e];
-        f->not_counts = !(x >= 0 && x == floor(x));
-        f->largest = fmax(f->largest, x);
-        f->sum += x;
-    }
+    int64_t count = f->not_counts ? 0 : rb_matrix_stored(rows), others = 0, e = 0;
+    double largest[LANES] = {0};
+    for (; e + LANES <= count; e += LANES)
+        for (int k = 0; k < LANES; k++)
+            others += !is_count(values[e + k], &largest[k]);
+    for (; e < count; e++)
+        others += !is_count(values[e], &largest[0]);
+    f->not_counts = f->not_counts || others > 0;
+    for (int k = 0; k < LANES; k++)
+        f->largest = fmax(f->largest, largest[k]);
 }
 
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
@@ -92,7 +104,6 @@ static void join_shares(rb_context *ctx, struct fitting *f) {
     rb_comm_max(ctx, 2, most);
     f->not_counts = most[0] > 0;
     f->largest = most[1];
-    rb_comm_add(ctx, 1, &f->sum);
     if (f->hashes)
         rb_comm_combine(ctx, f->hashes, f->p->n_input, sizeof *f->hashes, rb_join_hashes);
     if (f->ties.values) rb_comm_add(ctx, f->ties.rows * f->ties.columns, f->ties.values);
@@ -102,7 +113,9 @@ static void join_shares(rb_context *ctx, struct fitting *f) {
  * that are large. Pictures of 8 bits are whole numbers, too. */
 static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
     const rb_preprocess_options *o = &f->p->options;
-    double mean = f->sum / (double)f->source->n_samples / (double)f->p->n_input;
+    double mean = 0;
+    for (int64_t k = 0; k < f->p->n_input; k++)
+        mean += f->moments[k].mean / (double)f->p->n_input;
     if (!f->not_counts && f->largest > 255 && f->largest > 5 * mean && o->totals == 0 &&
         !o->log1p && o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
