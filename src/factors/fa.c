@@ -73,6 +73,9 @@ static const rb_field progress_fields[] = {
     {"scale", offsetof(factors, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_UNITS, 0,
      RB_KEPT_OTHER, 0, DBL_MAX},
     {"settled", offsetof(factors, base.done), RB_FIELD_INLINE, RB_KEPT_FLAG},
+    {"subspace", offsetof(factors, subspace), RB_FIELD_DENSE, RB_KEPT_FLOAT64, FACTORS_SUBSPACE,
+     RB_DIM_FEATURES},
+    {"nearby", offsetof(factors, nearby), RB_FIELD_INLINE, RB_KEPT_FLAG},
     {0},
 };
 static const rb_field survey_fields[] = {
@@ -98,6 +101,7 @@ static const rb_field scratch_fields[] = {
      RB_DIM_UNITS},
     {"root", offsetof(factors, root), RB_FIELD_DENSE, RB_KEPT_FLOAT64, FACTORS_RANK,
      RB_DIM_FEATURES},
+    {"wide", offsetof(factors, wide), RB_FIELD_DENSE, RB_KEPT_FLOAT64, FACTORS_WIDE, FACTORS_WIDE},
     {0},
 };
 static const rb_part parts[] = {
@@ -134,6 +138,8 @@ static void shape(const rb_problem *problem, const void *options, rb_shape *shap
     shape->dims[FACTORS_RANK] =
         fixed && problem->n_samples < problem->n_features ? problem->n_samples : 0;
     shape->dims[FACTORS_SPARSE] = sparse ? o->units : 0;
+    shape->dims[FACTORS_SUBSPACE] = fixed ? fa_subspace(problem, o->units) : 0;
+    shape->dims[FACTORS_WIDE] = shape->dims[FACTORS_SUBSPACE] > 0 ? problem->n_features : 0;
 }
 
 static void finish(void *state) {
@@ -205,6 +211,7 @@ static rb_error survey_end(rb_context *ctx, void *state) {
     for (int64_t k = 0; k < m; k++)
         fa->noise[k] = fmax(fa->noise[k], fa_noise_min(fa, k));
     if (fa->fixed) rb_dense_mirror(fa->products);
+    if (fa->wide.rows > 0) rb_dense_copy(fa->products, fa->wide);
     return fa->root.rows > 0 ? fa_root(ctx, fa) : RB_OK;
 }
 

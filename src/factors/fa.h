@@ -103,6 +103,9 @@ typedef struct factors {
     double *second;    /* mean square of each feature */
     rb_dense products; /* V'V of the fixed point */
     rb_dense root;     /* R, where there are fewer samples than features: V'V / n = R'R */
+    rb_dense wide;     /* V'V of the subspace, whose sums are finer than the changes that count */
+    rb_dense subspace; /* of the iteration before: rows, of unit length and at right angles */
+    bool nearby;       /* the next iteration starts from it */
     fa_sums sums;
     rb_dense codes;  /* of a block */
     rb_dense moment; /* W S, then scratch of the fixed point */
@@ -112,9 +115,19 @@ typedef struct factors {
     rb_turned columns;
 } factors;
 
-enum { FACTORS_OWN = 3, FACTORS_BLOCK, FACTORS_COVARIANCE, FACTORS_RANK, FACTORS_SPARSE };
+enum {
+    FACTORS_OWN = 3,
+    FACTORS_BLOCK,
+    FACTORS_COVARIANCE,
+    FACTORS_RANK,
+    FACTORS_SPARSE,
+    FACTORS_SUBSPACE,
+    FACTORS_WIDE
+};
 
-/* fixed_point.c: loadings and noise from the covariance; its root, once. */
+/* fixed_point.c: loadings and noise from the covariance; its root, once; how many directions the
+ * next iteration starts from, 0: none, all are found anew. */
+int64_t fa_subspace(const rb_problem *problem, int64_t units);
 rb_error fa_root(rb_context *ctx, factors *fa);
 rb_error fa_fixed_point(rb_context *ctx, factors *fa);
 

@@ -144,6 +144,35 @@ static void solvers_agree_on_few_samples(void **state) {
     rb_matrix_free(matrix);
 }
 
+/* Where eigenvectors come from those of the iteration before, with more or fewer samples than
+ * features; and for any number of threads. */
+static void solvers_agree_on_large_matrices(void **state) {
+    struct fixture_problem *p = *state;
+    static const int shapes[][2] = {{150, 120}, {120, 150}};
+    for (int c = 0; c < 2; c++) {
+        int n = shapes[c][0], m = shapes[c][1];
+        double *values = fixture_values(n, m, 3, 5);
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(p->ctx, values, n, m, &matrix);
+        const char *const text = "precision=float64 noise-min=0.05 iterations=2000";
+        rb_model *fast = fit(p->ctx, source, "fa", text);
+        rb_model *slow = fit(p->ctx, source, "fa",
+                             "precision=float64 noise-min=0.05 iterations=20000 solver=em");
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 3));
+        rb_model *threads = fit(p->ctx, source, "fa", text);
+        assert_ok(p->ctx, rb_context_set_threads(p->ctx, 1));
+        assert_int_equal(rb_model_status(fast), RB_STATUS_CONVERGED);
+        assert_close(last_objective(fast, p->ctx), last_objective(slow, p->ctx), 1e-6);
+        assert_int_equal(rb_model_checksum(fast), rb_model_checksum(threads));
+        rb_model_free(fast);
+        rb_model_free(slow);
+        rb_model_free(threads);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+        free(values);
+    }
+}
+
 /* ln of the integral of p(v | z) p(z) over a grid of two factors. */
 static double integral(const rb_model *model, const double *v, double (*log_prior)(double)) {
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
@@ -506,6 +535,7 @@ int main(void) {
                                        cmocka_unit_test(likelihoods_are_of_samples),
                                        cmocka_unit_test(fabia_takes_its_step),
                                        cmocka_unit_test(sparse_methods_take_their_steps),
-                                       cmocka_unit_test(solvers_agree_on_few_samples)};
+                                       cmocka_unit_test(solvers_agree_on_few_samples),
+                                       cmocka_unit_test(solvers_agree_on_large_matrices)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }
