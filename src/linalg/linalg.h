@@ -337,7 +337,8 @@ struct rb_type_kernels {
     double (*descend_one)(int64_t units, const void *hessian, const bool *dead, void *rest,
                           void *codes, double *largest);
     /* C = alpha A B + beta C, or with `across` alpha A'B + beta C: C of at least 4 columns and at
-     * most few_bytes a row, A with at least a term. No value of C depends on the others. */
+     * most few_bytes a row, A with at least a term, alpha not 0. No value of C depends on the
+     * others. */
     void (*few)(double alpha, rb_dense a, bool across, rb_dense b, double beta, rb_dense c);
 };
 
