@@ -40,7 +40,7 @@ void rb_ties_add(rb_ties *t, const rb_matrix *rows, int64_t first) {
 /* How often the commonest of at most SAMPLES numbers is among them. */
 static int64_t most_often(const double *numbers, int64_t count) {
     enum { PLACES = 2 * SAMPLES, BITS = 9 };
-    double number[PLACES];
+    double number[PLACES] = {0};
     int64_t often[PLACES] = {0}, most = 0;
     for (int64_t i = 0; i < count; i++) {
         double x = numbers[i] + 0.0; /* no -0 */
