@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rarebit/fit.h>
+#include <rarebit/table.h>
 
 /* A handle with the options of a fit of that method (rarebit/fit.h), but these are other ones:
  *   units     the numbers to try: "10:20:5" (every fifth, the default), "2:20", "5,10,20"
@@ -68,3 +69,6 @@ RB_API const char *rb_selection_choice(const rb_selection *selection, int64_t *u
                                        int64_t *high);
 /* The row to fit: the first of those whose fits have as many stable units; -1: there is none. */
 RB_API int64_t rb_selection_row(const rb_selection *selection);
+/* The same as a table, with `choice`, "picked" in that row, and `data`, the checksum of the data:
+ * rb_report_write asks for it. Valid as long as the selection. */
+RB_API rb_table rb_selection_table(const rb_selection *selection);

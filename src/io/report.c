@@ -280,13 +280,12 @@ static void add_answers(const page *p, json_t **to) {
 
 /* ---- the table of `rarebit select`, numbers as numbers, what is none as text ---- */
 
-/* A cell: null where there is nothing, or no number that is finite. */
+/* A cell: null where there is nothing, NA, or no number that is finite. */
 static json_t *cell(const char *text) {
     char *end;
     double value = strtod(text, &end);
-    return !*text || (!*end && !isfinite(value)) ? json_null()
-           : *end                                ? rb_json_text(text)
-                                                 : rb_json_rounded(value, 6);
+    if (!*text || strcmp(text, "NA") == 0 || (!*end && !isfinite(value))) return json_null();
+    return *end ? rb_json_text(text) : rb_json_rounded(value, 6);
 }
 
 /* The cells of a line, which is cut at its tabs. */

@@ -8,6 +8,7 @@
 
 #include <rarebit/version.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,14 @@ rb_error rb_select_check(rb_context *ctx, const rb_options *options) {
     return err;
 }
 
+/* Of which data the table is, as a report asks for. */
+static rb_error name_data(rb_context *ctx, rb_source *source, rb_selection *s) {
+    uint32_t checksum;
+    rb_error err = rb_source_checksum(ctx, source, &checksum);
+    if (!err) snprintf(s->data, sizeof s->data, "crc32 %08" PRIx32, checksum);
+    return err;
+}
+
 rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source,
                    rb_selection **selection) {
     select_plan plan = {0};
@@ -273,8 +282,10 @@ rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source
         plan.selection = *selection;
         err = rb_jobs_run(ctx, &jobs, &complete);
     }
-    err = err || !complete ? err
-                           : rb_selection_choose(ctx, plan.thin ? plan.thin : source, *selection);
+    if (!err && complete) {
+        err = rb_selection_choose(ctx, plan.thin ? plan.thin : source, *selection);
+        err = err ? err : name_data(ctx, source, *selection);
+    }
     if (err || !complete) {
         rb_selection_free(*selection);
         *selection = NULL;

@@ -107,7 +107,7 @@ struct rb_selection {
     double match_sd;               /* over pairs of fits: likewise */
     double most_stable;            /* of all rows: of a unit that could count */
     int64_t units, low, high, row; /* row: whose fits have as many; -1: none is picked */
-    char reason[512];
+    char reason[512], data[16];    /* data: their checksum */
 };
 
 /* ---- the rule (select_rule.c) ---- */

@@ -10,22 +10,53 @@
  * unit is an outlier. */
 static const double SAME = 0.5, STABLE = 0.85, FEW = 2, FAMILY_WISE = 0.05;
 
-static const char *const names[] = {
-    [SELECT_UNITS] = "units",
-    [SELECT_STABLE] = "stable",
-    [SELECT_OBJECTIVE] = "objective",
-    [SELECT_OBJECTIVE_MEAN] = "objective_mean",
-    [SELECT_HELD_OUT] = "held_out",
-    [SELECT_HELD_OUT_SE] = "held_out_se",
-    [SELECT_HELD_OUT_ERROR] = "held_out_error",
-    [SELECT_ENTRY_ERROR] = "entry_error",
-    [SELECT_MATCH] = "match",
-    [SELECT_SHARED] = "shared",
-    [SELECT_USED] = "used",
-    [SELECT_DUPLICATED] = "duplicated",
-    [SELECT_BACKGROUND] = "background",
-    [SELECT_EMPTY] = "empty",
-    [SELECT_BEYOND_NOISE] = "beyond_noise",
+static rb_value choice(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_selection *s = table->of;
+    return (rb_value){.kind = column->kind, .text = row == s->row ? "picked" : "-"};
+}
+
+static rb_value data(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const rb_selection *s = table->of;
+    (void)row;
+    return (rb_value){.kind = column->kind, .text = s->data};
+}
+
+static rb_value cell(const rb_table *table, int64_t row, const rb_table_column *column) {
+    const double *cells = table->rows;
+    return (rb_value){.kind = column->kind,
+                      .number = cells[(size_t)row * SELECT_COLUMNS + column->offset]};
+}
+
+/* As in enum select_column, which is their offset; then what is said in words. */
+static const rb_table_column columns[] = {
+    {"units", "units", "%.0f", "", RB_VALUE_NUMBER, SELECT_UNITS, cell},
+    {"stable", "stable", "%.0f", "units that recur", RB_VALUE_NUMBER, SELECT_STABLE, cell},
+    {"objective", "objective", "%.6g", "the best of the fits", RB_VALUE_NUMBER, SELECT_OBJECTIVE,
+     cell},
+    {"objective_mean", "mean", "%.6g", "objective, mean of the fits", RB_VALUE_NUMBER,
+     SELECT_OBJECTIVE_MEAN, cell},
+    {"held_out", "held out", "%.6g", "log-likelihood of a sample that is left out", RB_VALUE_NUMBER,
+     SELECT_HELD_OUT, cell},
+    {"held_out_se", "+-", "%.3g", "standard error of its difference from the best row",
+     RB_VALUE_NUMBER, SELECT_HELD_OUT_SE, cell},
+    {"held_out_error", "error", "%.5g", "mean squared error of the same samples", RB_VALUE_NUMBER,
+     SELECT_HELD_OUT_ERROR, cell},
+    {"entry_error", "entries", "%.4f", "errors of a fifth of their values, predicted from the rest",
+     RB_VALUE_NUMBER, SELECT_ENTRY_ERROR, cell},
+    {"match", "match", "%.3f", "correlation of the codes of two fits, units paired",
+     RB_VALUE_NUMBER, SELECT_MATCH, cell},
+    {"shared", "shared", "%.3f", "share of units whose partner correlates by more than 0.9",
+     RB_VALUE_NUMBER, SELECT_SHARED, cell},
+    {"used", "used", "%.1f", "units that live", RB_VALUE_NUMBER, SELECT_USED, cell},
+    {"duplicated", "duplicated", "%.1f", "units", RB_VALUE_NUMBER, SELECT_DUPLICATED, cell},
+    {"background", "background", "%.1f", "units", RB_VALUE_NUMBER, SELECT_BACKGROUND, cell},
+    {"empty", "empty", "%.3f", "share of samples without a unit", RB_VALUE_NUMBER, SELECT_EMPTY,
+     cell},
+    {"beyond_noise", "beyond noise", "%.1f", "units with more information than those of noise",
+     RB_VALUE_NUMBER, SELECT_BEYOND_NOISE, cell, .optional = true},
+    {"choice", "choice", NULL, "the number to fit", RB_VALUE_TEXT, .value = choice},
+    {"data", "data", NULL, "whose table it is", RB_VALUE_TEXT, .value = data},
+    {0},
 };
 
 rb_error rb_selection_new(rb_context *ctx, const select_plan *plan, rb_selection **out) {
@@ -291,12 +322,12 @@ int64_t rb_selection_rows(const rb_selection *s) {
 
 const char *rb_selection_name(const rb_selection *s, int64_t column) {
     int64_t count = s->permutations > 0 ? SELECT_COLUMNS : SELECT_BEYOND_NOISE;
-    return column >= 0 && column < count ? names[column] : NULL;
+    return column >= 0 && column < count ? columns[column].key : NULL;
 }
 
 double rb_selection_get(const rb_selection *s, int64_t row, const char *name) {
     for (int c = 0; row >= 0 && row < s->n_rows && c < SELECT_COLUMNS; c++)
-        if (strcmp(names[c], name) == 0) return s->cells[row * SELECT_COLUMNS + c];
+        if (strcmp(columns[c].key, name) == 0) return s->cells[row * SELECT_COLUMNS + c];
     return NAN;
 }
 
@@ -310,4 +341,8 @@ const char *rb_selection_choice(const rb_selection *s, int64_t *units, int64_t *
 
 int64_t rb_selection_row(const rb_selection *s) {
     return s->row;
+}
+
+rb_table rb_selection_table(const rb_selection *s) {
+    return (rb_table){"rows", columns, s->n_rows, s->cells, 0, s};
 }
