@@ -10,8 +10,7 @@
 
 /* ---- cells ---- */
 
-/* Rows below the header. */
-static int64_t rows_of(const rb_matching *m) {
+int64_t rb_matching_rows(const rb_matching *m) {
     return m->table->rows - m->header;
 }
 
@@ -197,7 +196,7 @@ static rb_error match_positions(rb_matching *m) {
 
 /* Are the rows the samples of the source, in their order? Names may stand twice then. */
 static bool in_order(rb_matching *m) {
-    bool same = rows_of(m) == m->n;
+    bool same = rb_matching_rows(m) == m->n;
     for (int64_t i = 0; same && i < m->n; i++)
         same = strcmp(m->names[i], rb_source_sample_name(m->source, i)) == 0;
     for (int64_t i = 0; same && i < m->n; i++)
@@ -207,7 +206,7 @@ static bool in_order(rb_matching *m) {
 }
 
 static rb_error match_names(rb_matching *m) {
-    int64_t rows = rows_of(m);
+    int64_t rows = rb_matching_rows(m);
     const rb_names names = {rows, (char **)m->names};
     m->sorted = rb_names_sort(m->ctx, &names);
     if (!m->sorted) return RB_ERROR_MEMORY;
@@ -234,7 +233,7 @@ static bool is_sample(const rb_matching *m, const char *text) {
 static bool has_names(const rb_matching *m, int64_t at) {
     enum { LOOKED = 20 };
     bool any = false;
-    for (int64_t r = 0; r < rows_of(m) && r < LOOKED; r++) {
+    for (int64_t r = 0; r < rb_matching_rows(m) && r < LOOKED; r++) {
         const char *text = cell_at(m->table, r + m->header, at);
         for (int64_t other = 0; other < r; other++)
             if (strcmp(cell_at(m->table, other + m->header, at), text) == 0) return false;
@@ -264,9 +263,9 @@ rb_error rb_matching_find(rb_matching *m) {
         m->nameless = of_names < 0;
     }
     if (!named || m->nameless) return match_positions(m);
-    m->names = rb_alloc(m->ctx, rows_of(m), sizeof *m->names);
+    m->names = rb_alloc(m->ctx, rb_matching_rows(m), sizeof *m->names);
     if (!m->names) return RB_ERROR_MEMORY;
-    for (int64_t r = 0; r < rows_of(m); r++)
+    for (int64_t r = 0; r < rb_matching_rows(m); r++)
         m->names[r] = t->names ? t->names->text[r] : cell_at(t, r + m->header, of_names);
     return m->n > 0 && in_order(m) ? RB_OK : match_names(m);
 }
@@ -278,8 +277,8 @@ static rb_error check_doubles(const rb_matching *m, const rb_matched *c) {
     for (int64_t i = 0; m->sorted && i < m->n; i++) {
         if (m->row_of[i] < 0) continue;
         const char *name = m->names[m->row_of[i]], *first = value_at(m, c, m->row_of[i]);
-        int64_t at = rb_names_find(m->sorted, rows_of(m), name);
-        while (++at < rows_of(m) && strcmp(m->sorted[at].text, name) == 0) {
+        int64_t at = rb_names_find(m->sorted, rb_matching_rows(m), name);
+        while (++at < rb_matching_rows(m) && strcmp(m->sorted[at].text, name) == 0) {
             int64_t row = m->sorted[at].index;
             if (strcmp(value_at(m, c, row), first) == 0) continue;
             return refuse(m, c, row + m->header, RB_ERROR_DATA,
@@ -306,10 +305,6 @@ rb_error rb_matching_read(const rb_matching *m, rb_matched *c) {
         if (cell == RB_CELL_INFINITE && c->infinite < 0) c->infinite = i;
     }
     return RB_OK;
-}
-
-int64_t rb_matching_rows(const rb_matching *m) {
-    return rows_of(m);
 }
 
 const char *rb_matching_text(const rb_matching *m, const rb_matched *c, int64_t row) {

@@ -1,10 +1,11 @@
 /* Modules to files: tables (TSV), JSON and gene sets (GMT); docs/howto/modules.md. */
 #include "io.h"
 
+#include <rarebit/json.h>
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What is written, and where the names come from. */
 typedef struct listing {
@@ -32,10 +33,7 @@ static const char *name_of(const listing *l, side which, int64_t member) {
         return source && member < rb_source_samples(source) ? rb_source_sample_name(source, member)
                                                             : NULL;
     }
-    if (l->model) {
-        return member < rb_model_features(l->model) ? rb_model_feature_name(l->model, member)
-                                                    : NULL;
-    }
+    if (l->model) return rb_model_feature_name(l->model, member);
     return source && member < rb_source_features(source) ? rb_source_feature_name(source, member)
                                                          : NULL;
 }
@@ -148,68 +146,51 @@ static void write_gmt(const listing *l, FILE *file) {
 
 /* ---- JSON ---- */
 
-/* A name as a JSON text. JSON is UTF-8; in a name that is not, other bytes than ASCII become
- * '?'. */
-static json_t *name_to_json(const char *name) {
-    json_t *text = json_string(name);
-    if (text) return text;
-    char *ascii = strdup(name);
-    for (char *c = ascii; c && *c; c++)
-        *c = (unsigned char)*c < 128 ? *c : '?';
-    text = ascii ? json_string(ascii) : NULL;
-    free(ascii);
-    return text;
-}
-
-/* The three arrays of one side of a module; false when memory is out. */
-static bool add_members(json_t *object, const listing *l, side which, const rb_member *members,
+/* The three arrays of one side of a module. */
+static void add_members(json_t **to, const listing *l, side which, const rb_member *members,
                         int64_t count) {
     char key[32];
     json_t *indices = json_array(), *weights = json_array(), *names = json_array();
-    int failed = 0;
     for (int64_t d = 0; d < count; d++) {
         const char *text = name_of(l, which, members[d].index);
-        failed |=
-            json_array_append_new(indices, json_integer(index_of(l, which, members[d].index)));
-        failed |= json_array_append_new(weights, json_real(members[d].weight));
-        failed |= text && json_array_append_new(names, name_to_json(text));
+        rb_json_add(&indices, NULL, json_integer(index_of(l, which, members[d].index)));
+        rb_json_add(&weights, NULL, json_real(members[d].weight));
+        if (text) rb_json_add(&names, NULL, rb_json_text(text));
     }
-    bool named = json_array_size(names) > 0;
     snprintf(key, sizeof key, "%ss", kinds[which]);
-    failed |= json_object_set_new(object, key, indices);
+    rb_json_add(to, key, indices);
     snprintf(key, sizeof key, "%s_weights", kinds[which]);
-    failed |= json_object_set_new(object, key, weights);
+    rb_json_add(to, key, weights);
     snprintf(key, sizeof key, "%s_names", kinds[which]);
-    failed |= named && json_object_set(object, key, names);
-    json_decref(names);
-    return !failed;
+    if (names && json_array_size(names) == 0)
+        json_decref(names);
+    else
+        rb_json_add(to, key, names);
 }
 
-static bool add_columns(json_t *object, const listing *l, int64_t rank, const char *const *keys) {
-    int failed = 0;
+static void add_columns(json_t **to, const listing *l, int64_t rank, const char *const *keys) {
     for (const char *const *key = keys; *key; key++) {
         const rb_table_column *column = rb_table_find(&l->table, *key);
         rb_value v = {0};
         if (column) v = rb_table_value(&l->table, rank, column);
         if (v.kind == RB_VALUE_INTEGER)
-            failed |= json_object_set_new(object, *key, json_integer(v.integer));
+            rb_json_add(to, *key, json_integer(v.integer));
         else if (v.kind == RB_VALUE_NUMBER)
-            failed |= json_object_set_new(object, *key, json_real(v.number));
+            rb_json_add(to, *key, json_real(v.number));
         else if (v.kind == RB_VALUE_TEXT)
-            failed |= json_object_set_new(object, *key, json_string(v.text));
+            rb_json_add(to, *key, rb_json_text(v.text));
     }
-    return !failed;
 }
 
 /* One module as a line of JSON, to be freed; NULL when memory is out. */
 static char *module_to_json(const listing *l, int64_t rank) {
     const rb_module *m = &l->modules->list[rank];
     json_t *object = json_object();
-    bool fine = add_columns(object, l, rank, first_keys) &&
-                add_columns(object, l, rank, last_keys) &&
-                add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
-                add_members(object, l, FEATURES, m->features, m->n_features);
-    char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;
+    add_columns(&object, l, rank, first_keys);
+    add_columns(&object, l, rank, last_keys);
+    add_members(&object, l, SAMPLES, m->samples, m->n_samples);
+    add_members(&object, l, FEATURES, m->features, m->n_features);
+    char *line = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return line;
 }

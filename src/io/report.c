@@ -57,15 +57,6 @@ static json_t *objectives(const rb_model *model) {
     return list;
 }
 
-/* "rectified factor network" */
-static const char *method_title(const page *p) {
-    const rb_method *method;
-    const char *name = rb_model_method(p->model);
-    for (int i = 0; (method = rb_context_method(p->ctx, i)); i++)
-        if (strcmp(method->name, name) == 0) return method->title;
-    return name;
-}
-
 static void add_model(const page *p, json_t **to) {
     const rb_model *model = p->model;
     json_t *attributes = json_object();
@@ -76,7 +67,7 @@ static void add_model(const page *p, json_t **to) {
         to, "model",
         json_pack(
             "{so so so sI sI sI ss so sI so}", "file", name_of(p->report->model, "model"), "title",
-            rb_json_text(method_title(p)), "method", rb_json_text(rb_model_method(model)),
+            rb_json_text(model->method->title), "method", rb_json_text(rb_model_method(model)),
             "features", (json_int_t)rb_model_features(model), "units",
             (json_int_t)rb_model_units(model), "iterations", (json_int_t)rb_model_iterations(model),
             "status", rb_status_name(rb_model_status(model)), "objective", objectives(model),
