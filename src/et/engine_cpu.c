@@ -66,18 +66,22 @@ static rb_error cpu_set_parameters(rb_context *ctx, void *engine, const void *pa
     return RB_OK;
 }
 
+rb_error et_check_evidence(rb_context *ctx, const rb_block *block, int64_t i, double evidence) {
+    if (isfinite(evidence)) return RB_OK;
+    return rb_fail(
+        ctx, RB_ERROR_NUMERIC,
+        "the log evidence of sample %lld (counted from %d) is not finite; scale the data",
+        (long long)rb_nth(ctx, block->first + i), ctx->first);
+}
+
 /* Notes most probable state and log evidence of every sample; the cut orders them by that without
  * the constant of each value, where not all samples have the same number of them. */
 static rb_error note_samples(rb_context *ctx, const et_cpu *cpu, const rb_block *block,
                              et_sums *sums) {
     const et_results *r = &cpu->results;
     for (int64_t i = 0; i < block->n_samples; i++) {
-        if (!isfinite(r->evidence[i])) {
-            return rb_fail(
-                ctx, RB_ERROR_NUMERIC,
-                "the log evidence of sample %lld (counted from %d) is not finite; scale the data",
-                (long long)rb_nth(ctx, block->first + i), ctx->first);
-        }
+        rb_error err = et_check_evidence(ctx, block, i, r->evidence[i]);
+        if (err) return err;
         double values = cpu->problem.missing ? (double)r->there[i] : 0;
         cpu->pass->evidence[block->own + i] = r->evidence[i] - values * cpu->engine->per_value;
         sums->all_evidence += r->evidence[i];
@@ -136,7 +140,8 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
         rb_dense items = rb_dense_rows(cpu->results.items, 0, block->n_samples);
         add_scalars(cpu, block->n_samples, sums);
         et_add_rows(cpu->engine->kernels, items, sums->causes);
-        cpu->engine->setup.model.summing->add(ctx, cpu, et_block_rows(cpu, block), sums);
+        rb_dense rows = et_block_rows(block, cpu->rows, cpu->mask);
+        cpu->engine->setup.model.summing->add(ctx, cpu, rows, sums);
     }
     return RB_OK;
 }

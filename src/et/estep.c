@@ -25,8 +25,9 @@ void et_last(void *state) {
     ((et_fit *)state)->estep.last = true;
 }
 
-/* Are full samples done again? */
-static bool widens(const et_fit *f) {
+/* Is the schedule at its end? From there on full samples are done again, too. */
+bool et_may_stop(const void *state) {
+    const et_fit *f = state;
     return et_schedule_ended(&f->plan.schedule, f->progress.iteration);
 }
 
@@ -37,7 +38,7 @@ static int64_t widest_active(const et_fit *f) {
 
 /* Are the evidences of the iteration those of the log-likelihood, as a coder gives them? */
 static bool is_cold(const et_fit *f) {
-    bool wide = widens(f) || f->plan.setup.widest_active == f->plan.setup.max_active;
+    bool wide = et_may_stop(f) || f->plan.setup.widest_active == f->plan.setup.max_active;
     return et_temperature(&f->plan.schedule, f->progress.iteration) == 1 && wide;
 }
 
@@ -57,7 +58,7 @@ static void choose_pass(et_fit *f) {
     }
     pass->beta = 1 / et_temperature(&f->plan.schedule, t);
     pass->beta_prior = f->plan.anneal_prior ? pass->beta : 1;
-    pass->widens = widens(f);
+    pass->widens = et_may_stop(f);
     pass->traced = t < f->problem.fit->iterations ? f->shape.dims[ET_TRACED_SAMPLES] : 0;
     e->n_cut = cut_size(f, widest_active(f));
     pass->kind = e->n_cut < f->problem.n_samples ? ET_PASS_RANK : ET_PASS_ALL;
@@ -128,8 +129,4 @@ void et_objective(void *state, double *objective, double *estep_objective) {
     const et_fit *f = state;
     *objective = f->estep.mean_evidence;
     *estep_objective = NAN;
-}
-
-bool et_may_stop(const void *state) {
-    return widens(state);
 }

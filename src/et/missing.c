@@ -120,7 +120,7 @@ static void add_sample(const et_band *band, int64_t i) {
 
 void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
     rb_dense items = rb_dense_rows(cpu->results.items, 0, rows.rows);
-    et_add_products(ctx, cpu, items, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
+    et_add_products(ctx, cpu->part, items, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
     if (cpu->results.pairs) et_each_band(ctx, cpu, rows, sums, add_sample);
 }
 

@@ -1,19 +1,16 @@
 /* Sums over samples for the M-step. Each number is summed by one thread, sample after sample. */
 #include "fit.h"
 
-enum { BAND_ROWS = 64 };
-
-rb_dense et_block_rows(et_cpu *cpu, const rb_block *block) {
-    if (!block->sparse && !cpu->problem.missing)
-        return rb_dense_rows(block->dense, 0, block->n_samples);
-    rb_dense rows = rb_dense_rows(cpu->rows, 0, block->n_samples);
+rb_dense et_block_rows(const rb_block *block, rb_dense copies, rb_dense mask) {
+    if (!block->sparse && !mask.data) return rb_dense_rows(block->dense, 0, block->n_samples);
+    rb_dense rows = rb_dense_rows(copies, 0, block->n_samples);
     rb_block_rows(block, 0, rows);
-    if (cpu->problem.missing) et_mask(rows, rb_dense_rows(cpu->mask, 0, block->n_samples));
+    if (mask.data) et_mask(rows, rb_dense_rows(mask, 0, block->n_samples));
     return rows;
 }
 
-void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums) {
-    rb_dense part = rb_dense_rows(cpu->part, 0, mean.cols);
+void et_add_products(rb_context *ctx, rb_dense room, rb_dense mean, rb_dense rows, rb_dense sums) {
+    rb_dense part = rb_dense_rows(room, 0, mean.cols);
     rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, part);
     double *sum = sums.data;
     for (int64_t i = 0; i < sums.rows * sums.cols; i++)
@@ -66,17 +63,15 @@ struct task {
     int64_t count;
 };
 
-/* Adds the pairs of a sample whose lower candidate is in that band of rows. */
-static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
-    const int32_t *list = look->candidates;
-    int candidates = look->tree->candidates, step = look->tree->items / candidates;
-    int64_t first = band * BAND_ROWS, last = first + BAND_ROWS;
+void et_add_pairs(const int32_t *list, int candidates, int step, const double *pairs, int64_t band,
+                  rb_dense second) {
+    int64_t first = band * ET_BAND_ROWS, last = first + ET_BAND_ROWS;
     for (int j = 0; j < candidates; j++) {
         int32_t h = list[j * step];
         if (h < first || h >= last) continue;
         double *row = rb_dense_row(second, h);
         for (int k = j + 1; k < candidates; k++)
-            row[list[k * step]] += look->pairs[j * candidates + k];
+            row[list[k * step]] += pairs[j * candidates + k];
     }
 }
 
@@ -87,7 +82,8 @@ static void second_task(void *arg, int64_t index, int worker) {
     for (int64_t i = 0; i < task->count; i++) {
         if (r->used[i]) {
             et_look look = et_look_at(task->cpu->engine, r, i);
-            add_pairs(&look, index, task->second);
+            et_add_pairs(look.candidates, look.tree->candidates,
+                         look.tree->items / look.tree->candidates, look.pairs, index, task->second);
         }
     }
 }
@@ -95,10 +91,10 @@ static void second_task(void *arg, int64_t index, int worker) {
 static void add_linear(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
     struct task task = {cpu, sums->second, rows.rows};
     rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
-    et_add_products(ctx, cpu, mean, rows, sums->products);
+    et_add_products(ctx, cpu->part, mean, rows, sums->products);
     if (cpu->problem.missing) et_missing_add(ctx, cpu, rows, sums);
     if (cpu->results.pairs && !sums->pairs.data)
-        rb_parallel(ctx, (mean.cols + BAND_ROWS - 1) / BAND_ROWS, second_task, &task);
+        rb_parallel(ctx, (mean.cols + ET_BAND_ROWS - 1) / ET_BAND_ROWS, second_task, &task);
 }
 
 /* All of Q, of which blocks add what is above the diagonal. */

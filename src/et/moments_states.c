@@ -164,7 +164,7 @@ const et_summing et_sum_shares = {.keep = ET_KEEP_STATES, .weights = true, .add 
 
 static void add_singles(rb_context *ctx, et_cpu *cpu, rb_dense single, rb_dense weights) {
     if (cpu->problem.missing) {
-        et_add_products(ctx, cpu, single, rb_dense_rows(cpu->mask, 0, single.rows), weights);
+        et_add_products(ctx, cpu->part, single, rb_dense_rows(cpu->mask, 0, single.rows), weights);
         return;
     }
     double *sums = cpu->engine->scratch[0].scores; /* V H */
@@ -176,7 +176,7 @@ static void add_singles(rb_context *ctx, et_cpu *cpu, rb_dense single, rb_dense 
 
 static void sum_max(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
     rb_dense single = rb_dense_rows(cpu->results.single, 0, rows.rows);
-    et_add_products(ctx, cpu, single, rows, sums->products);
+    et_add_products(ctx, cpu->part, single, rows, sums->products);
     add_singles(ctx, cpu, single, sums->weights);
     et_each_band(ctx, cpu, rows, sums, add_sample_max);
 }

@@ -223,7 +223,8 @@ rb_error ssc_survey_end(rb_context *ctx, void *state) {
 
 /* ---- E-step ---- */
 
-static bool is_cold(const ssc_fit *f) {
+bool ssc_may_stop(const void *state) {
+    const ssc_fit *f = state;
     return et_schedule_ended(&f->schedule, f->progress.iteration);
 }
 
@@ -241,8 +242,6 @@ rb_error ssc_begin(rb_context *ctx, void *state) {
     return RB_OK;
 }
 
-enum { BAND_ROWS = 64 };
-
 struct pairing {
     const ssc_fit *fit;
     int64_t samples;
@@ -252,35 +251,18 @@ struct pairing {
 static void pairs_task(void *arg, int64_t band, int worker) {
     const struct pairing *p = arg;
     const ssc_results *r = &p->fit->results;
-    int64_t count = p->fit->engine->tree.candidates, first = band * BAND_ROWS;
+    int count = p->fit->engine->tree.candidates;
     for (int64_t i = 0; i < p->samples; i++) {
-        const int32_t *list = r->candidates + i * count;
-        const double *pairs = rb_dense_row(r->pairs, i);
-        for (int64_t j = 0; j < count; j++) {
-            if (list[j] < first || list[j] >= first + BAND_ROWS) continue;
-            double *row = rb_dense_row(p->fit->sums.base.second, list[j]);
-            for (int64_t k = j + 1; k < count; k++)
-                row[list[k]] += pairs[j * count + k];
-        }
+        et_add_pairs(r->candidates + i * count, count, 1, rb_dense_row(r->pairs, i), band,
+                     p->fit->sums.base.second);
     }
-}
-
-static rb_dense rows_of(ssc_fit *f, const rb_block *block) {
-    if (!block->sparse) return rb_dense_rows(block->dense, 0, block->n_samples);
-    rb_dense rows = rb_dense_rows(f->rows, 0, block->n_samples);
-    rb_block_rows(block, 0, rows);
-    return rows;
 }
 
 static rb_error add_sample(rb_context *ctx, ssc_fit *f, const rb_block *block, int64_t i) {
     const ssc_results *r = &f->results;
     ssc_sums *s = &f->sums;
-    if (!isfinite(r->evidence[i])) {
-        return rb_fail(
-            ctx, RB_ERROR_NUMERIC,
-            "the log evidence of sample %lld (counted from %d) is not finite; scale the data",
-            (long long)rb_nth(ctx, block->first + i), ctx->first);
-    }
+    rb_error err = et_check_evidence(ctx, block, i, r->evidence[i]);
+    if (err) return err;
     s->base.used++;
     s->base.values += (double)f->problem.n_features;
     s->base.squares += r->norm[i];
@@ -303,12 +285,10 @@ rb_error ssc_block(rb_context *ctx, void *state, const rb_block *block) {
     for (int64_t i = 0; !err && i < block->n_samples; i++)
         err = add_sample(ctx, f, block, i);
     if (err || f->last) return err;
-    rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows_of(f, block), RB_PLAIN, 0, f->part);
-    double *products = f->sums.base.products.data;
-    for (int64_t i = 0; i < f->part.rows * f->part.cols; i++)
-        products[i] += rb_get(f->part.type, f->part.data, i);
+    rb_dense rows = et_block_rows(block, f->rows, (rb_dense){0});
+    et_add_products(ctx, f->part, mean, rows, f->sums.base.products);
     struct pairing pairing = {f, block->n_samples};
-    rb_parallel(ctx, (f->options.units + BAND_ROWS - 1) / BAND_ROWS, pairs_task, &pairing);
+    rb_parallel(ctx, (f->options.units + ET_BAND_ROWS - 1) / ET_BAND_ROWS, pairs_task, &pairing);
     return RB_OK;
 }
 
@@ -364,7 +344,7 @@ rb_error ssc_mstep(rb_context *ctx, void *state) {
     et_parameters *p = &f->parameters.base;
     rb_error err = et_mstep_solve(ctx, NULL, &f->sums.base, &f->work, p);
     if (err) return err;
-    if (is_cold(f)) {
+    if (ssc_may_stop(f)) { /* it is cold */
         double variance = et_linear_variance(ctx, &f->sums.base, p->fields, f->work.target);
         p->sigma = fmax(sqrt(fmax(variance, 0)), f->min_sigma);
         for (int64_t h = 0; h < f->options.units; h++)
@@ -389,10 +369,6 @@ void ssc_metrics(const void *state, double *values) {
     values[2] = 0;
     for (int64_t h = 0; h < f->options.units; h++)
         values[2] += f->parameters.base.prior[h] / (double)f->options.units;
-}
-
-bool ssc_may_stop(const void *state) {
-    return is_cold(state);
 }
 
 /* ---- the model ---- */
