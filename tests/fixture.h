@@ -74,6 +74,25 @@ static inline rb_source *fixture_source(rb_context *ctx, const double *values, i
     return source;
 }
 
+/* The same as compressed rows, which the matrix owns; zeros are left out. */
+static inline rb_source *fixture_sparse(rb_context *ctx, const double *values, int64_t n, int64_t m,
+                                        rb_matrix **matrix) {
+    int64_t *starts = rb_alloc_zero(ctx, n + 1, sizeof *starts), count = 0;
+    int32_t *columns = rb_alloc(ctx, n * m, sizeof *columns);
+    double *stored = rb_alloc(ctx, n * m, sizeof *stored);
+    rb_source *source;
+    for (int64_t e = 0; e < n * m; e++) {
+        if (values[e] != 0) {
+            columns[count] = (int32_t)(e % m);
+            stored[count++] = values[e];
+        }
+        starts[e / m + 1] = count;
+    }
+    assert_ok(ctx, rb_matrix_own_csr(ctx, RB_FLOAT64, n, m, starts, columns, stored, matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
 /* Data, and what reads them. */
 struct fixture_problem {
     rb_context *ctx;

@@ -224,27 +224,14 @@ static void threads_and_streams(void **state) {
 static void sparse_rows(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    double *values = fixture_values(N, M, 3, 34), *stored = reference_zeros(N * M);
-    int64_t starts[N + 1] = {0};
-    int32_t *columns = calloc(N * M, sizeof *columns);
-    for (int64_t i = 0; i < N; i++) {
-        starts[i + 1] = starts[i];
-        for (int64_t k = 0; k < M; k++) {
-            double *x = &values[i * M + k];
-            *x = *x > 0.5 && i % 10 != 3 ? *x : 0;
-            if (*x != 0) {
-                columns[starts[i + 1]] = (int32_t)k;
-                stored[starts[i + 1]++] = *x;
-            }
-        }
-    }
+    double *values = fixture_values(N, M, 3, 34);
+    for (int64_t e = 0; e < N * M; e++)
+        values[e] = values[e] > 0.5 && e / M % 10 != 3 ? values[e] : 0;
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     rb_model *dense = fit_values(values, N, &options, &fit, 1), *sparse;
     rb_matrix *matrix;
-    rb_source *source;
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, stored, &matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_source *source = fixture_sparse(ctx, values, N, M, &matrix);
     assert_ok(
         ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &sparse));
     const double *a = rb_model_array(dense, "loadings", NULL, NULL);
@@ -255,8 +242,6 @@ static void sparse_rows(void **state) {
     rb_model_free(sparse);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    free(columns);
-    free(stored);
     free(values);
     rb_context_free(ctx);
 }

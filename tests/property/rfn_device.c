@@ -261,22 +261,12 @@ static void device_takes_sparse_data(void **state) {
         {.name = "sparse, dead units", .units = 8, .newton = true, .prior_mean = -6},
         {.name = "sparse, cyclic", .units = 5}};
     double *values = fixture_values(N, M, 3, 21);
-    int64_t starts[N + 1] = {0};
-    int32_t columns[N * M];
-    int64_t entries = 0;
-    for (int64_t e = 0; e < (int64_t)N * M; e++) {
-        if (values[e] > 0.5) {
-            columns[entries] = (int32_t)(e % M);
-            values[entries++] = values[e];
-        }
-        starts[e / M + 1] = entries;
-    }
+    for (int64_t e = 0; e < (int64_t)N * M; e++)
+        values[e] = values[e] > 0.5 ? values[e] : 0;
     rb_matrix *matrix;
-    rb_source *source;
     need_device();
     rb_context *ctx = fixture_context();
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_source *source = fixture_sparse(ctx, values, N, M, &matrix);
     for (int i = 0; i < 3; i++) {
         assert_ok(ctx, rb_context_set_device(ctx, NULL));
         rb_model *cpu = fit_case(ctx, &kinds[i], source);

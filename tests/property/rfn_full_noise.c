@@ -285,25 +285,12 @@ static void sparse_data(void **state) {
     (void)state;
     struct setting s;
     begin(&s, 6, 3, 40);
-    static int64_t starts[N + 1];
-    static int32_t columns[N * 6];
-    static double kept[N * 6];
-    for (int i = 0; i < N; i++) {
-        starts[i + 1] = starts[i];
-        for (int k = 0; k < 6; k++) {
-            double *value = &s.values[i * 6 + k];
-            *value = fabs(*value) < 0.5 ? 0 : *value;
-            if (*value != 0) {
-                columns[starts[i + 1]] = k;
-                kept[starts[i + 1]++] = *value;
-            }
-        }
-    }
+    for (int e = 0; e < N * 6; e++)
+        s.values[e] = fabs(s.values[e]) < 0.5 ? 0 : s.values[e];
     rb_model *dense = fit(&s, NULL), *sparse;
     rb_source_free(s.source);
     rb_matrix_free(s.matrix);
-    assert_ok(s.ctx, rb_matrix_csr(s.ctx, RB_FLOAT64, N, 6, starts, columns, kept, &s.matrix));
-    assert_ok(s.ctx, rb_source_from_matrix(s.ctx, s.matrix, &s.source));
+    s.source = fixture_sparse(s.ctx, s.values, N, 6, &s.matrix);
     sparse = fit(&s, NULL);
     for (int64_t e = 0; e < 36; e++) {
         assert_close(array(sparse, "noise_covariance")[e], array(dense, "noise_covariance")[e],

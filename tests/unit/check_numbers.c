@@ -202,10 +202,10 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
         values[e] = e % 3 ? round(values[e]) + 0.0 : 0;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, MANY, WIDE, &matrix);
-    struct compare_sparse sparse = compare_sparse_of(ctx, values, MANY, WIDE);
-    rb_look looks[] = {
-        {.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = MANY, .m = WIDE},
-        {.ctx = ctx, .source = sparse.source, .scratch.ctx = ctx, .n = MANY, .m = WIDE}};
+    rb_matrix *compressed;
+    rb_source *sparse = fixture_sparse(ctx, values, MANY, WIDE, &compressed);
+    rb_look looks[] = {{.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = MANY, .m = WIDE},
+                       {.ctx = ctx, .source = sparse, .scratch.ctx = ctx, .n = MANY, .m = WIDE}};
     for (int i = 0; i < 2; i++)
         assert_ok(ctx, rb_look_walk(&looks[i], SOME));
     assert_int_equal(looks[0].looked, SOME);
@@ -224,7 +224,8 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     assert_int_equal(looks[0].values, looks[1].values);
     for (int i = 0; i < 2; i++)
         assert_ok(ctx, rb_scratch_end(&looks[i].scratch));
-    compare_sparse_free(&sparse);
+    rb_source_free(sparse);
+    rb_matrix_free(compressed);
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);

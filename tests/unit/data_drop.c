@@ -10,24 +10,6 @@ enum { N = 6, M = 7 };
 static const double table[N * M] = {1, 1, 2, 5, 2, 0, 0, 3, 3, 0, 5, 0, 0, 0, 2, 2, 7, 5, 7, 0, 0,
                                     9, 9, 0, 5, 0, 0, 0, 4, 4, 1, 5, 1, 0, 0, 6, 6, 0, 5, 0, 0, 0};
 
-static rb_matrix *sparse_table(rb_context *ctx) {
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
-    static double values[N * M];
-    int64_t entries = 0;
-    for (int i = 0; i < N; i++) {
-        for (int k = 0; k < M; k++) {
-            if (table[i * M + k] == 0) continue;
-            columns[entries] = k;
-            values[entries++] = table[i * M + k];
-        }
-        starts[i + 1] = entries;
-    }
-    rb_matrix *matrix;
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
-    return matrix;
-}
-
 /* Which features are in use: "0 2 ". */
 static void assert_kept(rb_context *ctx, rb_source *source, const rb_preprocess_options *o,
                         const char *kept) {
@@ -44,9 +26,9 @@ static void assert_kept(rb_context *ctx, rb_source *source, const rb_preprocess_
 static void constant_and_equal(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    rb_matrix *dense, *sparse = sparse_table(ctx);
-    rb_source *sources[2] = {fixture_source(ctx, table, N, M, &dense)};
-    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &sources[1]));
+    rb_matrix *dense, *sparse;
+    rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
+                            fixture_sparse(ctx, table, N, M, &sparse)};
     for (int form = 0; form < 2; form++) {
         rb_preprocess_options o;
         rb_preprocess_options_default(&o);

@@ -95,32 +95,13 @@ static void order_of_steps(void **state) {
     rb_context_free(ctx);
 }
 
-static rb_matrix *sparse_table(rb_context *ctx) {
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
-    static double values[N * M];
-    int64_t entries = 0;
-    for (int i = 0; i < N; i++) {
-        for (int k = 0; k < M; k++) {
-            if (table[i * M + k] != 0) {
-                columns[entries] = k;
-                values[entries++] = table[i * M + k];
-            }
-        }
-        starts[i + 1] = entries;
-    }
-    rb_matrix *matrix;
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
-    return matrix;
-}
-
 /* Every combination of options gives the same on a sparse matrix as on a dense one. */
 static void sparse_equals_dense(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    rb_matrix *dense, *sparse = sparse_table(ctx);
-    rb_source *a = fixture_source(ctx, table, N, M, &dense), *b;
-    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &b));
+    rb_matrix *dense, *sparse;
+    rb_source *a = fixture_source(ctx, table, N, M, &dense);
+    rb_source *b = fixture_sparse(ctx, table, N, M, &sparse);
     int combinations = 0;
     for (int code = 0; code < 3 * 3 * 2 * 2 * 2; code++) {
         rb_preprocess_options o = plain();
@@ -605,8 +586,9 @@ static void no_memory(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     static const char *const names[] = {"a", "b", "c", "d"};
-    rb_matrix *forms[] = {NULL, sparse_table(ctx)};
+    rb_matrix *forms[2];
     rb_source_free(fixture_source(ctx, table, N, M, &forms[0]));
+    rb_source_free(fixture_sparse(ctx, table, N, M, &forms[1]));
     rb_preprocess_options o = {.missing = RB_MISSING_MEDIAN,
                                .totals = 50,
                                .log1p = true,

@@ -218,25 +218,6 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) 
     return RB_OK;
 }
 
-static rb_source *sparse_source(rb_context *ctx, const struct cohort *c, rb_matrix **matrix) {
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
-    static double values[N * M];
-    rb_source *source;
-    int64_t used = 0;
-    for (int i = 0; i < N; i++) {
-        for (int k = 0; k < M; k++) {
-            if (c->values[i * M + k] == 0) continue;
-            columns[used] = k;
-            values[used++] = c->values[i * M + k];
-        }
-        starts[i + 1] = used;
-    }
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
-    return source;
-}
-
 /* In memory or streamed, one thread or three: the same bits. Sparse: the same to rounding. A slice
  * and a shuffled source have the covariates of their samples. */
 static void sources(void **state) {
@@ -262,7 +243,7 @@ static void sources(void **state) {
     assert_memory_equal(left, other, sizeof left);
     rb_preprocess_free(again);
 
-    rb_source *sparse = sparse_source(ctx, &c, &compressed);
+    rb_source *sparse = fixture_sparse(ctx, c.values, N, M, &compressed);
     bind(ctx, &c, sparse);
     again = fit(ctx, &o, sparse);
     apply(ctx, again, sparse, 13, other, NULL);

@@ -11,24 +11,6 @@ static const double table[N * M] = {1, 0, 2, 3, 0, 4, 1, 0, 2, 0, 5, 0, 7, 7,
                                     7, 0, 0, 1, 3, 0, 4, 1, 0, 2, 6, 0, 0};
 static const int64_t left[KEPT] = {0, 1, 3, 5, 8};
 
-static rb_matrix *sparse_table(rb_context *ctx) {
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
-    static double values[N * M];
-    int64_t entries = 0;
-    for (int i = 0; i < N; i++) {
-        for (int k = 0; k < M; k++) {
-            if (table[i * M + k] == 0) continue;
-            columns[entries] = k;
-            values[entries++] = table[i * M + k];
-        }
-        starts[i + 1] = entries;
-    }
-    rb_matrix *matrix;
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
-    return matrix;
-}
-
 static void bind(rb_context *ctx, rb_source *source) {
     static const char *const names[N] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
     static const char *const groups[N] = {"x", "y", "x", "z", "x", "y", "y", "x", "x"};
@@ -65,9 +47,10 @@ static void assert_left(rb_context *ctx, rb_source *thin) {
 static void samples_are_left_out(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    rb_matrix *dense, *sparse = sparse_table(ctx);
-    rb_source *sources[2] = {fixture_source(ctx, table, N, M, &dense)}, *owned;
-    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &sources[1]));
+    rb_matrix *dense, *sparse;
+    rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
+                            fixture_sparse(ctx, table, N, M, &sparse)},
+              *owned;
     for (int form = 0; form < 2; form++) {
         rb_source *thin = sources[form];
         bind(ctx, thin);

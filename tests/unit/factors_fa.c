@@ -241,24 +241,6 @@ static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
     return RB_OK;
 }
 
-static rb_source *sparse_source(rb_context *ctx, const double *values, rb_matrix **matrix) {
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
-    static double kept[N * M];
-    rb_source *source;
-    int64_t count = 0;
-    for (int64_t i = 0; i < N * M; i++) {
-        if (values[i] != 0) {
-            columns[count] = (int32_t)(i % M);
-            kept[count++] = values[i];
-        }
-        starts[i / M + 1] = count;
-    }
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, kept, matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
-    return source;
-}
-
 static void assert_same(const rb_model *a, const rb_model *b, double relative) {
     const double *w = rb_model_array(a, "loadings", NULL, NULL);
     const double *x = rb_model_array(b, "loadings", NULL, NULL);
@@ -270,7 +252,7 @@ static void any_form_of_data(void **state) {
     struct fixture_problem *p = *state;
     static const char *const methods[] = {"fa", "sfa", "fa-laplace", "fa-jeffreys", "fabia"};
     rb_matrix *rows;
-    rb_source *stream, *sparse = sparse_source(p->ctx, p->values, &rows);
+    rb_source *stream, *sparse = fixture_sparse(p->ctx, p->values, N, M, &rows);
     assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT64, N, M, give, p->values, &stream));
     for (int i = 0; i < 5; i++) {
         const char *text = "precision=float64 iterations=20";

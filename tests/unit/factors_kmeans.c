@@ -194,18 +194,19 @@ static void sparse_is_dense(void **state) {
         holes[e] = e >= D && values[e] < 2 ? 0 : values[e]; /* the first sample has all */
     rb_matrix *rows;
     rb_source *dense = fixture_source(ctx, holes, N, D, &rows);
-    struct compare_sparse sparse = compare_sparse_of(ctx, holes, N, D);
+    rb_matrix *compressed;
+    rb_source *sparse = fixture_sparse(ctx, holes, N, D, &compressed);
     const char *const centres[] = {"centre=mean", "centre=none"};
     for (int c = 0; c < 2; c++) {
-        rb_model *a = fit(5, centres[c], dense), *b = fit(5, centres[c], sparse.source);
+        rb_model *a = fit(5, centres[c], dense), *b = fit(5, centres[c], sparse);
         assert_int_equal(rb_model_iterations(a), rb_model_iterations(b));
         for (int64_t t = 0; t < rb_model_iterations(a); t++)
             assert_close(compare_objective(a, t), compare_objective(b, t), 1e-9);
-        double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse.source);
+        double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse);
         assert_memory_equal(x, y, N * 5 * sizeof *x);
         rb_evaluation of_dense, of_sparse;
         assert_ok(ctx, fixture_evaluate(ctx, a, dense, &of_dense));
-        assert_ok(ctx, fixture_evaluate(ctx, a, sparse.source, &of_sparse));
+        assert_ok(ctx, fixture_evaluate(ctx, a, sparse, &of_sparse));
         assert_close(of_dense.mean_squared_error, of_sparse.mean_squared_error, 1e-9);
         assert_close(of_dense.variance_explained, of_sparse.variance_explained, 1e-9);
         free(x);
@@ -213,7 +214,8 @@ static void sparse_is_dense(void **state) {
         rb_model_free(a);
         rb_model_free(b);
     }
-    compare_sparse_free(&sparse);
+    rb_source_free(sparse);
+    rb_matrix_free(compressed);
     rb_source_free(dense);
     rb_matrix_free(rows);
 }

@@ -245,12 +245,13 @@ static void sparse_is_dense(void **state) {
         holes[e] = values[e] < 1 ? 0 : values[e];
     rb_matrix *rows;
     rb_source *dense = fixture_source(ctx, holes, N, D, &rows);
-    struct compare_sparse sparse = compare_sparse_of(ctx, holes, N, D);
+    rb_matrix *compressed;
+    rb_source *sparse = fixture_sparse(ctx, holes, N, D, &compressed);
     for (int w = 0; w < WAYS; w++) {
-        rb_model *a = fit(ways[w], 3, 40, dense), *b = fit(ways[w], 3, 40, sparse.source);
+        rb_model *a = fit(ways[w], 3, 40, dense), *b = fit(ways[w], 3, 40, sparse);
         for (int64_t t = 0; t < 40; t++)
             assert_close(compare_objective(a, t), compare_objective(b, t), 1e-9);
-        double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse.source);
+        double *x = fixture_codes(ctx, a, dense), *y = fixture_codes(ctx, a, sparse);
         for (int64_t e = 0; e < N * 3; e++)
             assert_close(x[e], y[e], 1e-6);
         free(x);
@@ -258,7 +259,8 @@ static void sparse_is_dense(void **state) {
         rb_model_free(a);
         rb_model_free(b);
     }
-    compare_sparse_free(&sparse);
+    rb_source_free(sparse);
+    rb_matrix_free(compressed);
     rb_source_free(dense);
     rb_matrix_free(rows);
 }
@@ -519,9 +521,10 @@ static void refusals(void **state) {
     below[5 * D + 3] = -1;
     rb_matrix *rows;
     rb_source *from = fixture_source(ctx, below, N, D, &rows);
-    struct compare_sparse sparse = compare_sparse_of(ctx, below, N, D);
+    rb_matrix *compressed;
+    rb_source *sparse = fixture_sparse(ctx, below, N, D, &compressed);
     assert_refuses(RB_ERROR_DATA, "", from, "sample 5, feature 3");
-    assert_refuses(RB_ERROR_DATA, "", sparse.source, "sample 5, feature 3");
+    assert_refuses(RB_ERROR_DATA, "", sparse, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centre=none");
     assert_refuses(RB_ERROR_ARGUMENT, "loss=kullback-leibler solver=hals", source,
                    "multiplicative");
@@ -531,7 +534,8 @@ static void refusals(void **state) {
     double codes[N * 2];
     assert_int_equal(rb_encode_into(ctx, model, from, RB_FLOAT64, codes, 2, 1), RB_ERROR_DATA);
     rb_model_free(model);
-    compare_sparse_free(&sparse);
+    rb_source_free(sparse);
+    rb_matrix_free(compressed);
     rb_source_free(from);
     rb_matrix_free(rows);
 }

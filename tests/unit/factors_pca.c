@@ -131,28 +131,6 @@ static void restarts_lead_to_the_exact_ones(void **state) {
     free(values);
 }
 
-/* Compressed rows of the same values, most of which are 0; those of one source at a time. */
-static rb_source *sparse_source(rb_context *ctx, const double *values, int64_t n, int64_t m,
-                                rb_matrix **matrix) {
-    enum { MOST = 200, CELLS = 10000 };
-    static int64_t starts[MOST + 1];
-    static int32_t columns[CELLS];
-    static double kept[CELLS];
-    rb_source *source;
-    int64_t count = 0;
-    assert_true(n <= MOST && n * m <= CELLS);
-    for (int64_t i = 0; i < n * m; i++) {
-        if (values[i] != 0) {
-            columns[count] = (int32_t)(i % m);
-            kept[count++] = values[i];
-        }
-        starts[i / m + 1] = count;
-    }
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, n, m, starts, columns, kept, matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
-    return source;
-}
-
 /* Centring sparse data fills nothing, and gives what dense data give. */
 static void sparse_is_dense(void **state) {
     struct fixture_problem *p = *state;
@@ -165,7 +143,7 @@ static void sparse_is_dense(void **state) {
         for (int64_t i = 0; i < n * m; i++)
             values[i] = values[i] > 1.5 ? values[i] : 0;
         rb_source *a = fixture_source(p->ctx, values, n, m, &dense);
-        rb_source *b = sparse_source(p->ctx, values, n, m, &sparse);
+        rb_source *b = fixture_sparse(p->ctx, values, n, m, &sparse);
         snprintf(text, sizeof text, "precision=float64 %s", ways[way & 1]);
         rb_model *of_dense = fit(p->ctx, a, "pca", text), *of_sparse = fit(p->ctx, b, "pca", text);
         assert_same_model(of_dense, of_sparse, way & 1 ? 1e-6 : 1e-9);

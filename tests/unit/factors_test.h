@@ -41,41 +41,6 @@ static inline void assert_rises(const rb_model *model, double size) {
     }
 }
 
-/* The same samples as compressed rows; zeros are left out. */
-struct compare_sparse {
-    int64_t *starts;
-    int32_t *columns;
-    double *values;
-    rb_matrix *matrix;
-    rb_source *source;
-};
-
-static inline struct compare_sparse compare_sparse_of(rb_context *ctx, const double *values,
-                                                      int64_t n, int64_t m) {
-    struct compare_sparse s = {calloc((size_t)n + 1, sizeof *s.starts),
-                               calloc((size_t)(n * m), sizeof *s.columns),
-                               calloc((size_t)(n * m), sizeof *s.values), NULL, NULL};
-    for (int64_t i = 0; i < n; i++) {
-        s.starts[i + 1] = s.starts[i];
-        for (int64_t k = 0; k < m; k++) {
-            if (values[i * m + k] == 0) continue;
-            s.columns[s.starts[i + 1]] = (int32_t)k;
-            s.values[s.starts[i + 1]++] = values[i * m + k];
-        }
-    }
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, n, m, s.starts, s.columns, s.values, &s.matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, s.matrix, &s.source));
-    return s;
-}
-
-static inline void compare_sparse_free(struct compare_sparse *s) {
-    rb_source_free(s->source);
-    rb_matrix_free(s->matrix);
-    free(s->starts);
-    free(s->columns);
-    free(s->values);
-}
-
 /* The same samples on demand. */
 struct compare_rows {
     const double *values;

@@ -72,23 +72,10 @@ static void a_view_is_standardised_over_all_samples(void **state) {
 
 static void a_view_of_sparse_data_is_that_of_dense_ones(void **state) {
     (void)state;
-    static double stored[N * M];
-    static int64_t starts[N + 1];
-    static int32_t columns[N * M];
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
-    rb_source *source;
     make_values();
-    for (int64_t i = 0, count = 0; i < N; i++) {
-        for (int64_t k = 0; k < M; k++) {
-            if (sparse_values[i * M + k] == 0) continue;
-            stored[count] = sparse_values[i * M + k];
-            columns[count++] = (int32_t)k;
-        }
-        starts[i + 1] = count;
-    }
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, stored, &matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_source *source = fixture_sparse(ctx, sparse_values, N, M, &matrix);
     check_view(ctx, source, sparse_values, "centre=mean");
     rb_source_free(source);
     rb_matrix_free(matrix);

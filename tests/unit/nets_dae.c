@@ -267,22 +267,13 @@ static void a_fit_is_the_same_for_threads_and_streams(void **state) {
 static void sparse_samples_give_the_same(void **state) {
     (void)state;
     static const char *const methods[] = {"dae", "rbm"};
-    double dense[N * M], stored[N * M];
-    int64_t starts[N + 1] = {0}, entries = 0;
-    int32_t columns[N * M];
-    for (int e = 0; e < N * M; e++) {
+    double dense[N * M];
+    for (int e = 0; e < N * M; e++)
         dense[e] = values[e] > 0.5 ? values[e] : 0;
-        if (dense[e] != 0) {
-            columns[entries] = e % M;
-            stored[entries++] = dense[e];
-        }
-        starts[e / M + 1] = entries;
-    }
     for (int i = 0; i < 2; i++) {
         rb_matrix *matrix, *sparse;
-        rb_source *source = fixture_source(ctx, dense, N, M, &matrix), *compressed;
-        assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, stored, &sparse));
-        assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &compressed));
+        rb_source *source = fixture_source(ctx, dense, N, M, &matrix);
+        rb_source *compressed = fixture_sparse(ctx, dense, N, M, &sparse);
         rb_model *a = fit(source, methods[i], "precision=float64");
         rb_model *b = fit(compressed, methods[i], "precision=float64");
         assert_same(a, b, 1e-9);

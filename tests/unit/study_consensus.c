@@ -61,6 +61,21 @@ static rb_options *options_of(rb_context *ctx, const char *text) {
     return options;
 }
 
+/* Of so many models, with options as text. */
+static rb_error merge(rb_context *ctx, rb_model **models, int64_t count, rb_source *source,
+                      const char *text, rb_model **model) {
+    rb_options *options = options_of(ctx, text);
+    rb_error err =
+        rb_consensus(ctx, (const rb_model *const *)models, count, source, options, model);
+    rb_options_free(options);
+    return err;
+}
+
+static void free_models(rb_model **models, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        rb_model_free(models[i]);
+}
+
 /* Where codes have signs a unit that is turned over is the same, and is turned back in a mean. */
 static void signs_of_units_say_nothing(void **state) {
     (void)state;
@@ -75,17 +90,13 @@ static void signs_of_units_say_nothing(void **state) {
                 w[2 * k + 1] = k % 4 == 1;
             }
         }
-        rb_options *options = options_of(ctx, "stability=0.9 representative=mean");
-        assert_ok(ctx,
-                  rb_consensus(ctx, (const rb_model *const *)models, 2, NULL, options, &model));
+        assert_ok(ctx, merge(ctx, models, 2, NULL, "stability=0.9 representative=mean", &model));
         assert_int_equal(rb_model_units(model), signs ? 2 : 1);
         for (int k = 0; k < M && signs; k++)
             assert_close(fabs(value(model, "loadings", k, 0) + value(model, "loadings", k, 1)),
                          k % 4 < 2, 1e-12);
-        rb_options_free(options);
         rb_model_free(model);
-        for (int i = 0; i < 2; i++)
-            rb_model_free(models[i]);
+        free_models(models, 2);
     }
     rb_context_free(ctx);
 }
@@ -98,11 +109,9 @@ static void keeps_what_the_runs_share(void **state) {
                           model_of(ctx, "rfn", 4, (int[]){-2, 1, 2, 0}, M),
                           model_of(ctx, "rfn", 4, (int[]){2, 1, 0, -3}, M)};
     rb_model *model;
-    rb_options *most = options_of(ctx, "stability=0.7");
     for (int i = 0; i < 3; i++)
         assert_ok(ctx, rb_model_set_attribute(ctx, models[i], "seed", i == 0 ? "5" : "6"));
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, most, &model));
-    rb_options_free(most);
+    assert_ok(ctx, merge(ctx, models, 3, NULL, "stability=0.7", &model));
     assert_int_equal(rb_model_units(model), 2);
     for (int j = 0; j < 2; j++) {
         assert_close(value(model, "stability", j, 0), 1, 1e-12);
@@ -118,14 +127,11 @@ static void keeps_what_the_runs_share(void **state) {
     assert_string_equal(rb_model_attribute(model, "seed"), "5"); /* of the first unit's model */
     rb_model_free(model);
 
-    rb_options *less = options_of(ctx, "stability=0.6");
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, less, &model));
-    rb_options_free(less);
+    assert_ok(ctx, merge(ctx, models, 3, NULL, "stability=0.6", &model));
     assert_int_equal(rb_model_units(model), 3);
     assert_close(value(model, "stability", 2, 0), 2.0 / 3, 1e-12);
     rb_model_free(model);
-    for (int i = 0; i < 3; i++)
-        rb_model_free(models[i]);
+    free_models(models, 3);
     rb_context_free(ctx);
 }
 
@@ -136,12 +142,11 @@ static void counts_runs_not_units(void **state) {
     rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 0, 1}, M),
                           model_of(ctx, "rfn", 2, (int[]){1, -2}, M)};
     rb_model *model;
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 2, NULL, NULL, &model));
+    assert_ok(ctx, merge(ctx, models, 2, NULL, "", &model));
     assert_int_equal(rb_model_units(model), 1);
     assert_true(value(model, "scale", 0, 0) == 2);
     rb_model_free(model);
-    rb_model_free(models[0]);
-    rb_model_free(models[1]);
+    free_models(models, 2);
     rb_context_free(ctx);
 }
 
@@ -170,20 +175,16 @@ static void similarity_of(rb_context *ctx, const char *method, int sign) {
         double correlation = sign * (sums[4] - sums[0] * sums[1]) /
                              sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1]));
         assert_true(correlation > 0.5 && (correlation < cosine - 0.02) == by_codes);
-        rb_options *options = options_of(ctx, "stability=0.5");
         rb_model *model;
-        assert_ok(ctx,
-                  rb_consensus(ctx, (const rb_model *const *)models, 2, source, options, &model));
+        assert_ok(ctx, merge(ctx, models, 2, source, "stability=0.5", &model));
         assert_close(value(model, "stability", 0, 0), (1 + fmin(cosine, correlation)) / 2, 1e-5);
         rb_model_free(model);
-        rb_options_free(options);
         free(x);
         free(y);
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_model_free(models[0]);
-    rb_model_free(models[1]);
+    free_models(models, 2);
 }
 
 /* With data the smaller of two similarities counts: cosine of loadings, correlation of codes. Where
@@ -208,21 +209,16 @@ static void counts_by_similarity(void **state) {
         ((double *)rb_model_array(models[i], "loadings", NULL, NULL))[1] = other[i];
     }
     /* Cosines: 0.756 of the first two, 0.397 and 0.866 of the third with them. */
-    rb_options *options = options_of(ctx, "stability=0.5");
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_ok(ctx, merge(ctx, models, 3, NULL, "stability=0.5", &model));
     assert_int_equal(rb_model_units(model), 1);
     double first = 3 / sqrt(3 * 5.25), third = (3 + 1.5 * 4) / sqrt(5.25 * 19);
     assert_close(value(model, "loadings", 1, 0), 1.5, 1e-12);
     assert_close(value(model, "stability", 0, 0), (1 + first + third) / 3, 1e-6);
     rb_model_free(model);
-    rb_options_free(options);
     /* Without the second one they are two units of one model each. */
-    options = options_of(ctx, "stability=0.6");
-    const rb_model *apart[] = {models[0], models[2]};
-    assert_int_equal(rb_consensus(ctx, apart, 2, NULL, options, &model), RB_ERROR_DATA);
-    rb_options_free(options);
-    for (int i = 0; i < 3; i++)
-        rb_model_free(models[i]);
+    rb_model *apart[] = {models[0], models[2]};
+    assert_int_equal(merge(ctx, apart, 2, NULL, "stability=0.6", &model), RB_ERROR_DATA);
+    free_models(models, 3);
     rb_context_free(ctx);
 }
 
@@ -238,15 +234,14 @@ static void counts_each_unit_once(void **state) {
             double *w = (double *)rb_model_array(models[i], "loadings", NULL, NULL);
             if (i < beside) w[1 * 2 + 1] = 1.5; /* a cosine of 0.756 */
         }
-        assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+        assert_ok(ctx, merge(ctx, models, 3, NULL, "", &model));
         assert_int_equal(rb_model_units(model), beside == 1 ? 1 : 2);
         for (int64_t j = 0; j < rb_model_units(model); j++)
             assert_close(value(model, "stability", j, 0), 1, 1e-12);
         assert_true(value(model, "loadings", 1, 0) == 0);
         if (beside == 3) assert_true(value(model, "loadings", 1, 1) == 1.5);
         rb_model_free(model);
-        for (int i = 0; i < 3; i++)
-            rb_model_free(models[i]);
+        free_models(models, 3);
     }
     rb_context_free(ctx);
 }
@@ -260,30 +255,24 @@ static void takes_the_medoid_or_the_mean(void **state) {
         /* The second one lies between the others. */
         ((double *)rb_model_array(models[i], "loadings", NULL, NULL))[1] = 0.3 * i;
     }
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+    assert_ok(ctx, merge(ctx, models, 3, NULL, "", &model));
     assert_close(value(model, "loadings", 1, 0), 0.3, 1e-12);
     rb_model_free(model);
     ((double *)rb_model_array(models[2], "loadings", NULL, NULL))[1] = 0.9;
-    rb_options *options = options_of(ctx, "representative=mean");
-    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_ok(ctx, merge(ctx, models, 3, NULL, "representative=mean", &model));
     assert_close(value(model, "loadings", 1, 0), 0.4, 1e-12);
     rb_model_free(model);
-    rb_options_free(options);
-    for (int i = 0; i < 3; i++)
-        rb_model_free(models[i]);
+    free_models(models, 3);
     rb_context_free(ctx);
 }
 
 static void refused(rb_context *ctx, rb_model **models, int64_t count, const char *options,
                     const char *words) {
     rb_model *model;
-    rb_options *given = options_of(ctx, options);
-    assert_int_not_equal(
-        rb_consensus(ctx, (const rb_model *const *)models, count, NULL, given, &model), RB_OK);
+    assert_int_not_equal(merge(ctx, models, count, NULL, options, &model), RB_OK);
     assert_null(model);
     if (!strstr(rb_context_error(ctx), words))
         fail_msg("'%s' lacks '%s'", rb_context_error(ctx), words);
-    rb_options_free(given);
 }
 
 static void refuses_what_has_no_consensus(void **state) {
@@ -300,18 +289,20 @@ static void refuses_what_has_no_consensus(void **state) {
     refused(ctx, models, 2, "refit=5", "without `data`");
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
     refused(ctx, models, 2, "", "the array 'prior_covariance'");
-    for (int i = 0; i < 4; i++)
-        rb_model_free(models[i]);
+    free_models(models, 4);
     rb_context_free(ctx);
+}
+
+static int setup(void **state) {
+    *state = fixture_problem(fixture_values(N, M, UNITS, 1), N, M);
+    return 0;
 }
 
 /* Each allocation fails once: a sentence, and nothing is left. */
 static void no_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 1, 2}, M),
                           model_of(ctx, "rfn", 2, (int[]){1, 0}, M)};
     rb_options *options = options_of(ctx, "refit=2 similarity=0.2 stability=0.3");
@@ -327,12 +318,7 @@ static void no_memory(void **state) {
     }
     assert_true(n > 50);
     rb_options_free(options);
-    rb_model_free(models[0]);
-    rb_model_free(models[1]);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
+    free_models(models, 2);
 }
 
 /* ---- fits ---- */
@@ -363,11 +349,9 @@ static const char *const rfn = "units=4 restarts=5 iterations=40 precision=float
 
 /* The restarts are those of rb_fit, and the same for any number of threads. */
 static void is_the_same_for_any_number_of_threads(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *models[3];
     for (int i = 0; i < 3; i++) {
@@ -378,21 +362,14 @@ static void is_the_same_for_any_number_of_threads(void **state) {
     assert_in_range(rb_model_units(models[0]), 1, 4);
     double *codes = fixture_codes(ctx, models[0], source);
     free(codes);
-    for (int i = 0; i < 3; i++)
-        rb_model_free(models[i]);
+    free_models(models, 3);
     rb_options_free(options);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 static void a_refit_keeps_the_units(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *before, *after;
     assert_ok(ctx, rb_fit_consensus(ctx, options, source, &before));
@@ -419,21 +396,15 @@ static void a_refit_keeps_the_units(void **state) {
     rb_model_free(before);
     rb_model_free(after);
     rb_options_free(options);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 static void models_of_binary_causes_have_one_too(void **state) {
-    (void)state;
     static const char *const methods[] = {"linca", "nmf-et", "mca"};
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     for (int i = 0; i < N * M; i++)
-        values[i] = fabs(values[i]);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        p->values[i] = fabs(p->values[i]);
     for (int i = 0; i < 3; i++) {
         rb_options *options = fit_options(ctx, methods[i],
                                           "units=3 restarts=3 iterations=20 stability=0.3 "
@@ -446,20 +417,14 @@ static void models_of_binary_causes_have_one_too(void **state) {
         rb_model_free(model);
         rb_options_free(options);
     }
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 /* A journal gives the models of before; one of other options is refused. */
 static void goes_on_from_a_journal(void **state) {
-    (void)state;
     char path[] = "/tmp/rarebit-consensus-XXXXXX";
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *plain, *kept, *again, *other;
     struct stat before, after;
@@ -482,10 +447,6 @@ static void goes_on_from_a_journal(void **state) {
     rb_model_free(kept);
     rb_model_free(again);
     rb_options_free(options);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 static rb_error stop_after_three(const rb_progress *progress, void *user) {
@@ -522,11 +483,9 @@ static void *stop_late(void *user) {
 
 /* Asked to stop while the fits are compared, it is that of all. */
 static void stopped_late_it_is_one_of_all(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *whole, *stopped;
     assert_ok(ctx, rb_options_set_all(ctx, options, "restarts=40 iterations=5"));
@@ -546,20 +505,14 @@ static void stopped_late_it_is_one_of_all(void **state) {
     }
     rb_model_free(whole);
     rb_options_free(options);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 /* Asked to stop, it is the consensus of the fits that are done, as of so many restarts, and can be
  * made again; of one there is none. */
 static void stopped_it_is_one_of_those_done(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     rb_options *options = fit_options(ctx, "rfn", rfn);
     rb_model *stopped, *three, *again, *none;
     assert_ok(ctx, rb_options_set_integer(ctx, options, "refit", 5));
@@ -589,10 +542,6 @@ static void stopped_it_is_one_of_those_done(void **state) {
     rb_model_free(three);
     rb_model_free(again);
     rb_options_free(options);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 static rb_error count_fits(const rb_progress *progress, void *user) {
@@ -603,11 +552,9 @@ static rb_error count_fits(const rb_progress *progress, void *user) {
 
 /* A method that begins anew always: before the first fit. */
 static void refuses_a_refit_that_cannot_be(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    double *values = fixture_values(N, M, UNITS, 1);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    struct fixture_problem *p = *state;
+    rb_context *ctx = p->ctx;
+    rb_source *source = p->source;
     int fits = 0;
     rb_context_on_progress(ctx, count_fits, &fits);
     for (int i = 0; i < 2; i++) {
@@ -620,10 +567,6 @@ static void refuses_a_refit_that_cannot_be(void **state) {
         rb_options_free(options);
     }
     assert_int_equal(fits, 0);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -636,14 +579,16 @@ int main(void) {
         cmocka_unit_test(counts_each_unit_once),
         cmocka_unit_test(takes_the_medoid_or_the_mean),
         cmocka_unit_test(refuses_what_has_no_consensus),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(is_the_same_for_any_number_of_threads),
-        cmocka_unit_test(a_refit_keeps_the_units),
-        cmocka_unit_test(models_of_binary_causes_have_one_too),
-        cmocka_unit_test(goes_on_from_a_journal),
-        cmocka_unit_test(stopped_it_is_one_of_those_done),
-        cmocka_unit_test(stopped_late_it_is_one_of_all),
-        cmocka_unit_test(refuses_a_refit_that_cannot_be),
+        cmocka_unit_test_setup_teardown(no_memory, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(is_the_same_for_any_number_of_threads, setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_refit_keeps_the_units, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(models_of_binary_causes_have_one_too, setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(stopped_it_is_one_of_those_done, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(stopped_late_it_is_one_of_all, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(refuses_a_refit_that_cannot_be, setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

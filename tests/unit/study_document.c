@@ -73,6 +73,37 @@ static rb_covariates *make_covariates(void) {
     return table;
 }
 
+/* What a document is made of. */
+struct stage {
+    rb_source *source;
+    rb_method counting;
+    rb_model *model;
+    rb_covariates *labels, *covariates;
+};
+
+static void begin(struct stage *s, int64_t m) {
+    s->source = make(m);
+    s->model = fit(s->source, &s->counting);
+    s->labels = make_labels();
+    s->covariates = make_covariates();
+}
+
+static void end(struct stage *s) {
+    rb_covariates_free(s->labels);
+    rb_covariates_free(s->covariates);
+    s->model->method = method;
+    rb_model_free(s->model);
+    rb_source_free(s->source);
+}
+
+static rb_document document_of(const struct stage *s) {
+    return (rb_document){.size = sizeof(rb_document),
+                         .model = s->model,
+                         .source = s->source,
+                         .labels = s->labels,
+                         .covariates = s->covariates};
+}
+
 static void same_members(const rb_member *a, const rb_member *b, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         assert_int_equal(a[i].index, b[i].index);
@@ -98,16 +129,10 @@ static void same_modules(const rb_modules *a, const rb_modules *b) {
 static void samples_are_encoded_once(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
-        rb_source *source = make(wide ? MOST : 24);
-        rb_method counting;
-        rb_model *model = fit(source, &counting);
-        rb_covariates *labels = make_labels(), *covariates = make_covariates();
-        rb_document d = {.size = sizeof d,
-                         .model = model,
-                         .source = source,
-                         .labels = labels,
-                         .covariates = covariates,
-                         .with_codes = true};
+        struct stage s;
+        begin(&s, wide ? MOST : 24);
+        rb_document d = document_of(&s);
+        d.with_codes = true;
         encoded = samples_read = 0;
         assert_ok(ctx, rb_document_make(ctx, &d));
         assert_true(d.complete);
@@ -130,42 +155,32 @@ static void samples_are_encoded_once(void **state) {
         rb_document_clear(&d);
         encoded = 0;
         rb_modules *modules;
-        assert_ok(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
+        assert_ok(ctx, rb_modules_find(ctx, s.model, s.source, NULL, &modules));
         assert_int_equal(encoded, N);
         rb_modules_free(modules);
-        rb_covariates_free(labels);
-        rb_covariates_free(covariates);
-        model->method = method;
-        rb_model_free(model);
-        rb_source_free(source);
+        end(&s);
     }
 }
 
 static void parts_are_what_they_are_alone(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
-        rb_source *source = make(wide ? MOST : 24);
-        rb_method counting;
-        rb_model *model = fit(source, &counting);
-        rb_covariates *labels = make_labels(), *covariates = make_covariates();
-        rb_document d = {.size = sizeof d,
-                         .model = model,
-                         .source = source,
-                         .labels = labels,
-                         .covariates = covariates,
-                         .with_codes = true};
+        struct stage s;
+        begin(&s, wide ? MOST : 24);
+        rb_document d = document_of(&s);
+        d.with_codes = true;
         rb_modules *modules;
         assert_ok(ctx, rb_document_make(ctx, &d));
-        assert_ok(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
+        assert_ok(ctx, rb_modules_find(ctx, s.model, s.source, NULL, &modules));
         same_modules(d.modules, modules);
-        double *codes = fixture_codes(ctx, model, source);
+        double *codes = fixture_codes(ctx, s.model, s.source);
         for (int64_t i = 0; i < N; i++)
             for (int64_t u = 0; u < UNITS; u++)
                 assert_true(rb_matrix_at(d.codes, i, u) == codes[i * UNITS + u]);
         rb_group_aucs aucs = {.size = sizeof aucs};
         rb_covariate_tests tests = {.size = sizeof tests};
-        assert_ok(ctx, rb_covariates_auc(ctx, labels, 0, d.codes, &aucs));
-        assert_ok(ctx, rb_covariates_test(ctx, covariates, d.codes, &tests));
+        assert_ok(ctx, rb_covariates_auc(ctx, s.labels, 0, d.codes, &aucs));
+        assert_ok(ctx, rb_covariates_test(ctx, s.covariates, d.codes, &tests));
         assert_int_equal(d.aucs.n_groups, 2);
         for (int64_t r = 0; r < aucs.n_groups * aucs.n_units; r++)
             assert_true(d.aucs.rows[r].auc == aucs.rows[r].auc);
@@ -176,26 +191,16 @@ static void parts_are_what_they_are_alone(void **state) {
         free(codes);
         rb_modules_free(modules);
         rb_document_clear(&d);
-        rb_covariates_free(labels);
-        rb_covariates_free(covariates);
-        model->method = method;
-        rb_model_free(model);
-        rb_source_free(source);
+        end(&s);
     }
 }
 
 /* Every table has the rows of its part, and each value is of the kind of its column or none. */
 static void tables_have_what_they_say(void **state) {
     (void)state;
-    rb_source *source = make(30);
-    rb_method counting;
-    rb_model *model = fit(source, &counting);
-    rb_covariates *labels = make_labels(), *covariates = make_covariates();
-    rb_document d = {.size = sizeof d,
-                     .model = model,
-                     .source = source,
-                     .labels = labels,
-                     .covariates = covariates};
+    struct stage s;
+    begin(&s, 30);
+    rb_document d = document_of(&s);
     assert_ok(ctx, rb_document_make(ctx, &d));
     const int64_t modules = rb_modules_count(d.modules);
     const int64_t rows[] = {modules, modules, 2, 2 * UNITS, 0, UNITS};
@@ -219,25 +224,20 @@ static void tables_have_what_they_say(void **state) {
     assert_true(rb_table_value(&first, 0, rb_table_find(&first, "information")).number ==
                 rb_modules_get(d.modules, 0)->information);
     rb_document_clear(&d);
-    rb_covariates_free(labels);
-    rb_covariates_free(covariates);
-    model->method = method;
-    rb_model_free(model);
-    rb_source_free(source);
+    end(&s);
 }
 
 /* Members first, then samples outside of the module; values are those of a view. */
 static void maps_show_their_modules(void **state) {
     (void)state;
     const rb_map_size most = {.members = 7, .others = 5, .features = 6};
-    rb_source *source = make(30);
-    rb_method counting;
-    rb_model *model = fit(source, &counting);
+    struct stage s;
+    begin(&s, 30);
     rb_modules *modules;
     rb_module_map *maps;
-    assert_ok(ctx, rb_modules_find(ctx, model, source, NULL, &modules));
+    assert_ok(ctx, rb_modules_find(ctx, s.model, s.source, NULL, &modules));
     samples_read = 0;
-    assert_ok(ctx, rb_module_maps(ctx, model, source, modules, &most, &maps));
+    assert_ok(ctx, rb_module_maps(ctx, s.model, s.source, modules, &most, &maps));
     assert_int_equal(samples_read, N); /* for all of them */
     for (int64_t r = 0; r < rb_modules_count(modules); r++) {
         const rb_module *m = rb_modules_get(modules, r);
@@ -253,52 +253,40 @@ static void maps_show_their_modules(void **state) {
             for (int64_t k = 0; k < map->n_features; k++) {
                 float value;
                 rb_view view = {sizeof view, &map->samples[i], &map->features[k], 1, 1, &value};
-                assert_ok(ctx, rb_view_fill(ctx, model, source, &view));
+                assert_ok(ctx, rb_view_fill(ctx, s.model, s.source, &view));
                 assert_true(map->values[k * map->n_samples + i] == value);
             }
         }
     }
     rb_module_maps_free(maps, rb_modules_count(modules));
     rb_modules_free(modules);
-    model->method = method;
-    rb_model_free(model);
-    rb_source_free(source);
+    end(&s);
 }
 
 static void no_memory(void **state) {
     (void)state;
-    rb_source *source = make(30);
-    rb_method counting;
-    rb_model *model = fit(source, &counting);
-    rb_covariates *labels = make_labels(), *covariates = make_covariates();
+    struct stage s;
+    begin(&s, 30);
     const rb_map_size most = {.members = 3, .others = 2, .features = 2};
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
-        rb_document d = {.size = sizeof d,
-                         .model = model,
-                         .source = source,
-                         .labels = labels,
-                         .covariates = covariates,
-                         .with_codes = true,
-                         .with_metrics = true};
+        rb_document d = document_of(&s);
+        d.with_codes = true;
+        d.with_metrics = true;
         rb_module_map *maps;
         ctx->allocations_left = n;
         err = rb_document_make(ctx, &d);
         assert_true(err == RB_OK || d.modules == NULL);
         if (!err) {
             int64_t count = rb_modules_count(d.modules);
-            err = rb_module_maps(ctx, model, source, d.modules, &most, &maps);
+            err = rb_module_maps(ctx, s.model, s.source, d.modules, &most, &maps);
             if (!err) rb_module_maps_free(maps, count);
         }
         ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         rb_document_clear(&d);
     }
-    rb_covariates_free(labels);
-    rb_covariates_free(covariates);
-    model->method = method;
-    rb_model_free(model);
-    rb_source_free(source);
+    end(&s);
 }
 
 static int setup(void **state) {

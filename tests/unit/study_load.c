@@ -46,15 +46,17 @@ static void takes_some_samples(void **state) {
     rb_context *ctx = fixture_context();
     rb_matrix *dense, *taken;
     rb_source *source = fixture_source(ctx, values, N, M, &dense);
-    struct compare_sparse sparse = compare_sparse_of(ctx, values, N, M);
+    rb_matrix *compressed;
+    rb_source *sparse = fixture_sparse(ctx, values, N, M, &compressed);
     for (int s = 0; s < 2; s++) {
-        assert_ok(ctx, rb_study_rows(ctx, s ? sparse.matrix : dense, some, 3, &taken));
+        assert_ok(ctx, rb_study_rows(ctx, s ? compressed : dense, some, 3, &taken));
         assert_int_equal(rb_matrix_samples(taken), 3);
         for (int64_t e = 0; e < 3 * M; e++)
             assert_true(rb_matrix_at(taken, e / M, e % M) == values[some[e / M] * M + e % M]);
         rb_matrix_free(taken);
     }
-    compare_sparse_free(&sparse);
+    rb_source_free(sparse);
+    rb_matrix_free(compressed);
     rb_source_free(source);
     rb_matrix_free(dense);
     rb_context_free(ctx);

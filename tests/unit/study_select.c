@@ -301,17 +301,9 @@ static void does_without_folds_or_pairs(void **state) {
 
 static void fits_sparse_data_as_dense(void **state) {
     struct world *w = *state;
-    int64_t starts[N + 1] = {0};
-    int32_t *columns = calloc((size_t)N * M, sizeof *columns);
-    for (int64_t e = 0; e < N * M; e++)
-        columns[e] = (int32_t)(e % M);
-    for (int64_t i = 0; i < N; i++)
-        starts[i + 1] = (i + 1) * M;
     rb_matrix *sparse;
-    rb_source *source;
+    rb_source *source = fixture_sparse(w->ctx, w->values, N, M, &sparse);
     rb_selection *s, *dense = select_units(w);
-    assert_ok(w->ctx, rb_matrix_csr(w->ctx, RB_FLOAT64, N, M, starts, columns, w->values, &sparse));
-    assert_ok(w->ctx, rb_source_from_matrix(w->ctx, sparse, &source));
     assert_ok(w->ctx, rb_select(w->ctx, w->options, source, &s));
     for (int64_t r = 0; r < 3; r++) {
         assert_close(rb_selection_get(s, r, "held_out"), rb_selection_get(dense, r, "held_out"),
@@ -321,7 +313,6 @@ static void fits_sparse_data_as_dense(void **state) {
     rb_selection_free(dense);
     rb_source_free(source);
     rb_matrix_free(sparse);
-    free(columns);
 }
 
 static void refuses(struct world *w, const char *options, const char *says) {
