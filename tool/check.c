@@ -15,20 +15,6 @@ static const rb_option check_output_options[] = {
 
 /* ---- the command line that fits ---- */
 
-static void put_reading(FILE *file, const invocation *call) {
-    for (const rb_option *row = rb_read_group()->rows; row->name; row++) {
-        char text[4096];
-        if (!option_was_given(call, row->name)) continue;
-        rb_options_get(call->options, row->name, text, sizeof text);
-        if (row->kind == RB_OPTION_FLAG) {
-            if (strcmp(text, "true") == 0) fprintf(file, " --%s", row->name);
-            continue;
-        }
-        fprintf(file, " --%s=", row->name);
-        put_word(file, text);
-    }
-}
-
 static void put_advice(FILE *file, const rb_advice *advice) {
     if (strcmp(advice->option, "units") == 0)
         fprintf(file, " -k %s", advice->value);

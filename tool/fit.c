@@ -126,7 +126,7 @@ static void summarise(const invocation *call, const rb_model *model, bool goes_o
 /* The command that comes next, with the data read in the same way. */
 static void suggest_next(const invocation *call, const rb_model *model, const char *target) {
     bool modules = rb_modules_possible(model);
-    const char *covariates = option_text(call, "covariates"), *reads = rb_read_group()->title;
+    const char *covariates = option_text(call, "covariates");
     char *text = NULL;
     size_t size = 0;
     FILE *line = open_memstream(&text, &size);
@@ -135,18 +135,7 @@ static void suggest_next(const invocation *call, const rb_model *model, const ch
     put_word(line, target);
     putc(' ', line);
     put_word(line, call->arguments[0]);
-    for (const rb_option *row = call->command->rows; row->name; row++) {
-        if (strcmp(row->group, reads) == 0 && option_was_given(call, row->name)) {
-            char value[256];
-            rb_options_get(call->options, row->name, value, sizeof value);
-            bool flag = row->kind == RB_OPTION_FLAG;
-            fprintf(line, " --%s%s", flag && strcmp(value, "false") == 0 ? "no-" : "", row->name);
-            if (!flag) {
-                putc(' ', line);
-                put_word(line, value);
-            }
-        }
-    }
+    put_reading(line, call);
     if (covariates) {
         fputs(" --covariates ", line);
         put_word(line, covariates);

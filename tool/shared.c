@@ -202,6 +202,17 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     return RB_OK;
 }
 
+void put_reading(FILE *file, const invocation *call) {
+    for (const rb_option *row = rb_read_group()->rows; row->name; row++) {
+        char value[4096];
+        bool flag = row->kind == RB_OPTION_FLAG;
+        if (!option_was_given(call, row->name) || (flag && !option_flag(call, row->name))) continue;
+        rb_options_get(call->options, row->name, value, sizeof value);
+        fprintf(file, " --%s%s", row->name, flag ? "" : "=");
+        if (!flag) put_word(file, value);
+    }
+}
+
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {

@@ -249,6 +249,8 @@ rb_error cut_layers(const invocation *call, rb_model **model);
  * are for, or NULL. Where its fit was given --transpose, so are they. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
+/* The reading options that were given, as a command line has them, each behind a blank. */
+void put_reading(FILE *file, const invocation *call);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
  * NULL; check: of the model, before the data are opened, or NULL. */
 int with_model_and_data(invocation *call,

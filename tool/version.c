@@ -8,37 +8,29 @@ static const char *known(const char *text) {
 }
 
 /* What formats and plots are read and drawn with; version "": not built in. */
-typedef struct codec {
-    const char *name, *version;
-} codec;
-
-enum { CODECS = 4 };
-
-static void codecs_find(codec codecs[CODECS]) {
-    codecs[0] = (codec){"libpng", rb_io_png()};
-    codecs[1] = (codec){"liblzf", rb_io_lzf()};
-    codecs[2] = (codec){"libsndfile", rb_segments_sndfile()};
-    codecs[3] = (codec){"cairo", rb_plot_cairo()};
-}
+static const struct {
+    const char *name;
+    const char *(*version)(void);
+} codecs[] = {{"libpng", rb_io_png},
+              {"liblzf", rb_io_lzf},
+              {"libsndfile", rb_segments_sndfile},
+              {"cairo", rb_plot_cairo}};
+enum { CODECS = sizeof codecs / sizeof *codecs };
 
 static json_t *codecs_json(void) {
-    codec codecs[CODECS];
     json_t *json = json_object();
-    codecs_find(codecs);
-    for (int i = 0; json && i < CODECS; i++)
-        json_object_set_new(json, codecs[i].name,
-                            *codecs[i].version ? json_string(codecs[i].version) : json_null());
+    for (int i = 0; i < CODECS; i++) {
+        const char *version = codecs[i].version();
+        rb_json_add(&json, codecs[i].name, rb_json_text(*version ? version : NULL));
+    }
     return json;
 }
 
 static void print_codecs(void) {
-    codec codecs[CODECS];
-    codecs_find(codecs);
     for (int i = 0; i < CODECS; i++) {
-        const char *version = codecs[i].version;
-        printf("%s%s%s%s", i == 0 ? "codecs        " : ", ", *version ? "" : "no ", codecs[i].name,
-               *version ? " " : "");
-        printf("%s", version);
+        const char *version = codecs[i].version();
+        printf("%s%s%s%s%s", i == 0 ? "codecs        " : ", ", *version ? "" : "no ",
+               codecs[i].name, *version ? " " : "", version);
     }
     printf("\n");
 }

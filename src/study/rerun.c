@@ -243,16 +243,10 @@ struct column {
     int64_t rows, columns, stride;
 };
 
-static const rb_array *find_array(const rb_model *model, const char *name) {
-    for (int64_t i = 0; i < model->n_arrays; i++)
-        if (strcmp(model->arrays[i].name, name) == 0) return &model->arrays[i];
-    return NULL;
-}
-
 static struct column array_of(const rb_model *model, const char *name) {
-    const rb_array *array = find_array(model, name);
-    return array ? (struct column){array->values, array->rows, array->columns, 1}
-                 : (struct column){0};
+    struct column c = {.stride = 1};
+    c.values = rb_model_array(model, name, &c.rows, &c.columns);
+    return c;
 }
 
 static struct column history_of(const rb_model *model, size_t offset) {
@@ -284,7 +278,8 @@ static const char *array_name(const rb_model *a, const rb_model *b, int64_t *ind
     if (*index < a->n_arrays) return a->arrays[*index].name;
     *index -= a->n_arrays;
     for (int64_t i = 0; i < b->n_arrays; i++)
-        if (!find_array(a, b->arrays[i].name) && (*index)-- == 0) return b->arrays[i].name;
+        if (!rb_model_array(a, b->arrays[i].name, NULL, NULL) && (*index)-- == 0)
+            return b->arrays[i].name;
     return NULL;
 }
 
