@@ -26,7 +26,7 @@ static rb_error put_index(rb_h5 *file, const char *table, const rb_names *names)
     rb_error err = rb_h5_put_group(file, table);
     err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
     err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
-    err = err ? err : rb_h5_set_attribute(file, table, "column-order", text, text, NULL);
+    err = err ? err : rb_h5_set_attribute(file, table, "column-order", 0, text, text, NULL);
     err = err ? err : rb_h5_put_names(file, path, names);
     rb_h5_drop(text);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");

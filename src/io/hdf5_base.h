@@ -178,9 +178,9 @@ rb_error rb_h5_finish_data(rb_h5 *file, const char *path, rb_error err, hid_t da
 rb_error rb_h5_put(rb_h5 *file, const char *path, int rank, const int64_t *shape, hid_t file_type,
                    hid_t memory_type, const void *values);
 rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *matrix);
-/* An attribute of one value; NULL: an empty list. */
-rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
-                             hid_t memory_type, const void *value);
+/* An attribute of so many values, or where count is below 0 of one that is no list. */
+rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
+                             hid_t file_type, hid_t memory_type, const void *values);
 
 /* ---- AnnData (anndata_write.c, anndata_old.c) ---- */
 

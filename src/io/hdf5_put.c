@@ -117,17 +117,17 @@ rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
 
 /* ---- attributes ---- */
 
-rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
-                             hid_t memory_type, const void *value) {
-    hsize_t none = 0;
+rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
+                             hid_t file_type, hid_t memory_type, const void *values) {
+    hsize_t extent = (hsize_t)count;
     hid_t attribute = H5I_INVALID_HID;
-    hid_t space = value ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &none, NULL);
+    hid_t space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, NULL);
     bool old = space >= 0 && H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
     if (space >= 0 && (!old || H5Adelete_by_name(file->id, path, name, H5P_DEFAULT) >= 0)) {
         attribute = H5Acreate_by_name(file->id, path, name, file_type, space, H5P_DEFAULT,
                                       H5P_DEFAULT, H5P_DEFAULT);
     }
-    bool done = attribute >= 0 && (!value || H5Awrite(attribute, memory_type, value) >= 0);
+    bool done = attribute >= 0 && (count == 0 || H5Awrite(attribute, memory_type, values) >= 0);
     done = attribute >= 0 && H5Aclose(attribute) >= 0 && done;
     rb_h5_drop(space);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
@@ -138,13 +138,13 @@ rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const c
     size_t length = strlen(text);
     hid_t type = rb_h5_text_type(own ? length + (length == 0) : H5T_VARIABLE);
     rb_error err =
-        rb_h5_set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
+        rb_h5_set_attribute(file, path, name, -1, type, type, own ? text : (const void *)&text);
     rb_h5_drop(type);
     return err;
 }
 
 rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value) {
-    return rb_h5_set_attribute(file, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+    return rb_h5_set_attribute(file, path, name, -1, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
 }
 
 rb_error rb_h5_remove(rb_h5 *file, const char *path) {

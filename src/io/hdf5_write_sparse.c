@@ -15,19 +15,6 @@ static rb_error create_growing(rb_h5 *file, const char *path, hid_t type, hid_t 
                       : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
 }
 
-static rb_error set_shape(rb_h5 *file, int64_t rows, int64_t columns) {
-    const int64_t shape[] = {rows, columns};
-    const hsize_t two = 2;
-    hid_t space = H5Screate_simple(1, &two, NULL), attribute = H5I_INVALID_HID;
-    if (space >= 0)
-        attribute = H5Acreate_by_name(file->id, "X", "shape", H5T_STD_I64LE, space, H5P_DEFAULT,
-                                      H5P_DEFAULT, H5P_DEFAULT);
-    bool done = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, shape) >= 0;
-    done = attribute >= 0 && H5Aclose(attribute) >= 0 && done;
-    rb_h5_drop(space);
-    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", "shape");
-}
-
 rb_error rb_h5_rows_begin(rb_h5 *file, const rb_write_header *header, rb_h5_rows *to) {
     hid_t type = header->type == RB_FLOAT32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     *to = (rb_h5_rows){H5I_INVALID_HID, H5I_INVALID_HID, NULL, 0};
@@ -35,7 +22,9 @@ rb_error rb_h5_rows_begin(rb_h5 *file, const rb_write_header *header, rb_h5_rows
     if (!to->starts) return RB_ERROR_MEMORY;
     to->starts[0] = 0;
     rb_error err = rb_h5_put_group(file, "X");
-    err = err ? err : set_shape(file, header->n_samples, header->n_features);
+    const int64_t shape[] = {header->n_samples, header->n_features};
+    err = err ? err
+              : rb_h5_set_attribute(file, "X", "shape", 2, H5T_STD_I64LE, H5T_NATIVE_INT64, shape);
     err = err ? err : create_growing(file, "X/data", type, &to->values);
     return err ? err : create_growing(file, "X/indices", H5T_STD_I32LE, &to->columns);
 }
