@@ -54,7 +54,7 @@ char *output_name(const rb_model *net, int64_t k) {
     return name;
 }
 
-static json_t *name_json(const rb_model *net, int64_t k) {
+json_t *output_json(const rb_model *net, int64_t k) {
     char *name = output_name(net, k);
     json_t *json = name ? rb_json_text(name) : NULL;
     free(name);
@@ -66,7 +66,7 @@ static rb_error print_json(const invocation *call, const rb_model *net, rb_sourc
     json_t *names = json_array(), *rows = json_array(), *json;
     for (int64_t a = 0; a < s->n_outputs; a++) {
         json_t *row = json_array();
-        rb_json_add(&names, NULL, name_json(net, a));
+        rb_json_add(&names, NULL, output_json(net, a));
         for (int64_t b = 0; s->confusion && b < s->n_outputs; b++)
             rb_json_add(&row, NULL, json_integer(s->confusion[a * s->n_outputs + b]));
         rb_json_add(&rows, NULL, row);

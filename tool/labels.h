@@ -19,6 +19,7 @@ void labelled_clear(labelled_data *data);
 
 /* The whole name of an output, as column_namer; free it. */
 char *output_name(const rb_model *net, int64_t k);
+json_t *output_json(const rb_model *net, int64_t k); /* the same as JSON */
 
 /* Prints how good a net is on labelled samples, as a table or as JSON. */
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,

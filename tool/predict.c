@@ -32,13 +32,11 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
 
 static json_t *class_row(const void *of, int64_t row) {
     const struct classes *c = of;
-    char *name = output_name(c->net, c->class_of[row]);
     const char *sample = rb_source_sample_name(c->source, row);
-    json_t *class_name = name ? rb_json_text(name) : NULL;
-    free(name);
     return json_pack("{so so so}", "sample",
                      sample ? rb_json_text(sample) : json_integer((json_int_t)row), "class",
-                     class_name, "probability", rb_json_number(c->probability[row]));
+                     output_json(c->net, c->class_of[row]), "probability",
+                     rb_json_number(c->probability[row]));
 }
 
 static int write_classes(invocation *call, rb_model *net, rb_source *source) {
@@ -48,12 +46,8 @@ static int write_classes(invocation *call, rb_model *net, rb_source *source) {
     rb_error err = c.class_of && c.probability ? rb_encode(call->ctx, net, source, add_rows, &c)
                                                : fail_memory(call->ctx);
     result_table table = {"sample class probability", rb_source_samples(source), class_row, &c};
-    output out;
-    int status = err ? report_failure(call->ctx, err) : table_begin(call, &out, target, &table);
-    status = status ? status : output_end(&out, STATUS_DONE);
-    if (!status)
-        report("classes of %lld samples in %s", (long long)rb_source_samples(source),
-               output_shown(target));
+    int status = err ? report_failure(call->ctx, err)
+                     : table_write(call, target, &table, "samples with their classes");
     free(c.class_of);
     free(c.probability);
     return status;
