@@ -34,6 +34,17 @@ static inline rb_context *fixture_context(void) {
     return ctx;
 }
 
+/* Around a test, or a group of them, whose state is a context. */
+static inline int fixture_enter(void **state) {
+    *state = fixture_context();
+    return 0;
+}
+
+static inline int fixture_leave(void **state) {
+    rb_context_free(*state);
+    return 0;
+}
+
 /* Fails the test with the context's message. */
 static inline void assert_ok(rb_context *ctx, rb_error err) {
     if (err) fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));

@@ -203,15 +203,15 @@ extern const rb_engine et_engine_cpu;
 /* RB_ERROR_NUMERIC: that of sample i of the block is not finite. */
 rb_error et_check_evidence(rb_context *ctx, const rb_block *block, int64_t i, double evidence);
 
-/* moments.c. Samples of the block as dense rows of the type, where need be in `copies`; with a mask,
- * which is filled, what is missing is 0. */
+/* moments.c. Samples of the block as dense rows of the type, where need be in `copies`; with a
+ * mask, which is filled, what is missing is 0. */
 rb_dense et_block_rows(const rb_block *block, rb_dense copies, rb_dense mask);
 /* sums += the rows. */
 void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
 /* sums += mean' rows, H x D; through a room of the type. */
 void et_add_products(rb_context *ctx, rb_dense room, rb_dense mean, rb_dense rows, rb_dense sums);
-/* Adds the pairs of a sample whose lower candidate is in that band of rows of Q, above its diagonal.
- * A candidate is each step-th in the list. */
+/* Adds the pairs of a sample whose lower candidate is in that band of rows of Q, above its
+ * diagonal. A candidate is each step-th in the list. */
 enum { ET_BAND_ROWS = 64 };
 void et_add_pairs(const int32_t *list, int candidates, int step, const double *pairs, int64_t band,
                   rb_dense second);

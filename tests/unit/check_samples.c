@@ -134,18 +134,6 @@ static void test_neighbours(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    rb_context *ctx;
-    if (rb_context_new(&ctx)) return 1;
-    *state = ctx;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 /* As the program counts, so does a check: from 1 in R. */
 static void test_counts_as_the_program_does(void **state) {
     static const char *const said[] = {"sample 3 (from 0) and sample 7 (from 0)",
@@ -175,5 +163,5 @@ int main(void) {
         cmocka_unit_test(test_a_level_that_is_not_all),    cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_counts_as_the_program_does),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
 }

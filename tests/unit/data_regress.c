@@ -471,26 +471,16 @@ static void allocations(void **state) {
     rb_matrix_free(matrix);
 }
 
-static int begin(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int end(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(right_angles, begin, end),
-        cmocka_unit_test_setup_teardown(chain, begin, end),
-        cmocka_unit_test_setup_teardown(missing, begin, end),
-        cmocka_unit_test_setup_teardown(sources, begin, end),
-        cmocka_unit_test_setup_teardown(refusals, begin, end),
-        cmocka_unit_test_setup_teardown(repeated, begin, end),
-        cmocka_unit_test_setup_teardown(model, begin, end),
-        cmocka_unit_test_setup_teardown(allocations, begin, end),
+        cmocka_unit_test_setup_teardown(right_angles, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(chain, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(missing, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(sources, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(refusals, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(repeated, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(model, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

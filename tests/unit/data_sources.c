@@ -10,16 +10,6 @@ static const int32_t narrow[N + 1] = {0, 2, 3, 3, 5, 6, 7, 9};
 static const int32_t columns[STORED] = {0, 3, 1, 2, 4, 0, 3, 1, 4};
 static const float values[STORED] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-static int setup(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int teardown(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 static rb_matrix *sparse_matrix(rb_context *ctx) {
     rb_matrix *matrix;
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, N, M, starts, columns, values, &matrix));
@@ -423,20 +413,24 @@ static void a_source_has_names_of_its_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_matrix_gives_its_arrays, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_source_is_read_into_any_strides, setup, teardown),
-        cmocka_unit_test_setup_teardown(starts_of_32_bits_are_the_same, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_slice_is_a_part, setup, teardown),
-        cmocka_unit_test_setup_teardown(joined_are_the_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_slice_of_a_slice, setup, teardown),
-        cmocka_unit_test_setup_teardown(sparse_rows_from_a_callback, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_fit_of_sparse_callbacks, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_rows_of_a_callback_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_callback_s_message_stays, setup, teardown),
-        cmocka_unit_test_setup_teardown(columns_are_read_as_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_columns_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(columns_without_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_source_has_names_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_matrix_gives_its_arrays, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(a_source_is_read_into_any_strides, fixture_enter,
+                                        fixture_leave),
+        cmocka_unit_test_setup_teardown(starts_of_32_bits_are_the_same, fixture_enter,
+                                        fixture_leave),
+        cmocka_unit_test_setup_teardown(a_slice_is_a_part, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(joined_are_the_whole, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(a_slice_of_a_slice, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(sparse_rows_from_a_callback, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(a_fit_of_sparse_callbacks, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(wrong_rows_of_a_callback_are_refused, fixture_enter,
+                                        fixture_leave),
+        cmocka_unit_test_setup_teardown(a_callback_s_message_stays, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(columns_are_read_as_rows, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(wrong_columns_are_refused, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(columns_without_memory, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(a_source_has_names_of_its_own, fixture_enter,
+                                        fixture_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

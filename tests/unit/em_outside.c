@@ -161,20 +161,10 @@ static void nothing_but_arrays(void **state) {
     rb_matrix_free(matrix);
 }
 
-static int set_up(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(units_by_another_name, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_but_arrays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(units_by_another_name, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(nothing_but_arrays, fixture_enter, fixture_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,21 +134,11 @@ static void times_itself(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_loadings),
         cmocka_unit_test(times_codes),
         cmocka_unit_test(times_itself),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
 }

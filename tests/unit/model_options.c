@@ -300,29 +300,20 @@ static void a_group_without_a_struct(void **state) {
     rb_options_free(options);
 }
 
-static int setup(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int teardown(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_option_of_every_method, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_names_and_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(texts_are_copied, setup, teardown),
-        cmocka_unit_test_setup_teardown(defaults_of_a_method, setup, teardown),
-        cmocka_unit_test_setup_teardown(rows_of_other_sizes, setup, teardown),
-        cmocka_unit_test_setup_teardown(presets, setup, teardown),
-        cmocka_unit_test_setup_teardown(idle_and_contradictory_options, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_start_from_a_model, setup, teardown),
-        cmocka_unit_test_setup_teardown(values_of_a_matrix, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_group_without_a_struct, setup, teardown),
-        cmocka_unit_test_setup_teardown(allocations, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_option_of_every_method, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(wrong_names_and_values, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(texts_are_copied, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(defaults_of_a_method, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(rows_of_other_sizes, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(presets, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(idle_and_contradictory_options, fixture_enter,
+                                        fixture_leave),
+        cmocka_unit_test_setup_teardown(a_start_from_a_model, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(values_of_a_matrix, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(a_group_without_a_struct, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -529,29 +529,20 @@ static void allocations(void **state) {
     rb_matrix_free(matrix);
 }
 
-static int begin(void **state) {
-    *state = fixture_context();
-    return 0;
-}
-
-static int end(void **state) {
-    rb_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(chances, begin, end),
-        cmocka_unit_test_setup_teardown(planted, begin, end),
-        cmocka_unit_test_setup_teardown(dead_units, begin, end),
-        cmocka_unit_test_setup_teardown(threads_do_not_matter, begin, end),
-        cmocka_unit_test_setup_teardown(chances_are_of_partners, begin, end),
-        cmocka_unit_test_setup_teardown(names, begin, end),
-        cmocka_unit_test_setup_teardown(noise_of_models, begin, end),
-        cmocka_unit_test_setup_teardown(correlations_are_of_regressions, begin, end),
-        cmocka_unit_test_setup_teardown(two_cohorts, begin, end),
-        cmocka_unit_test_setup_teardown(noise_of_cohorts, begin, end),
-        cmocka_unit_test_setup_teardown(allocations, begin, end),
+        cmocka_unit_test_setup_teardown(chances, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(planted, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(dead_units, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(threads_do_not_matter, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(chances_are_of_partners, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(names, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(noise_of_models, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(correlations_are_of_regressions, fixture_enter,
+                                        fixture_leave),
+        cmocka_unit_test_setup_teardown(two_cohorts, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(noise_of_cohorts, fixture_enter, fixture_leave),
+        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
