@@ -140,9 +140,7 @@ void rb_blas_leave(int of_thread);
 
 typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
 
-/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Few
- * rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran at 96 % of
- * the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
+/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. */
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c);
 /* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */
@@ -336,10 +334,11 @@ struct rb_type_kernels {
      * so again. A dead unit becomes 0. Gives the largest change, and the largest code. */
     double (*descend_one)(int64_t units, const void *hessian, const bool *dead, void *rest,
                           void *codes, double *largest);
-    /* C = alpha A B + beta C, or with `across` alpha A'B + beta C: C of at least 4 columns and at
-     * most few_bytes a row, A with at least a term, alpha not 0. No value of C depends on the
-     * others. */
-    void (*few)(double alpha, rb_dense a, bool across, rb_dense b, double beta, rb_dense c);
+    /* C = alpha A B + beta C, or with `across` alpha A'B + beta C: C of at least 4 columns, A with
+     * at least a term, alpha not 0. By columns: they are at most few_bytes. No value of C depends
+     * on the others, nor on their number. */
+    void (*few)(double alpha, rb_dense a, bool across, rb_dense b, double beta, rb_dense c,
+                bool by_columns);
 };
 
 enum { RB_SWEEP_PAD = 8 };
@@ -347,7 +346,9 @@ enum { RB_SWEEP_PAD = 8 };
 struct rb_kernels {
     const char *name;
     struct rb_type_kernels of[2]; /* by rb_type */
-    int64_t few_bytes;            /* 0: there are no products that a BLAS does more slowly */
+    /* Products that a BLAS does more slowly: those of so many bytes a row of C, or of so many rows,
+     * at most. 0: there are none. */
+    int64_t few_bytes, few_rows;
     /* Turns the lower triangle of a positive definite matrix into that of minus its inverse, in
      * place. a has rows and ld rounded up to RB_SWEEP_PAD, zeros in the padding; the upper triangle
      * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the

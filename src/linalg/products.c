@@ -70,25 +70,39 @@ static void multiply(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side
     rb_blas_leave(entered);
 }
 
-/* Few columns of C, and an A that the BLAS would copy to no use but is in no near cache. */
-static bool is_few(rb_dense a, rb_side op_b, rb_dense c) {
-    enum { FEWEST = 4, LARGE = 1 << 16 };
-    int64_t bytes = c.cols * (int64_t)rb_type_size(c.type);
-    return op_b == RB_PLAIN && c.cols >= FEWEST && bytes <= rb_kernels_best()->few_bytes &&
-           a.rows >= LARGE / (a.cols > 0 ? a.cols : LARGE);
+/* Has it so many values that they are in no near cache? */
+static bool is_large(rb_dense x) {
+    enum { LARGE = 1 << 16 };
+    return x.cols > 0 && x.rows >= LARGE / x.cols;
 }
 
-static void multiply_few(double alpha, rb_dense a, rb_side op_a, rb_dense b, double beta,
-                         rb_dense c) {
-    rb_kernels_best()->of[c.type].few(alpha, a, op_a == RB_TRANSPOSED, b, beta, c);
+/* Products with a large operand that the BLAS would copy to no use. */
+enum few { NOT_FEW, FEW_COLUMNS, FEW_ROWS };
+
+enum { NARROWEST = 4 }; /* columns of C that the kernel takes */
+
+static enum few few_of(rb_dense a, rb_side op_b, rb_dense b, rb_dense c) {
+    enum { LOWEST = 4 };
+    const struct rb_kernels *kernels = rb_kernels_best();
+    if (op_b == RB_TRANSPOSED || c.cols < NARROWEST || b.rows == 0) return NOT_FEW;
+    if (c.cols * (int64_t)rb_type_size(c.type) <= kernels->few_bytes)
+        return is_large(a) ? FEW_COLUMNS : NOT_FEW;
+    bool low = c.rows >= LOWEST && c.rows <= kernels->few_rows;
+    return low && is_large(b) ? FEW_ROWS : NOT_FEW;
+}
+
+static void multiply_by(enum few few, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                        rb_side op_b, double beta, rb_dense c) {
+    if (few == NOT_FEW)
+        multiply(alpha, a, op_a, b, op_b, beta, c);
+    else
+        rb_kernels_best()->of[c.type].few(alpha, a, op_a == RB_TRANSPOSED, b, beta, c,
+                                          few == FEW_COLUMNS);
 }
 
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c) {
-    if (a.rows > 0 && a.cols > 0 && is_few(a, op_b, c))
-        multiply_few(alpha, a, op_a, b, beta, c);
-    else
-        multiply(alpha, a, op_a, b, op_b, beta, c);
+    multiply_by(few_of(a, op_b, b, c), alpha, a, op_a, b, op_b, beta, c);
 }
 
 /* X <- op(T) X or X op(T), T lower triangular. */
@@ -148,21 +162,27 @@ struct product {
     bool lower; /* only tiles that touch the lower triangle of C */
     struct bands rows, cols;
     int64_t tiles;
-    bool few; /* is_few of the whole product, not of a tile */
+    enum few few; /* of the whole product, not of a tile */
 };
 
-/* Of few columns wide bands are best, and how many there are shows in no value. */
+/* How few columns or rows are cut shows in no value. */
+static void cut_few(struct product *p, int64_t threads) {
+    p->rows = rb_cut(p->c.rows, p->few == FEW_COLUMNS ? threads : 1);
+    p->cols = rb_cut(p->c.cols, p->few == FEW_ROWS ? threads : 1);
+    p->tiles = p->rows.count * p->cols.count;
+    if (p->tiles > 0 && rb_band_size(p->cols, p->cols.count - 1) < NARROWEST)
+        cut_few(p, threads - 1);
+}
+
 static void cut(struct product *p, int threads) {
     if (p->lower) {
         p->rows = p->cols = rb_cut_wide(p->c.rows);
         p->tiles = p->rows.count * (p->rows.count + 1) / 2;
         return;
     }
-    p->few = p->a.rows > 0 && p->a.cols > 0 && is_few(p->a, p->op_b, p->c);
+    p->few = few_of(p->a, p->op_b, p->b, p->c);
     if (p->few) {
-        p->rows = rb_cut(p->c.rows, threads);
-        p->cols = rb_cut(p->c.cols, 1);
-        p->tiles = p->rows.count;
+        cut_few(p, threads);
         return;
     }
     int64_t rows = rb_band_count(p->c.rows, 1), cols = rb_band_count(p->c.cols, 1);
@@ -176,10 +196,7 @@ static void compute_part(const struct product *p, int64_t row, int64_t rows, int
                          int64_t cols) {
     rb_dense a = rows_of(p->a, p->op_a, row, rows), b = cols_of(p->b, p->op_b, col, cols);
     rb_dense c = rb_dense_part(p->c, row, rows, col, cols);
-    if (p->few)
-        multiply_few(p->alpha, a, p->op_a, b, p->beta, c);
-    else
-        multiply(p->alpha, a, p->op_a, b, p->op_b, p->beta, c);
+    multiply_by(p->few, p->alpha, a, p->op_a, b, p->op_b, p->beta, c);
 }
 
 /* The lower triangle of the square on the diagonal at `first`: a rank-k update where both operands

@@ -57,9 +57,12 @@ static void gemm_is_the_product(void **state) {
     rb_context_free(ctx);
 }
 
-/* Every width that the kernels take, with terms of less and more than a block and a piece. */
-static void check_few_columns(rb_context *ctx, rb_type type, int64_t width, rb_side op) {
+/* With terms of less and more than a block and a piece. A part of the product has the same bits,
+ * whatever rows, and columns where they are not few, are computed with it. */
+static void check_few(rb_context *ctx, rb_type type, int64_t width, rb_side op, bool by_columns) {
     static const struct shape some[] = {{1, 0, 1}, {15, 0, 31}, {29, 0, 33}, {12, 0, LONGEST}};
+    bool across = op == RB_TRANSPOSED;
+    int64_t part = by_columns ? width : 4, rest = width - part;
     for (int i = 0; i < 4; i++) {
         struct shape s = some[i];
         rb_dense a = operand(ctx, type, op, s.rows, s.inner, 1);
@@ -67,29 +70,36 @@ static void check_few_columns(rb_context *ctx, rb_type type, int64_t width, rb_s
         rb_dense before = test_random(ctx, type, s.rows, width, 1, 3);
         rb_dense c = test_random(ctx, type, s.rows, width, 1, 3);
         rb_dense row = test_random(ctx, type, 1, width, 1, 3);
-        rb_kernels_of(ctx)->of[type].few(0.5, a, op == RB_TRANSPOSED, b, -2, c);
+        rb_kernels_of(ctx)->of[type].few(0.5, a, across, b, -2, c, by_columns);
         check_product(a, op, b, RB_PLAIN, before, c, false);
-        rb_dense first =
-            op == RB_PLAIN ? rb_dense_rows(a, 0, 1) : rb_dense_part(a, 0, s.inner, 0, 1);
-        rb_kernels_of(ctx)->of[type].few(0.5, first, op == RB_TRANSPOSED, b, -2, row);
-        assert_same_bits(row, rb_dense_rows(c, 0, 1)); /* whatever rows are computed with it */
+        rb_dense first = across ? rb_dense_part(a, 0, s.inner, 0, 1) : rb_dense_rows(a, 0, 1);
+        rb_dense last = rb_dense_part(row, 0, 1, rest, part);
+        rb_kernels_of(ctx)->of[type].few(
+            0.5, first, across, rb_dense_part(b, 0, s.inner, rest, part), -2, last, by_columns);
+        assert_same_bits(last, rb_dense_part(c, 0, 1, rest, part));
         rb_dense *all[] = {&a, &b, &before, &c, &row};
         for (int k = 0; k < 5; k++)
             rb_dense_free(all[k]);
     }
 }
 
-static void few_columns_are_the_product(void **state) {
+/* Every width that the kernels take as few columns; and of few rows some that leave each number of
+ * vectors in the last panel. */
+static void few_columns_and_rows_are_the_product(void **state) {
+    enum { WIDE = 200, STEP = 7 };
     static const char *const names[] = {"ref", "avx2", "avx512"};
     (void)state;
     rb_context *ctx = test_context(1);
     for (int c = 0; c < 3 * 4; c++) {
         if (rb_context_set_kernels(ctx, names[c >> 2])) continue;
         rb_type type = (rb_type)(c & 1);
+        rb_side op = (rb_side)(c >> 1 & 1);
         int64_t bytes = rb_kernels_of(ctx)->few_bytes;
         int64_t most = (bytes > 0 ? bytes : 64) / (int64_t)rb_type_size(type);
         for (int64_t width = 4; width <= most; width++)
-            check_few_columns(ctx, type, width, (rb_side)(c >> 1 & 1));
+            check_few(ctx, type, width, op, true);
+        for (int64_t width = 4; width <= WIDE; width += STEP)
+            check_few(ctx, type, width, op, false);
     }
     rb_context_free(ctx);
 }
@@ -238,6 +248,26 @@ static void threads_do_not_change_few_columns(void **state) {
     rb_context_free(ctx);
 }
 
+/* So are those of few rows; the last of 8 bands would be too narrow. */
+static void threads_do_not_change_few_rows(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    rb_dense a = test_random(ctx, RB_FLOAT32, 29, 300, 0, 1);
+    rb_dense b = test_random(ctx, RB_FLOAT32, 300, 337, 0, 2);
+    rb_dense one = test_zeros(ctx, RB_FLOAT32, 29, 337), c = test_zeros(ctx, RB_FLOAT32, 29, 337);
+    rb_gemm_parallel(ctx, 1, a, RB_PLAIN, b, RB_PLAIN, 0, one);
+    assert_near(rb_dense_get(one, 28, 336), test_product(a, RB_PLAIN, b, RB_PLAIN, 28, 336), 1e-4);
+    for (int threads = 2; threads <= 8; threads++) {
+        assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
+        rb_gemm_parallel(ctx, 1, a, RB_PLAIN, b, RB_PLAIN, 0, c);
+        assert_same_bits(c, one);
+    }
+    rb_dense *all[] = {&a, &b, &one, &c};
+    for (int k = 0; k < 4; k++)
+        rb_dense_free(all[k]);
+    rb_context_free(ctx);
+}
+
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8};
@@ -303,13 +333,14 @@ static void dimensions_beyond_int(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_is_the_product),
-        cmocka_unit_test(few_columns_are_the_product),
+        cmocka_unit_test(few_columns_and_rows_are_the_product),
         cmocka_unit_test(beta_of_zero_forgets_what_was_there),
         cmocka_unit_test(lower_products_are_the_lower_triangle),
         cmocka_unit_test(half_products_give_quadratic_forms),
         cmocka_unit_test(moments_add_to_what_is_there),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(threads_do_not_change_few_columns),
+        cmocka_unit_test(threads_do_not_change_few_rows),
         cmocka_unit_test(dimensions_beyond_int),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

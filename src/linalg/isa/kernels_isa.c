@@ -20,14 +20,14 @@ enum { VECTOR_BYTES = 32 };
 enum { VECTOR_BYTES = 16 };
 #endif
 
-/* Rows of products that are faster here than in a BLAS, which copies its operands first: those of
- * at most so many bytes. */
+/* Products that are faster here than in a BLAS, which copies its operands first: those whose rows
+ * have at most so many bytes, and those that have at most so many rows. */
 #if defined(__AVX512F__)
-enum { FEW_BYTES = 320 };
+enum { FEW_BYTES = 320, FEW_ROWS = 96 };
 #elif defined(__AVX2__)
-enum { FEW_BYTES = 128 };
+enum { FEW_BYTES = 128, FEW_ROWS = 96 };
 #else
-enum { FEW_BYTES = 0 };
+enum { FEW_BYTES = 0, FEW_ROWS = 0 };
 #endif
 
 /* Sums in float32 are handed on to float64 after this many values. */
@@ -67,6 +67,7 @@ const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
             add_squares_double, split_row_double,   fill_row_double,     descend_double,
             scale_double,       shrink_double,      descend_one_double,  few_double}},
     .few_bytes = FEW_BYTES,
+    .few_rows = FEW_ROWS,
     .sweep = sweep,
     .random_row = random_row,
     .normal_row = normal_row,
