@@ -25,7 +25,7 @@ typedef struct rfn_patterns {
 
 /* Units whose residuals are computed by one product, at most; samples that are one task. Fixed:
  * results must not depend on the number of threads. */
-enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048, RFN_BOUNDS = (1 << RB_TREE_DEPTH_MAX) + 1 };
+enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 1024, RFN_BOUNDS = (1 << RB_TREE_DEPTH_MAX) + 1 };
 
 typedef struct rfn_quadratic {
     rb_dense hessian;             /* P, or P + diag tau; l x l, full */

@@ -25,11 +25,11 @@ static const rb_field fields[] = {
 };
 static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
-/* As many as a product takes well, unless their residuals, which are walked once a unit, would not
- * stay in the cache. */
+/* As many as a product takes well, by whole steps of its rows, unless their residuals, which are
+ * walked once a unit, would not stay in the cache. */
 static int64_t units_at_once(int64_t units, int64_t all_samples) {
-    enum { VALUES = 1 << 18, FEWEST = 32 };
-    int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE);
+    enum { VALUES = 1 << 18, STEP = 8, FEWEST = 3 * STEP };
+    int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE) / STEP * STEP;
     most = rb_smaller(units, most < FEWEST ? FEWEST : most);
     return most < 2 ? 2 : most;
 }
