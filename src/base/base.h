@@ -429,7 +429,8 @@ void rb_phase_end(const rb_context *ctx, rb_phase before);
  * counts it: for products of the E-step, or in another phase for that. */
 rb_phase rb_phase_product(const rb_context *ctx, int64_t rows, int64_t inner, int64_t cols,
                           size_t size);
-/* Likewise of stored values, each with a row of `cols` values that is read (1) or written too (2). */
+/* Likewise of stored values, each with a row of `cols` values that is read (1) or written, too (2).
+ */
 rb_phase rb_phase_sparse(const rb_context *ctx, int64_t entries, int moves, int64_t cols,
                          size_t size);
 /* Counts them for the phase that is now. */

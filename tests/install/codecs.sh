@@ -43,7 +43,7 @@ cd "$work"
 for file in src/io/without/png.c src/io/without/lzf.c src/media/without/sndfile.c tool/without/nets.c \
     tool/without/media.c tool/without/plot.c; do
     # shellcheck disable=SC2046 # words
-    "$CC" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Werror -fPIE -I"$SOURCE/include" -I"$SOURCE/src" \
+    "$CC" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Werror -fPIE -I"$SOURCE/include" -I"$SOURCE/src" \
         $(pkg-config --cflags openblas hdf5 jansson) -c "$SOURCE/$file" -o "$(basename "$file" .c).o"
 done
 objects=$(find "$BUILD/CMakeFiles/rarebit.dir" -name '*.o' | while read -r object; do

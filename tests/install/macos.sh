@@ -10,7 +10,7 @@ echo '#include <locale.h>' >"$work/xlocale.h"
 for file in $(grep -rl __APPLE__ src tool --include='*.c'); do
     object=$work/$(basename "$file" .c).o
     # shellcheck disable=SC2046 # words
-    "$CC" -std=gnu11 -O1 -D_GNU_SOURCE -D__APPLE__ -DRTLD_SELF=RTLD_DEFAULT -Wall -Wextra -Wno-unused-parameter -Wshadow -Werror \
+    "$CC" -std=gnu11 -O1 -D_GNU_SOURCE -D__APPLE__ -DRTLD_SELF=RTLD_DEFAULT -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wshadow -Werror \
         -Iinclude -Isrc -I"$work" $(pkg-config --cflags openblas) -c "$file" -o "$object"
 done
 for object in blas number own_path; do
