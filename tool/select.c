@@ -23,6 +23,8 @@ static int deliver(invocation *call, const rb_selection *s, rb_source *source) {
     const char *plot = option_text(call, "plot");
     int64_t units, low, high;
     const char *reason = rb_selection_choice(s, &units, &low, &high);
+    int status = plot ? draw(call, s, source, plot) : STATUS_DONE;
+    if (status) return status;
     table_answer answer = {.table = rb_selection_table(s),
                            .key = "rows",
                            .head = units
@@ -33,8 +35,7 @@ static int deliver(invocation *call, const rb_selection *s, rb_source *source) {
                            .shown = "units stable held_out held_out_se held_out_error entry_error "
                                     "match shared used beyond_noise choice"};
     rb_json_add(&answer.head, "reason", rb_json_text(reason));
-    int status = plot ? draw(call, s, source, plot) : STATUS_DONE;
-    status = status ? status : table_deliver(call, &answer, source);
+    status = table_deliver(call, &answer, source);
     if (!status && !option_flag(call, "json")) puts(reason);
     return status;
 }

@@ -130,8 +130,8 @@ static rb_error measure(rb_context *ctx, factors *fa) {
 
 int64_t fa_subspace(const rb_problem *problem, int64_t units) {
     enum { MORE = 12, SHARE = 8 };
-    int64_t rank = rb_smaller(problem->n_samples, problem->n_features), width = units + MORE;
-    return SHARE * width <= rank ? width : 0;
+    int64_t m = problem->n_features, rank = rb_smaller(problem->n_samples, m), width = units + MORE;
+    return SHARE * width * m <= rank * rank ? width : 0;
 }
 
 static void scale_columns(rb_dense a, const double *by) {

@@ -1,6 +1,7 @@
 /* Reading: which format a file has, and who reads it. */
 #include "io.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -160,23 +161,24 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_
     return err;
 }
 
-/* Files of one call that are read whole: the first, or NULL, and the bytes of all. */
+/* Files of one call that are read whole. */
 struct whole {
-    const char *first;
-    double bytes;
+    const char *largest; /* or NULL: there are none yet */
+    double most, bytes;  /* of the largest, and of all */
 };
 
 /* What is read whole is so in each of several processes. */
 static rb_error check_shared(rb_context *ctx, const char *path, struct whole *whole) {
-    const double most = 1e8;
-    const char *others = whole->first ? " and what is joined to it have" : " has";
-    if (!whole->first) whole->first = path;
-    whole->bytes += (double)rb_file_size(path);
-    if (rb_ranks(ctx) == 1 || whole->bytes <= most) return RB_OK;
+    const double limit = 1e8, bytes = (double)rb_file_size(path);
+    const char *others = whole->largest ? " and what is joined to it have" : " has";
+    if (bytes >= whole->most) whole->largest = path;
+    whole->most = fmax(whole->most, bytes);
+    whole->bytes += bytes;
+    if (rb_ranks(ctx) == 1 || whole->bytes <= limit) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "%s%s %.0f MB, and each of the %d processes would read all of it; convert it "
                    "first, with: rarebit convert %s -o FILE.h5ad, and the options to read it with",
-                   whole->first, others, whole->bytes / 1e6, rb_ranks(ctx), whole->first);
+                   whole->largest, others, whole->bytes / 1e6, rb_ranks(ctx), whole->largest);
 }
 
 static rb_error open_source(rb_context *ctx, const char *path, const rb_options *given,

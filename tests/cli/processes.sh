@@ -101,7 +101,7 @@ for mpi in openmpi mpich; do
         [ "$(grep -c "106 MB, .* rarebit convert $large -o FILE.h5ad" out)" = 1 ] || fail "$mpi: $(cat out)"
     done
     started $mpi fit rfn W2.npy small.mtx smaller.txt -k 3 -o n.h5 && fail "$mpi: fitted large files"
-    [ "$(grep -c "small.mtx and .* 110 MB, .* rarebit convert small.mtx -o FILE.h5ad" out)" = 1 ] || fail "$mpi: $(cat out)"
+    [ "$(grep -c "smaller.txt and .* 110 MB, .* rarebit convert smaller.txt -o FILE.h5ad" out)" = 1 ] || fail "$mpi: $(cat out)"
     started $mpi check X.npy && fail "$mpi: checked"
     [ "$(grep -c "'check' works in one process" out)" = 1 ] || fail "$mpi: $(cat out)"
     # A value in the rows of the second process: one message, which names both, and what all read alike.
