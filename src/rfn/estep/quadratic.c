@@ -26,11 +26,12 @@ static const rb_field fields[] = {
 static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 /* As many as a product takes well, by whole steps of its rows, unless their residuals, which are
- * walked once a unit, would not stay in the cache. */
+ * walked once a unit, would not stay in the cache: of few units the product is the lesser part. */
 static int64_t units_at_once(int64_t units, int64_t all_samples) {
-    enum { VALUES = 1 << 18, STEP = 8, FEWEST = 3 * STEP };
+    enum { VALUES = 1 << 18, STEP = 8, FEW = 100 };
     int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE) / STEP * STEP;
-    most = rb_smaller(units, most < FEWEST ? FEWEST : most);
+    int64_t fewest = units <= FEW ? STEP : 3 * STEP;
+    most = rb_smaller(units, most < fewest ? fewest : most);
     return most < 2 ? 2 : most;
 }
 
