@@ -26,19 +26,21 @@ static const rb_field fields[] = {
 static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 /* As many as a product takes well, by whole steps of its rows, unless their residuals, which are
- * walked once a unit, would not stay in the cache: of few units the product is the lesser part. */
-static int64_t units_at_once(int64_t units, int64_t all_samples) {
+ * walked once a unit, would not stay in the cache: of few units the product is the lesser part. A
+ * coder takes blocks of any size, which should not show in its codes. */
+static int64_t units_at_once(int64_t units, int64_t all_samples, bool coder) {
     enum { VALUES = 1 << 18, STEP = 8, FEW = 100 };
     int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE) / STEP * STEP;
-    int64_t fewest = units <= FEW ? STEP : 3 * STEP;
+    int64_t fewest = units <= FEW && !coder ? STEP : 3 * STEP;
     most = rb_smaller(units, most < fewest ? fewest : most);
     return most < 2 ? 2 : most;
 }
 
-static rb_shape shape_of(rb_type type, int64_t units, int64_t samples, int64_t all_samples) {
+static rb_shape shape_of(rb_type type, int64_t units, int64_t samples, int64_t all_samples,
+                         bool coder) {
     return (rb_shape){.type = type,
                       .dims = {[ONE] = 1,
-                               [AT_ONCE] = units_at_once(units, all_samples),
+                               [AT_ONCE] = units_at_once(units, all_samples, coder),
                                [SAMPLES] = samples,
                                [SLICES] = samples / RFN_SLICE + RFN_BOUNDS,
                                [GROUPS] = RFN_BOUNDS,
@@ -67,7 +69,8 @@ void rfn_work_cut(rfn_work *work, int64_t samples) {
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work) {
     bool grouped = problem && problem->groups > 0;
-    rb_shape shape = shape_of(type, units, samples, grouped ? problem->n_samples : samples);
+    rb_shape shape =
+        shape_of(type, units, samples, grouped ? problem->n_samples : samples, !problem);
     *work = (rfn_work){.at_once = shape.dims[AT_ONCE]};
     rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
     if (err) return err;
@@ -86,7 +89,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 }
 
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples, int64_t all_samples) {
-    rb_shape shape = shape_of(type, units, samples, all_samples);
+    rb_shape shape = shape_of(type, units, samples, all_samples, false);
     return rb_parts_bytes(work_parts, &shape, 0);
 }
 
