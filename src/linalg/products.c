@@ -82,7 +82,7 @@ enum few { NOT_FEW, FEW_COLUMNS, FEW_ROWS };
 enum { NARROWEST = 4 }; /* columns of C that the kernel takes */
 
 static enum few few_of(rb_dense a, rb_side op_b, rb_dense b, rb_dense c) {
-    enum { LOWEST = 4 };
+    enum { LOWEST = 1 };
     const struct rb_kernels *kernels = rb_kernels_best();
     if (op_b == RB_TRANSPOSED || c.cols < NARROWEST || b.rows == 0) return NOT_FEW;
     if (c.cols * (int64_t)rb_type_size(c.type) <= kernels->few_bytes)
