@@ -11,13 +11,26 @@
 #define JOIN_OF(a, b) a##b
 #define JOIN(a, b) JOIN_OF(a, b)
 
-/* Bytes of a vector register. */
+/* Values of a and b in turn, from the i-th on, as many of both as the name says: compilers make
+ * a single instruction of such a vector. */
+#define PAIRS_2(a, b, i) a[i], b[i]
+#define PAIRS_4(a, b, i) PAIRS_2(a, b, i), PAIRS_2(a, b, (i) + 1)
+#define PAIRS_8(a, b, i) PAIRS_4(a, b, i), PAIRS_4(a, b, (i) + 2)
+#define PAIRS_16(a, b, i) PAIRS_8(a, b, i), PAIRS_8(a, b, (i) + 4)
+
+/* Bytes of a vector register, and all values of one from two others. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64 };
+#define PAIRS_float PAIRS_16
+#define PAIRS_double PAIRS_8
 #elif defined(__AVX2__)
 enum { VECTOR_BYTES = 32 };
+#define PAIRS_float PAIRS_8
+#define PAIRS_double PAIRS_4
 #else
 enum { VECTOR_BYTES = 16 };
+#define PAIRS_float PAIRS_4
+#define PAIRS_double PAIRS_2
 #endif
 
 /* Products that are faster here than in a BLAS, which copies its operands first: those whose rows
@@ -32,9 +45,6 @@ enum { FEW_BYTES = 0, FEW_ROWS = 0 };
 
 /* Sums in float32 are handed on to float64 after this many values. */
 enum { RUN = 4096 };
-
-/* Rows and columns of the squares in which a triangle is mirrored. */
-enum { MIRROR = 16 };
 
 #define REAL float
 #define NAME(name) name##_float
