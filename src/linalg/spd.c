@@ -188,7 +188,7 @@ static void copy_lower(rb_dense from, rb_dense to) {
 /* Both return -1 or the row that failed. */
 static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f, rb_dense a) {
     rb_dense x = f->factor, to = f->solver;
-    copy_lower(a, x);
+    rb_dense_copy(a, square_of(f, x)); /* at once: what is above the diagonal is overwritten */
     int64_t failed = kernels->sweep(f->size, x.data, x.ld, f->work.data, &f->log_det);
     for (int64_t i = 0; failed < 0 && i < f->size; i++)
         kernels->of[to.type].narrow(i + 1, -1, rb_dense_row(x, i), rb_dense_row(to, i));
