@@ -43,6 +43,14 @@ enum { FEW_BYTES = 128, FEW_ROWS = 96 };
 enum { FEW_BYTES = 0, FEW_ROWS = 0 };
 #endif
 
+static inline bool is_intel(void) {
+#if defined(__AVX512F__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
 /* Sums in float32 are handed on to float64 after this many values. */
 enum { RUN = 4096 };
 
