@@ -67,30 +67,29 @@ void rb_dense_mirror(rb_dense a) {
     rb_dense_mirror_rows(a, 0, a.rows);
 }
 
-static void transpose_square(rb_dense from, rb_dense to) {
-    const float *narrow = from.data;
-    const double *wide = from.data;
+static void narrow_square(rb_dense from, rb_dense to) {
+    const double *x = from.data;
     for (int64_t j = 0; j < from.cols; j++) {
-        float *narrow_row = rb_dense_row(to, j);
-        double *wide_row = rb_dense_row(to, j);
-        for (int64_t i = 0; from.type == RB_FLOAT32 && i < from.rows; i++)
-            narrow_row[i] = narrow[i * from.ld + j];
-        for (int64_t i = 0; to.type == RB_FLOAT64 && i < from.rows; i++)
-            wide_row[i] = wide[i * from.ld + j];
-        for (int64_t i = 0; to.type < from.type && i < from.rows; i++)
-            narrow_row[i] = (float)wide[i * from.ld + j];
+        float *row = rb_dense_row(to, j);
+        for (int64_t i = 0; i < from.rows; i++)
+            row[i] = (float)x[i * from.ld + j];
     }
 }
 
 /* In squares that fit into the nearest cache: one side is walked against the order of memory. */
 void rb_dense_transpose(rb_dense from, rb_dense to) {
     enum { SQUARE = 16 };
+    if (from.type == to.type) {
+        rb_kernels_best()->of[to.type].transpose(from.rows, from.cols, from.data, from.ld, to.data,
+                                                 to.ld);
+        return;
+    }
     for (int64_t i = 0; i < from.rows; i += SQUARE) {
         int64_t rows = from.rows - i < SQUARE ? from.rows - i : SQUARE;
         for (int64_t j = 0; j < from.cols; j += SQUARE) {
             int64_t cols = from.cols - j < SQUARE ? from.cols - j : SQUARE;
-            transpose_square(rb_dense_part(from, i, rows, j, cols),
-                             rb_dense_part(to, j, cols, i, rows));
+            narrow_square(rb_dense_part(from, i, rows, j, cols),
+                          rb_dense_part(to, j, cols, i, rows));
         }
     }
 }

@@ -339,6 +339,9 @@ struct rb_type_kernels {
      * on the others, nor on their number. */
     void (*few)(double alpha, rb_dense a, bool across, rb_dense b, double beta, rb_dense c,
                 bool by_columns);
+    /* to = from', rows x cols values of it */
+    void (*transpose)(int64_t rows, int64_t cols, const void *from, int64_t ld_from, void *to,
+                      int64_t ld_to);
 };
 
 enum { RB_SWEEP_PAD = 8 };

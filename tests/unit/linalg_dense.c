@@ -66,6 +66,43 @@ static void mirroring_copies_the_lower_triangle(void **state) {
     rb_context_free(ctx);
 }
 
+static void assert_is_transposed(rb_dense a, rb_dense b) {
+    for (int64_t i = 0; i < a.rows; i++) {
+        for (int64_t j = 0; j < b.cols && j < a.cols + 2; j++) {
+            double x = j < a.cols ? rb_dense_get(a, i, j) : 0;
+            double expected = b.type == RB_FLOAT32 ? (float)x : x;
+            assert_true(rb_dense_get(b, j, i) ==
+                        expected); /* nothing behind the last row, either */
+        }
+    }
+}
+
+/* By all kernels, and of float64 as float32. */
+static void transposing_turns_rows_into_columns(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    static const char *const names[] = {"ref", "avx2", "avx512"};
+    static const int64_t sizes[] = {1, 3, 8, 16, 17, 31, 32, 50};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    for (int c = 0; c < 2 * 3 * SIZES * SIZES; c++) {
+        rb_type type = (rb_type)(c & 1);
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) continue;
+        int64_t rows = sizes[c / 6 % SIZES], cols = sizes[c / 6 / SIZES];
+        rb_dense a = test_random(ctx, type, rows, cols, 3, 4);
+        rb_dense b = test_zeros(ctx, type, cols + 2, 64);
+        ctx->kernels->of[type].transpose(rows, cols, a.data, a.ld, b.data, b.ld);
+        assert_is_transposed(a, b);
+        rb_dense narrow = test_zeros(ctx, RB_FLOAT32, cols + 2, 64);
+        rb_dense_transpose(a, narrow);
+        assert_is_transposed(a, narrow);
+        assert_true(rb_dense_get(narrow, 0, rows) == 0);
+        rb_dense_free(&narrow);
+        rb_dense_free(&a);
+        rb_dense_free(&b);
+    }
+    rb_context_free(ctx);
+}
+
 static void memory_that_is_out_is_an_error(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
@@ -83,6 +120,7 @@ int main(void) {
         cmocka_unit_test(views_look_into_the_matrix),
         cmocka_unit_test(copying_converts_the_type),
         cmocka_unit_test(mirroring_copies_the_lower_triangle),
+        cmocka_unit_test(transposing_turns_rows_into_columns),
         cmocka_unit_test(memory_that_is_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
