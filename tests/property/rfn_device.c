@@ -211,7 +211,7 @@ static void codes_agree(void **state) {
             largest = fmax(largest, (double)here[e]);
         for (int64_t e = 0; e < c->n * c->units; e++) {
             double apart = fabs((double)here[e] - (double)there[e]) / largest;
-            if (!(apart < 1e-5))
+            if (!(apart < 2e-5)) /* both end near, not at, the minimum */
                 fail_msg("%s: code %lld is %.9g on the processor, and %.9g on the device", c->name,
                          (long long)e, (double)here[e], (double)there[e]);
         }
