@@ -288,11 +288,14 @@ struct rb_type_kernels {
     /* as rb_rectify */
     void (*rectify)(int64_t rows, int64_t cols, int64_t ld, void *x, const void *bias, double *sum,
                     double *largest);
+    /* out += factors_k rows_k of `count` rows, ld values apart */
+    void (*add_rows)(int64_t n, int64_t count, const double *factors, const void *rows, int64_t ld,
+                     void *out);
     /* out = max(0, x + factor y); the sum of its squares. out may be x or y */
     double (*step_row)(int64_t n, double factor, const void *x, const void *y, void *out);
     /* codes <- factor target, and target <- what that changed; largest_i <- max(largest_i,
-     * |change_i|). Did anything change? */
-    bool (*settle_row)(int64_t n, double factor, void *target, void *codes, void *largest);
+     * |change_i|), unless it is NULL */
+    void (*settle_row)(int64_t n, double factor, void *target, void *codes, void *largest);
     /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
     void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
                      double sums[3]);

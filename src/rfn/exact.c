@@ -269,7 +269,7 @@ static void solve_here(rfn_exact *e) {
         rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);
         e->problem.linear = rb_dense_part(e->linear, 0, e->linear.rows, 0, e->active);
         rfn_work_cut(&e->work, e->active);
-        rfn_cyclic(e->ctx, &e->problem, active, 0, &e->work, NULL);
+        rfn_cyclic(e->ctx, &e->problem, active, 0, true, &e->work);
         let_go(e, mark_done(e, active, sweep == 0));
     }
 }

@@ -68,6 +68,28 @@ static void check_axpy(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense_free(&old);
 }
 
+static void check_add_rows(rb_context *ctx, rb_type type, int64_t n) {
+    enum { ROWS = 5 };
+    static const double factors[ROWS] = {0.5, -2, 0, 0.25, 1};
+    rb_dense x = test_random(ctx, type, ROWS, n, 3, 1), y = test_random(ctx, type, 1, n, 1, 2);
+    rb_dense old = test_random(ctx, type, 1, n, 1, 2);
+    rb_kernels_of(ctx)->of[type].add_rows(n, ROWS, factors, x.data, x.ld, y.data);
+    for (int64_t j = 0; j < n; j++) {
+        double expected = at(old, j);
+        for (int64_t k = 0; k < ROWS; k++)
+            expected += factors[k] * rb_dense_get(x, k, j);
+        assert_near(at(y, j), expected, test_tolerance(type, ROWS));
+    }
+    rb_dense_free(&x);
+    rb_dense_free(&y);
+    rb_dense_free(&old);
+}
+
+static void add_rows_adds_multiples(void **state) {
+    (void)state;
+    everywhere(check_add_rows);
+}
+
 static void axpy_adds_a_multiple(void **state) {
     (void)state;
     everywhere(check_axpy);
@@ -412,6 +434,7 @@ int main(void) {
         cmocka_unit_test(missing_rows),
         cmocka_unit_test(dot_is_the_sum_of_products),
         cmocka_unit_test(dot_keeps_long_sums),
+        cmocka_unit_test(add_rows_adds_multiples),
         cmocka_unit_test(axpy_adds_a_multiple),
         cmocka_unit_test(descend_is_a_sweep),
         cmocka_unit_test(shift_scale_centres_and_scales),

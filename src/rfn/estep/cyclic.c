@@ -7,8 +7,9 @@
  * Where P differs from sample to sample, the largest P_jj of all stands for each: O of the unit is
  * then below such a quadratic that touches it at the codes at hand, and falls at least as far.
  *
- * Residuals of some units come from one matrix product; within these units each change is passed on
- * to the residuals that follow. Cost of a sweep: 2 n l^2, nearly all in the product.
+ * mu P of some units comes from one matrix product; to that of a unit the changes of those before
+ * it are added, which lie where their residuals were. Cost of a sweep: 2 n l^2, nearly all in the
+ * product, and of few units in reading codes and changes from memory.
  *
  * Where codes are to come to rest, each sweep has an order of its own, since that in which the fit
  * swept may take five times as many, and steps go beyond the minimum (successive over-relaxation):
@@ -31,18 +32,20 @@ struct sweep {
     rb_dense codes;
     const int64_t *units; /* those at hand */
     int64_t count;
+    bool marks;    /* the largest change of each sample's codes is wanted */
     bool far;      /* the step is long */
-    int64_t unit;  /* whose target is computed next, from 0 */
-    double factor; /* of the unit before: what its target is multiplied by */
+    int64_t unit;  /* at hand, from 0 */
+    double factor; /* of the unit before: what its row is multiplied by */
 };
-
-/* The samples of a task, as a part of a row. */
-static void *part(const struct sweep *s, void *row, int64_t slice) {
-    return (char *)row + s->work->slices.first[slice] * (int64_t)rb_type_size(s->codes.type);
-}
 
 static int64_t samples_of(const struct sweep *s, int64_t slice) {
     return s->work->slices.first[slice + 1] - s->work->slices.first[slice];
+}
+
+/* The samples of a task in a row. */
+static void *row_of(const struct sweep *s, rb_dense rows, int64_t row, int64_t slice) {
+    int64_t first = s->work->slices.first[slice];
+    return rb_dense_part(rows, row, 1, first, samples_of(s, slice)).data;
 }
 
 /* What the residual of unit j is divided by. */
@@ -51,50 +54,53 @@ static double bend(const struct sweep *s, int64_t j) {
     return s->far ? fmax((p + tau) / LONG - tau, p / LONGEST) : p;
 }
 
-/* max(0, t_j) of unit j into the target. */
-static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
-    int64_t j = s->units[unit];
-    rb_type type = s->codes.type;
-    void *target = part(s, s->work->target, slice);
-    if (rfn_is_dead(s->problem, j)) {
-        memset(target, 0, (size_t)samples_of(s, slice) * rb_type_size(type));
-        s->work->squares[slice] = 0;
-        return;
-    }
-    s->work->squares[slice] = rb_kernels_of(s->ctx)->of[type].step_row(
-        samples_of(s, slice), -1 / bend(s, j), part(s, rb_dense_row(s->codes, j), slice),
-        part(s, rb_dense_row(s->work->residual, unit), slice), target);
-}
-
-/* The change of unit's codes, in the target, to the residuals of the units that follow: each sample
- * by its own P. */
-static void pass_on(const struct sweep *s, int64_t unit, int64_t slice) {
+/* The changes of the units before it, by each sample's own P. */
+static void add_own_changes(const struct sweep *s, int64_t unit, int64_t slice) {
+    rb_dense rows = s->work->residual;
     int64_t j = s->units[unit], first = s->work->slices.first[slice];
     int64_t end = first + samples_of(s, slice);
-    rb_type type = s->codes.type;
     for (int64_t i = first; i < end; i++) {
-        double change = rb_get(type, s->work->target, i);
-        for (int64_t k = unit + 1; change != 0 && k < s->count; k++) {
-            double p = rfn_curvature_of(s->problem->patterns, i, s->units[k], j);
-            rb_dense residual = s->work->residual;
-            rb_dense_set(residual, k, i, rb_dense_get(residual, k, i) + p * change);
+        double sum = rb_dense_get(rows, unit, i);
+        for (int64_t k = 0; k < unit; k++) {
+            double change = rb_dense_get(rows, k, i);
+            if (change != 0)
+                sum += change * rfn_curvature_of(s->problem->patterns, i, j, s->units[k]);
         }
+        rb_dense_set(rows, unit, i, sum);
     }
 }
 
-/* The target becomes the codes; what changed goes into the residuals of the units that follow. */
-static void project(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
+/* mu P of unit j, from the product, becomes mu P - Q of the codes at hand. */
+static void renew(const struct sweep *s, int64_t unit, int64_t slice) {
+    const struct rb_type_kernels *kernels = &rb_kernels_of(s->ctx)->of[s->codes.type];
+    rb_dense rows = s->work->residual;
     int64_t j = s->units[unit], samples = samples_of(s, slice);
-    rb_type type = s->codes.type;
-    void *target = part(s, s->work->target, slice);
-    bool changed = rb_kernels_of(s->ctx)->of[type].settle_row(
-        samples, factor, target, part(s, rb_dense_row(s->codes, j), slice),
-        part(s, s->work->changes, slice));
-    if (changed && s->problem->patterns) pass_on(s, unit, slice);
-    for (int64_t k = unit + 1; changed && !s->problem->patterns && k < s->count; k++) {
-        rb_axpy(s->ctx, type, samples, rb_dense_get(s->problem->hessian, s->units[k], j), target,
-                part(s, rb_dense_row(s->work->residual, k), slice));
+    void *residual = row_of(s, rows, unit, slice);
+    kernels->axpy(samples, -1, row_of(s, s->problem->linear, j, slice), residual);
+    if (s->problem->patterns) {
+        add_own_changes(s, unit, slice);
+        return;
     }
+    double factors[RFN_UNITS_AT_ONCE];
+    for (int64_t k = 0; k < unit; k++)
+        factors[k] = rb_dense_get(s->problem->hessian, j, s->units[k]);
+    kernels->add_rows(samples, unit, factors, row_of(s, rows, 0, slice), rows.ld, residual);
+}
+
+/* The residual of unit j becomes max(0, t_j). */
+static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
+    int64_t j = s->units[unit];
+    void *row = row_of(s, s->work->residual, unit, slice);
+    s->work->squares[slice] = rb_kernels_of(s->ctx)->of[s->codes.type].step_row(
+        samples_of(s, slice), -1 / bend(s, j), row_of(s, s->codes, j, slice), row, row);
+}
+
+/* `factor` times this becomes the codes, and what changed lies in its place. */
+static void settle(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
+    rb_dense changes = {s->work->changes, 1, s->codes.cols, s->codes.cols, s->codes.type};
+    rb_kernels_of(s->ctx)->of[s->codes.type].settle_row(
+        samples_of(s, slice), factor, row_of(s, s->work->residual, unit, slice),
+        row_of(s, s->codes, s->units[unit], slice), s->marks ? row_of(s, changes, 0, slice) : NULL);
 }
 
 /* Rectified set: samples do not know of each other. */
@@ -102,26 +108,23 @@ static void all_units(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct sweep *s = arg;
     for (int64_t unit = 0; unit < s->count; unit++) {
+        renew(s, unit, slice);
         aim(s, unit, slice);
-        project(s, unit, 1, slice);
+        settle(s, unit, 1, slice);
     }
-}
-
-static void aim_again(void *arg, int64_t slice, int worker) {
-    const struct sweep *s = arg;
-    (void)worker;
-    aim(s, s->unit, slice);
 }
 
 /* Normalised set: the scale of a unit needs all samples, then comes the next unit. */
 static void next_unit(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct sweep *s = arg;
-    if (s->unit > 0) project(s, s->unit - 1, s->factor, slice);
-    if (s->unit < s->count) aim(s, s->unit, slice);
+    if (s->unit > 0) settle(s, s->unit - 1, s->factor, slice);
+    if (s->unit == s->count) return;
+    renew(s, s->unit, slice);
+    aim(s, s->unit, slice);
 }
 
-/* The sum of squares of the target over all samples. */
+/* The sum of squares of the row at hand over all samples. */
 static double squares_of(const struct sweep *s) {
     const rfn_slices *slices = &s->work->slices;
     double squares;
@@ -134,6 +137,19 @@ static double squares_of(const struct sweep *s) {
     return squares;
 }
 
+/* The residual of the unit at hand once more, from the codes. */
+static rb_dense residual_again(const struct sweep *s) {
+    rb_dense row = rb_dense_part(s->work->residual, s->unit, 1, 0, s->codes.cols);
+    rfn_residual(s->ctx, s->problem, s->codes, s->units + s->unit, s->work, row);
+    return row;
+}
+
+static void aim_again(void *arg, int64_t slice, int worker) {
+    const struct sweep *s = arg;
+    (void)worker;
+    aim(s, s->unit, slice);
+}
+
 /* The same; where the step is so long that O might rise, of the one to the minimum. */
 static double squares_of_lower(struct sweep *s) {
     const rfn_slices *slices = &s->work->slices;
@@ -141,45 +157,61 @@ static double squares_of_lower(struct sweep *s) {
     double squares = squares_of(s), b = bend(s, j), beyond = rfn_curvature(s->problem, j) - b;
     if (!(b * sqrt(squares / (double)slices->all) < 2 * beyond)) return squares;
     s->far = false;
+    residual_again(s);
     rb_parallel(s->ctx, slices->count, aim_again, s);
     return squares_of(s);
 }
 
-/* What the target of the unit is to be multiplied by. */
-static double scale_of(struct sweep *s) {
+/* Of a unit without a positive value the largest one takes all. */
+static void take_largest(const struct sweep *s, double b) {
     const rfn_slices *slices = &s->work->slices;
+    rb_dense row = residual_again(s), codes = rb_dense_rows(s->codes, s->units[s->unit], 1);
+    int64_t here = rfn_largest(s->ctx, slices, -1 / b, codes, row.data);
+    rb_dense_zero(row);
+    if (here >= 0) rb_put(row.type, row.data, here, sqrt((double)slices->all));
+}
+
+/* What the row at hand is to be multiplied by. */
+static double scale_of(struct sweep *s) {
     int64_t j = s->units[s->unit];
-    double n = (double)slices->all, squares = squares_of_lower(s), b = bend(s, j);
+    double n = (double)s->work->slices.all, squares = squares_of_lower(s), b = bend(s, j);
     s->work->alive[j] = squares > 0;
     s->work->pulls[j] = (sqrt(squares / n) - 1) * b;
     if (squares > 0 || isnan(squares)) return sqrt(n / squares);
-    if (!rfn_is_dead(s->problem, j)) {
-        int64_t here = rfn_largest(s->ctx, slices, -1 / b, rb_dense_rows(s->codes, j, 1),
-                                   rb_dense_row(s->work->residual, s->unit));
-        if (here >= 0) rb_put(s->codes.type, s->work->target, here, sqrt(n));
-    }
+    take_largest(s, b);
     return 1;
 }
 
-/* Of the units in this turn. */
-static const int64_t *order_of(rfn_work *work, int64_t l, int64_t turn) {
+/* The units of this turn in order, and their number. Dead ones have no code to improve. */
+static int64_t choose_order(const struct sweep *s, int64_t turn) {
     rb_draws draws = {.stream = {.purpose = RB_RANDOM_SWEEP, .restart = (uint32_t)turn}};
-    if (turn == 0) return work->units;
-    rb_draw_order(&draws, l, work->order);
-    return work->order;
+    int64_t l = s->codes.rows, *order = s->work->order, count = 0;
+    if (turn == 0)
+        memcpy(order, s->work->units, (size_t)l * sizeof *order);
+    else
+        rb_draw_order(&draws, l, order);
+    for (int64_t i = 0; i < l; i++)
+        if (!rfn_clears_dead(s->problem, order[i], s->codes)) order[count++] = order[i];
+    return count;
 }
 
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t turn,
-                rfn_work *work, double *change) {
-    int64_t l = codes.rows, slices = work->slices.count;
-    const int64_t *order = order_of(work, l, turn);
-    struct sweep s = {
-        .ctx = ctx, .problem = problem, .work = work, .codes = codes, .far = turn > 0};
-    if (codes.cols > 0) memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
+                bool marks, rfn_work *work) {
+    int64_t slices = work->slices.count;
+    struct sweep s = {.ctx = ctx,
+                      .problem = problem,
+                      .work = work,
+                      .codes = codes,
+                      .marks = marks,
+                      .far = turn > 0};
+    int64_t l = choose_order(&s, turn);
+    if (marks && codes.cols > 0)
+        memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
     for (int64_t first = 0; first < l && !rb_stops_alone(ctx); first += s.count) {
-        s.units = order + first;
+        s.units = work->order + first;
         s.count = rfn_units_from(work, l, first);
-        rfn_residual(ctx, problem, codes, s.units, s.count, work);
+        rfn_product(ctx, problem, codes, s.units, work,
+                    rb_dense_part(work->residual, 0, s.count, 0, codes.cols));
         if (!problem->normalized) {
             rb_parallel(ctx, slices, all_units, &s);
             continue;
@@ -190,9 +222,12 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, i
             s.factor = s.unit < s.count ? scale_of(&s) : 1;
         }
     }
-    if (!change) return;
-    *change = 0;
+}
+
+double rfn_largest_change(rb_context *ctx, rb_dense codes, const rfn_work *work) {
+    double change = 0;
     for (int64_t i = 0; i < codes.cols; i++)
-        *change = fmax(*change, rb_get(codes.type, work->changes, i));
-    rb_comm_max(ctx, 1, change);
+        change = fmax(change, rb_get(codes.type, work->changes, i));
+    rb_comm_max(ctx, 1, &change);
+    return change;
 }

@@ -49,11 +49,10 @@ typedef struct rfn_slices {
 /* Scratch of the E-steps. */
 typedef struct rfn_work {
     int64_t at_once;   /* units whose residuals are computed by one product; 2 at least */
-    rb_dense residual; /* (mu P - Q)' of these units, x n */
+    rb_dense residual; /* at_once x n: (mu P - Q)' of these units, in cyclic.c also other rows */
     rb_dense rows;     /* of P, for these units */
     int64_t *units;    /* 0 .. l - 1 */
     int64_t *order;    /* l: of the units in a sweep */
-    void *target;      /* n */
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
     double *pulls;     /* l: the multipliers of the units, as the last sweep had them */
@@ -69,8 +68,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 void rfn_work_free(rfn_work *work);
 /* One group of so many samples from here on. */
 void rfn_work_cut(rfn_work *work, int64_t samples);
-/* Bytes of it, where all processes together have so many. */
-double rfn_work_bytes(rb_type type, int64_t units, int64_t samples, int64_t all_samples);
+double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
 
 /* How far O bends in the codes of a unit, at most. */
 static inline double rfn_curvature(const rfn_quadratic *problem, int64_t unit) {
@@ -107,10 +105,11 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The residual rows of some units, as many as are worked on at once or fewer, into work->residual:
- * those from `first` on (work->units + first), or any (work->order + first). */
+/* The rows of (mu P)' and of (mu P - Q)' of some units, as many as `out` has, at_once at most. */
+void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                 const int64_t *units, rfn_work *work, rb_dense out);
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
-                  const int64_t *units, int64_t count, rfn_work *work);
+                  const int64_t *units, rfn_work *work, rb_dense out);
 
 /* alpha A B into C, of B and C those columns that are samples; beta: what of C stays. */
 void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
@@ -130,15 +129,17 @@ bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, do
 int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
                     const void *step);
 
-/* One step of an E-step from feasible codes; `change` is the largest change of a code, or NULL.
+/* One step of an E-step from feasible codes.
  *
  * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. turn 0:
  * units in their order; else in one that is drawn for this turn, and by longer steps, which get
- * to the minimum sooner but may raise O on the way on the normalised set. */
+ * to the minimum sooner. marks: work->changes gets the largest change of each sample's codes;
+ * and the largest of all processes. */
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t turn,
-                rfn_work *work, double *change);
+                bool marks, rfn_work *work);
+double rfn_largest_change(rb_context *ctx, rb_dense codes, const rfn_work *work);
 /* gradient.c: projected gradient step of length 0.999 / e_max. Never raises O on either set. next:
- * l x n, becomes the codes. */
+ * l x n, becomes the codes; `change` is the largest change of one. */
 void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense *codes,
                   rb_dense *next, rfn_work *work, double *change);
 

@@ -82,12 +82,12 @@ static void take(struct step *s, double *largest, double *change) {
     double both[2] = {0};
     for (; s->first < l && !rb_stops_alone(s->ctx); s->first += at_once) {
         int64_t count = rb_smaller(l - s->first, at_once);
-        rfn_residual(s->ctx, s->problem, s->codes, s->work->units + s->first, count, s->work);
+        rb_dense residual = rb_dense_part(s->work->residual, 0, count, 0, s->codes.cols);
+        rfn_residual(s->ctx, s->problem, s->codes, s->work->units + s->first, s->work, residual);
         if (s->multipliers) find_multipliers(s, count);
-        rfn_feasible_units(
-            s->ctx, s->problem->normalized, -s->length, rb_dense_rows(s->codes, s->first, count),
-            rb_dense_part(s->work->residual, 0, count, 0, s->codes.cols), next_of(s, count),
-            s->problem->dead ? s->problem->dead + s->first : NULL, s->work);
+        rfn_feasible_units(s->ctx, s->problem->normalized, -s->length,
+                           rb_dense_rows(s->codes, s->first, count), residual, next_of(s, count),
+                           s->problem->dead ? s->problem->dead + s->first : NULL, s->work);
         rb_parallel(s->ctx, count, look_at_unit, s);
         for (int64_t unit = 0; unit < count; unit++) {
             both[0] = fmax(both[0], s->largest[unit]);

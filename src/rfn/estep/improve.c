@@ -44,12 +44,15 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     }
 }
 
+/* change: the largest one of a code, or NULL. */
 static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, int64_t turn,
                         double *change) {
-    if (p->device)
+    if (p->device) {
         rfn_device_sweep(p->device, p, change);
-    else
-        rfn_cyclic(ctx, &p->problem, codes, turn, &p->work, change);
+        return;
+    }
+    rfn_cyclic(ctx, &p->problem, codes, turn, change != NULL, &p->work);
+    if (change) *change = rfn_largest_change(ctx, codes, &p->work);
 }
 
 /* Units are scaled one by one over all samples. Where processes wait for messages more than they

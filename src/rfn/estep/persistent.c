@@ -63,10 +63,9 @@ void rfn_persistent_free(rfn_persistent *p) {
     rfn_reduced_free(p->search.reduced);
 }
 
-double rfn_persistent_bytes(const rb_shape *shape, int64_t all_samples) {
+double rfn_persistent_bytes(const rb_shape *shape) {
     return rb_parts_bytes(block_parts, shape, 0) +
-           rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES],
-                          all_samples);
+           rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
 void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,

@@ -13,7 +13,6 @@ static const rb_field fields[] = {
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
     {"units", offsetof(rfn_work, units), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
     {"order", offsetof(rfn_work, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
-    {"target", offsetof(rfn_work, target), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"changes", offsetof(rfn_work, changes), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"squares", offsetof(rfn_work, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SLICES},
     {"pulls", offsetof(rfn_work, pulls), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
@@ -25,22 +24,19 @@ static const rb_field fields[] = {
 };
 static const rb_part work_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
-/* As many as a product takes well, by whole steps of its rows, unless their residuals, which are
- * walked once a unit, would not stay in the cache: of few units the product is the lesser part. A
- * coder takes blocks of any size, which should not show in its codes. */
-static int64_t units_at_once(int64_t units, int64_t all_samples, bool coder) {
-    enum { VALUES = 1 << 18, STEP = 8, FEW = 100 };
-    int64_t most = rb_smaller(VALUES / (all_samples + 1), RFN_UNITS_AT_ONCE) / STEP * STEP;
-    int64_t fewest = units <= FEW && !coder ? STEP : 3 * STEP;
-    most = rb_smaller(units, most < fewest ? fewest : most);
-    return most < 2 ? 2 : most;
+/* The product reads all codes for these units, and each of them reads the changes of those before
+ * it: that is least at the root of 2 l. By whole steps of the product's rows. */
+static int64_t units_at_once(int64_t units) {
+    enum { STEP = 8 };
+    int64_t count = rb_smaller((int64_t)sqrt(2 * (double)units), RFN_UNITS_AT_ONCE) / STEP * STEP;
+    count = rb_smaller(units, count < STEP ? STEP : count);
+    return count < 2 ? 2 : count;
 }
 
-static rb_shape shape_of(rb_type type, int64_t units, int64_t samples, int64_t all_samples,
-                         bool coder) {
+static rb_shape shape_of(rb_type type, int64_t units, int64_t samples) {
     return (rb_shape){.type = type,
                       .dims = {[ONE] = 1,
-                               [AT_ONCE] = units_at_once(units, all_samples, coder),
+                               [AT_ONCE] = units_at_once(units),
                                [SAMPLES] = samples,
                                [SLICES] = samples / RFN_SLICE + RFN_BOUNDS,
                                [GROUPS] = RFN_BOUNDS,
@@ -69,8 +65,7 @@ void rfn_work_cut(rfn_work *work, int64_t samples) {
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work) {
     bool grouped = problem && problem->groups > 0;
-    rb_shape shape =
-        shape_of(type, units, samples, grouped ? problem->n_samples : samples, !problem);
+    rb_shape shape = shape_of(type, units, samples);
     *work = (rfn_work){.at_once = shape.dims[AT_ONCE]};
     rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
     if (err) return err;
@@ -88,8 +83,8 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
     return RB_OK;
 }
 
-double rfn_work_bytes(rb_type type, int64_t units, int64_t samples, int64_t all_samples) {
-    rb_shape shape = shape_of(type, units, samples, all_samples, false);
+double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
+    rb_shape shape = shape_of(type, units, samples);
     return rb_parts_bytes(work_parts, &shape, 0);
 }
 
@@ -107,54 +102,62 @@ void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dens
     }
 }
 
-struct copying {
-    rb_dense from, to;
-    const int64_t *units; /* which rows of `from` */
-};
-
-static void copy_unit(void *arg, int64_t unit, int worker) {
-    (void)worker;
-    const struct copying *c = arg;
-    rb_dense_copy(rb_dense_rows(c->from, c->units[unit], 1), rb_dense_rows(c->to, unit, 1));
-}
-
-struct own_residuals {
+struct products {
+    rb_context *ctx;
     const rfn_quadratic *problem;
-    rb_dense codes, residual;
+    rb_dense codes, rows, out; /* rows of P, and of the product */
     const int64_t *units;
 };
 
-/* Of samples that have a P of their own. */
-static void own_residual(void *arg, int64_t slice, int worker) {
+static void copy_row(void *arg, int64_t unit, int worker) {
     (void)worker;
-    const struct own_residuals *r = arg;
-    int64_t l = r->codes.rows, begin = slice * RFN_SLICE;
-    int64_t end = begin + rb_smaller(r->codes.cols - begin, RFN_SLICE);
+    const struct products *p = arg;
+    rb_dense_copy(rb_dense_rows(p->problem->hessian, p->units[unit], 1),
+                  rb_dense_rows(p->rows, unit, 1));
+}
+
+/* Of samples that have a P of their own. */
+static void own_product(void *arg, int64_t slice, int worker) {
+    (void)worker;
+    const struct products *p = arg;
+    int64_t begin = slice * RFN_SLICE;
+    int64_t end = begin + rb_smaller(p->codes.cols - begin, RFN_SLICE);
     for (int64_t i = begin; i < end; i++) {
-        for (int64_t unit = 0; unit < r->residual.rows; unit++) {
-            double sum = -rb_dense_get(r->problem->linear, r->units[unit], i);
-            for (int64_t c = 0; c < l; c++) {
-                double code = rb_dense_get(r->codes, c, i);
+        for (int64_t unit = 0; unit < p->out.rows; unit++) {
+            double sum = 0;
+            for (int64_t c = 0; c < p->codes.rows; c++) {
+                double code = rb_dense_get(p->codes, c, i);
                 if (code != 0)
-                    sum += code * rfn_curvature_of(r->problem->patterns, i, r->units[unit], c);
+                    sum += code * rfn_curvature_of(p->problem->patterns, i, p->units[unit], c);
             }
-            rb_dense_set(r->residual, unit, i, sum);
+            rb_dense_set(p->out, unit, i, sum);
         }
     }
 }
 
-void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
-                  const int64_t *units, int64_t count, rfn_work *work) {
-    rb_dense residual = rb_dense_part(work->residual, 0, count, 0, codes.cols);
+void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                 const int64_t *units, rfn_work *work, rb_dense out) {
+    struct products p = {ctx, problem, codes, rb_dense_rows(work->rows, 0, out.rows), out, units};
     if (problem->patterns) {
-        struct own_residuals own = {problem, codes, residual, units};
-        rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &own);
+        rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_product, &p);
         return;
     }
-    rb_dense rows = rb_dense_rows(work->rows, 0, count);
-    rb_parallel(ctx, count, copy_unit, &(struct copying){problem->linear, residual, units});
-    rb_parallel(ctx, count, copy_unit, &(struct copying){problem->hessian, rows, units});
-    rfn_product_over_samples(ctx, &work->slices, rows, codes, -1, residual);
+    rb_parallel(ctx, out.rows, copy_row, &p);
+    rfn_product_over_samples(ctx, &work->slices, p.rows, codes, 0, out);
+}
+
+static void subtract_linear(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct products *p = arg;
+    rb_axpy(p->ctx, p->out.type, p->out.cols, -1, rb_dense_row(p->problem->linear, p->units[unit]),
+            rb_dense_row(p->out, unit));
+}
+
+void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                  const int64_t *units, rfn_work *work, rb_dense residual) {
+    struct products p = {.ctx = ctx, .problem = problem, .out = residual, .units = units};
+    rfn_product(ctx, problem, codes, units, work, residual);
+    rb_parallel(ctx, residual.rows, subtract_linear, &p);
 }
 
 /* ---- the nearest feasible point ---- */

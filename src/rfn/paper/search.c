@@ -55,7 +55,8 @@ bool rfn_search_measure(rfn_search *s) {
     s->change = 0;
     for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += s->work->at_once) {
         int64_t count = rfn_units_from(s->work, l, s->first);
-        rfn_residual(s->ctx, s->problem, s->next, s->work->units + s->first, count, s->work);
+        rfn_residual(s->ctx, s->problem, s->next, s->work->units + s->first, s->work,
+                     rb_dense_rows(s->work->residual, 0, count));
         rb_parallel(s->ctx, count, measure_unit, s);
         for (int64_t unit = 0; unit < count; unit++)
             s->change += s->sums[0][unit];
