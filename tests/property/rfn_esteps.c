@@ -544,6 +544,7 @@ static void turns_come_to_rest(void **state) {
 static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *codes) {
     for (int j = 0; j < L; j++) {
         double target[N], next[N];
+        if (rfn_is_dead(&p->quadratic, j)) continue;
         for (int i = 0; i < N; i++) {
             double rest = -p->linear[j * N + i];
             for (int k = 0; k < L; k++)
@@ -568,6 +569,33 @@ static void cyclic_minimises_unit_by_unit(void **state) {
         step(ctx, &p, CYCLIC);
         for (int e = 0; e < L * N; e++)
             assert_close(p.codes[e], expected[e], 1e-10);
+        done(&p);
+    }
+    rb_context_free(ctx);
+}
+
+/* Dead units take no part in a sweep, whichever they are: none, some or all. */
+static void dead_units_are_left_out(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct problem p;
+        bool dead[L];
+        double expected[L * N];
+        make(ctx, &p, seed, seed & 1, 0.5);
+        for (int j = 0; j < L; j++)
+            dead[j] = seed % 5 == 4 || rb_random_word(seed, 0, j) % 5 < seed % 5;
+        p.quadratic.dead = dead;
+        memcpy(expected, codes_of(&p), sizeof expected);
+        for (int j = 0; j < L; j++)
+            for (int i = 0; dead[j] && i < N; i++)
+                expected[j * N + i] = 0;
+        for (int sweep = 0; sweep < 3; sweep++) {
+            cyclic_by_formula(ctx, &p, expected);
+            rfn_cyclic(ctx, &p.quadratic, p.search.codes, 0, false, &p.work);
+        }
+        for (int e = 0; e < L * N; e++)
+            assert_close(codes_of(&p)[e], expected[e], 1e-10);
         done(&p);
     }
     rb_context_free(ctx);
@@ -627,6 +655,7 @@ int main(void) {
         cmocka_unit_test(certificate_means_the_best),
         cmocka_unit_test(turns_come_to_rest),
         cmocka_unit_test(cyclic_minimises_unit_by_unit),
+        cmocka_unit_test(dead_units_are_left_out),
         cmocka_unit_test(multipliers_separate_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
