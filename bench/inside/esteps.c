@@ -155,13 +155,12 @@ static const struct estep {
 };
 
 static void step(rb_context *ctx, struct problem *p, const struct estep *estep) {
-    double change;
     if (estep->search) {
         rfn_search_begin(ctx, &p->search);
         p->search.bar = 0;
         if (estep->search(&p->search)) rfn_swap(&p->search.codes, &p->search.next);
     } else if (estep->first == RB_RFN_STAGE_NONE)
-        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, false, &p->work);
     else
         rfn_cascade_step(ctx, &p->cascade, &p->search, estep->first, estep->last, estep->any);
 }
@@ -171,11 +170,18 @@ static void step(rb_context *ctx, struct problem *p, const struct estep *estep) 
 enum { MARKS = 4, MAX_STEPS = 20000 };
 static const int marks[MARKS] = {1, 3, 10, 100};
 
-static double min(rb_context *ctx, struct problem *p) {
-    double change = 1;
+/* Sweeps until no code changes by more. */
+static void rest(rb_context *ctx, struct problem *p, double tolerance) {
+    double change = INFINITY;
     begin(ctx, p);
-    for (int t = 0; t < MAX_STEPS && change > 1e-14; t++)
-        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
+    for (int t = 0; t < MAX_STEPS && change > tolerance; t++) {
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, true, &p->work);
+        change = rfn_largest_change(ctx, p->search.codes, &p->work);
+    }
+}
+
+static double min(rb_context *ctx, struct problem *p) {
+    rest(ctx, p, 1e-14);
     return objective(ctx, p);
 }
 
@@ -261,10 +267,8 @@ static double time_newton(rb_context *ctx, struct problem *p) {
 static double time_cyclic(rb_context *ctx, struct problem *p) {
     bench_times times = {0};
     for (int r = 0; r < REPEATS; r++) {
-        begin(ctx, p);
-        double began = bench_now(), change = 1;
-        for (int t = 0; t < MAX_STEPS && change > 1e-9; t++)
-            rfn_cyclic(ctx, &p->quadratic, p->search.codes, 0, &p->work, &change);
+        double began = bench_now();
+        rest(ctx, p, 1e-9);
         bench_add(&times, bench_now() - began);
     }
     return bench_median(&times);

@@ -96,7 +96,7 @@ enum { LINEAR = 4 }; /* rows that a thread has: q, R, R q, A^-1 R q */
 void fa_work_new(rb_scratch *scratch, int64_t l, bool spread, fa_work *w) {
     int64_t ld = (l + RB_SWEEP_PAD - 1) / RB_SWEEP_PAD * RB_SWEEP_PAD;
     *w = (fa_work){.l = l, .ld = ld, .threads = rb_context_threads(scratch->ctx)};
-    w->squares = rb_take(scratch, w->threads * (ld + 2 * RB_SWEEP_PAD) * ld, sizeof *w->squares);
+    w->squares = rb_take(scratch, w->threads * (ld + RB_SWEEP_PAD) * ld, sizeof *w->squares);
     w->linear = rb_take(scratch, w->threads * LINEAR * l, sizeof *w->linear);
     w->values = rb_take(scratch, FACTORS_PARTS, sizeof *w->values);
     if (spread) w->spread = rb_take(scratch, FACTORS_PARTS * l * l, sizeof *w->spread);
@@ -288,7 +288,7 @@ static void infer_part(void *arg, int64_t part, int worker) {
                        .kernels = rb_kernels_of(t->ctx),
                        .l = w->l,
                        .ld = w->ld,
-                       .a = w->squares + worker * (w->ld + 2 * RB_SWEEP_PAD) * w->ld,
+                       .a = w->squares + worker * (w->ld + RB_SWEEP_PAD) * w->ld,
                        .q = w->linear + worker * LINEAR * w->l};
     s.scratch = s.a + w->ld * w->ld;
     s.root = s.q + w->l;

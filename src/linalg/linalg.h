@@ -356,9 +356,9 @@ struct rb_kernels {
      * at most. 0: there are none. */
     int64_t few_bytes, few_rows;
     /* Turns the lower triangle of a positive definite matrix into that of minus its inverse, in
-     * place. a has rows and ld rounded up to RB_SWEEP_PAD, zeros in the padding; the upper triangle
-     * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the
-     * first row whose pivot is not positive and finite. */
+     * place. a has rows and ld rounded up to RB_SWEEP_PAD; the upper triangle and the padding are
+     * overwritten with nothing of use. work: RB_SWEEP_PAD * ld values. Returns -1, or the first row
+     * whose pivot is not positive and finite. */
     int64_t (*sweep)(int64_t n, double *a, int64_t ld, double *work, double *log_det);
     /* words[i] = rb_random_word(key, row, i); memory for n rounded up to RB_RANDOM_RUN */
     void (*random_row)(uint64_t key, uint64_t row, int64_t n, uint32_t *words);

@@ -82,13 +82,11 @@ enum few { NOT_FEW, FEW_COLUMNS, FEW_ROWS };
 enum { NARROWEST = 4 }; /* columns of C that the kernel takes */
 
 static enum few few_of(rb_dense a, rb_side op_b, rb_dense b, rb_dense c) {
-    enum { LOWEST = 1 };
     const struct rb_kernels *kernels = rb_kernels_best();
     if (op_b == RB_TRANSPOSED || c.cols < NARROWEST || b.rows == 0) return NOT_FEW;
     if (c.cols * (int64_t)rb_type_size(c.type) <= kernels->few_bytes)
         return is_large(a) ? FEW_COLUMNS : NOT_FEW;
-    bool low = c.rows >= LOWEST && c.rows <= kernels->few_rows;
-    return low && is_large(b) ? FEW_ROWS : NOT_FEW;
+    return c.rows <= kernels->few_rows && is_large(b) ? FEW_ROWS : NOT_FEW;
 }
 
 static void multiply_by(enum few few, double alpha, rb_dense a, rb_side op_a, rb_dense b,

@@ -154,7 +154,7 @@ rb_error rb_spd_new(rb_context *ctx, rb_type type, int64_t size, rb_spd **out) {
     if (!f) return RB_ERROR_MEMORY;
     f->size = size;
     f->small = size <= SMALL;
-    int64_t rows = f->small ? 2 * RB_SWEEP_PAD : padded; /* of work */
+    int64_t rows = f->small ? RB_SWEEP_PAD : padded; /* of work */
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, padded, padded, &f->factor);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, rows, padded, &f->work);
     err = err ? err : rb_dense_new(ctx, type, size, size, &f->solver);

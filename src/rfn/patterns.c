@@ -111,7 +111,7 @@ static int64_t padded(int64_t l) {
 
 /* A square for sweeps, and what they work in. */
 static int64_t square_values(int64_t l) {
-    return padded(l) * (padded(l) + 2 * RB_SWEEP_PAD);
+    return padded(l) * (padded(l) + RB_SWEEP_PAD);
 }
 
 void rfn_pattern_work_take(rb_scratch *scratch, rb_type type, int64_t features, int64_t l,

@@ -56,6 +56,7 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
                              .direction = view(p->capacity[1], L, N),
                              .gradient_step = view(p->capacity[2], L, N)};
     assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, L, N, NULL, &p->work));
+    p->work.at_once = 2 + (int64_t)(seed % (L - 1));
     assert_ok(ctx, rfn_reduced_new(ctx, L, N, &p->search.reduced));
     assert_ok(ctx, rb_largest_eigenvalue(ctx, p->quadratic.hessian, &p->search.e_max));
     rb_spd *factor;

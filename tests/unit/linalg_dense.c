@@ -68,11 +68,9 @@ static void mirroring_copies_the_lower_triangle(void **state) {
 
 static void assert_is_transposed(rb_dense a, rb_dense b) {
     for (int64_t i = 0; i < a.rows; i++) {
-        for (int64_t j = 0; j < b.cols && j < a.cols + 2; j++) {
+        for (int64_t j = 0; j < b.rows; j++) { /* nothing behind the last row, either */
             double x = j < a.cols ? rb_dense_get(a, i, j) : 0;
-            double expected = b.type == RB_FLOAT32 ? (float)x : x;
-            assert_true(rb_dense_get(b, j, i) ==
-                        expected); /* nothing behind the last row, either */
+            assert_true(rb_dense_get(b, j, i) == (b.type == RB_FLOAT32 ? (float)x : x));
         }
     }
 }

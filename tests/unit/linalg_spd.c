@@ -279,6 +279,31 @@ static void threads_do_not_change_a_bit(void **state) {
     rb_context_free(ctx);
 }
 
+/* What a matrix that was refused has left does not get into the next one. */
+static void a_refused_matrix_leaves_nothing(void **state) {
+    (void)state;
+    enum { SIZE = 20 };
+    rb_context *ctx = test_context(1);
+    rb_spd *f;
+    assert_int_equal(rb_spd_new(ctx, RB_FLOAT64, SIZE, &f), RB_OK);
+    rb_dense a = test_zeros(ctx, RB_FLOAT64, SIZE, SIZE);
+    rb_dense inverse = test_zeros(ctx, RB_FLOAT64, SIZE, SIZE);
+    for (int64_t i = 0; i < SIZE; i++)
+        rb_dense_set(a, i, i, 2);
+    rb_dense_set(a, 10, 3, NAN);
+    assert_int_equal(rb_spd_factor(ctx, f, a), RB_ERROR_NUMERIC);
+    rb_dense_set(a, 10, 3, 0);
+    assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+    rb_spd_inverse(ctx, f, inverse);
+    for (int64_t i = 0; i < SIZE; i++)
+        for (int64_t j = 0; j <= i; j++)
+            assert_true(rb_dense_get(inverse, i, j) == (i == j ? 0.5 : 0));
+    rb_dense_free(&a);
+    rb_dense_free(&inverse);
+    rb_spd_free(f);
+    rb_context_free(ctx);
+}
+
 static void memory_that_is_out_is_an_error(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
@@ -307,6 +332,7 @@ int main(void) {
         cmocka_unit_test(moments_are_taken_as_rounding_left_them),
         cmocka_unit_test(moments_are_mended_up_to_a_share),
         cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(a_refused_matrix_leaves_nothing),
         cmocka_unit_test(memory_that_is_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,17 +70,17 @@ static void add_own_changes(const struct sweep *s, int64_t unit, int64_t slice) 
     }
 }
 
-/* mu P of unit j, from the product, becomes mu P - Q of the codes at hand. */
+/* What the product left of unit j becomes mu P - Q of the codes at hand. */
 static void renew(const struct sweep *s, int64_t unit, int64_t slice) {
     const struct rb_type_kernels *kernels = &rb_kernels_of(s->ctx)->of[s->codes.type];
     rb_dense rows = s->work->residual;
     int64_t j = s->units[unit], samples = samples_of(s, slice);
-    void *residual = row_of(s, rows, unit, slice);
-    kernels->axpy(samples, -1, row_of(s, s->problem->linear, j, slice), residual);
     if (s->problem->patterns) {
         add_own_changes(s, unit, slice);
         return;
     }
+    void *residual = row_of(s, rows, unit, slice);
+    kernels->axpy(samples, -1, row_of(s, s->problem->linear, j, slice), residual);
     double factors[RFN_UNITS_AT_ONCE];
     for (int64_t k = 0; k < unit; k++)
         factors[k] = rb_dense_get(s->problem->hessian, j, s->units[k]);
@@ -150,7 +150,7 @@ static void aim_again(void *arg, int64_t slice, int worker) {
     aim(s, s->unit, slice);
 }
 
-/* The same; where the step is so long that O might rise, of the one to the minimum. */
+/* The sum of squares; where the step is so long that O might rise, of the one to the minimum. */
 static double squares_of_lower(struct sweep *s) {
     const rfn_slices *slices = &s->work->slices;
     int64_t j = s->units[s->unit];

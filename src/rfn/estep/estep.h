@@ -105,13 +105,14 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The rows of (mu P)' and of (mu P - Q)' of some units, as many as `out` has, at_once at most. */
+/* The rows of (mu P)' and of (mu P - Q)' of some units, as many as `out` has, at_once at most. Where
+ * samples have a P of their own, both are (mu P - Q)'. */
 void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                  const int64_t *units, rfn_work *work, rb_dense out);
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                   const int64_t *units, rfn_work *work, rb_dense out);
 
-/* alpha A B into C, of B and C those columns that are samples; beta: what of C stays. */
+/* A B into C, of B and C those columns that are samples; beta: what of C stays. */
 void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
                               double beta, rb_dense c);
 
@@ -133,10 +134,10 @@ int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb
  *
  * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. turn 0:
  * units in their order; else in one that is drawn for this turn, and by longer steps, which get
- * to the minimum sooner. marks: work->changes gets the largest change of each sample's codes;
- * and the largest of all processes. */
+ * to the minimum sooner. marks: work->changes gets the largest change of each sample's codes. */
 void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t turn,
                 bool marks, rfn_work *work);
+/* After a step that marks: the largest change, of all processes. */
 double rfn_largest_change(rb_context *ctx, rb_dense codes, const rfn_work *work);
 /* gradient.c: projected gradient step of length 0.999 / e_max. Never raises O on either set. next:
  * l x n, becomes the codes; `change` is the largest change of one. */

@@ -116,15 +116,15 @@ static void copy_row(void *arg, int64_t unit, int worker) {
                   rb_dense_rows(p->rows, unit, 1));
 }
 
-/* Of samples that have a P of their own. */
-static void own_product(void *arg, int64_t slice, int worker) {
+/* mu P - Q of samples that have a P of their own, which is rounded once. */
+static void own_residual(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct products *p = arg;
     int64_t begin = slice * RFN_SLICE;
     int64_t end = begin + rb_smaller(p->codes.cols - begin, RFN_SLICE);
     for (int64_t i = begin; i < end; i++) {
         for (int64_t unit = 0; unit < p->out.rows; unit++) {
-            double sum = 0;
+            double sum = -rb_dense_get(p->problem->linear, p->units[unit], i);
             for (int64_t c = 0; c < p->codes.rows; c++) {
                 double code = rb_dense_get(p->codes, c, i);
                 if (code != 0)
@@ -139,7 +139,7 @@ void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                  const int64_t *units, rfn_work *work, rb_dense out) {
     struct products p = {ctx, problem, codes, rb_dense_rows(work->rows, 0, out.rows), out, units};
     if (problem->patterns) {
-        rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_product, &p);
+        rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &p);
         return;
     }
     rb_parallel(ctx, out.rows, copy_row, &p);
@@ -157,7 +157,7 @@ void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                   const int64_t *units, rfn_work *work, rb_dense residual) {
     struct products p = {.ctx = ctx, .problem = problem, .out = residual, .units = units};
     rfn_product(ctx, problem, codes, units, work, residual);
-    rb_parallel(ctx, residual.rows, subtract_linear, &p);
+    if (!problem->patterns) rb_parallel(ctx, residual.rows, subtract_linear, &p);
 }
 
 /* ---- the nearest feasible point ---- */
