@@ -76,8 +76,8 @@ static void narrow_square(rb_dense from, rb_dense to) {
     }
 }
 
-/* Where the type changes, in squares that fit into the nearest cache: one side is walked against the
- * order of memory. */
+/* Where the type changes, in squares that fit into the nearest cache: one side is walked against
+ * the order of memory. */
 void rb_dense_transpose(rb_dense from, rb_dense to) {
     enum { SQUARE = 16 };
     if (from.type == to.type) {

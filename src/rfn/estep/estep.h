@@ -105,8 +105,8 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The rows of (mu P)' and of (mu P - Q)' of some units, as many as `out` has, at_once at most. Where
- * samples have a P of their own, both are (mu P - Q)'. */
+/* The rows of (mu P)' and of (mu P - Q)' of some units, as many as `out` has, at_once at most.
+ * Where samples have a P of their own, both are (mu P - Q)'. */
 void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                  const int64_t *units, rfn_work *work, rb_dense out);
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
