@@ -244,7 +244,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
                         .value = &fa->sums.value};
         err = fa_infer(ctx, &pass);
     }
-    return err ? err : factors_add_moments(ctx, &fa->columns, block, mu, fa->sums.u, fa->sums.s);
+    return err ? err : factors_add_moments(ctx, block, mu, fa->sums.u, fa->sums.s);
 }
 
 /* ln |Sigma_i| / 2 + E ln p(z_i) of normal factors, which is the same for all samples but for S. */

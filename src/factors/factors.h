@@ -48,11 +48,10 @@ void factors_coder_free(void *coder);
 /* OUT = V B, B features x any, OUT samples x any. */
 rb_error factors_project(rb_context *ctx, const rb_block *block, rb_dense b, rb_dense out);
 /* U += V'M, M samples x any, U features x any. */
-rb_error factors_add_cross(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
-                           rb_dense u);
+rb_error factors_add_cross(rb_context *ctx, const rb_block *block, rb_dense m, rb_dense u);
 /* U += V'M, and S += M'M, lower triangle. */
-rb_error factors_add_moments(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
-                             rb_dense u, rb_dense s);
+rb_error factors_add_moments(rb_context *ctx, const rb_block *block, rb_dense m, rb_dense u,
+                             rb_dense s);
 /* S += V'V, features x features, lower triangle. */
 rb_error factors_add_second(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense s);
 /* K = V V', samples x samples, lower triangle. */

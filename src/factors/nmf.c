@@ -204,7 +204,6 @@ static void finish(void *state) {
     nmf_fit *fit = state;
     if (!fit) return;
     (void)rb_scratch_end(&fit->own);
-    rb_turned_clear(&fit->columns);
     pca_finish(&fit->pca);
     rb_free(fit->ratio_values.data);
 }
@@ -386,7 +385,7 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *block) {
     rb_dense codes = rb_dense_rows(fit->codes, block->own, block->n_samples);
     rb_parallel(ctx, block_tasks(codes.rows).count, improve_codes,
                 &(struct pass){ctx, fit, block, codes});
-    return factors_add_moments(ctx, &fit->columns, block, codes, fit->products, fit->second);
+    return factors_add_moments(ctx, block, codes, fit->products, fit->second);
 }
 
 /* After the last E-step: what is left with the codes that it found. */

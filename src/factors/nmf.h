@@ -48,7 +48,6 @@ typedef struct nmf_fit {
     double *task_divergences;   /* of the tasks of a block */
     double *column_sums;        /* of W */
     nnls codes_by, loadings_by; /* W'W and H'H */
-    rb_turned columns;
     /* of a start by singular vectors */
     rb_scratch own; /* of codes_by and loadings_by */
     pca_fit pca;

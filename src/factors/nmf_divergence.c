@@ -143,7 +143,7 @@ rb_error nmf_divergence_block(rb_context *ctx, nmf_fit *fit, const rb_block *blo
             fit->totals[j] += rb_dense_get(codes, i, j);
     rb_gemm_lower(ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, fit->second);
     rb_block ratios = with_ratios(&p);
-    return factors_add_cross(ctx, &fit->columns, &ratios, codes, fit->products);
+    return factors_add_cross(ctx, &ratios, codes, fit->products);
 }
 
 /* The variance of a count is its expectation: the mean of Y. */

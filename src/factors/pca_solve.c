@@ -170,9 +170,7 @@ rb_error pca_block(rb_context *ctx, void *state, const rb_block *block) {
     rb_error err = plan->by_samples
                        ? RB_OK /* rows are the eigenvectors */
                        : factors_project(ctx, block, columns_of(pca->next, 0, width), rows);
-    return err ? err
-               : factors_add_cross(ctx, &pca->columns, block, rows,
-                                   columns_of(pca->cross, 0, width));
+    return err ? err : factors_add_cross(ctx, block, rows, columns_of(pca->cross, 0, width));
 }
 
 /* ---- exact ---- */

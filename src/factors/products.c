@@ -70,25 +70,23 @@ static rb_error take_off_shift(rb_context *ctx, const double *shift, rb_dense m,
     return RB_OK;
 }
 
-rb_error factors_add_cross(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
-                           rb_dense u) {
+rb_error factors_add_cross(rb_context *ctx, const rb_block *block, rb_dense m, rb_dense u) {
     if (!block->sparse) {
         rb_gemm_parallel(ctx, 1, block->dense, RB_TRANSPOSED, m, RB_PLAIN, 1, u);
         return RB_OK;
     }
-    rb_error err = rb_csr_add_cross(ctx, columns, block->csr, 1, m, u);
-    if (err) return err;
+    rb_csr_add_cross(ctx, block->csr, 1, m, u);
     return block->shift ? take_off_shift(ctx, block->shift, m, u) : RB_OK;
 }
 
-rb_error factors_add_moments(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense m,
-                             rb_dense u, rb_dense s) {
+rb_error factors_add_moments(rb_context *ctx, const rb_block *block, rb_dense m, rb_dense u,
+                             rb_dense s) {
     if (!block->sparse) {
         rb_moments_parallel(ctx, 1, block->dense, m, u, s);
         return RB_OK;
     }
     rb_gemm_lower(ctx, 1, m, RB_TRANSPOSED, m, RB_PLAIN, 1, s);
-    return factors_add_cross(ctx, columns, block, m, u);
+    return factors_add_cross(ctx, block, m, u);
 }
 
 /* ---- sparse times itself ---- */

@@ -267,9 +267,8 @@ typedef struct rb_turned {
 void rb_turned_clear(rb_turned *memory);
 /* V' as compressed rows, valid until the next call with that memory. */
 rb_error rb_csr_turn(rb_context *ctx, rb_turned *memory, rb_csr v, rb_csr *turned);
-/* U += factor V'M, parallel over the rows of U. The memory serves wide rows. */
-rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
-                          rb_dense u);
+/* U += factor V'M, parallel over the rows of U. */
+void rb_csr_add_cross(rb_context *ctx, rb_csr v, double factor, rb_dense m, rb_dense u);
 
 /* ---- kernels: one source (isa/), compiled once for each instruction set and type ---- */
 
@@ -299,8 +298,8 @@ struct rb_type_kernels {
     /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
     void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
                      double sums[3]);
-    /* OUT = V B, or with `add` OUT += V B, for rows first, first + 1 .. of V, as many as OUT has */
-    void (*csr)(rb_csr v, int64_t first, rb_dense b, bool add, rb_dense out);
+    /* OUT = V B for rows first, first + 1 .. of V, as many as OUT has */
+    void (*csr)(rb_csr v, int64_t first, rb_dense b, rb_dense out);
     /* OUT += factor V'B: its rows from begin up to, not including, end; in the order of V's rows */
     void (*csr_cross)(rb_csr v, double factor, rb_dense b, int64_t begin, int64_t end,
                       rb_dense out);

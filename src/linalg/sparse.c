@@ -51,15 +51,14 @@ rb_error rb_csr_turn(rb_context *ctx, rb_turned *memory, rb_csr v, rb_csr *turne
 
 /* ---- U += factor V'M ----
  *
- * Up to NARROW columns each row of M is added to the rows of U that its entries name: U is small
- * and stays in the cache. Of wider ones V is turned, so that a row of U is summed in registers.
- * Either way a value of U adds up in the order of the rows of V, whoever computes it. */
+ * Each row of M is added to the rows of U that its entries name. Threads have bands of columns, so
+ * that a value of U adds up in the order of the rows of V, whoever computes it. */
 
-enum { NARROW = 64, TASK_ROWS = 512, TASK_ENTRIES = 1 << 13 };
+enum { TASK_ENTRIES = 1 << 13 };
 
 struct cross {
     const struct rb_type_kernels *kernels;
-    rb_csr v; /* or its transpose */
+    rb_csr v;
     double factor;
     rb_dense m, u;
     int64_t bands;
@@ -88,36 +87,11 @@ static void cross_band(void *arg, int64_t band, int worker) {
                           band_start(c->v, band + 1, c->bands), c->u);
 }
 
-static void cross_rows(void *arg, int64_t task, int worker) {
-    const struct cross *c = arg;
-    int64_t first = task * TASK_ROWS, count = rb_smaller(c->u.rows - first, TASK_ROWS);
-    (void)worker;
-    c->kernels->csr(c->v, first, c->m, true, rb_dense_rows(c->u, first, count));
-}
-
-static rb_error add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
-                          rb_dense u) {
-    struct cross c = {&rb_kernels_of(ctx)->of[v.type], v, factor, m, u, 1};
+void rb_csr_add_cross(rb_context *ctx, rb_csr v, double factor, rb_dense m, rb_dense u) {
     int64_t entries = v.starts[v.rows] - v.starts[0];
-    if (m.cols <= NARROW) {
-        c.bands = rb_smaller(rb_context_threads(ctx), entries / TASK_ENTRIES + 1);
-        rb_parallel(ctx, c.bands, cross_band, &c);
-        return RB_OK;
-    }
-    rb_error err = rb_csr_turn(ctx, memory, v, &c.v);
-    if (err) return err;
-    for (int64_t e = 0; factor != 1 && e < entries; e++)
-        rb_put(v.type, memory->values.data, e, factor * rb_get(v.type, c.v.values, e));
-    rb_parallel(ctx, (u.rows + TASK_ROWS - 1) / TASK_ROWS, cross_rows, &c);
-    return RB_OK;
-}
-
-rb_error rb_csr_add_cross(rb_context *ctx, rb_turned *memory, rb_csr v, double factor, rb_dense m,
-                          rb_dense u) {
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    int moves = m.cols <= NARROW ? 2 : 1; /* of U, read and written, or of M */
-    rb_phase before = rb_phase_sparse(ctx, entries, moves, m.cols, rb_type_size(v.type));
-    rb_error err = add_cross(ctx, memory, v, factor, m, u);
+    int64_t bands = rb_smaller(rb_context_threads(ctx), entries / TASK_ENTRIES + 1);
+    struct cross c = {&rb_kernels_of(ctx)->of[v.type], v, factor, m, u, bands};
+    rb_phase before = rb_phase_sparse(ctx, entries, 2, m.cols, rb_type_size(v.type));
+    rb_parallel(ctx, bands, cross_band, &c);
     rb_phase_end(ctx, before);
-    return err;
 }

@@ -30,7 +30,6 @@ static void close_engine(void *engine) {
     rfn_cpu *cpu = engine;
     if (cpu) {
         rb_parts_free(rfn_cpu_parts, cpu);
-        rb_turned_clear(&cpu->block.turned);
         rfn_randomness_clear(&cpu->random);
         rb_free(cpu);
     }
@@ -207,7 +206,8 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
     rfn_add_tasks(&cpu->block, tasks, sums);
     rfn_add_dropped(&cpu->random, tasks, sums);
     err = note_dead(&pass, sums);
-    return err ? err : rfn_add_moments(ctx, &cpu->block, block, sums);
+    if (!err) rfn_add_moments(ctx, &cpu->block, block, sums);
+    return err;
 }
 
 const rfn_engine rfn_engine_cpu = {

@@ -95,7 +95,7 @@ static void times_codes(void **state) {
         rb_dense codes = table(ctx, RB_FLOAT64, FEW, WIDTH),
                  u = table(ctx, RB_FLOAT64, MANY, WIDTH);
         rb_dense before = table(ctx, RB_FLOAT64, MANY, WIDTH);
-        assert_ok(ctx, factors_add_cross(ctx, &columns, &s.block, codes, u));
+        assert_ok(ctx, factors_add_cross(ctx, &s.block, codes, u));
         for (int64_t k = 0; k < MANY; k++)
             for (int64_t j = 0; j < WIDTH; j++)
                 assert_close(rb_dense_get(u, k, j) - rb_dense_get(before, k, j),

@@ -48,15 +48,12 @@ static rb_csr slice(rb_csr v, int64_t first, int64_t count) {
                     v.type};
 }
 
-static void check(rb_dense out, rb_dense before, rb_dense v, int64_t first, rb_dense b) {
-    for (int64_t i = 0; i < out.rows; i++) {
-        for (int64_t j = 0; j < out.cols; j++) {
-            double start = before.data ? rb_dense_get(before, i, j) : 0;
+static void check(rb_dense out, rb_dense v, int64_t first, rb_dense b) {
+    for (int64_t i = 0; i < out.rows; i++)
+        for (int64_t j = 0; j < out.cols; j++)
             assert_near(rb_dense_get(out, i, j),
-                        start + test_product(v, RB_PLAIN, b, RB_PLAIN, first + i, j),
+                        test_product(v, RB_PLAIN, b, RB_PLAIN, first + i, j),
                         test_tolerance(out.type, COLS));
-        }
-    }
 }
 
 /* With NaN behind each row, of which some may be written. */
@@ -104,17 +101,13 @@ static void check_products(rb_context *ctx, struct sparse *s, int64_t width, boo
     rb_type type = s->csr.type;
     rb_dense b = random_rows(ctx, type, COLS, width, b_spare, 1);
     rb_dense out = random_rows(ctx, type, 40, width, out_spare, 2);
-    rb_dense before = test_random(ctx, type, 40, width, 1, 2);
-    rb_kernels_of(ctx)->of[type].csr(s->csr, 2, b, true, out);
-    check(out, before, s->dense, 2, b);
-    rb_kernels_of(ctx)->of[type].csr(s->csr, 20, b, false, out);
-    check(out, (rb_dense){0}, s->dense, 20, b);
-    rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, false, out);
-    check(out, (rb_dense){0}, s->dense, 13, b);
+    rb_kernels_of(ctx)->of[type].csr(s->csr, 20, b, out);
+    check(out, s->dense, 20, b);
+    rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, out);
+    check(out, s->dense, 13, b);
     assert_kept(out);
-    rb_dense *all[] = {&b, &out, &before};
-    for (int i = 0; i < 3; i++)
-        rb_dense_free(all[i]);
+    rb_dense_free(&b);
+    rb_dense_free(&out);
 }
 
 static void products_equal_dense_ones(void **state) {
@@ -177,19 +170,17 @@ static rb_csr many_rows(rb_type type, int64_t count) {
     return (rb_csr){count, 300, starts, columns, values, type};
 }
 
-/* By bands of columns up to 64 units, by a transpose of more: values add up in the same order. */
 static void cross_products_do_not_depend_on_threads(void **state) {
     (void)state;
     static const int64_t widths[] = {1, 11, 20, 64, 65};
     for (int c = 0; c < 2 * 5; c++) {
-        rb_turned memory = {0};
         rb_csr v = many_rows((rb_type)(c & 1), 2000);
         rb_context *ctx = test_context(1);
         rb_dense m = test_random(ctx, v.type, v.rows, widths[c / 2], 1, 3), first = {0};
         for (int threads = 1; threads <= 5; threads++) {
             assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
             rb_dense u = test_random(ctx, v.type, v.cols, m.cols, 0, 4);
-            assert_int_equal(rb_csr_add_cross(ctx, &memory, v, 0.5, m, u), RB_OK);
+            rb_csr_add_cross(ctx, v, 0.5, m, u);
             if (threads == 1) {
                 first = u;
                 continue;
@@ -199,12 +190,110 @@ static void cross_products_do_not_depend_on_threads(void **state) {
         }
         rb_dense_free(&first);
         rb_dense_free(&m);
-        rb_turned_clear(&memory);
         rb_context_free(ctx);
         free((void *)v.starts);
         free((void *)v.columns);
         free((void *)v.values);
     }
+}
+
+/* ---- bands of columns ---- */
+
+enum { MANY_ROWS = 700, MANY_COLS = 15000, WIDEST = 200 };
+
+/* Rows of every kind: none, few or many entries, and such that begin late. */
+static rb_csr of_all_kinds(rb_type type) {
+    rb_draws draws = {{11, RB_RANDOM_SIMULATE, 0}, 0};
+    int64_t *starts = calloc(MANY_ROWS + 1, sizeof *starts), e = 0;
+    int32_t *columns = malloc((size_t)MANY_ROWS * MANY_COLS / 16 * sizeof *columns);
+    double *values = malloc((size_t)MANY_ROWS * MANY_COLS / 16 * sizeof *values);
+    for (int64_t i = 0; i < MANY_ROWS; i++) {
+        double share = (double[]){0, 0.0005, 0.04, 0.04}[i % 4];
+        for (int32_t k = i % 4 == 3 ? 9000 : 0; share > 0 && k < MANY_COLS; k++) {
+            if (rb_draw_uniform(&draws) > share) continue;
+            rb_put(type, values, e, rb_draw_normal(&draws));
+            columns[e++] = k;
+        }
+        starts[i + 1] = e;
+    }
+    return (rb_csr){MANY_ROWS, MANY_COLS, starts, columns, values, type};
+}
+
+/* V B and V'C, entry by entry. */
+static void multiply(rb_csr v, rb_dense b, rb_dense c, rb_dense vb, rb_dense vc) {
+    for (int64_t i = 0; i < v.rows; i++)
+        for (int64_t e = v.starts[i]; e < v.starts[i + 1]; e++)
+            for (int64_t j = 0; j < b.cols; j++) {
+                double value = rb_get(v.type, v.values, e);
+                double *to = (double *)rb_dense_row(vb, i) + j;
+                *to += value * rb_dense_get(b, v.columns[e], j);
+                to = (double *)rb_dense_row(vc, v.columns[e]) + j;
+                *to += value * rb_dense_get(c, i, j);
+            }
+}
+
+static void assert_columns_near(rb_dense out, rb_dense expected) {
+    for (int64_t i = 0; i < out.rows; i++)
+        for (int64_t j = 0; j < out.cols; j++)
+            assert_near(rb_dense_get(out, i, j), rb_dense_get(expected, i, j),
+                        test_tolerance(out.type, MANY_ROWS));
+}
+
+/* All rows at once, and one by one, to the same bits. */
+static void check_projected(rb_context *ctx, rb_csr v, rb_dense b, rb_dense vb) {
+    rb_dense out = test_random(ctx, v.type, v.rows, b.cols, 0, 5);
+    rb_dense alone = test_random(ctx, v.type, v.rows, b.cols, 0, 6);
+    const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[v.type];
+    kernels->csr(v, 0, b, out);
+    assert_columns_near(out, vb);
+    for (int64_t i = 0; i < v.rows; i++)
+        kernels->csr(v, i, b, rb_dense_rows(alone, i, 1));
+    assert_same_bits(out, alone);
+    rb_dense_free(&out);
+    rb_dense_free(&alone);
+}
+
+/* All columns at once, and in three parts, to the same bits. */
+static void check_crossed(rb_context *ctx, rb_csr v, rb_dense c, rb_dense vc) {
+    static const int64_t ends[] = {0, 10, 7000, MANY_COLS};
+    rb_dense out = test_zeros(ctx, v.type, v.cols, c.cols),
+             parts = test_zeros(ctx, v.type, v.cols, c.cols);
+    const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[v.type];
+    kernels->csr_cross(v, 1, c, 0, v.cols, out);
+    assert_columns_near(out, vc);
+    for (int i = 0; i < 3; i++)
+        kernels->csr_cross(v, 1, c, ends[i], ends[i + 1], parts);
+    assert_same_bits(out, parts);
+    rb_dense_free(&out);
+    rb_dense_free(&parts);
+}
+
+static void bands_of_columns_change_nothing(void **state) {
+    (void)state;
+    static const char *const names[] = {"ref", "avx2", "avx512"};
+    static const int64_t widths[] = {9, 20, 50, WIDEST};
+    rb_context *ctx = test_context(1);
+    for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
+        rb_csr v = of_all_kinds((rb_type)type);
+        rb_dense b = test_random(ctx, v.type, v.cols, WIDEST, 0, 3);
+        rb_dense c = test_random(ctx, v.type, v.rows, WIDEST, 0, 4);
+        rb_dense vb = test_zeros(ctx, RB_FLOAT64, v.rows, WIDEST);
+        rb_dense vc = test_zeros(ctx, RB_FLOAT64, v.cols, WIDEST);
+        multiply(v, b, c, vb, vc);
+        for (int k = 0; k < 3 * 4; k++) {
+            int64_t width = widths[k % 4];
+            if (rb_context_set_kernels(ctx, names[k / 4])) continue;
+            check_projected(ctx, v, rb_dense_part(b, 0, v.cols, 0, width), vb);
+            check_crossed(ctx, v, rb_dense_part(c, 0, v.rows, 0, width), vc);
+        }
+        rb_dense *all[] = {&b, &c, &vb, &vc};
+        for (int i = 0; i < 4; i++)
+            rb_dense_free(all[i]);
+        free((void *)v.starts);
+        free((void *)v.columns);
+        free((void *)v.values);
+    }
+    rb_context_free(ctx);
 }
 
 static void transposing_swaps_rows_and_columns(void **state) {
@@ -245,6 +334,7 @@ int main(void) {
         cmocka_unit_test(products_equal_dense_ones),
         cmocka_unit_test(cross_products_equal_dense_ones),
         cmocka_unit_test(cross_products_do_not_depend_on_threads),
+        cmocka_unit_test(bands_of_columns_change_nothing),
         cmocka_unit_test(transposing_swaps_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,6 @@ void rfn_persistent_free(rfn_persistent *p) {
     rfn_missing_free(&p->missing);
     rfn_work_free(&p->work);
     rb_parts_free(block_parts, &p->block);
-    rb_turned_clear(&p->block.turned);
     rfn_reduced_free(p->search.reduced);
 }
 
@@ -125,9 +124,10 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
         rfn_add_tasks(&p->block, tasks, sums);
-        return p->missing.on
-                   ? rfn_missing_add(ctx, &p->missing, p->parameters, block, p->block.codes, sums)
-                   : rfn_add_moments(ctx, &p->block, block, sums);
+        if (p->missing.on)
+            return rfn_missing_add(ctx, &p->missing, p->parameters, block, p->block.codes, sums);
+        rfn_add_moments(ctx, &p->block, block, sums);
+        return RB_OK;
     }
     if (p->missing.on) {
         rb_dense means = p->wants_means ? codes->values : (rb_dense){0};
