@@ -64,16 +64,16 @@ static void look_at_unit(void *arg, int64_t unit, int worker) {
     struct step *s = arg;
     rb_dense code = rb_dense_rows(s->codes, s->first + unit, 1);
     rb_dense next = rb_dense_rows(next_of(s, 1), unit, 1);
-    s->largest[unit] = s->change[unit] = 0;
-    if (rfn_is_dead(s->problem, s->first + unit)) {
-        rb_dense_zero(next);
-        return;
-    }
-    for (int64_t i = 0; i < code.cols; i++) {
+    double largest = 0, change = 0; /* not those of s, which lie beside another thread's */
+    bool dead = rfn_is_dead(s->problem, s->first + unit);
+    if (dead) rb_dense_zero(next);
+    for (int64_t i = 0; !dead && i < code.cols; i++) {
         double x = rb_get(code.type, code.data, i);
-        s->largest[unit] = fmax(s->largest[unit], x);
-        s->change[unit] = fmax(s->change[unit], fabs(rb_get(next.type, next.data, i) - x));
+        largest = fmax(largest, x);
+        change = fmax(change, fabs(rb_get(next.type, next.data, i) - x));
     }
+    s->largest[unit] = largest;
+    s->change[unit] = change;
 }
 
 /* All units; the largest code and the largest change of one. */
