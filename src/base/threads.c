@@ -1,4 +1,7 @@
-/* Threads: a pool whose workers take task indices from one counter, and a job in the background.
+/* Threads: a pool of workers, and a job in the background.
+ *
+ * Each worker has a part of the tasks, the same in every round of as many, so that it finds in its
+ * cache what it left there; then it helps with the parts of others.
  *
  * A round ends when its tasks are done: a worker that the system has not run by then is not waited
  * for, and finds the round closed. Workers spin for a moment before they sleep: a fit hands out
@@ -29,18 +32,24 @@ struct worker {
     bool asleep;
 };
 
+/* Tasks of a worker that nobody has taken, in a line of the cache of its own. */
+struct part {
+    _Atomic int64_t next;
+    int64_t end;
+    char apart[48];
+};
+
 struct rb_pool {
     pid_t process; /* that the workers are of: a child that was forked has none of them */
     int threads;   /* workers that run, and the caller */
     struct worker *workers;
+    struct part *parts;
     pthread_mutex_t lock; /* of sleeping and ending */
     bool ending;
     _Atomic uint64_t state;
     rb_task task;
     void *arg;
-    int64_t count;
     const rb_context *stops; /* tasks are left out once it was asked to stop; NULL: never */
-    _Atomic int64_t next;
 };
 
 static bool asked(const rb_context *stops) {
@@ -48,9 +57,12 @@ static bool asked(const rb_context *stops) {
 }
 
 static void take_tasks(struct rb_pool *pool, int worker) {
-    int64_t index;
-    while (!asked(pool->stops) && (index = atomic_fetch_add(&pool->next, 1)) < pool->count)
-        pool->task(pool->arg, index, worker);
+    for (int k = 0; k < pool->threads; k++) {
+        struct part *part = &pool->parts[(worker + k) % pool->threads];
+        int64_t index;
+        while (!asked(pool->stops) && (index = atomic_fetch_add(&part->next, 1)) < part->end)
+            pool->task(pool->arg, index, worker);
+    }
 }
 
 static bool may_join(const struct worker *worker, uint64_t state) {
@@ -110,13 +122,16 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
     *out = NULL;
     struct rb_pool *pool = calloc(1, sizeof *pool);
     struct worker *workers = calloc((size_t)threads, sizeof *workers);
-    if (!pool || !workers) {
+    struct part *parts = calloc((size_t)threads, sizeof *parts);
+    if (!pool || !workers || !parts) {
         free(pool);
         free(workers);
+        free(parts);
         return RB_ERROR_MEMORY;
     }
     pool->process = getpid();
     pool->workers = workers;
+    pool->parts = parts;
     pthread_mutex_init(&pool->lock, NULL);
     for (pool->threads = 1; pool->threads < threads; pool->threads++) {
         struct worker *worker = &workers[pool->threads - 1];
@@ -146,6 +161,7 @@ void rb_pool_free(struct rb_pool *pool) {
         pthread_mutex_destroy(&pool->lock);
     }
     free(pool->workers);
+    free(pool->parts);
     free(pool);
 }
 
@@ -168,9 +184,12 @@ static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const r
     }
     pool->task = task;
     pool->arg = arg;
-    pool->count = count;
     pool->stops = stops;
-    atomic_store(&pool->next, 0);
+    for (int w = 0; w < pool->threads; w++) {
+        pool->parts[w].end = count * (w + 1) / pool->threads;
+        atomic_store_explicit(&pool->parts[w].next, count * w / pool->threads,
+                              memory_order_relaxed);
+    }
     atomic_fetch_add(&pool->state, ROUND + OPEN);
     wake(pool, count - 1);
     take_tasks(pool, 0);
