@@ -33,6 +33,8 @@ struct rb_feed {
     int64_t *input_of; /* see rb_match_features */
     rb_scratch arrays; /* those that follow, up to scratch */
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
+    bool reorders;     /* used_as does not ascend, and */
+    rb_turned turned;  /* memory for that */
     void *shift, *factor;      /* n_features of the type: (x - shift) * factor */
     double *sparse_shift;      /* n_features: centre / scale */
     rb_regress_rows effects;   /* bound where there are any (p->regress) */
@@ -60,6 +62,7 @@ void rb_feed_free(rb_feed *feed) {
         rb_free(feed->values.data);
         rb_free(feed->starts.data);
         rb_free(feed->columns.data);
+        rb_turned_clear(&feed->turned);
         rb_free(feed->levels.data);
         rb_cache_clear(&feed->cache);
         rb_free(feed);
@@ -178,6 +181,12 @@ static rb_error reverse_map(rb_feed *feed) {
         feed->used_as[k] = -1;
     for (int64_t k = 0; feed->used_as && k < feed->p->n_features; k++)
         if (feed->input_of[k] >= 0) feed->used_as[feed->input_of[k]] = (int32_t)k;
+    int32_t last = -1;
+    for (int64_t k = 0; feed->used_as && k < feed->source->n_features; k++) {
+        if (feed->used_as[k] < 0) continue;
+        feed->reorders = feed->reorders || feed->used_as[k] < last;
+        last = feed->used_as[k];
+    }
     return feed->arrays.err;
 }
 
@@ -415,6 +424,14 @@ static void count_used(rb_feed *feed, const rb_matrix *view) {
     starts[view->n_samples] = used;
 }
 
+/* So that the columns of each row ascend: turned twice. */
+static rb_error sort_entries(rb_context *ctx, rb_feed *feed, rb_csr v) {
+    rb_csr turned;
+    rb_error err = rb_csr_turn(ctx, &feed->turned, v, &turned);
+    if (!err) rb_csr_transpose(turned, feed->starts.data, feed->columns.data, feed->values.data);
+    return err;
+}
+
 static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
                             rb_block *block) {
     int64_t n = view->n_samples, stored = rb_matrix_stored(view);
@@ -434,7 +451,8 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
     block->csr = (rb_csr){
         n,         feed->p->n_features, feed->starts.data, feed->columns.data, feed->values.data,
         feed->type};
-    return make_rows(&(struct making){.ctx = ctx, .feed = feed, .view = view}, block->first);
+    err = make_rows(&(struct making){.ctx = ctx, .feed = feed, .view = view}, block->first);
+    return err || !feed->reorders ? err : sort_entries(ctx, feed, block->csr);
 }
 
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,

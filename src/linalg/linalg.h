@@ -248,7 +248,7 @@ rb_error rb_clamp_eigenvalues(rb_context *ctx, rb_dense a, double min, double ma
 /* ---- sparse rows ---- */
 
 /* Compressed rows in working precision, a view: the entries of row i are those from starts[i] -
- * starts[0] up to, not including, starts[i + 1] - starts[0]. */
+ * starts[0] up to, not including, starts[i + 1] - starts[0]; their columns ascend. */
 typedef struct rb_csr {
     int64_t rows, cols;
     const int64_t *starts;  /* rows + 1; starts[0] may be above 0 in a slice of a larger matrix */

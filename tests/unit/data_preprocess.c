@@ -266,6 +266,43 @@ static void matches_by_name(void **state) {
     rb_context_free(ctx);
 }
 
+/* Entries of a sparse sample stand in the order of the model's features, whatever that of the data.
+ */
+static void sparse_entries_ascend(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    static const char *const names[] = {"a", "b", "c", "d"}, *const others[] = {"d", "x", "a", "c"};
+    static const int64_t starts[] = {0, 3, 7};
+    static const int32_t columns[] = {0, 2, 3, 0, 1, 2, 3};
+    static const double values[] = {1, 2, 3, 4, 5, 6, 7};
+    rb_matrix *train, *new;
+    rb_source *a, *b;
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, 2, M, starts, columns, values, &train));
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, 2, M, starts, columns, values, &new));
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, train, names, M));
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, new, others, M));
+    assert_ok(ctx, rb_source_from_matrix(ctx, train, &a));
+    assert_ok(ctx, rb_source_from_matrix(ctx, new, &b));
+    rb_preprocess_options o = plain();
+    rb_preprocess *p = fit(ctx, &o, a);
+    rb_feed *feed;
+    rb_block block;
+    assert_ok(ctx, rb_feed_new(ctx, p, b, RB_FLOAT64, &feed));
+    assert_ok(ctx, rb_feed_read(ctx, feed, 0, 2, &block));
+    assert_true(block.sparse);
+    const double *got = block.csr.values;
+    assert_memory_equal(block.csr.starts, ((int64_t[]){0, 3, 6}), 3 * sizeof(int64_t));
+    assert_memory_equal(block.csr.columns, ((int32_t[]){0, 2, 3, 0, 2, 3}), 6 * sizeof(int32_t));
+    assert_memory_equal(got, ((double[]){2, 3, 1, 6, 7, 4}), 6 * sizeof *got);
+    rb_feed_free(feed);
+    rb_preprocess_free(p);
+    rb_source_free(a);
+    rb_source_free(b);
+    rb_matrix_free(train);
+    rb_matrix_free(new);
+    rb_context_free(ctx);
+}
+
 static void refuses_another_width(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -621,6 +658,7 @@ int main(void) {
         cmocka_unit_test(fills_missing_values),
         cmocka_unit_test(feature_without_a_value),
         cmocka_unit_test(matches_by_name),
+        cmocka_unit_test(sparse_entries_ascend),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(inverse),
         cmocka_unit_test(repeated_names),
