@@ -91,7 +91,6 @@ static void times_codes(void **state) {
     rb_context *ctx = *state;
     for (int shifted = 0; shifted < 2; shifted++) {
         sparse_block s = make(RB_FLOAT64, FEW, MANY, shifted);
-        rb_turned columns = {0};
         rb_dense codes = table(ctx, RB_FLOAT64, FEW, WIDTH),
                  u = table(ctx, RB_FLOAT64, MANY, WIDTH);
         rb_dense before = table(ctx, RB_FLOAT64, MANY, WIDTH);
@@ -101,7 +100,6 @@ static void times_codes(void **state) {
                 assert_close(rb_dense_get(u, k, j) - rb_dense_get(before, k, j),
                              dot(FEW, s.filled + k, MANY, (double *)codes.data + j, codes.ld),
                              1e-10);
-        rb_turned_clear(&columns);
         rb_dense_free(&codes);
         rb_dense_free(&u);
         rb_dense_free(&before);
