@@ -185,10 +185,11 @@ static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const r
     pool->task = task;
     pool->arg = arg;
     pool->stops = stops;
-    for (int w = 0; w < pool->threads; w++) {
-        pool->parts[w].end = count * (w + 1) / pool->threads;
-        atomic_store_explicit(&pool->parts[w].next, count * w / pool->threads,
-                              memory_order_relaxed);
+    int64_t used = rb_smaller(count, pool->threads); /* parts, of the first workers */
+    for (int64_t w = 0; w < pool->threads; w++) {
+        int64_t first = count * rb_smaller(w, used) / used;
+        pool->parts[w].end = count * rb_smaller(w + 1, used) / used;
+        atomic_store_explicit(&pool->parts[w].next, first, memory_order_relaxed);
     }
     atomic_fetch_add(&pool->state, ROUND + OPEN);
     wake(pool, count - 1);
