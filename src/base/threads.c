@@ -32,7 +32,7 @@ struct worker {
     bool asleep;
 };
 
-/* Tasks of a worker that nobody has taken, in a line of the cache of its own. */
+/* Tasks of a worker that nobody has taken, apart from those of others in the cache. */
 struct part {
     _Atomic int64_t next;
     int64_t end;
@@ -59,9 +59,10 @@ static bool asked(const rb_context *stops) {
 static void take_tasks(struct rb_pool *pool, int worker) {
     for (int k = 0; k < pool->threads; k++) {
         struct part *part = &pool->parts[(worker + k) % pool->threads];
-        int64_t index;
-        while (!asked(pool->stops) && (index = atomic_fetch_add(&part->next, 1)) < part->end)
-            pool->task(pool->arg, index, worker);
+        while (!asked(pool->stops) && atomic_load(&part->next) < part->end) {
+            int64_t index = atomic_fetch_add(&part->next, 1);
+            if (index < part->end) pool->task(pool->arg, index, worker);
+        }
     }
 }
 

@@ -31,6 +31,7 @@ typedef struct board {
     rb_journal *journal; /* NULL: none */
     double began;
     pthread_mutex_t lock; /* of what follows */
+    int64_t begun;
     int64_t done;
     double cost_done;
     int64_t failed; /* the first job that failed; none: count */
@@ -267,14 +268,24 @@ static void tell(board *b) {
     if (err) rb_context_stop(b->ctx);
 }
 
+static piece next_piece(board *b) {
+    pthread_mutex_lock(&b->lock);
+    piece next = b->mine[b->begun++];
+    pthread_mutex_unlock(&b->lock);
+    return next;
+}
+
+/* A worker takes indices of its own first, jobs begin in the order of the board. */
 static void do_job(void *arg, int64_t index, int worker) {
+    (void)index;
     board *b = arg;
-    int64_t job = b->mine[index].job;
+    piece next = next_piece(b);
+    int64_t job = next.job;
     rb_context *own = b->contexts[worker];
     rb_bytes result = {0};
     if (!wanted(b, job)) return;
     rb_error err = b->jobs->run(own, job, b->jobs->user, &result);
-    settle(b, own, b->mine[index], err, result);
+    settle(b, own, next, err, result);
     if (worker == 0) tell(b); /* the caller: callbacks are called on its thread */
 }
 
