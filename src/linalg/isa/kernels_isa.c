@@ -44,7 +44,7 @@ enum { FEW_BYTES = 0, FEW_ROWS = 0 };
 #endif
 
 static inline bool is_intel(void) {
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
     return __builtin_cpu_is("intel");
 #else
     return false;
