@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SPINS = 2000 };
+enum { SPINS = 100000, UNTIL_YIELD = 4096 };
 
 /* The state of a pool in one word, so that nobody joins a round that is over: how many workers are
  * at the round, whether it is open, and above these its number. */
@@ -75,7 +75,7 @@ static bool wait_for_round(struct worker *worker) {
     struct rb_pool *pool = worker->pool;
     for (int spin = 0; spin < SPINS; spin++) {
         if (may_join(worker, atomic_load(&pool->state))) return true;
-        if (spin % 64 == 63) sched_yield();
+        if (spin % UNTIL_YIELD == UNTIL_YIELD - 1) sched_yield();
     }
     pthread_mutex_lock(&pool->lock);
     worker->asleep = true;
