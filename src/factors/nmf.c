@@ -4,7 +4,7 @@
  *   H   n x k   codes                G = W'W,  S = H'H
  *   W   m x k   loadings
  *
- * Frobenius: |V - H W'|^2. hals (A. Cichocki, A.-H. Phan 2009: nnls.c) takes one unit after the
+ * Frobenius: |V - H W'|^2. hals (A. Cichocki, A.-H. Phan 2009: linalg/nnls.c) takes one unit after the
  * other to its best values, for the codes with P = V W and G, for the loadings with V'H and S;
  * multiplicative (D. Lee, H. Seung, "Algorithms for non-negative matrix factorization", NIPS 13,
  * 2001, theorem 1) is
@@ -190,8 +190,8 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
                        "`start=nndsvda`");
     }
     fit->own = (rb_scratch){.ctx = ctx};
-    nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->codes_by);
-    nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->loadings_by);
+    rb_nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->codes_by);
+    rb_nnls_new(&fit->own, problem->type, fit->options.units, false, &fit->loadings_by);
     rb_error err = fit->own.err;
     if (!err && before) err = load_loadings(ctx, before, fit->loadings);
     if (!err && !before && problem->restart == 0 && fit->options.start != NMF_RANDOM)
@@ -293,14 +293,14 @@ static void multiply_rows(rb_dense rows, rb_dense linear, rb_dense products) {
 }
 
 /* Rows of codes with W'W, or of loadings with H'H. */
-static void improve(const nmf_fit *fit, const nnls *by, rb_dense linear, rb_dense rows,
+static void improve(const nmf_fit *fit, const rb_nnls *by, rb_dense linear, rb_dense rows,
                     rb_dense work, int worker) {
     const double enough = 0.01;
     bool first = fit->iteration == 0 && by == &fit->codes_by;
     int64_t sweeps = fit->options.sweeps;
     if (fit->options.solver == NMF_HALS) {
-        nnls_descend(by, first ? 10 * sweeps : sweeps, sweeps > 1 ? enough : 0, linear, rows,
-                     worker);
+        rb_nnls_descend(by, first ? 10 * sweeps : sweeps, sweeps > 1 ? enough : 0, linear, rows,
+                        worker);
         return;
     }
     for (int64_t t = 0; t < sweeps; t++) {

@@ -3,7 +3,7 @@
 #define RB_COMPARE_NMF_H
 
 #include "factors.h"
-#include "nnls.h"
+#include "linalg/nnls.h"
 #include "pca.h"
 
 enum nmf_solver { NMF_HALS = 0, NMF_MULTIPLICATIVE };
@@ -41,13 +41,13 @@ typedef struct nmf_fit {
     double *totals;    /* of the codes of each unit */
     double divergence;
     /* scratch */
-    rb_dense linear;            /* of a block: VW, or (V / HW') W */
-    rb_dense work;              /* of a block or of all features, by units */
-    rb_dense ratios;            /* of a block: V / HW' */
-    rb_buffer ratio_values;     /* the same of a sparse one */
-    double *task_divergences;   /* of the tasks of a block */
-    double *column_sums;        /* of W */
-    nnls codes_by, loadings_by; /* W'W and H'H */
+    rb_dense linear;               /* of a block: VW, or (V / HW') W */
+    rb_dense work;                 /* of a block or of all features, by units */
+    rb_dense ratios;               /* of a block: V / HW' */
+    rb_buffer ratio_values;        /* the same of a sparse one */
+    double *task_divergences;      /* of the tasks of a block */
+    double *column_sums;           /* of W */
+    rb_nnls codes_by, loadings_by; /* W'W and H'H */
     /* of a start by singular vectors */
     rb_scratch own; /* of codes_by and loadings_by */
     pca_fit pca;

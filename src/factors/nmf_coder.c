@@ -1,4 +1,4 @@
-/* Codes of samples by a model of nmf: the exact minimum of each sample, of squared errors (nnls.c)
+/* Codes of samples by a model of nmf: the exact minimum of each sample, of squared errors (linalg/nnls.c)
  * or of the divergence. */
 #include "nmf.h"
 
@@ -7,7 +7,7 @@ typedef struct coder {
     int loss;
     const double *noise; /* of the model: a variance for each feature */
     rb_dense w;          /* features x units */
-    nnls by;             /* W'W */
+    rb_nnls by;          /* W'W */
     rb_dense linear;     /* of a block: V W */
     /* of the divergence: float64 */
     rb_dense turned, work, codes; /* units x features; a row a worker */
@@ -29,7 +29,7 @@ static rb_error load_loss(rb_context *ctx, const rb_model *model, int *loss) {
 
 static void for_squares(rb_context *ctx, int64_t block_samples, coder *c) {
     int64_t l = c->w.cols;
-    nnls_new(&c->own, c->w.type, l, true, &c->by);
+    rb_nnls_new(&c->own, c->w.type, l, true, &c->by);
     rb_dense_take(&c->own, c->w.type, block_samples, l, &c->linear);
     if (c->own.err) return;
     rb_gemm_lower(ctx, 1, c->w, RB_TRANSPOSED, c->w, RB_PLAIN, 0, c->by.gram);
@@ -84,7 +84,9 @@ static void solve_squares(void *arg, int64_t task, int worker) {
     rb_dense linear = rb_dense_rows(e->coder->linear, first, codes.rows);
     rb_block_project(e->ctx, e->block, first, e->coder->w, linear);
     rb_dense_zero(codes);
-    nnls_solve(&e->coder->by, linear, codes, worker);
+    rb_nnls_solve(&e->coder->by, codes.type == RB_FLOAT32 ? 1e-6 : 1e-10,
+                  &(rb_nnls_samples){.linear = linear, .codes = codes, .count = codes.rows},
+                  worker);
 }
 
 /* The values of a sample that are above 0. */

@@ -211,19 +211,6 @@ bool rb_spd_solves_whole(rb_context *ctx, const rb_spd *f, rb_dense b, rb_dense 
  * sides stay as they are, when A is not positive definite. */
 bool rb_solve_small(int64_t size, double *a, int64_t count, double *b);
 
-/* A minimum of 1/2 x'Gx - q'x over x >= 0 while it is looked for by the active set method of
- * Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23; here for G and q instead of
- * the matrix of least squares). Of the support, the units that may be positive: their minimum and
- * their G. */
-typedef struct rb_active {
-    double *x, *linear, *target, *matrix; /* x and q of all units */
-    int64_t *support, count;
-} rb_active;
-/* The minimum over the units of the support; false: G is not positive definite there. */
-bool rb_active_solve(rb_dense gram, const rb_active *a);
-/* Towards that as far as all stay at or above 0; units that come to 0 leave. Was it all the way? */
-bool rb_active_approach(rb_active *a);
-
 /* ---- eigenvalues of symmetric matrices ---- */
 
 /* The smallest one; the lower triangle is read. RB_ERROR_NUMERIC when A is not finite. */
@@ -272,7 +259,18 @@ void rb_csr_add_cross(rb_context *ctx, rb_csr v, double factor, rb_dense m, rb_d
 
 /* ---- kernels: one source (isa/), compiled once for each instruction set and type ---- */
 
-enum { RB_DESCENT_SAMPLES = 128 };
+enum { RB_DESCENT_SAMPLES = 128, RB_DESCENT_UNITS = 8 };
+
+/* Samples that share 1/2 x'Gx - q'x, x >= 0, for sweeps over the units; a unit with G_jj = 0 stays.
+ * Without gaps. */
+typedef struct rb_descent {
+    int64_t units;
+    const void *gram;        /* units x units */
+    void *linear, *codes;    /* q and x: units x RB_DESCENT_SAMPLES */
+    void *steps;             /* of each sample */
+    void *changes, *largest; /* of each sample, out: the largest change, the largest code */
+    void *rows;              /* RB_DESCENT_UNITS x units: scratch */
+} rb_descent;
 
 /* Of one type: every pointer is to n values of it unless it says otherwise. NaN stays NaN. */
 struct rb_type_kernels {
@@ -323,19 +321,18 @@ struct rb_type_kernels {
     void (*split_row)(int64_t n, void *x, void *there);
     /* x_i = y_i where there_i is 0 and x_i was; squares_i += y_i^2 there */
     void (*fill_row)(int64_t n, const void *there, const void *y, void *x, double *squares);
-    /* One sweep over the units of 1/2 x'Gx - p'x, x >= 0, for RB_DESCENT_SAMPLES samples: gram is
-     * units x units, linear and codes units x samples, without gaps. Each code becomes what is best
-     * given the others; a unit with G_jj = 0 stays. Gives the sum of G_jj / 2 times the squared
-     * changes: by so much at least the sum over all samples is lower. */
-    double (*descend)(int64_t units, const void *gram, const void *linear, void *codes);
+    /* One sweep over the units, in this order: each code goes `steps` times as far as to what is best
+     * given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at least,
+     * where steps are 1, the sum over all samples is lower. */
+    double (*descend)(const rb_descent *d, const int64_t *order);
+    /* The same for one sample, by steps of 1: rest is q - G x, and is so again. Gives the largest
+     * change, and the largest code. */
+    double (*descend_one)(int64_t units, const void *gram, void *rest, void *codes,
+                          double *largest);
     /* out = factor x */
     void (*scale)(int64_t n, double factor, const void *x, void *out);
     /* x moves towards 0 by the threshold, and not beyond */
     void (*shrink)(int64_t n, double threshold, void *x);
-    /* One sweep over the units of 1/2 x'Hx - q'x, x >= 0, for one sample: rest is q - H x, and is
-     * so again. A dead unit becomes 0. Gives the largest change, and the largest code. */
-    double (*descend_one)(int64_t units, const void *hessian, const bool *dead, void *rest,
-                          void *codes, double *largest);
     /* C = alpha A B + beta C, or with `across` alpha A'B + beta C: C of at least 4 columns, A with
      * at least a term, alpha not 0. By columns: they are at most few_bytes. No value of C depends
      * on the others, nor on their number. */

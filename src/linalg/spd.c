@@ -352,36 +352,3 @@ bool rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
     }
     return info == 0;
 }
-
-bool rb_active_solve(rb_dense gram, const rb_active *a) {
-    int64_t n = a->count;
-    for (int64_t i = 0; i < n; i++) {
-        const void *row = rb_dense_row(gram, a->support[i]);
-        for (int64_t k = 0; k <= i; k++)
-            a->matrix[i * n + k] = rb_get(gram.type, row, a->support[k]);
-        a->target[i] = a->linear[a->support[i]];
-    }
-    return rb_solve_small(n, a->matrix, 1, a->target);
-}
-
-bool rb_active_approach(rb_active *a) {
-    double step = 1;
-    int64_t first = -1, left = 0;
-    for (int64_t i = 0; i < a->count; i++) {
-        double x = a->x[a->support[i]];
-        if (a->target[i] <= 0 && x <= step * (x - a->target[i])) {
-            step = x > 0 ? x / (x - a->target[i]) : 0;
-            first = i;
-        }
-    }
-    for (int64_t i = 0; i < a->count; i++) {
-        int64_t j = a->support[i];
-        a->x[j] += step * (a->target[i] - a->x[j]);
-        if (i == first || a->x[j] <= 0)
-            a->x[j] = 0;
-        else
-            a->support[left++] = j;
-    }
-    a->count = left;
-    return first < 0;
-}

@@ -3,6 +3,7 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
+#include "linalg/nnls.h"
 #include "options.h"
 #include "rfn/estep/estep.h"
 #include "tasks.h"
@@ -43,46 +44,29 @@ rb_error rfn_layer(rb_context *ctx, const rb_model *model, rb_method_layer *laye
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 void rfn_summary(const rb_model *model, bool details, char *line, size_t size);
 
-/* ---- codes of one sample by an active set: polish.c ---- */
-
-/* Scratch of one worker. */
-typedef struct rfn_polish {
-    int64_t max; /* units that may be positive at once */
-    rb_active at;
-} rfn_polish;
-
-rfn_polish *rfn_polish_take(rb_scratch *scratch, int64_t l); /* for each worker */
-/* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->at.x. */
-void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *polish);
-
 /* ---- codes of a block ---- */
 
-/* Of a column of the codes: samples that have converged leave. */
-typedef struct rfn_column_state {
-    int64_t sample; /* of the block */
-    double largest; /* code */
-    double before;  /* by how much the sweep before the last one changed it */
-    bool done;      /* its codes have converged */
-} rfn_column_state;
-
 typedef struct rfn_exact {
-    rfn_quadratic problem;  /* P + diag tau, Q' of the block, the rectified set */
+    rb_nnls by;             /* P + diag tau */
+    rfn_quadratic problem;  /* the same, for a device */
     rb_dense sigma;         /* (P + diag tau)^-1: times Q, rectified, the codes to start from */
     void *prior;            /* l: xi' */
     rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
+    rb_dense linear;        /* Q of the block, block_samples x l */
     const rfn_coder *coder; /* whose parameters and tolerance these are */
-    rb_dense codes, linear; /* mu' and Q' of the block, l x block_samples */
-    rfn_work work;
-    rb_scratch scratch; /* frees the arrays */
+    rb_scratch scratch;     /* frees the arrays */
     bool *dead;
-    rfn_column_state *columns;
-    float *largest;     /* codes of the columns, as a device tells them */
-    rfn_polish *polish; /* of each worker */
+    /* Of a device: codes as they lie there, l x block_samples; of each sample the largest change in
+     * the last sweep, how changes go, and the largest code; and those that have not come. */
+    rb_dense codes;
+    void *changes;
+    rb_course *courses;
+    float *largest;
+    int64_t *left;
     /* Of the call at hand. */
     rb_context *ctx;
     const rb_block *block;
     rb_dense out;
-    int64_t active; /* samples that have not left: the first columns */
 } rfn_exact;
 
 /* For a coder that has its parameters; NULL in *exact for a model without multipliers. To be freed

@@ -2,7 +2,7 @@
  *
  * newton: mu_j = max(0, mu_p,j) / scale_j with mu_p = P_o^-1 Q_o. With multipliers: the minimum of
  *     1/2 mu' (P_o + diag tau) mu - Q_o mu   over mu >= 0
- * by an active set (polish.c), in float64. The multipliers are those of all training data; for a
+ * by an active set (linalg/active.c), in float64. The multipliers are those of all training data; for a
  * sample with so few values that P_o + diag tau is not positive definite, those below 0 are left
  * out.
  */
@@ -43,7 +43,7 @@ static rb_error allocate(rb_type type, int64_t samples, rfn_lacking *f) {
     f->squares = rb_take(s, rb_context_threads(s->ctx), (size_t)(l * (l + 2)) * sizeof *f->squares);
     rfn_pattern_work_take(s, type, m, l, &f->work);
     rfn_piece_take(s, type, samples, m, &f->piece);
-    if (f->multipliers) f->polish = rfn_polish_take(s, l);
+    if (f->multipliers) f->active = rb_active_take(s, l);
     return s->err;
 }
 
@@ -151,19 +151,20 @@ static void encode_sample(void *arg, int64_t index, int worker) {
     rfn_lacking *f = u->f;
     int64_t l = u->out.cols, at = u->first + index, i = f->order[at].sample;
     double *square = f->squares + worker * l * (l + 2), *x = square + l * l, *q = x + l;
-    rb_dense h = {square, l, l, l, RB_FLOAT64}, codes = {x, l, 1, 1, RB_FLOAT64};
+    rb_dense h = {square, l, l, l, RB_FLOAT64};
     for (int64_t j = 0; j < l; j++)
         q[j] = f->dead && f->dead[j] ? 0 : rb_dense_get(f->linear, i, j);
     bool above = !solve(f, f->pattern[at], false, h, q, x);
     if (above && !solve(f, f->pattern[at], true, h, q, x)) u->failed = true;
     if (f->multipliers && !u->failed) {
-        rfn_polish *polish = &f->polish[worker];
-        rfn_quadratic problem = {.hessian = h, .linear = {q, l, 1, 1, RB_FLOAT64}, .dead = f->dead};
-        for (int64_t j = 0; j < l; j++)
-            x[j] = fmax(0, x[j]);
+        rb_active *active = &f->active[worker];
+        for (int64_t j = 0; j < l; j++) {
+            active->x[j] = fmax(0, x[j]);
+            active->linear[j] = q[j];
+        }
         set_hessian(f, f->pattern[at], above, h);
-        rfn_polish_sample(&problem, codes, 0, polish);
-        x = polish->at.x;
+        rb_active_solve(h, active);
+        x = active->x;
     }
     for (int64_t j = 0; j < l; j++)
         rb_dense_set(u->out, i, j, x[j]);

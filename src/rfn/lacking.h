@@ -18,7 +18,7 @@ typedef struct rfn_lacking {
     rfn_keyed *order;          /* samples by what they lack */
     int64_t *pattern;          /* of each of them: which of those at hand */
     double *squares;           /* of each worker: l x l, and codes and Q of a sample */
-    rfn_polish *polish;        /* likewise; of a model with multipliers */
+    rb_active *active;         /* likewise; of a model with multipliers */
     const double *multipliers; /* NULL: none */
     const bool *dead;
 } rfn_lacking;

@@ -100,7 +100,7 @@ typedef struct rb_rfn_options {
     int64_t newton_iterations;   /* the first so many iterations are with newton */
     int64_t steer_iterations;    /* after these the prior mean is adapted in so many: adapt.c */
     double target_sparseness;    /* share of codes that are to be 0 */
-    double estep_tolerance;      /* of the last E-step, a share of the largest code */
+    double estep_tolerance;      /* of codes that come to rest, a share of the largest */
     int mstep;                   /* rb_rfn_mstep */
     int psi_update;              /* rb_rfn_psi_update: E from the old W, or the new one */
     int psi_step;                /* rb_rfn_psi_step */

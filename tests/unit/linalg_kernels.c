@@ -102,7 +102,7 @@ static double descent_product(rb_dense a, int64_t units, int64_t j, int64_t l) {
     return j == l ? 2 * sqrt((double)units) + 3 : between;
 }
 
-/* A sweep against the definition, one sample after the other. */
+/* A sweep, in some order and by long steps, against the definition, one sample after the other. */
 static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
     enum { T = RB_DESCENT_SAMPLES, MOST = 65 };
     int64_t units = n < MOST ? n : MOST;
@@ -111,30 +111,48 @@ static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense p = test_random(ctx, type, 1, units * T + 1, 0, 2);
     rb_dense x = test_zeros(ctx, type, 1, units * T + 1);
     rb_dense expected = test_zeros(ctx, type, 1, units * T + 1);
-    double changes = 0;
+    rb_dense rows = test_zeros(ctx, type, RB_DESCENT_UNITS, units);
+    rb_dense told = test_random(ctx, type, 3, T, 0, 3);
+    int64_t order[MOST];
+    double gains = 0, change[T] = {0}, largest[T] = {0};
+    for (int64_t e = 0; e < units; e++)
+        order[e] = units % 5 ? (5 * e + 2) % units : units - 1 - e;
     for (int64_t e = 0; e < units * units; e++)
         rb_dense_set(g, 0, e, descent_product(a, units, e / units, e % units));
     for (int64_t e = 0; e < units * T; e++) {
         rb_dense_set(x, 0, e, fabs(at(p, (7 * e + 1) % (units * T))));
         rb_dense_set(expected, 0, e, at(x, e));
     }
-    double gain = rb_kernels_of(ctx)->of[type].descend(units, g.data, p.data, x.data);
+    rb_descent d = {
+        units,    g.data, p.data, x.data, told.data, rb_dense_row(told, 1), rb_dense_row(told, 2),
+        rows.data};
+    for (int64_t i = 0; i < T; i++)
+        rb_dense_set(told, 0, i, 1 + 0.1 * (double)(i % 4));
+    double gain = rb_kernels_of(ctx)->of[type].descend(&d, order);
     for (int64_t e = 0; e < units * T; e++) {
-        int64_t i = e / units, j = e % units;
+        int64_t i = e / units, j = order[e % units];
         double own = at(g, j * units + j), sum = at(p, j * T + i), old = at(expected, j * T + i);
         for (int64_t l = 0; l < units; l++)
             sum -= at(g, j * units + l) * at(expected, l * T + i);
-        double now = own > 0 ? fmax(0, old + sum / own) : old;
+        double now = own > 0 ? fmax(0, old + at(told, i) * sum / own) : old;
         assert_near(at(x, j * T + i), now, 10 * test_tolerance(type, units));
         rb_dense_set(expected, 0, j * T + i, now);
-        changes += own / 2 * (now - old) * (now - old);
+        gains += own / 2 * (now - old) * (now - old);
+        change[i] = fmax(change[i], fabs(now - old));
+        largest[i] = own > 0 ? fmax(largest[i], now) : largest[i];
     }
-    assert_near(gain, changes, 1e-4 * changes);
+    for (int64_t i = 0; i < T; i++) {
+        assert_near(rb_dense_get(told, 1, i), change[i], 10 * test_tolerance(type, units));
+        assert_near(rb_dense_get(told, 2, i), largest[i], 10 * test_tolerance(type, units));
+    }
+    assert_near(gain, gains, 1e-4 * gains);
     rb_dense_free(&a);
     rb_dense_free(&g);
     rb_dense_free(&p);
     rb_dense_free(&x);
     rb_dense_free(&expected);
+    rb_dense_free(&rows);
+    rb_dense_free(&told);
 }
 
 static void descend_is_a_sweep(void **state) {

@@ -1,14 +1,8 @@
 /* How codes that persist get better: one step an iteration, and as many as they need after the
- * last; then what is to be known of them. */
+ * last (converge.c); then what is to be known of them. */
 #include "rfn/fit.h"
 
 #include <math.h>
-
-/* Sweeps of the last E-step, at most; and how long the best of them may lie back, before and after
- * changes are so small that only rounding may be left of them. */
-enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 6 };
-static const double small_change = 3e-6; /* of the largest code, in float32 */
-static const double slow = 0.5;          /* from one sweep to the next, in the order of the units */
 
 /* Iterations, and their seconds, after which it is looked at how processes wait for each other. */
 enum { WATCHED = 5 };
@@ -44,17 +38,6 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     }
 }
 
-/* change: the largest one of a code, or NULL. */
-static void sweep_units(rb_context *ctx, rfn_persistent *p, rb_dense codes, int64_t turn,
-                        double *change) {
-    if (p->device) {
-        rfn_device_sweep(p->device, p, change);
-        return;
-    }
-    rfn_cyclic(ctx, &p->problem, codes, turn, change != NULL, &p->work);
-    if (change) *change = rfn_largest_change(ctx, codes, &p->work);
-}
-
 /* Units are scaled one by one over all samples. Where processes wait for messages more than they
  * work, the first one says so. */
 static void watch(rb_context *ctx, rfn_persistent *p) {
@@ -81,7 +64,7 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
     p->stage = RB_RFN_STAGE_NONE;
     if (options->estep == RB_RFN_ESTEP_CYCLIC) {
         watch(ctx, p);
-        sweep_units(ctx, p, codes->values, 0, NULL);
+        rfn_sweep(ctx, p, codes->values, 0, NULL);
         return;
     }
     search->codes = codes->values;
@@ -103,52 +86,6 @@ static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_casca
                                     options->accept == RB_RFN_ACCEPT_ANY);
     }
     codes->values = search->codes; /* which may have changed places with a candidate */
-}
-
-/* Units without a positive code are dead: their codes become and stay 0. */
-static void deactivate(rfn_persistent *p, rb_dense codes) {
-    for (int64_t j = 0; j < codes.rows; j++) {
-        if (p->problem.normalized && !p->work.alive[j] && !p->dead[j]) {
-            p->dead[j] = true;
-            rfn_clear_codes(p->device, codes, j);
-        }
-    }
-}
-
-static double largest_code(rb_context *ctx, const rfn_persistent *p, rb_dense codes) {
-    double max = p->device ? rfn_device_largest_code(p->device) : 0;
-    for (int64_t j = 0; !p->device && j < codes.rows; j++) {
-        const void *row = rb_dense_row(codes, j);
-        for (int64_t i = 0; i < codes.cols; i++)
-            max = fmax(max, rb_get(codes.type, row, i));
-    }
-    rb_comm_max(ctx, 1, &max);
-    return max;
-}
-
-/* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
-static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
-    double best = INFINITY, scale = largest_code(ctx, p, codes), change = INFINITY;
-    bool turns = false; /* sweeps have orders of their own */
-    double rounds = codes.type == RB_FLOAT32 ? small_change * scale : 0;
-    for (int64_t sweep = 0, at = 0;
-         sweep < MAX_SWEEPS && sweep - at < (best > rounds ? PATIENCE : SHORT_PATIENCE) &&
-         !rb_stops(ctx);
-         sweep++) {
-        double before = change;
-        sweep_units(ctx, p, codes, turns ? sweep : 0, &change);
-        turns = turns || change > slow * before;
-        if (p->device && rfn_device_end(p->device)) break;
-        deactivate(p, codes);
-        if (change < (best > rounds ? 1 : 0.9) * best) {
-            best = change;
-            at = sweep;
-        }
-        if (change <= p->setup->options.estep_tolerance * scale) break;
-    }
-    if (!turns || p->device || rb_stops(ctx)) return;
-    sweep_units(ctx, p, codes, 0, &change); /* long steps leave more to rounding */
-    deactivate(p, codes);
 }
 
 /* Samples that lack values have less to hold their codes: the certificate is the least of all. */
@@ -204,8 +141,8 @@ static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
 }
 
 static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    converge(ctx, p, codes->values);
-    rb_error err = rb_comm_agree(ctx, rb_check_stop(ctx));
+    rb_error err = rfn_converge(ctx, p, codes->values);
+    err = rb_comm_agree(ctx, err ? err : rb_check_stop(ctx));
     if (!err) {
         look(ctx, p, codes);
         err = p->device ? rfn_device_end(p->device) : RB_OK;

@@ -66,6 +66,11 @@ void rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
                           rb_dense weighted);
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *persistent, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums);
+/* converge.c: one sweep over the units; change: the largest one of a code, or NULL. And as many as
+ * the codes need to come to rest. */
+void rfn_sweep(rb_context *ctx, rfn_persistent *persistent, rb_dense codes, int64_t turn,
+               double *change);
+rb_error rfn_converge(rb_context *ctx, rfn_persistent *persistent, rb_dense codes);
 /* improve.c: after that pass, from Q and the codes at hand to those of this iteration. */
 rb_error rfn_improve(rb_context *ctx, rfn_persistent *persistent, rfn_codes *codes,
                      struct rfn_progress *progress);
