@@ -4,7 +4,7 @@
  *   H   n x k   codes                G = W'W,  S = H'H
  *   W   m x k   loadings
  *
- * Frobenius: |V - H W'|^2. hals (A. Cichocki, A.-H. Phan 2009: linalg/nnls.c) takes one unit after the
+ * Frobenius: |V - H W'|^2. hals (A. Cichocki, A.-H. Phan 2009: nnls.c) takes one unit after the
  * other to its best values, for the codes with P = V W and G, for the loadings with V'H and S;
  * multiplicative (D. Lee, H. Seung, "Algorithms for non-negative matrix factorization", NIPS 13,
  * 2001, theorem 1) is

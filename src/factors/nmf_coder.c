@@ -1,5 +1,5 @@
-/* Codes of samples by a model of nmf: the exact minimum of each sample, of squared errors (linalg/nnls.c)
- * or of the divergence. */
+/* Codes of samples by a model of nmf: the minimum of each sample, of squared errors
+ * (linalg/nnls.c) or of the divergence. */
 #include "nmf.h"
 
 typedef struct coder {

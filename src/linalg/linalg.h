@@ -321,9 +321,9 @@ struct rb_type_kernels {
     void (*split_row)(int64_t n, void *x, void *there);
     /* x_i = y_i where there_i is 0 and x_i was; squares_i += y_i^2 there */
     void (*fill_row)(int64_t n, const void *there, const void *y, void *x, double *squares);
-    /* One sweep over the units, in this order: each code goes `steps` times as far as to what is best
-     * given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at least,
-     * where steps are 1, the sum over all samples is lower. */
+    /* One sweep over the units, in this order: each code goes `steps` times as far as to what is
+     * best given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at
+     * least, where steps are 1, the sum over all samples is lower. */
     double (*descend)(const rb_descent *d, const int64_t *order);
     /* The same for one sample, by steps of 1: rest is q - G x, and is so again. Gives the largest
      * change, and the largest code. */

@@ -1,5 +1,5 @@
-/* Non-negative least squares of many samples that share a matrix, by sweeps: each unit in turn takes
- * its best value given the others (the HALS rule of A. Cichocki and A.-H. Phan, "Fast local
+/* Non-negative least squares of many samples that share a matrix, by sweeps: each unit in turn
+ * takes its best value given the others (the HALS rule of A. Cichocki and A.-H. Phan, "Fast local
  * algorithms for large scale nonnegative matrix and tensor factorizations", IEICE Trans.
  * Fundamentals E92-A, 2009; several sweeps for one product with the data, as N. Gillis and F.
  * Glineur, "Accelerated multiplicative updates and hierarchical ALS algorithms for nonnegative
@@ -18,9 +18,9 @@
 /* After so many sweeps an active set is cheaper. So few samples are swept one by one; what is left
  * of their q is computed anew in every fourth sweep, for rounding. */
 enum { TILE = RB_DESCENT_SAMPLES, MAX_SWEEPS = 200, FEW = 8, ANEW = 4 };
-/* Where a sweep changes more than SLOW of what the one before did, steps go beyond the best value of
- * a unit (successive over-relaxation); and every few sweeps the units have another order, since one
- * of them alone may take several times as many. */
+/* Where a sweep changes more than SLOW of what the one before did, steps go beyond the best value
+ * of a unit (successive over-relaxation); and every few sweeps the units have another order, since
+ * one of them alone may take several times as many. */
 enum { ORDERS = 16, TURNS = 4 };
 static const double SLOW = 0.5, LONG = 1.3;
 /* Of what a sweep changes the next one changes less than this only by chance. */
@@ -34,9 +34,11 @@ struct tile {
     } one;
 };
 
-/* Values of these. */
+/* Values of these, by whole lines of the cache. */
 static int64_t tile_values(int64_t units) {
-    return TILE * (2 * units + 3) + (RB_DESCENT_UNITS + 3) * units;
+    enum { LINE = 16 };
+    int64_t values = TILE * (2 * units + 3) + (RB_DESCENT_UNITS + 3) * units;
+    return (values + LINE - 1) / LINE * LINE;
 }
 
 static struct tile tile_of(const rb_nnls *s, int worker) {
@@ -103,6 +105,7 @@ void rb_nnls_descend(const rb_nnls *s, int64_t sweeps, double share, rb_dense li
 /* ---- to the minimum ---- */
 
 double rb_still_to_go(rb_course *course, double change) {
+    if (change == 0) return 0;
     bool first = course->change == 0;
     double share = first ? 0 : change / course->change;
     double slower = fmax(fmax(share, course->share), MIN_SHARE);
@@ -113,8 +116,9 @@ double rb_still_to_go(rb_course *course, double change) {
 bool rb_nnls_has_come(const rb_nnls *s, double tolerance, rb_course *course, double change,
                       double largest) {
     double epsilon = s->gram.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
-    double rounding = (2 + 2 * sqrt((double)s->gram.rows)) * epsilon;
-    return rb_still_to_go(course, change) <= tolerance * largest || change <= rounding * largest;
+    double rounding = (2 + sqrt((double)s->gram.rows)) * epsilon;
+    double rest = rb_still_to_go(course, change);
+    return isfinite(largest) && (rest <= tolerance * largest || change <= rounding * largest);
 }
 
 /* Unit j of a sample. */
@@ -228,7 +232,7 @@ void rb_nnls_solve(const rb_nnls *nnls, double tolerance, const rb_nnls_samples 
     struct solving s = {nnls, tolerance, samples, tile_of(nnls, worker), worker};
     struct lane lanes[TILE];
     int64_t next = 0, busy = 0;
-    rb_dense_zero(rb_dense_rows(nnls->tiles, worker, 1));
+    if (samples->count > FEW) rb_dense_zero(rb_dense_rows(nnls->tiles, worker, 1));
     for (int k = 0; k < TILE; k++)
         lanes[k].sample = -1;
     for (int64_t turn = 0;; turn++) {

@@ -1,6 +1,6 @@
 /* Non-negative least squares of many samples that share a matrix: each minimises
  *     1/2 x'Gx - q'x   over x >= 0.
- * A unit with G_jj = 0 stays as it is. On the calling thread. */
+ * A unit without G_jj above 0 stays as it is. On the calling thread. */
 #ifndef RB_LINALG_NNLS_H
 #define RB_LINALG_NNLS_H
 

@@ -50,7 +50,7 @@ typedef struct rfn_exact {
     rb_nnls by;             /* P + diag tau */
     rfn_quadratic problem;  /* the same, for a device */
     rb_dense sigma;         /* (P + diag tau)^-1: times Q, rectified, the codes to start from */
-    void *prior;            /* l: xi' */
+    void *prior;            /* l: xi'; 0 of a dead unit, as Psi^-1 W is */
     rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
     rb_dense linear;        /* Q of the block, block_samples x l */
     const rfn_coder *coder; /* whose parameters and tolerance these are */

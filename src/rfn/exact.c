@@ -22,14 +22,13 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_scratch *scratch = &exact->scratch;
     scratch->ctx = ctx;
     rb_nnls_new(scratch, w.type, w.cols, true, &exact->by);
-    exact->problem.hessian = exact->by.gram;
     rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->sigma);
     exact->prior = rb_take(scratch, w.cols, rb_type_size(w.type));
     rb_dense_take(scratch, w.type, w.rows, ctx->device ? w.cols : rb_spaced(w.type, w.cols),
                   &exact->weighted);
     exact->weighted = rb_dense_spare(exact->weighted, w.cols);
     rb_dense_take(scratch, w.type, samples, w.cols, &exact->linear);
-    exact->problem.dead = exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);
+    exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);
     if (!ctx->device) return scratch->err;
     rb_dense_take(scratch, w.type, w.cols, samples, &exact->codes);
     exact->left = rb_take(scratch, samples, sizeof *exact->left);
@@ -43,7 +42,7 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
 static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *exact) {
     const rfn_parameters *parameters = &exact->coder->parameters;
     const double *multipliers, *dead;
-    rb_dense p = exact->problem.hessian;
+    rb_dense p = exact->by.gram;
     rb_error err = rb_model_need_array(ctx, model, "multipliers", p.rows, 1, &multipliers);
     err = err ? err : rb_model_need_array(ctx, model, "dead", p.rows, 1, &dead);
     if (err) return err;
@@ -123,6 +122,7 @@ static void solve_left(void *arg, int64_t i, int worker) {
  * are solved here. */
 static rb_error solve_there(rfn_exact *e) {
     rfn_device *device = e->coder->device;
+    rfn_quadratic problem = {.hessian = e->by.gram, .dead = e->dead};
     int64_t left = e->out.rows;
     rfn_device_take(device, e->block);
     rfn_device_linear(device, e->weighted, e->prior);
@@ -133,7 +133,7 @@ static rb_error solve_there(rfn_exact *e) {
     }
     for (int sweep = 0; left > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(e->ctx); sweep++) {
         int64_t of = left;
-        rfn_device_descend(device, &e->problem, e->largest, e->changes);
+        rfn_device_descend(device, &problem, e->largest, e->changes);
         if (rfn_device_end(device)) break;
         left = 0;
         for (int64_t k = 0; k < of; k++) {
@@ -147,9 +147,10 @@ static rb_error solve_there(rfn_exact *e) {
     rb_dense codes = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->out.rows);
     rfn_device_codes(device, RB_DEVICE_FETCH, e->codes);
     rb_dense_transpose(codes, e->out);
-    if (left > 0) rb_parallel(e->ctx, rfn_tasks(e->out.rows).count, collect_task, e);
-    rb_parallel(e->ctx, left, solve_left, e);
-    return rfn_device_end(device);
+    rb_error err = rfn_device_end(device);
+    if (err || left == 0) return err;
+    err = rb_parallel_or_stop(e->ctx, rfn_tasks(e->out.rows).count, collect_task, e);
+    return err ? err : rb_parallel_or_stop(e->ctx, left, solve_left, e);
 }
 
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, rb_dense codes) {
@@ -157,10 +158,8 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->block = block;
     e->out = codes;
     rfn_offset(ctx, block, e->weighted, e->prior, e->coder->offset);
-    rb_error err = RB_OK;
-    if (e->coder->device)
-        err = solve_there(e);
-    else
-        rb_parallel(ctx, rfn_tasks(codes.rows).count, solve_task, e);
+    rb_error err = e->coder->device
+                       ? solve_there(e)
+                       : rb_parallel_or_stop(ctx, rfn_tasks(codes.rows).count, solve_task, e);
     return err ? err : rb_check_stop(ctx);
 }

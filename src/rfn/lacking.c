@@ -2,9 +2,9 @@
  *
  * newton: mu_j = max(0, mu_p,j) / scale_j with mu_p = P_o^-1 Q_o. With multipliers: the minimum of
  *     1/2 mu' (P_o + diag tau) mu - Q_o mu   over mu >= 0
- * by an active set (linalg/active.c), in float64. The multipliers are those of all training data; for a
- * sample with so few values that P_o + diag tau is not positive definite, those below 0 are left
- * out.
+ * by an active set (linalg/active.c), in float64. The multipliers are those of all training data;
+ * for a sample with so few values that P_o + diag tau is not positive definite, those below 0 are
+ * left out.
  */
 #include "lacking.h"
 

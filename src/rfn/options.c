@@ -58,7 +58,7 @@ const rb_option rfn_option_rows[] = {
      0.9999, NULL, "SHARE",
      "share of zeros in the codes to aim at, such as 0.75; sets --preset sparse (0: the share "
      "after the newton iterations)"},
-    {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, estep_tolerance), "1e-5", 0,
+    {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, estep_tolerance), "3e-6", 0,
      1, NULL, "T",
      "how far codes may be from rest in the end, a share of the largest one (not for newton)",
      RB_OPTION_RESEARCH},

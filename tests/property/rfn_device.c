@@ -29,7 +29,7 @@ static const struct device_case cases[] = {
      .normalize = RB_RFN_NORMALIZE_SD},
     {.name = "newton, slices", .n = 5000, .m = 7, .units = 4, .newton = true, .iterations = 5},
     {.name = "cyclic", .n = 300, .m = 12, .units = 5},
-    {.name = "cyclic, codes that are polished", .n = 120, .m = 6, .units = 14, .iterations = 8},
+    {.name = "cyclic, codes that come slowly", .n = 120, .m = 6, .units = 14, .iterations = 8},
     {.name = "cyclic, restarts", .n = 100, .m = 12, .units = 3, .restarts = 3},
     {.name = "cyclic, two groups", .n = 300, .m = 90, .units = 70, .iterations = 6},
     {.name = "cyclic, not normalised",

@@ -134,6 +134,26 @@ static void what_takes_long_is_solved_or_left(void **state) {
     }
 }
 
+/* Where there is no minimum codes grow without end: they stay as they were. */
+static void without_a_minimum_samples_stay(void **state) {
+    (void)state;
+    enum { ALL = 40 };
+    for (int type = 0; type < 2; type++) {
+        struct problem p;
+        begin(&p, (rb_type)type, 2, ALL, false, false);
+        for (int64_t e = 0; e < 4; e++)
+            rb_dense_set(p.nnls.gram, e / 2, e % 2, e % 3 == 0 ? 1 : -2);
+        for (int64_t i = 0; i < ALL; i++)
+            for (int64_t j = 0; j < 2; j++)
+                rb_dense_set(p.samples.linear, i, j, 1 + (double)i);
+        rb_nnls_solve(&p.nnls, 1e-6, &p.samples, 0);
+        for (int64_t i = 0; i < ALL; i++)
+            for (int64_t j = 0; j < 2; j++)
+                assert_true(code(&p, i, j) == (i % 3 == 0 ? 1 : 0));
+        end(&p);
+    }
+}
+
 /* From any start, for random problems: zeros, all units, a wrong half. */
 static void active_set_from_anywhere(void **state) {
     (void)state;
@@ -159,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_to_their_minimum),
         cmocka_unit_test(what_takes_long_is_solved_or_left),
+        cmocka_unit_test(without_a_minimum_samples_stay),
         cmocka_unit_test(active_set_from_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

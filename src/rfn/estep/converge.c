@@ -17,8 +17,10 @@ enum { MAX_SWEEPS = 2000, PATIENCE = 50, SHORT_PATIENCE = 6 };
 static const double small_change = 3e-6; /* of the largest code, in float32 */
 static const double slow = 0.5;          /* from one sweep to the next, in the order of the units */
 
-/* Not more samples than this go on alone, for the multipliers are to stand still. */
+/* Not more samples than this go on alone, for the multipliers are to stand still; and not more
+ * often than this, for there may be some that never come. */
 static const double few = 0.5;
+enum { SETTLES = 10 };
 
 void rfn_sweep(rb_context *ctx, rfn_persistent *p, rb_dense codes, int64_t turn, double *change) {
     if (p->device) {
@@ -57,6 +59,7 @@ struct alone {
     rb_dense codes;
     double limit; /* samples whose codes changed by more are not at rest */
     rb_nnls by;   /* P + diag tau */
+    int settles;  /* so far */
 };
 
 static bool is_left(const struct alone *a, int64_t i) {
@@ -73,17 +76,19 @@ static void settle_slice(void *arg, int64_t slice, int worker) {
     if (count > 0) rb_nnls_solve(&a->by, a->p->setup->options.estep_tolerance, &samples, worker);
 }
 
-/* After a sweep. False: too many are left. */
+/* After a sweep. False: none is left, or too many. */
 static bool settle(rb_context *ctx, struct alone *a) {
     const rfn_persistent *p = a->p;
     int64_t left = 0;
     for (int64_t i = 0; i < a->codes.cols; i++)
         left += is_left(a, i);
     rb_comm_count(ctx, 1, &left);
+    if (left == 0 || a->settles == SETTLES) return false;
     if (p->problem.normalized && (double)left > few * (double)p->work.slices.all) return false;
+    a->settles++;
     rb_dense_copy(p->problem.hessian, a->by.gram);
     rfn_add_multipliers(a->by.gram, p->work.pulls, p->dead, 0);
-    rb_parallel(ctx, p->work.slices.count, settle_slice, a);
+    rb_parallel_or_stop(ctx, p->work.slices.count, settle_slice, a); /* the next sweep sees it */
     return true;
 }
 
@@ -95,7 +100,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes, double 
     double tolerance = p->setup->options.estep_tolerance * scale;
     double rounds = codes.type == RB_FLOAT32 ? small_change * scale : 0;
     rb_course course = {0};
-    bool turns = false; /* sweeps have orders of their own */
+    bool turns = false;        /* sweeps have orders of their own */
     double settled = INFINITY; /* the change before samples went on alone */
     for (int64_t sweep = 0, at = 0;
          sweep < MAX_SWEEPS && sweep - at < (best > rounds ? PATIENCE : SHORT_PATIENCE) &&
@@ -106,7 +111,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes, double 
         turns = turns || change > slow * before;
         if (p->device && rfn_device_end(p->device)) break;
         deactivate(p, codes);
-        if (change > settled) { /* which moved the multipliers too far */
+        if (change > settled) { /* that moved the multipliers too far */
             alone = NULL;
             best = settled = INFINITY;
         }
@@ -131,7 +136,7 @@ rb_error rfn_converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     struct alone alone = {
         .p = p, .codes = codes, .limit = p->setup->options.estep_tolerance * scale / 4};
     bool separate = !p->device && !p->missing.on;
-    if (separate) rb_nnls_new(&scratch, codes.type, codes.rows, false, &alone.by);
+    if (separate) rb_nnls_new(&scratch, codes.type, codes.rows, !p->problem.normalized, &alone.by);
     rb_error err = rb_comm_agree(ctx, scratch.err);
     if (!err) converge(ctx, p, codes, scale, separate ? &alone : NULL);
     rb_scratch_end(&scratch);

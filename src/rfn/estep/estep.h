@@ -62,12 +62,9 @@ typedef struct rfn_work {
     rfn_slices slices;
 } rfn_work;
 
-/* For so many samples; problem NULL: they are one group, and there may be fewer at a time. */
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work);
 void rfn_work_free(rfn_work *work);
-/* One group of so many samples from here on. */
-void rfn_work_cut(rfn_work *work, int64_t samples);
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
 
 /* How far O bends in the codes of a unit, at most. */

@@ -55,29 +55,21 @@ static void cut_groups(rfn_slices *s) {
     s->first[s->count] = s->bounds[s->groups];
 }
 
-void rfn_work_cut(rfn_work *work, int64_t samples) {
-    rfn_slices *s = &work->slices;
-    s->all = s->bounds[1] = samples;
-    s->groups = 1;
-    cut_groups(s);
-}
-
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work) {
-    bool grouped = problem && problem->groups > 0;
     rb_shape shape = shape_of(type, units, samples);
     *work = (rfn_work){.at_once = shape.dims[AT_ONCE]};
     rb_error err = rb_parts_new(ctx, work_parts, &shape, work);
     if (err) return err;
     for (int64_t j = 0; j < units; j++)
         work->units[j] = j;
-    rfn_work_cut(work, samples);
-    if (!grouped) return RB_OK;
     rfn_slices *s = &work->slices;
-    s->all = problem->n_samples;
-    s->place = problem->first;
-    s->groups = problem->own_groups;
-    for (int64_t g = 0; g <= s->groups; g++)
+    bool grouped = problem->groups > 0; /* or all are one */
+    s->all = grouped ? problem->n_samples : samples;
+    s->place = grouped ? problem->first : 0;
+    s->groups = grouped ? problem->own_groups : 1;
+    s->bounds[1] = samples;
+    for (int64_t g = 0; grouped && g <= s->groups; g++)
         s->bounds[g] = rb_group_first(problem, problem->first_group + g) - problem->first;
     cut_groups(s);
     return RB_OK;
