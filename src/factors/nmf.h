@@ -3,7 +3,6 @@
 #define RB_COMPARE_NMF_H
 
 #include "factors.h"
-#include "linalg/nnls.h"
 #include "pca.h"
 
 enum nmf_solver { NMF_HALS = 0, NMF_MULTIPLICATIVE };

@@ -8,7 +8,7 @@
  * steepest descent enters it, until there is none. Each step lowers the objective, in float64
  * whatever the type of G.
  */
-#include "nnls.h"
+#include "linalg.h"
 
 #include <math.h>
 

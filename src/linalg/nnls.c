@@ -9,7 +9,7 @@
  * samples are to come to their minimum, those that have leave the tile, and others take their
  * places; the last few are swept one by one, which costs nothing for units that stay at 0.
  */
-#include "nnls.h"
+#include "linalg.h"
 
 #include <float.h>
 #include <math.h>
@@ -104,7 +104,7 @@ void rb_nnls_descend(const rb_nnls *s, int64_t sweeps, double share, rb_dense li
 
 /* ---- to the minimum ---- */
 
-double rb_still_to_go(rb_course *course, double change) {
+static double still_to_go(rb_course *course, double change) {
     if (change == 0) return 0;
     bool first = course->change == 0;
     double share = first ? 0 : change / course->change;
@@ -113,11 +113,11 @@ double rb_still_to_go(rb_course *course, double change) {
     return first || slower >= 1 ? INFINITY : change * slower / (1 - slower);
 }
 
-bool rb_nnls_has_come(const rb_nnls *s, double tolerance, rb_course *course, double change,
-                      double largest) {
-    double epsilon = s->gram.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
-    double rounding = (2 + sqrt((double)s->gram.rows)) * epsilon;
-    double rest = rb_still_to_go(course, change);
+bool rb_at_rest(rb_type type, int64_t units, double tolerance, rb_course *course, double change,
+                double largest) {
+    double epsilon = type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
+    double rounding = (2 + sqrt((double)units)) * epsilon;
+    double rest = still_to_go(course, change);
     return isfinite(largest) && (rest <= tolerance * largest || change <= rounding * largest);
 }
 
@@ -202,7 +202,7 @@ static void solve_one(const struct solving *s, int64_t column, struct lane *lane
         if (t % ANEW == 0) find_rest(nnls, one);
         change = rb_kernels_of(nnls->ctx)->of[type].descend_one(all->units, all->gram, one->rest,
                                                                 one->codes, &largest);
-        come = rb_nnls_has_come(nnls, s->tolerance, &lane->course, change, largest);
+        come = rb_at_rest(type, all->units, s->tolerance, &lane->course, change, largest);
     }
     if (come)
         leave(s, lane->sample, type, one->codes, 1);
@@ -216,7 +216,7 @@ static bool has_left(const struct solving *s, int64_t column, struct lane *lane)
     rb_type type = s->nnls->gram.type;
     double change = rb_get(type, all->changes, column);
     double largest = rb_get(type, all->largest, column);
-    bool come = rb_nnls_has_come(s->nnls, s->tolerance, &lane->course, change, largest);
+    bool come = rb_at_rest(type, all->units, s->tolerance, &lane->course, change, largest);
     if (lane->course.share > SLOW) rb_put(type, all->steps, column, LONG);
     if (!come && ++lane->sweeps < MAX_SWEEPS) return false;
     if (come)

@@ -3,7 +3,6 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
-#include "linalg/nnls.h"
 #include "options.h"
 #include "rfn/estep/estep.h"
 #include "tasks.h"

@@ -139,8 +139,8 @@ static rb_error solve_there(rfn_exact *e) {
         for (int64_t k = 0; k < of; k++) {
             int64_t i = e->left[k];
             double change = rb_get(e->linear.type, e->changes, i);
-            if (!rb_nnls_has_come(&e->by, e->coder->options.estep_tolerance, &e->courses[i], change,
-                                  (double)e->largest[i]))
+            if (!rb_at_rest(e->out.type, e->out.cols, e->coder->options.estep_tolerance,
+                            &e->courses[i], change, (double)e->largest[i]))
                 e->left[left++] = i;
         }
     }

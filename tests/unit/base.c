@@ -152,7 +152,7 @@ static void defaults_are_pinned(void **state) {
          "eta-schedule=constant eta-every=50 eta-factor=0.5 moment-decay=0.9 normalize=rms "
          "estep=auto accept=gradient gradient-search=none newton-iterations=0 steer-iterations=0 "
          "target-sparseness=0 "
-         "estep-tolerance=1e-06 mstep=newton "
+         "estep-tolerance=3e-06 mstep=newton "
          "psi-update=old psi-step=variance noise=diagonal noise-decay=0 psi-min=0 psi-init=0 "
          "weight-max=0 weight-init=0 weight-start=normal sparse-loadings=1.5 "
          "weight-decay=0 weight-decay-laplace=0 dropout=0 dropout-place=before "

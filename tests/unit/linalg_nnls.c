@@ -1,8 +1,6 @@
 /* Non-negative least squares: solutions by the conditions of the minimum. */
 #include "linalg_test.h"
 
-#include "linalg/nnls.h"
-
 enum { MOST = 33 }; /* units */
 
 /* A problem of some units and samples, and what is to be had for it. */

@@ -7,8 +7,6 @@
  */
 #include "rfn/fit.h"
 
-#include "linalg/nnls.h"
-
 #include <math.h>
 
 /* Sweeps at most; and how long the best of them may lie back, before and after changes are so small
@@ -97,7 +95,7 @@ static bool settle(rb_context *ctx, struct alone *a) {
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes, double scale,
                      struct alone *alone) {
     double best = INFINITY, change = INFINITY;
-    double tolerance = p->setup->options.estep_tolerance * scale;
+    double tolerance = p->setup->options.estep_tolerance;
     double rounds = codes.type == RB_FLOAT32 ? small_change * scale : 0;
     rb_course course = {0};
     bool turns = false;        /* sweeps have orders of their own */
@@ -119,7 +117,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes, double 
             best = change;
             at = sweep;
         }
-        if (rb_still_to_go(&course, change) <= tolerance) break;
+        if (rb_at_rest(codes.type, codes.rows, tolerance, &course, change, scale)) break;
         if (alone && settle(ctx, alone)) {
             if (settled == INFINITY) course = (rb_course){0}; /* all that follows is smaller */
             settled = change;

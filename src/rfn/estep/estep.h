@@ -62,6 +62,7 @@ typedef struct rfn_work {
     rfn_slices slices;
 } rfn_work;
 
+/* For so many samples; problem NULL: they are one group. */
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       const rb_problem *problem, rfn_work *work);
 void rfn_work_free(rfn_work *work);

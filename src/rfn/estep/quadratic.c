@@ -64,7 +64,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
     for (int64_t j = 0; j < units; j++)
         work->units[j] = j;
     rfn_slices *s = &work->slices;
-    bool grouped = problem->groups > 0; /* or all are one */
+    bool grouped = problem && problem->groups > 0; /* or all are one */
     s->all = grouped ? problem->n_samples : samples;
     s->place = grouped ? problem->first : 0;
     s->groups = grouped ? problem->own_groups : 1;
