@@ -383,10 +383,10 @@ struct rb_type_kernels {
      * best given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at
      * least, where steps are 1, the sum over all samples is lower. */
     double (*descend)(const rb_descent *d, const int64_t *order);
-    /* The same for one sample, by steps of 1: rest is q - G x, and is so again. Gives the largest
-     * change, and the largest code. */
-    double (*descend_one)(int64_t units, const void *gram, void *rest, void *codes,
-                          double *largest);
+    /* The same for one sample, by steps of one length: rest is q - G x, and is so again. Gives the
+     * largest change, and the largest code. */
+    double (*descend_one)(int64_t units, const int64_t *order, double step, const void *gram,
+                          void *rest, void *codes, double *largest);
     /* out = factor x */
     void (*scale)(int64_t n, double factor, const void *x, void *out);
     /* x moves towards 0 by the threshold, and not beyond */

@@ -17,7 +17,7 @@
 
 /* After so many sweeps an active set is cheaper. So few samples are swept one by one; what is left
  * of their q is computed anew in every fourth sweep, for rounding. */
-enum { TILE = RB_DESCENT_SAMPLES, MAX_SWEEPS = 200, FEW = 8, ANEW = 4 };
+enum { TILE = RB_DESCENT_SAMPLES, MAX_SWEEPS = 200, FEW = 16, ANEW = 4 };
 /* Where a sweep changes more than SLOW of what the one before did, steps go beyond the best value
  * of a unit (successive over-relaxation); and every few sweeps the units have another order, since
  * one of them alone may take several times as many. */
@@ -66,10 +66,13 @@ void rb_nnls_new(rb_scratch *scratch, rb_type type, int64_t units, bool active, 
     if (active) out->active = rb_active_take(scratch, units);
 }
 
-/* One sweep, the first of which is in the units' own order. */
+/* Of a sweep: the first ones are in the units' own order. */
+static const int64_t *order_of(const rb_nnls *s, int64_t turn) {
+    return s->orders + turn / TURNS % ORDERS * s->gram.rows;
+}
+
 static double sweep(const rb_nnls *s, const struct tile *tile, int64_t turn) {
-    const int64_t *order = s->orders + turn / TURNS % ORDERS * s->gram.rows;
-    return rb_kernels_of(s->ctx)->of[s->gram.type].descend(&tile->all, order);
+    return rb_kernels_of(s->ctx)->of[s->gram.type].descend(&tile->all, order_of(s, turn));
 }
 
 /* ---- some sweeps ---- */
@@ -192,6 +195,7 @@ static void solve_one(const struct solving *s, int64_t column, struct lane *lane
     const rb_descent *all = &s->tile.all;
     const struct one *one = &s->tile.one;
     rb_type type = nnls->gram.type;
+    double step = rb_get(type, all->steps, column);
     bool come = false;
     for (int64_t j = 0; j < all->units; j++) {
         rb_put(type, one->linear, j, rb_get(type, all->linear, j * TILE + column));
@@ -200,9 +204,11 @@ static void solve_one(const struct solving *s, int64_t column, struct lane *lane
     for (int64_t t = 0; !come && lane->sweeps < MAX_SWEEPS; t++, lane->sweeps++) {
         double largest, change;
         if (t % ANEW == 0) find_rest(nnls, one);
-        change = rb_kernels_of(nnls->ctx)->of[type].descend_one(all->units, all->gram, one->rest,
-                                                                one->codes, &largest);
+        change = rb_kernels_of(nnls->ctx)->of[type].descend_one(
+            all->units, order_of(nnls, lane->sweeps), step, all->gram, one->rest, one->codes,
+            &largest);
         come = rb_at_rest(type, all->units, s->tolerance, &lane->course, change, largest);
+        if (lane->course.share > SLOW) step = LONG;
     }
     if (come)
         leave(s, lane->sample, type, one->codes, 1);
