@@ -48,7 +48,7 @@ void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t firs
                                                       1, b.cols, size)
                                     : rb_phase_product(ctx, out.rows, b.rows, b.cols, size);
     if (block->sparse)
-        rb_kernels_of(ctx)->of[b.type].csr(block->csr, first, b, out);
+        rb_kernels_of(ctx)->of[b.type].csr(block->csr, first, b, false, out);
     else
         rb_gemm(1, rb_dense_rows(block->dense, first, out.rows), RB_PLAIN, b, RB_PLAIN, 0, out);
     rb_phase_end(ctx, before);

@@ -169,6 +169,10 @@ void rb_device_keep(rb_context *ctx, const void *matrix);
  * lower triangle of S += alpha M'M (units x units), V samples x features, M samples x units. */
 void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
                          rb_dense s);
+/* lists.c: the same, by lists of what is not 0 in M where that is faster. Of S above the diagonal
+ * anything may be left. */
+rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
+                             rb_dense s);
 
 /* Z = W T, T lower triangular, what is above its diagonal is not read. On the calling thread. With
  * S = T + T' symmetric, 2 <w_k, z_k> = w_k' S w_k for every row k, for half the work of W S. */
@@ -354,8 +358,11 @@ struct rb_type_kernels {
     /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
     void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
                      double sums[3]);
-    /* OUT = V B for rows first, first + 1 .. of V, as many as OUT has */
-    void (*csr)(rb_csr v, int64_t first, rb_dense b, rb_dense out);
+    /* Of the values that are not 0: their places, and the values times the factor, both with room
+     * for n; how many. */
+    int64_t (*compress)(int64_t n, double factor, const void *x, int32_t *columns, void *values);
+    /* OUT = V B, or with `add` OUT += V B, for rows first, first + 1 .. of V, as many as OUT has */
+    void (*csr)(rb_csr v, int64_t first, rb_dense b, bool add, rb_dense out);
     /* OUT += factor V'B: its rows from begin up to, not including, end; in the order of V's rows */
     void (*csr_cross)(rb_csr v, double factor, rb_dense b, int64_t begin, int64_t end,
                       rb_dense out);

@@ -115,8 +115,8 @@ extern const rb_field rfn_block_fields[];
 /* Adds what the tasks of a block summed: codes, and which units are active. */
 void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums);
 /* Adds V'mu and mu'mu of the block whose codes are in work->codes. */
-void rfn_add_moments(rb_context *ctx, const rfn_block_work *work, const rb_block *block,
-                     rfn_sums *sums);
+rb_error rfn_add_moments(rb_context *ctx, const rfn_block_work *work, const rb_block *block,
+                         rfn_sums *sums);
 
 /* What the codes of a unit are divided by, from their mean and mean square over all samples. */
 double rfn_unit_scale(const rb_rfn_options *options, double mean, double mean_square);

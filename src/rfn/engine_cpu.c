@@ -206,8 +206,7 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
     rfn_add_tasks(&cpu->block, tasks, sums);
     rfn_add_dropped(&cpu->random, tasks, sums);
     err = note_dead(&pass, sums);
-    if (!err) rfn_add_moments(ctx, &cpu->block, block, sums);
-    return err;
+    return err ? err : rfn_add_moments(ctx, &cpu->block, block, sums);
 }
 
 const rfn_engine rfn_engine_cpu = {

@@ -37,16 +37,15 @@ void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums) {
     }
 }
 
-void rfn_add_moments(rb_context *ctx, const rfn_block_work *work, const rb_block *block,
-                     rfn_sums *sums) {
+rb_error rfn_add_moments(rb_context *ctx, const rfn_block_work *work, const rb_block *block,
+                         rfn_sums *sums) {
     rb_dense codes = rb_dense_rows(work->codes, 0, block->n_samples);
     sums->weight += sums->gain * (double)block->n_samples;
-    if (block->sparse) {
-        rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
-        rb_csr_add_cross(ctx, block->csr, sums->gain, codes, sums->u);
-    } else {
-        rb_moments_parallel(ctx, sums->gain, block->dense, codes, sums->u, sums->s);
-    }
+    if (!block->sparse)
+        return rb_moments_of_codes(ctx, sums->gain, block->dense, codes, sums->u, sums->s);
+    rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
+    rb_csr_add_cross(ctx, block->csr, sums->gain, codes, sums->u);
+    return RB_OK;
 }
 
 /* ---- the end of a pass ---- */

@@ -101,9 +101,9 @@ static void check_products(rb_context *ctx, struct sparse *s, int64_t width, boo
     rb_type type = s->csr.type;
     rb_dense b = random_rows(ctx, type, COLS, width, b_spare, 1);
     rb_dense out = random_rows(ctx, type, 40, width, out_spare, 2);
-    rb_kernels_of(ctx)->of[type].csr(s->csr, 20, b, out);
+    rb_kernels_of(ctx)->of[type].csr(s->csr, 20, b, false, out);
     check(out, s->dense, 20, b);
-    rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, out);
+    rb_kernels_of(ctx)->of[type].csr(slice(s->csr, 10, 45), 3, b, false, out);
     check(out, s->dense, 13, b);
     assert_kept(out);
     rb_dense_free(&b);
@@ -259,11 +259,11 @@ static void check_projected(rb_context *ctx, rb_csr v, rb_dense b, bool spare, r
     rb_dense out = random_rows(ctx, v.type, v.rows, b.cols, spare, 5);
     rb_dense alone = random_rows(ctx, v.type, v.rows, b.cols, spare, 6);
     const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[v.type];
-    kernels->csr(v, 0, b, out);
+    kernels->csr(v, 0, b, false, out);
     assert_columns_near(out, vb);
     assert_kept(out);
     for (int64_t i = 0; i < v.rows; i++)
-        kernels->csr(v, i, b, rb_dense_rows(alone, i, 1));
+        kernels->csr(v, i, b, false, rb_dense_rows(alone, i, 1));
     assert_same_bits(out, alone);
     rb_dense_free(&out);
     rb_dense_free(&alone);

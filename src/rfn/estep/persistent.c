@@ -126,8 +126,7 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
         rfn_add_tasks(&p->block, tasks, sums);
         if (p->missing.on)
             return rfn_missing_add(ctx, &p->missing, p->parameters, block, p->block.codes, sums);
-        rfn_add_moments(ctx, &p->block, block, sums);
-        return RB_OK;
+        return rfn_add_moments(ctx, &p->block, block, sums);
     }
     if (p->missing.on) {
         rb_dense means = p->wants_means ? codes->values : (rb_dense){0};

@@ -1,0 +1,136 @@
+/* Moments of codes of which most are 0, V'M and M'M: for each unit the samples in which it is not 0
+ * are listed, SAMPLES at a time, so that their rows of V and M are in the cache, and are added up.
+ *
+ * A list is a row of M', compressed, and U' and S are products with M'. Each value of these adds up
+ * in the order of the samples, whoever computes it.
+ */
+#include "linalg.h"
+
+/* The samples of a list; units that a task has at most, so that V is read few times; units whose
+ * rows of S end at the same column. */
+enum { SAMPLES = 64, UNITS = 512, ROWS = 64 };
+/* An addition by lists takes half as long again as one of a dense product, twice as long where rows
+ * of V do not begin with a line of the cache; and U' costs as much as some samples. */
+static const double FEW = 0.35;
+enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512 };
+
+/* What a worker has: M compressed by samples, and by units. */
+struct lists {
+    int64_t *samples, *units; /* where the rows begin */
+    int32_t *sample_columns, *unit_columns;
+    void *sample_values, *unit_values;
+};
+
+struct moments {
+    rb_context *ctx;
+    double alpha;
+    rb_dense v, m, turned, u, s; /* turned: U' of this call */
+    struct bands units, features;
+    struct lists *of;
+};
+
+static void take_lists(rb_scratch *scratch, rb_type type, int64_t units, struct lists *lists) {
+    int64_t entries = SAMPLES * units;
+    lists->samples = rb_take(scratch, SAMPLES + 1, sizeof *lists->samples);
+    lists->units = rb_take(scratch, units + 1, sizeof *lists->units);
+    lists->sample_columns = rb_take(scratch, entries, sizeof *lists->sample_columns);
+    lists->unit_columns = rb_take(scratch, entries, sizeof *lists->unit_columns);
+    lists->sample_values = rb_take(scratch, entries, rb_type_size(type));
+    lists->unit_values = rb_take(scratch, entries, rb_type_size(type));
+}
+
+/* (alpha M)', compressed. */
+static rb_csr list(const struct moments *f, rb_dense m, const struct lists *lists) {
+    size_t size = rb_type_size(m.type);
+    int64_t count = 0;
+    for (int64_t i = 0; i < m.rows; i++) {
+        lists->samples[i] = count;
+        count += rb_kernels_of(f->ctx)->of[m.type].compress(
+            m.cols, f->alpha, rb_dense_row(m, i), lists->sample_columns + count,
+            (char *)lists->sample_values + (size_t)count * size);
+    }
+    lists->samples[m.rows] = count;
+    rb_csr samples = {m.rows, m.cols, lists->samples, lists->sample_columns, lists->sample_values,
+                      m.type};
+    rb_csr_transpose(samples, lists->units, lists->unit_columns, lists->unit_values);
+    return (rb_csr){m.cols, m.rows, lists->units, lists->unit_columns, lists->unit_values, m.type};
+}
+
+/* Rows of S, up to a column that follows from the unit alone: so do the vectors of the product, and
+ * the order of its sums. */
+static void add_own(const struct moments *f, rb_csr own, int64_t first, rb_dense m) {
+    for (int64_t j = first, next; j < first + own.rows; j = next) {
+        int64_t end = rb_smaller((j / ROWS + 1) * ROWS, m.cols);
+        next = rb_smaller(end, first + own.rows);
+        rb_kernels_of(f->ctx)->of[m.type].csr(own, j - first, rb_dense_part(m, 0, m.rows, 0, end),
+                                              true, rb_dense_part(f->s, j, next - j, 0, end));
+    }
+}
+
+/* The last units first, whose rows of S are the longest. */
+static void add_units(void *arg, int64_t task, int worker) {
+    const struct moments *f = arg;
+    int64_t band = f->units.count - 1 - task, first = rb_band_start(f->units, band);
+    int64_t units = rb_band_size(f->units, band);
+    for (int64_t i = 0; i < f->m.rows; i += SAMPLES) {
+        int64_t samples = rb_smaller(f->m.rows - i, SAMPLES);
+        rb_dense v = rb_dense_rows(f->v, i, samples), m = rb_dense_rows(f->m, i, samples);
+        rb_csr own = list(f, rb_dense_part(m, 0, samples, first, units), &f->of[worker]);
+        rb_kernels_of(f->ctx)->of[m.type].csr(own, 0, v, true,
+                                              rb_dense_rows(f->turned, first, units));
+        add_own(f, own, first, m);
+    }
+}
+
+static void add_turned(void *arg, int64_t band, int worker) {
+    (void)worker;
+    const struct moments *f = arg;
+    int64_t first = rb_band_start(f->features, band);
+    int64_t end = first + rb_band_size(f->features, band);
+    for (int64_t j = 0; j < f->u.cols; j++)
+        for (int64_t k = first; k < end; k++)
+            rb_dense_set(f->u, k, j, rb_dense_get(f->u, k, j) + rb_dense_get(f->turned, j, k));
+}
+
+static rb_error by_lists(struct moments *f) {
+    rb_scratch scratch = {.ctx = f->ctx};
+    int64_t units = f->m.cols, threads = rb_context_threads(f->ctx);
+    int64_t fewest = (units + UNITS - 1) / UNITS;
+    f->units = rb_cut(units, fewest < threads ? threads : fewest);
+    f->features = rb_cut(f->u.rows, f->u.rows);
+    f->of = rb_take(&scratch, threads, sizeof *f->of);
+    for (int64_t w = 0; !scratch.err && w < threads; w++)
+        take_lists(&scratch, f->m.type, f->units.size, &f->of[w]);
+    rb_dense_take(&scratch, f->m.type, units, f->v.cols, &f->turned);
+    if (!scratch.err) {
+        rb_parallel(f->ctx, f->units.count, add_units, f);
+        rb_parallel(f->ctx, f->features.count, add_turned, f);
+    }
+    return rb_scratch_end(&scratch);
+}
+
+/* Of the values of M, by some of the samples. */
+static double share_above_0(rb_dense m) {
+    enum { EVERY = 32 };
+    int64_t count = 0, of = 0;
+    for (int64_t i = 0; i < m.rows; i += EVERY, of += m.cols)
+        for (int64_t j = 0; j < m.cols; j++)
+            count += rb_dense_get(m, i, j) != 0;
+    return (double)count / (double)of;
+}
+
+rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
+                             rb_dense s) {
+    struct moments f = {.ctx = ctx, .alpha = alpha, .v = v, .m = m, .u = u, .s = s};
+    bool many = m.cols >= LEAST_UNITS && m.rows >= LEAST_SAMPLES;
+    double share = many ? share_above_0(m) : 1;
+    if (share > FEW) {
+        rb_moments_parallel(ctx, alpha, v, m, u, s);
+        return RB_OK;
+    }
+    int64_t entries = (int64_t)(share * (double)m.rows * (double)m.cols);
+    rb_phase before = rb_phase_sparse(ctx, entries, 1, v.cols + m.cols / 2, rb_type_size(m.type));
+    rb_error err = by_lists(&f);
+    rb_phase_end(ctx, before);
+    return err;
+}
