@@ -173,6 +173,8 @@ void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, 
  * anything may be left. */
 rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
                              rb_dense s);
+/* The memory that takes, without some of each thread; 0 where there are no lists. */
+double rb_moments_bytes(rb_type type, int64_t features, int64_t units);
 
 /* Z = W T, T lower triangular, what is above its diagonal is not read. On the calling thread. With
  * S = T + T' symmetric, 2 <w_k, z_k> = w_k' S w_k for every row k, for half the work of W S. */
@@ -390,7 +392,7 @@ struct rb_type_kernels {
      * best given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at
      * least, where steps are 1, the sum over all samples is lower. */
     double (*descend)(const rb_descent *d, const int64_t *order);
-    /* The same for one sample, by steps of one length: rest is q - G x, and is so again. Gives the
+    /* The same for one sample, each unit going `step` times as far: rest is q - G x, and is so again. Gives the
      * largest change, and the largest code. */
     double (*descend_one)(int64_t units, const int64_t *order, double step, const void *gram,
                           void *rest, void *codes, double *largest);

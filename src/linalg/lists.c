@@ -1,8 +1,8 @@
 /* Moments of codes of which most are 0, V'M and M'M: for each unit the samples in which it is not 0
  * are listed, SAMPLES at a time, so that their rows of V and M are in the cache, and are added up.
  *
- * A list is a row of M', compressed, and U' and S are products with M'. Each value of these adds up
- * in the order of the samples, whoever computes it.
+ * A list is a row of M', compressed, and U' and S are products with M'. The order of their sums
+ * follows from the shape and from which codes are 0: how units are cut shows in no value.
  */
 #include "linalg.h"
 
@@ -10,15 +10,17 @@
  * rows of S end at the same column. */
 enum { SAMPLES = 64, UNITS = 512, ROWS = 64 };
 /* An addition by lists takes half as long again as one of a dense product, twice as long where rows
- * of V do not begin with a line of the cache; and U' costs as much as some samples. */
-static const double FEW = 0.35;
-enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512 };
+ * of V do not begin with a line of the cache; and U' costs as much as some samples. U'
+ * and S are read and written for each list, which is to stay in the last cache. */
+static const double FEW = 0.3;
+enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512, MOST_BYTES = 1 << 23 };
 
-/* What a worker has: M compressed by samples, and by units. */
+/* What a worker has: M compressed by samples, and by units; and some columns of U', as rows. */
 struct lists {
     int64_t *samples, *units; /* where the rows begin */
     int32_t *sample_columns, *unit_columns;
     void *sample_values, *unit_values;
+    rb_dense features;
 };
 
 struct moments {
@@ -58,7 +60,7 @@ static rb_csr list(const struct moments *f, rb_dense m, const struct lists *list
 
 /* Rows of S, up to a column that follows from the unit alone: so do the vectors of the product, and
  * the order of its sums. */
-static void add_own(const struct moments *f, rb_csr own, int64_t first, rb_dense m) {
+static void add_squares(const struct moments *f, rb_csr own, int64_t first, rb_dense m) {
     for (int64_t j = first, next; j < first + own.rows; j = next) {
         int64_t end = rb_smaller((j / ROWS + 1) * ROWS, m.cols);
         next = rb_smaller(end, first + own.rows);
@@ -78,18 +80,18 @@ static void add_units(void *arg, int64_t task, int worker) {
         rb_csr own = list(f, rb_dense_part(m, 0, samples, first, units), &f->of[worker]);
         rb_kernels_of(f->ctx)->of[m.type].csr(own, 0, v, true,
                                               rb_dense_rows(f->turned, first, units));
-        add_own(f, own, first, m);
+        add_squares(f, own, first, m);
     }
 }
 
 static void add_turned(void *arg, int64_t band, int worker) {
-    (void)worker;
     const struct moments *f = arg;
-    int64_t first = rb_band_start(f->features, band);
-    int64_t end = first + rb_band_size(f->features, band);
-    for (int64_t j = 0; j < f->u.cols; j++)
-        for (int64_t k = first; k < end; k++)
-            rb_dense_set(f->u, k, j, rb_dense_get(f->u, k, j) + rb_dense_get(f->turned, j, k));
+    int64_t first = rb_band_start(f->features, band), count = rb_band_size(f->features, band);
+    rb_dense rows = rb_dense_rows(f->of[worker].features, 0, count);
+    rb_dense_transpose(rb_dense_part(f->turned, 0, f->u.cols, first, count), rows);
+    for (int64_t k = 0; k < count; k++)
+        rb_axpy(f->ctx, rows.type, rows.cols, 1, rb_dense_row(rows, k),
+                rb_dense_row(f->u, first + k));
 }
 
 static rb_error by_lists(struct moments *f) {
@@ -97,10 +99,12 @@ static rb_error by_lists(struct moments *f) {
     int64_t units = f->m.cols, threads = rb_context_threads(f->ctx);
     int64_t fewest = (units + UNITS - 1) / UNITS;
     f->units = rb_cut(units, fewest < threads ? threads : fewest);
-    f->features = rb_cut(f->u.rows, f->u.rows);
+    f->features = rb_cut(f->u.rows, f->u.rows / RB_BAND_STEP + 1);
     f->of = rb_take(&scratch, threads, sizeof *f->of);
-    for (int64_t w = 0; !scratch.err && w < threads; w++)
+    for (int64_t w = 0; !scratch.err && w < threads; w++) {
         take_lists(&scratch, f->m.type, f->units.size, &f->of[w]);
+        rb_dense_take(&scratch, f->m.type, f->features.size, units, &f->of[w].features);
+    }
     rb_dense_take(&scratch, f->m.type, units, f->v.cols, &f->turned);
     if (!scratch.err) {
         rb_parallel(f->ctx, f->units.count, add_units, f);
@@ -109,8 +113,13 @@ static rb_error by_lists(struct moments *f) {
     return rb_scratch_end(&scratch);
 }
 
+double rb_moments_bytes(rb_type type, int64_t features, int64_t units) {
+    double size = (double)rb_type_size(type), m = (double)features, l = (double)units;
+    return units >= LEAST_UNITS && size * l * (m + l / 2) <= MOST_BYTES ? size * l * m : 0;
+}
+
 /* Of the values of M, by some of the samples. */
-static double share_above_0(rb_dense m) {
+static double share_not_0(rb_dense m) {
     enum { EVERY = 32 };
     int64_t count = 0, of = 0;
     for (int64_t i = 0; i < m.rows; i += EVERY, of += m.cols)
@@ -122,12 +131,13 @@ static double share_above_0(rb_dense m) {
 rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
                              rb_dense s) {
     struct moments f = {.ctx = ctx, .alpha = alpha, .v = v, .m = m, .u = u, .s = s};
-    bool many = m.cols >= LEAST_UNITS && m.rows >= LEAST_SAMPLES;
-    double share = many ? share_above_0(m) : 1;
+    bool lists = m.rows >= LEAST_SAMPLES && rb_moments_bytes(m.type, v.cols, m.cols) > 0;
+    double share = lists ? share_not_0(m) : 1;
     if (share > FEW) {
         rb_moments_parallel(ctx, alpha, v, m, u, s);
         return RB_OK;
     }
+    /* about */
     int64_t entries = (int64_t)(share * (double)m.rows * (double)m.cols);
     rb_phase before = rb_phase_sparse(ctx, entries, 1, v.cols + m.cols / 2, rb_type_size(m.type));
     rb_error err = by_lists(&f);

@@ -66,7 +66,7 @@ void rb_nnls_new(rb_scratch *scratch, rb_type type, int64_t units, bool active, 
     if (active) out->active = rb_active_take(scratch, units);
 }
 
-/* Of a sweep: the first ones are in the units' own order. */
+/* The order of a sweep: in the first ones the units' own. */
 static const int64_t *order_of(const rb_nnls *s, int64_t turn) {
     return s->orders + turn / TURNS % ORDERS * s->gram.rows;
 }

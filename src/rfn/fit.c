@@ -188,6 +188,7 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     if (rfn_has_newton(problem, rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
     if (rfn_keeps_codes(problem, rfn)) bytes += rfn_persistent_bytes(&shape);
     bytes += (double)rb_type_size(problem->type) * l * l; /* after the last iteration */
+    if (!problem->sparse) bytes += rb_moments_bytes(problem->type, problem->n_features, rfn->units);
     if (problem->missing) bytes += rfn_missing_bytes(problem, rfn->units);
     if (rfn->noise == RB_RFN_PSI_FULL) bytes += 8 * (m * m + 2 * m * l);
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1)

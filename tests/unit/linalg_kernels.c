@@ -102,6 +102,32 @@ static double descent_product(rb_dense a, int64_t units, int64_t j, int64_t l) {
     return j == l ? 2 * sqrt((double)units) + 3 : between;
 }
 
+/* NaN is not 0. */
+static void check_compress(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1), values = test_zeros(ctx, type, 1, n);
+    int32_t *columns = rb_alloc(ctx, n, sizeof *columns);
+    for (int64_t j = 0; j < n; j++)
+        if (j % 5 != 2) rb_dense_set(x, 0, j, j % 7 == 3 ? NAN : 0);
+    int64_t count = rb_kernels_of(ctx)->of[type].compress(n, 3, x.data, columns, values.data);
+    int64_t e = 0;
+    for (int64_t j = 0; j < n; j++) {
+        if (at(x, j) == 0) continue;
+        assert_true(e < count && columns[e] == j);
+        assert_true(isnan(at(x, j)) ? isnan(at(values, e))
+                                    : fabs(at(values, e) - 3 * at(x, j)) < 1e-5);
+        e++;
+    }
+    assert_int_equal(e, count);
+    rb_free(columns);
+    rb_dense_free(&x);
+    rb_dense_free(&values);
+}
+
+static void compress_lists_what_is_not_0(void **state) {
+    (void)state;
+    everywhere(check_compress);
+}
+
 /* A sweep, in some order and by long steps, against the definition, one sample after the other. */
 static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
     enum { T = RB_DESCENT_SAMPLES, MOST = 65 };
@@ -454,6 +480,7 @@ int main(void) {
         cmocka_unit_test(dot_keeps_long_sums),
         cmocka_unit_test(add_rows_adds_multiples),
         cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(compress_lists_what_is_not_0),
         cmocka_unit_test(descend_is_a_sweep),
         cmocka_unit_test(shift_scale_centres_and_scales),
         cmocka_unit_test(add_squares_adds_what_differs),
