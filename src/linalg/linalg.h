@@ -392,8 +392,8 @@ struct rb_type_kernels {
      * best given the others. Returns the sum of G_jj / 2 times the squared changes: by so much at
      * least, where steps are 1, the sum over all samples is lower. */
     double (*descend)(const rb_descent *d, const int64_t *order);
-    /* The same for one sample, each unit going `step` times as far: rest is q - G x, and is so again. Gives the
-     * largest change, and the largest code. */
+    /* The same for one sample, each unit going `step` times as far: rest is q - G x, and is so
+     * again. Gives the largest change, and the largest code. */
     double (*descend_one)(int64_t units, const int64_t *order, double step, const void *gram,
                           void *rest, void *codes, double *largest);
     /* out = factor x */

@@ -11,7 +11,7 @@
 enum { SAMPLES = 64, UNITS = 512, ROWS = 64 };
 /* An addition by lists takes half as long again as one of a dense product, twice as long where rows
  * of V do not begin with a line of the cache; and U' costs as much as some samples. U'
- * and S are read and written for each list, which is to stay in the last cache. */
+ * and S are read and written for each list: they are to stay in the last cache. */
 static const double FEW = 0.3;
 enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512, MOST_BYTES = 1 << 23 };
 
