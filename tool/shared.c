@@ -80,7 +80,7 @@ const rb_option_group *coding_group(void) {
     static const rb_option table[] = {
         {"missing", 0, RB_OPTION_CHOICE, 0, "fit", 0, 0, "fit|model|omit", "HOW",
          "missing values: as the fit did, or leave them out of the likelihood (model, or omit)"},
-        {"estep-tolerance", 0, RB_OPTION_NUMBER, 0, "1e-6", 0, 1, NULL, "T",
+        {"estep-tolerance", 0, RB_OPTION_NUMBER, 0, "3e-6", 0, 1, NULL, "T",
          "tolerance of the codes of an rfn model of any E-step but newton; as in the fit when not "
          "given"},
         {0},
