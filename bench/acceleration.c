@@ -125,7 +125,7 @@ static bool draw(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     static struct metrics all, some;
     int instances = argc > 1 ? atoi(argv[1]) : 2;
     if (instances < 1 || instances > MAX_INSTANCES) {

@@ -270,7 +270,7 @@ int main(int argc, char **argv) {
     experiment_options options = {.seed = 1};
     bool given[OPTIONS] = {false};
     rb_context *ctx;
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         help();
         return STATUS_DONE;

@@ -168,7 +168,7 @@ static bool run_row(rb_context *context, const struct estep *estep, const char *
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     int iterations = argc > 1 ? atoi(argv[1]) : 1000;
     const char *only = argc > 2 ? argv[2] : NULL;
     if (iterations < 2) {

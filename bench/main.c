@@ -31,7 +31,7 @@ static void print_build(const rb_context *ctx) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     rb_context *ctx;
     if (rb_context_new(&ctx)) {
         fprintf(stderr, "bench: out of memory\n");

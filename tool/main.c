@@ -115,7 +115,7 @@ static void hold_streams(void) {
 
 int main(int argc, char **argv) {
     hold_streams();
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     /* Every file is closed by then; at exit HDF5 would print about objects of damaged files. */
     H5dont_atexit();
     interrupt_install();

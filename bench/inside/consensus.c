@@ -180,7 +180,7 @@ static void all_of(rb_context *ctx, const char *text, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     rb_context *ctx;
     const char *text = NULL;
     int at = 1;

@@ -246,7 +246,7 @@ static void all_of(rb_context *ctx, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     rb_context *ctx;
     if (argc > 2 || rb_context_new(&ctx)) {
         fprintf(stderr, "usage: defaults [FOLDER of folders with expr.tsv.gz and labels.tsv]\n");

@@ -312,7 +312,7 @@ static void print_times(rb_context *ctx) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     int instances = argc > 1 ? atoi(argv[1]) : 5;
     const char *folder = argc > 2 ? argv[2] : ".";
     rb_context *ctx;

@@ -95,7 +95,7 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 int many_main(int argc, char **argv, const struct many_program *program) {
     rb_context *ctx;
     rb_options *options = NULL;
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         help(program);
         return 0;

@@ -206,7 +206,7 @@ static void compare_folder(rb_context *ctx, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     const char *folder = argc > 1 && (argv[1][0] < '0' || argv[1][0] > '9') ? argv[1] : NULL;
     int64_t first = argc > 1 ? atoll(argv[1]) : 11, sets = argc > 2 ? atoll(argv[2]) : 10;
     rb_context *ctx;

@@ -147,7 +147,7 @@ static struct wish read_wish(char **argv) {
 int main(int argc, char **argv) {
     rb_context *ctx;
     (void)argc;
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     struct wish wish = read_wish(argv);
     bench_check(NULL, rb_context_new(&ctx));
     bench_check(ctx, rb_context_set_threads(ctx, (int)wish.threads));

@@ -167,7 +167,7 @@ static void on_slow_disk(rb_context *ctx, double seconds, int64_t units) {
 
 int main(int argc, char **argv) {
     rb_context *ctx;
-    choose_blas_kernels(argv);
+    choose_blas(argv);
     if (rb_context_new(&ctx)) return 1;
     if (argc > 1) {
         bench_check(ctx, rb_context_set_threads(ctx, argc > 3 ? atoi(argv[3]) : BENCH_THREADS));

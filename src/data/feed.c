@@ -3,8 +3,7 @@
  * The common case, dense numbers of the working type that are centred and scaled, is one kernel a
  * row, in that type, whatever their order in memory; where nothing is to be done the block is a
  * view of the source. Everything else (totals, log1p, centred samples, filled or selected features,
- * other types, sparse rows) goes value by value in float64 and is rounded once. The two differ
- * by rounding: in
+ * other types, sparse rows) is computed in float64 and rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
  * Effects of covariates are taken out of samples as logarithms, so that blocks are dense then,
@@ -35,19 +34,19 @@ struct rb_feed {
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
     bool reorders;     /* used_as does not ascend, and */
     rb_turned turned;  /* memory for that */
-    void *shift, *factor;      /* n_features of the type: (x - shift) * factor */
-    double *sparse_shift;      /* n_features: centre / scale */
-    rb_regress_rows effects;   /* bound where there are any (p->regress) */
-    double *coefficients;      /* of effects: columns x n_features */
-    double *offsets;           /* of effects: n_features */
-    int64_t scratch_size;      /* a thread: source features + 1, and of effects two rows more */
-    double *scratch;           /* threads x scratch_size */
-    bool shifts;               /* sparse_shift is not 0 throughout */
-    void *zeros;               /* n_features of the type: what 0 becomes; NULL: not asked for */
-    rb_block last;             /* what was read last: data of one block are prepared once */
-    rb_matrix raw;             /* the same as it stands in the source */
-    bool has_last;             /* it is still here, being no view */
-    rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
+    void *shift, *factor;    /* n_features of the type: (x - shift) * factor */
+    double *sparse_shift;    /* n_features: centre / scale */
+    rb_regress_rows effects; /* bound where there are any (p->regress) */
+    double *coefficients;    /* of effects: columns x n_features */
+    double *offsets;         /* of effects: n_features */
+    int64_t scratch_size;    /* a thread: source features + 1, n_features, of effects a row more */
+    double *scratch;         /* threads x scratch_size */
+    bool shifts;             /* sparse_shift is not 0 throughout */
+    void *zeros;             /* n_features of the type: what 0 becomes; NULL: not asked for */
+    rb_block last;           /* what was read last: data of one block are prepared once */
+    rb_matrix raw;           /* the same as it stands in the source */
+    bool has_last;           /* it is still here, being no view */
+    rb_buffer values;        /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
     rb_buffer levels;          /* rb_row_level of the samples; no data when not asked for */
     rb_cache cache;
@@ -140,8 +139,8 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     feed->shift = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->factor = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->sparse_shift = rb_take(arrays, p->n_features, sizeof *feed->sparse_shift);
-    feed->scratch_size = feed->source->n_features + 1;
-    if (p->regress) feed->scratch_size += feed->source->n_features + p->n_features;
+    feed->scratch_size = feed->source->n_features + 1 + p->n_features;
+    if (p->regress) feed->scratch_size += feed->source->n_features;
     feed->scratch =
         rb_take(arrays, rb_context_threads(ctx), (size_t)feed->scratch_size * sizeof(double));
     for (int64_t k = 0; !arrays->err && k < p->n_features; k++) {
@@ -257,26 +256,47 @@ static void widen(const rb_row *row, int64_t count, double *wide) {
         wide[row->columns[e]] = row->values[e];
 }
 
-/* `more`: memory behind that of the row, where there are effects. */
+/* The features in use of a sample, from those of the source; `made` has the effects on them. */
+static void gather(const rb_feed *feed, const double *values, double *made) {
+    for (int64_t k = 0; k < feed->p->n_features; k++) {
+        int64_t from = feed->input_of ? feed->input_of[k] : k;
+        double value = from < 0 ? feed->p->centre[k] : values[from];
+        if (feed->p->regress && from >= 0) value -= made[k];
+        made[k] = isnan(value) && feed->p->fill ? feed->p->fill[k] : value;
+    }
+}
+
+/* Row i of the block, of the features in use. */
+static int64_t put_row(const struct making *t, int64_t i, const double *values) {
+    const rb_feed *feed = t->feed;
+    const rb_preprocess *p = feed->p;
+    void *out = rb_dense_row(t->rows, i);
+    if (rb_kernels_of(t->ctx)->of[feed->type].standardize(p->n_features, values, p->centre,
+                                                          p->scale, out))
+        return -1;
+    for (int64_t k = 0; k < p->n_features; k++)
+        if (!usable(feed, out, k)) return feed->input_of ? feed->input_of[k] : k;
+    return -1;
+}
+
+/* `more`: memory behind that of the row. */
 static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row, double *more) {
     const rb_feed *feed = t->feed;
-    void *out = rb_dense_row(t->rows, i);
-    const double *values = row->values, *effects = feed->p->regress ? more : NULL;
-    if (effects) {
+    const rb_preprocess *p = feed->p;
+    const double *values = row->values;
+    if (p->regress) {
         const int64_t *order = feed->source->order;
         make_effects(t->ctx, feed, order ? order[i] : t->first + i, more);
-        if (row->columns) {
-            widen(row, t->view->n_features, more + t->rows.cols);
-            values = more + t->rows.cols;
-        }
     }
-    for (int64_t k = 0; k < t->rows.cols; k++) {
-        int64_t from = feed->input_of ? feed->input_of[k] : k;
-        double centre = feed->p->centre[k];
-        double value = from < 0 ? centre : effects ? values[from] - effects[k] : values[from];
-        if (!put_value(feed, value, k, centre, out, k)) return from;
+    if (row->columns) {
+        widen(row, t->view->n_features, more + p->n_features);
+        values = more + p->n_features;
     }
-    return -1;
+    if (feed->input_of || p->regress || p->fill) {
+        gather(feed, values, more);
+        values = more;
+    }
+    return put_row(t, i, values);
 }
 
 /* A sparse row among zeros. */
@@ -341,6 +361,8 @@ static int64_t fast_row(const struct making *t, int64_t i, double *scratch) {
 /* Makes row i; returns the feature of the source that cannot be used, or -1. */
 static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
     if (t->fast) return t->view->sparse ? fast_filled_row(t, i) : fast_row(t, i, scratch);
+    if (t->feed->plain && !t->view->sparse && t->view->type == RB_FLOAT64)
+        return put_row(t, i, contiguous_row(t->view, i, scratch));
     rb_row row = {.values = scratch};
     rb_row_get(t->view, i, &row);
     rb_row_level lost = rb_row_transform(&t->feed->p->options, &row);

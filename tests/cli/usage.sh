@@ -68,5 +68,19 @@ refuses "RAREBIT_BLAS_CORE is 'nonsuch'" version
 RAREBIT_BLAS_CORE=$core
 expect 0 version
 unset RAREBIT_BLAS_CORE
+# Threads of the BLAS, which nobody would use, are gone.
+count_threads() {
+    "$RAREBIT" fit rfn X.npy --iterations 1000000 --parameter-tolerance 0 --max-time 1s --threads 1 -o m.h5 -q &
+    sleep 0.5
+    ls "/proc/$!/task" | wc -l
+    wait $!
+}
+if [ -d /proc/self/task ]; then
+    expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
+    few=$(OPENBLAS_NUM_THREADS=1 && export OPENBLAS_NUM_THREADS && count_threads)
+    threads=$(count_threads)
+    [ "$threads" = "$few" ] || fail "$threads threads compute, not $few"
+    rm X.npy m.h5
+fi
 only
 finish

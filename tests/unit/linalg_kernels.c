@@ -128,6 +128,37 @@ static void compress_lists_what_is_not_0(void **state) {
     everywhere(check_compress);
 }
 
+/* Rounded once, to the bit; and one value that is not finite, or too large for the type, shows. */
+static void check_standardize(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, RB_FLOAT64, 3, n, 0, 1), out = test_zeros(ctx, type, 1, n);
+    double *centre = rb_dense_row(x, 1), *scale = rb_dense_row(x, 2);
+    bool (*standardize)(int64_t, const double *, const double *, const double *, void *) =
+        rb_kernels_of(ctx)->of[type].standardize;
+    for (int64_t j = 0; j < n; j++)
+        scale[j] = 1 + fabs(scale[j]);
+    assert_true(standardize(n, x.data, centre, scale, out.data));
+    for (int64_t j = 0; j < n; j++) {
+        double expected = (at(x, j) - centre[j]) / scale[j];
+        assert_true(at(out, j) == (type == RB_FLOAT32 ? (double)(float)expected : expected));
+    }
+    double wrong[] = {NAN, INFINITY, -INFINITY, type == RB_FLOAT32 ? 1e300 : INFINITY};
+    for (int w = 0; n > 0 && w < 4; w++) {
+        int64_t place = w * (n - 1) / 3;
+        double before = at(x, place);
+        rb_dense_set(x, 0, place, wrong[w]);
+        assert_false(standardize(n, x.data, centre, scale, out.data));
+        assert_false(isfinite(at(out, place)));
+        rb_dense_set(x, 0, place, before);
+    }
+    rb_dense_free(&x);
+    rb_dense_free(&out);
+}
+
+static void standardize_rounds_once(void **state) {
+    (void)state;
+    everywhere(check_standardize);
+}
+
 /* A sweep, in some order and by long steps, against the definition, one sample after the other. */
 static void check_descend(rb_context *ctx, rb_type type, int64_t n) {
     enum { T = RB_DESCENT_SAMPLES, MOST = 65 };
@@ -481,6 +512,7 @@ int main(void) {
         cmocka_unit_test(add_rows_adds_multiples),
         cmocka_unit_test(axpy_adds_a_multiple),
         cmocka_unit_test(compress_lists_what_is_not_0),
+        cmocka_unit_test(standardize_rounds_once),
         cmocka_unit_test(descend_is_a_sweep),
         cmocka_unit_test(shift_scale_centres_and_scales),
         cmocka_unit_test(add_squares_adds_what_differs),
