@@ -400,7 +400,7 @@ void rb_feed_trust(rb_feed *feed);
  * the moments of the data tell; false: they do not. */
 bool rb_feed_squares(const rb_feed *feed, double *sums);
 /* Blocks of a sparse source are dense from here on. */
-rb_error rb_feed_fill(rb_context *ctx, rb_feed *feed);
+void rb_feed_fill(rb_feed *feed);
 /* What is subtracted from each feature of a sparse block besides what it stores; NULL: nothing. */
 const double *rb_feed_shift(const rb_feed *feed);
 /* Blocks of `size` samples, counted from sample 0, stay in memory once they are read, as many as

@@ -39,14 +39,15 @@ struct rb_feed {
     rb_regress_rows effects; /* bound where there are any (p->regress) */
     double *coefficients;    /* of effects: columns x n_features */
     double *offsets;         /* of effects: n_features */
-    int64_t scratch_size;    /* a thread: source features + 1, n_features, of effects a row more */
-    double *scratch;         /* threads x scratch_size */
-    bool shifts;             /* sparse_shift is not 0 throughout */
-    void *zeros;             /* n_features of the type: what 0 becomes; NULL: not asked for */
-    rb_block last;           /* what was read last: data of one block are prepared once */
-    rb_matrix raw;           /* the same as it stands in the source */
-    bool has_last;           /* it is still here, being no view */
-    rb_buffer values;        /* of the last block, when it is no view: rows, or entries */
+    int64_t
+        scratch_size; /* a thread: source features + 1, n_features, of sparse sources a row more */
+    double *scratch;  /* threads x scratch_size */
+    bool shifts;      /* sparse_shift is not 0 throughout */
+    bool fills;       /* blocks of a sparse source are dense */
+    rb_block last;    /* what was read last: data of one block are prepared once */
+    rb_matrix raw;    /* the same as it stands in the source */
+    bool has_last;    /* it is still here, being no view */
+    rb_buffer values; /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
     rb_buffer levels;          /* rb_row_level of the samples; no data when not asked for */
     rb_cache cache;
@@ -79,7 +80,7 @@ static bool is_fast(const rb_feed *feed, rb_type type) {
 
 /* Are blocks sparse? */
 static bool is_sparse(const rb_feed *feed) {
-    return feed->source->sparse && !feed->p->regress && !feed->zeros;
+    return feed->source->sparse && !feed->p->regress && !feed->fills;
 }
 
 void rb_feed_trust(rb_feed *feed) {
@@ -140,7 +141,7 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     feed->factor = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->sparse_shift = rb_take(arrays, p->n_features, sizeof *feed->sparse_shift);
     feed->scratch_size = feed->source->n_features + 1 + p->n_features;
-    if (p->regress) feed->scratch_size += feed->source->n_features;
+    if (feed->source->sparse) feed->scratch_size += feed->source->n_features;
     feed->scratch =
         rb_take(arrays, rb_context_threads(ctx), (size_t)feed->scratch_size * sizeof(double));
     for (int64_t k = 0; !arrays->err && k < p->n_features; k++) {
@@ -299,34 +300,6 @@ static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row, d
     return put_row(t, i, values);
 }
 
-/* A sparse row among zeros. */
-static int64_t filled_row(const struct making *t, int64_t i, const rb_row *row) {
-    const rb_feed *feed = t->feed;
-    void *out = rb_dense_row(t->rows, i);
-    memcpy(out, feed->zeros, (size_t)t->rows.cols * rb_type_size(feed->type));
-    for (int64_t e = 0; e < row->count; e++) {
-        int32_t k = feed->used_as ? feed->used_as[row->columns[e]] : row->columns[e];
-        if (k >= 0 && !put_value(feed, row->values[e], k, feed->p->centre[k], out, k))
-            return row->columns[e];
-    }
-    return -1;
-}
-
-/* The same of float32 that are centred and scaled alone, without a detour by float64. */
-static int64_t fast_filled_row(const struct making *t, int64_t i) {
-    const rb_feed *feed = t->feed;
-    const int64_t *starts = t->view->starts;
-    const float *values = t->view->values, *shift = feed->shift, *factor = feed->factor;
-    float *out = rb_dense_row(t->rows, i);
-    memcpy(out, feed->zeros, (size_t)t->rows.cols * sizeof *out);
-    for (int64_t e = starts[i] - starts[0]; e < starts[i + 1] - starts[0]; e++) {
-        int32_t k = t->view->columns[e];
-        out[k] = (values[e] - shift[k]) * factor[k];
-        if (!feed->trusted && !usable(feed, out, k)) return k;
-    }
-    return -1;
-}
-
 static int64_t sparse_row(const struct making *t, int64_t i, const rb_row *row) {
     const rb_feed *feed = t->feed;
     int64_t to = ((int64_t *)feed->starts.data)[i];
@@ -360,7 +333,7 @@ static int64_t fast_row(const struct making *t, int64_t i, double *scratch) {
 
 /* Makes row i; returns the feature of the source that cannot be used, or -1. */
 static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
-    if (t->fast) return t->view->sparse ? fast_filled_row(t, i) : fast_row(t, i, scratch);
+    if (t->fast) return fast_row(t, i, scratch);
     if (t->feed->plain && !t->view->sparse && t->view->type == RB_FLOAT64)
         return put_row(t, i, contiguous_row(t->view, i, scratch));
     rb_row row = {.values = scratch};
@@ -368,7 +341,6 @@ static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
     rb_row_level lost = rb_row_transform(&t->feed->p->options, &row);
     if (t->feed->levels.data) ((rb_row_level *)t->feed->levels.data)[i] = lost;
     return is_sparse(t->feed) ? sparse_row(t, i, &row)
-           : t->feed->zeros   ? filled_row(t, i, &row)
                               : dense_row(t, i, &row, scratch + t->view->n_features + 1);
 }
 
@@ -396,17 +368,8 @@ static rb_error make_rows(struct making *t, int64_t first) {
     return RB_OK;
 }
 
-rb_error rb_feed_fill(rb_context *ctx, rb_feed *feed) {
-    int64_t m = feed->p->n_features;
-    if (!is_sparse(feed)) return RB_OK;
-    feed->arrays.ctx = ctx;
-    feed->zeros = rb_take(&feed->arrays, m, rb_type_size(feed->type));
-    for (int64_t k = 0; feed->zeros && k < m; k++) {
-        bool lacking = feed->input_of && feed->input_of[k] < 0;
-        double centre = feed->p->centre[k];
-        (void)put_value(feed, lacking ? centre : 0, k, centre, feed->zeros, k);
-    }
-    return feed->arrays.err;
+void rb_feed_fill(rb_feed *feed) {
+    feed->fills = true;
 }
 
 /* ---- blocks ---- */
@@ -419,8 +382,8 @@ static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     int64_t n = view->n_samples, m = feed->p->n_features;
-    bool same = is_fast(feed, view->type) && (!view->sparse || feed->type == RB_FLOAT32);
-    bool rows = !view->sparse && view->column_stride == 1 && view->row_stride >= view->n_features;
+    bool same = is_fast(feed, view->type) && !view->sparse;
+    bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
     if (same && rows && !feed->moves && feed->trusted) {
         block->dense = (rb_dense){(void *)view->values, n, m, view->row_stride, feed->type};
         return RB_OK;

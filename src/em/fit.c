@@ -450,7 +450,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     err = err ? err : rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
-    if (!err && !run->problem.sparse) err = rb_feed_fill(ctx, run->feed);
+    if (!err && !run->problem.sparse) rb_feed_fill(run->feed);
     err = err ? err : cache_blocks(ctx, run);
     if (!err && run->problem.sparse) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->start)

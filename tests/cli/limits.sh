@@ -2,9 +2,9 @@
 # says so (OpenBLAS would try for ever).
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-# Threads that OpenBLAS starts when it is loaded want memory as well, before anything of ours runs: the program
-# starts anew without them, or it would not end.
-unset OPENBLAS_NUM_THREADS # which tests/run.sh sets
+# Threads that OpenBLAS starts when it is loaded take memory as well, before anything of ours runs.
+OPENBLAS_NUM_THREADS=1
+export OPENBLAS_NUM_THREADS
 
 if (ulimit -d 170000 && "$RAREBIT" version >/dev/null 2>&1); then
     expect 0 simulate biclusters --samples 30000 --features 1000 --seed 1 -o X.npy -q

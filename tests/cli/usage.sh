@@ -60,27 +60,5 @@ RAREBIT_KERNEL=abacus
 export RAREBIT_KERNEL
 refuses "abacus" version
 unset RAREBIT_KERNEL
-unset OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS # which tests/run.sh sets
-core=$("$RAREBIT" version --json | sed -n 's/.*"blas_kernels": "\([^"]*\)".*/\1/p')
-RAREBIT_BLAS_CORE=nonsuch
-export RAREBIT_BLAS_CORE
-refuses "RAREBIT_BLAS_CORE is 'nonsuch'" version
-RAREBIT_BLAS_CORE=$core
-expect 0 version
-unset RAREBIT_BLAS_CORE
-# Threads of the BLAS, which nobody would use, are gone.
-count_threads() {
-    "$RAREBIT" fit rfn X.npy --iterations 1000000 --parameter-tolerance 0 --max-time 1s --threads 1 -o m.h5 -q &
-    sleep 0.5
-    ls "/proc/$!/task" | wc -l
-    wait $!
-}
-if [ -d /proc/self/task ]; then
-    expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
-    few=$(OPENBLAS_NUM_THREADS=1 && export OPENBLAS_NUM_THREADS && count_threads)
-    threads=$(count_threads)
-    [ "$threads" = "$few" ] || fail "$threads threads compute, not $few"
-    rm X.npy m.h5
-fi
 only
 finish

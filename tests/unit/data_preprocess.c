@@ -549,6 +549,9 @@ static void order_in_memory(void **state) {
         read_all(ctx, p, a, type, x);
         read_all(ctx, p, b, type, y);
         assert_memory_equal(x, y, sizeof x);
+        read_all(ctx, p, a, RB_FLOAT32, x);
+        read_all(ctx, p, b, RB_FLOAT32, y);
+        assert_memory_equal(x, y, sizeof x);
         for (int64_t e = 0; e < N * M; e++)
             wide[e] = rb_matrix_at(a_matrix, e / M, e % M);
         rb_source *c = fixture_source(ctx, wide, N, M, &wide_matrix);
@@ -568,18 +571,22 @@ static void order_in_memory(void **state) {
     rb_context_free(ctx);
 }
 
-/* What float32 cannot hold is refused by name of sample and feature, dense and sparse. */
+/* What float32 cannot hold is refused by name of sample and feature: dense, behind a feature that
+ * is dropped, and sparse. */
 static void too_large_for_float32(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     static const int64_t starts[] = {0, 1, 2};
     static const int32_t columns[] = {0, 1};
-    static const double stored[] = {1, 1e300}, dense[] = {1, 0, 0, 1e300};
-    rb_matrix *matrices[2];
+    static const double stored[] = {1, 1e100}, dense[] = {1, 0, 0, 1e100};
+    static const double behind[] = {5, 1, 5, 1e100};
+    rb_matrix *matrices[3];
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 2, 2, dense, 2, 1, &matrices[0]));
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, 2, 2, starts, columns, stored, &matrices[1]));
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 2, 2, behind, 2, 1, &matrices[2]));
     rb_preprocess_options o = plain();
-    for (int form = 0; form < 2; form++) {
+    o.drop = RB_DROP_CONSTANT;
+    for (int form = 0; form < 3; form++) {
         rb_source *source;
         rb_feed *feed;
         rb_block block;

@@ -130,26 +130,30 @@ static void compress_lists_what_is_not_0(void **state) {
 
 /* Rounded once, to the bit; and one value that is not finite, or too large for the type, shows. */
 static void check_standardize(rb_context *ctx, rb_type type, int64_t n) {
-    rb_dense x = test_random(ctx, RB_FLOAT64, 3, n, 0, 1), out = test_zeros(ctx, type, 1, n);
+    rb_dense x = test_random(ctx, RB_FLOAT64, 3, n, 0, 1);
+    rb_dense out = test_zeros(ctx, type, 1, n + 1);
     double *centre = rb_dense_row(x, 1), *scale = rb_dense_row(x, 2);
     bool (*standardize)(int64_t, const double *, const double *, const double *, void *) =
         rb_kernels_of(ctx)->of[type].standardize;
     for (int64_t j = 0; j < n; j++)
-        scale[j] = 1 + fabs(scale[j]);
+        scale[j] = 0.1 + fabs(scale[j]);
     assert_true(standardize(n, x.data, centre, scale, out.data));
     for (int64_t j = 0; j < n; j++) {
         double expected = (at(x, j) - centre[j]) / scale[j];
         assert_true(at(out, j) == (type == RB_FLOAT32 ? (double)(float)expected : expected));
     }
-    double wrong[] = {NAN, INFINITY, -INFINITY, type == RB_FLOAT32 ? 1e300 : INFINITY};
+    double wrong[] = {NAN, INFINITY, -INFINITY, type == RB_FLOAT32 ? 1e300 : 1.7e308};
     for (int w = 0; n > 0 && w < 4; w++) {
         int64_t place = w * (n - 1) / 3;
-        double before = at(x, place);
+        double before = at(x, place), divisor = scale[place];
         rb_dense_set(x, 0, place, wrong[w]);
+        scale[place] = 0.5;
         assert_false(standardize(n, x.data, centre, scale, out.data));
         assert_false(isfinite(at(out, place)));
+        scale[place] = divisor;
         rb_dense_set(x, 0, place, before);
     }
+    assert_true(at(out, n) == 0);
     rb_dense_free(&x);
     rb_dense_free(&out);
 }
