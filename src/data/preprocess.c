@@ -110,14 +110,16 @@ static void join_shares(rb_context *ctx, struct fitting *f) {
 }
 
 /* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
- * that are large. Pictures of 8 bits are whole numbers, too. */
+ * that are large. Grades, and pictures of 8 bits, are whole numbers, too. */
 static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
+    enum { GRADES = 20, WHITE = 255 };
     const rb_preprocess_options *o = &f->p->options;
     double mean = 0;
     for (int64_t k = 0; k < f->p->n_input; k++)
         mean += f->moments[k].mean / (double)f->p->n_input;
-    if (!f->not_counts && f->largest > 255 && f->largest > 5 * mean && o->totals == 0 &&
-        !o->log1p && o->centre != RB_CENTRE_NONE) {
+    bool may_be = !f->not_counts && f->largest > GRADES && f->largest != WHITE;
+    if (may_be && f->largest > 5 * mean && o->totals == 0 && !o->log1p &&
+        o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
                "all values are whole numbers from 0 to %g, %.3g on average; if they are counts, "
                "use `totals=10k` `log1p=true`",

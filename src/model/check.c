@@ -177,10 +177,10 @@ static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_
         return;
     }
     if ((double)c->empty > MANY_EMPTY * (double)c->samples) {
-        rb_log(
-            ctx, RB_LOG_WARNING,
-            "%.3g %% of the samples have no active unit; unless these samples are noise, use %s%s",
-            percent(c, c->empty), all_live ? "more units or " : "", method->denser);
+        rb_log(ctx, RB_LOG_WARNING,
+               "%.3g %% of the samples have no active unit; where causes are rare that is right, "
+               "else use %s%s",
+               percent(c, c->empty), all_live ? "more units or " : "", method->denser);
     }
     if ((double)c->full > MANY_FULL * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,

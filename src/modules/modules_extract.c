@@ -375,8 +375,8 @@ static const char *choose_rule(const extraction *e) {
     } else {
         reason = "no code is negative";
     }
-    rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s%s%s", rule, reason, no_test ? " and " : "",
-           no_test ? no_test : "");
+    rb_log(e->ctx, RB_LOG_INFO, "members by the rule %s, since %s%s%s", rule, reason,
+           no_test ? " and " : "", no_test ? no_test : "");
     return rule;
 }
 

@@ -172,7 +172,7 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                          "`permutations` cannot be used with `totals`, since permuted samples have "
-                         "other totals; divide by the totals first, or permute for 'modules'");
+                         "other totals; leave one of them out, or permute for 'modules'");
 }
 
 /* Each fold is left out as often; and the units of all fits of a number are compared. */

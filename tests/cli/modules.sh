@@ -183,7 +183,7 @@ expect 0 modules both.h5 both.tsv --json -q
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
 expect 0 fit rfn strong.tsv -k 10 --seed 1 --centre mean -o strong.h5 -q
 expect 0 modules strong.h5 strong.tsv -o strong.json
-says "3 modules, and 1 that are spare or background in strong.json"
+says "3 modules, and 1 spare or background in strong.json"
 expect 0 modules strong.h5 strong.tsv -q
 [ "$(sed 1d out | grep -n '(background)' | cut -d : -f 1 | tr '\n' ' ')" = "4 " ] || fail "$command: $(cat out)"
 expect 0 modules strong.h5 strong.tsv --permutations 19 --significant 0.05 -q

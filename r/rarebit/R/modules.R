@@ -50,7 +50,7 @@ as.data.frame.rarebit_modules <- function(x, row.names = NULL, optional = FALSE,
 
 print.rarebit_modules <- function(x, ...) {
   others <- sum(vapply(unclass(x), function(m) m$role %in% c("spare", "background"), NA))
-  cat(length(x) - others, " modules", if (others) paste(" and", others, "that are spare or background"),
+  cat(length(x) - others, " modules", if (others) paste(" and", others, "spare or background"),
       " by rule ", attr(x, "rule"), "\n", sep = "")
   if (length(x)) print(as.data.frame(x), digits = 4, row.names = FALSE, right = FALSE)
   invisible(x)
