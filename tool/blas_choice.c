@@ -3,7 +3,8 @@
  *
  * It also starts a thread for each core, which waits for work at full speed for a tenth of a second
  * and gets none, for the library calls it from threads of its own. A thread that finds no 128 MB of
- * address space tries for ever, and who ends it waits as long: the program starts anew without. */
+ * address space tries for ever in 0.3.21, and who ends it waits as long: the program starts anew
+ * without. */
 #include "blas_choice.h"
 #include "own_path.h"
 
@@ -19,7 +20,7 @@
 __attribute__((weak)) int openblas_get_parallel(void);
 __attribute__((weak)) int openblas_get_num_threads(void);
 __attribute__((weak)) void openblas_set_num_threads(int threads);
-__attribute__((weak)) void blas_thread_shutdown_(void);
+__attribute__((weak)) int blas_thread_shutdown_(void);
 #endif
 
 const char *blas_kernels_refused(void) {
@@ -46,12 +47,13 @@ static int idle_threads(void) {
 static void end_threads(void) {
 #ifndef __APPLE__
     openblas_set_num_threads(1); /* or they would be started again */
-    blas_thread_shutdown_();
+    (void)blas_thread_shutdown_();
 #endif
 }
 
+/* As much again as they have or want. */
 static bool have_memory(int threads) {
-    enum { A_THREAD = 1 << 27 };
+    enum { A_THREAD = (1 << 27) + (1 << 13) };
     void *volatile capacity = malloc((size_t)threads * A_THREAD); /* is not touched */
     free(capacity);
     return capacity != NULL;
@@ -63,12 +65,13 @@ void choose_blas(char **argv) {
     int idle = idle_threads();
     /* What this start has already set ends a second one here, whatever the BLAS made of it. */
     bool other = core[0] != '\0' && !is_set_to("OPENBLAS_CORETYPE", core);
-    bool stuck = idle > 0 && !have_memory(idle) && !is_set_to("OPENBLAS_NUM_THREADS", "1");
+    bool starved = idle > 0 && !have_memory(idle);
+    bool without = starved && !is_set_to("OPENBLAS_NUM_THREADS", "1");
     char path[PATH_MAX];
-    if ((other || stuck) && own_path(path, sizeof path) &&
+    if ((other || without) && own_path(path, sizeof path) &&
         (!other || setenv("OPENBLAS_CORETYPE", core, 1) == 0) &&
         setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0)
         execv(path, argv);
     /* Where that cannot be done the program runs on, only slower, or does not end. */
-    if (idle > 0 && !stuck) end_threads();
+    if (idle > 0 && !starved) end_threads();
 }

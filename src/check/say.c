@@ -106,8 +106,8 @@ static void say_orientation(const rb_look *look, rb_check *check) {
         rb_check_find(
             check, "orientation", RB_SEVERITY_NOTE, look->row_share,
             "rows differ more in level than columns (%.2g against %.2g of the variance) and are "
-            "more numerous: are they features? Rows are taken for samples; `transpose=true` turns "
-            "the table",
+            "more numerous: are they features? Rows are taken for samples; turn the table by "
+            "`transpose=true`, or back by `transpose=false`",
             look->row_share, look->column_share);
     else if (column->are_genes && !row->are_genes)
         rb_check_find(check, "orientation", RB_SEVERITY_FINE, (double)column->genes,

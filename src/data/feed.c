@@ -39,15 +39,16 @@ struct rb_feed {
     rb_regress_rows effects; /* bound where there are any (p->regress) */
     double *coefficients;    /* of effects: columns x n_features */
     double *offsets;         /* of effects: n_features */
-    int64_t
-        scratch_size; /* a thread: source features + 1, n_features, of sparse sources a row more */
-    double *scratch;  /* threads x scratch_size */
-    bool shifts;      /* sparse_shift is not 0 throughout */
-    bool fills;       /* blocks of a sparse source are dense */
-    rb_block last;    /* what was read last: data of one block are prepared once */
-    rb_matrix raw;    /* the same as it stands in the source */
-    bool has_last;    /* it is still here, being no view */
-    rb_buffer values; /* of the last block, when it is no view: rows, or entries */
+    /* Of a thread: a row of the source and 1; one of features in use; of a sparse source one more
+     * of all its features. */
+    int64_t scratch_size;
+    double *scratch;           /* threads x scratch_size */
+    bool shifts;               /* sparse_shift is not 0 throughout */
+    bool fills;                /* blocks of a sparse source are dense */
+    rb_block last;             /* what was read last: data of one block are prepared once */
+    rb_matrix raw;             /* the same as it stands in the source */
+    bool has_last;             /* it is still here, being no view */
+    rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
     rb_buffer levels;          /* rb_row_level of the samples; no data when not asked for */
     rb_cache cache;
@@ -73,7 +74,7 @@ int64_t rb_feed_samples(const rb_feed *feed) {
     return feed->source->n_samples;
 }
 
-/* Are dense rows of that type made by the kernel? */
+/* Are dense rows of that type made by rb_shift_scale, in that type? */
 static bool is_fast(const rb_feed *feed, rb_type type) {
     return feed->plain && type == feed->type;
 }
@@ -100,7 +101,7 @@ static double feature_squares(const rb_feed *feed, bool fast, int64_t k) {
     double factor = fast ? rb_get(feed->type, feed->factor, k) : 1 / p->scale[k];
     double mean = m->mean - centre, fill = p->fill ? p->fill[k] - centre : 0;
     double sum = m->squares + (double)m->count * mean * mean + (double)m->missing * fill * fill;
-    bool coarse = feed->source->sparse && (double)m->count * centre * centre > 100 * sum;
+    bool coarse = is_sparse(feed) && (double)m->count * centre * centre > 100 * sum;
     sum *= factor * factor;
     bool beyond = sum > (double)FLT_MAX * FLT_MAX || (sum != 0 && sum < 1e-60);
     return feed->type == RB_FLOAT32 && (coarse || beyond) ? NAN : sum;
@@ -221,7 +222,7 @@ struct making {
     const rb_matrix *view;
     int64_t first; /* its first sample */
     rb_dense rows;
-    bool fast;         /* the kernel fits */
+    bool fast;         /* in the working type */
     atomic_bool found; /* a value that cannot be used */
 };
 

@@ -372,7 +372,8 @@ struct rb_type_kernels {
     void (*mirror)(int64_t first, int64_t end, void *a, int64_t ld);
     void (*widen)(int64_t n, const void *x, double *out);
     void (*narrow)(int64_t n, double factor, const double *x, void *out);
-    /* out = (x - centre) / scale, rounded once; are all of them finite? */
+    /* out = (x - centre) / scale, in float64 and then rounded; are all finite? out is none of
+     * the others */
     bool (*standardize)(int64_t n, const double *x, const double *centre, const double *scale,
                         void *out);
     /* out_i = x_i where words_i is at least the threshold; else low_i for its lower half, high_i

@@ -55,14 +55,20 @@ for use in "modules m.h5 fewer.tsv" "plot codes m.h5 fewer.tsv -o c.png" \
     once "2 of the model's 5 features are not in the data"
 done
 
-# Counts as they are; not 8-bit pictures, nor what is scaled already, nor fractions.
+# Counts as they are; not 8-bit pictures with a white pixel, nor grades, nor what is scaled already, nor fractions.
 awk 'BEGIN { srand(2); for (i = 0; i < 20; i++) for (j = 0; j < 6; j++)
     printf "%d%s", exp(8 * rand()), j < 5 ? "\t" : "\n" }' >counts.tsv
 awk '{ for (j = 1; j <= NF; j++) printf "%d%s", $j % 256, j < NF ? "\t" : "\n" }' counts.tsv >bytes.tsv
 awk '{ for (j = 1; j <= NF; j++) printf "%.1f%s", $j + .5, j < NF ? "\t" : "\n" }' counts.tsv >halves.tsv
 expect 0 fit rfn counts.tsv -k 2 --iterations 3 --restarts 2 --seed 1 -o m.h5
 once "use --totals 10k --log1p"
-for use in "counts.tsv --totals 10k --log1p" "counts.tsv --log1p" bytes.tsv halves.tsv; do
+for most in 20 60 255; do
+    awk -v most=$most 'BEGIN { for (i = 0; i < 20; i++) for (j = 0; j < 6; j++)
+        printf "%d%s", i + j == 9 ? most : (i * j) % 3, j < 5 ? "\t" : "\n" }' >to$most.tsv
+done
+expect 0 fit rfn to60.tsv -k 2 --iterations 3 --seed 1 -o m.h5
+once "use --totals 10k --log1p"
+for use in "counts.tsv --totals 10k --log1p" "counts.tsv --log1p" bytes.tsv halves.tsv to20.tsv to255.tsv; do
     # shellcheck disable=SC2086 # words
     expect 0 fit rfn $use -k 2 --iterations 3 --seed 1 -o m.h5
     unsaid "--totals 10k"

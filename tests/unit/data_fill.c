@@ -74,11 +74,17 @@ static void blocks(void **state) {
     struct numbers *x = numbers_new(ctx, 5);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
-    for (int i = 0; i < 4; i++) {
+    rb_context_set_threads(ctx, 1); /* scratch ends where its memory does */
+    for (int i = 0; i < 6; i++) {
         o.scale = i & 1 ? RB_SCALE_SD : RB_SCALE_NONE;
-        o.log1p = i == 2;
+        o.log1p = i == 2 || i == 5;
         o.totals = i == 2 ? 100 : 0;
-        o.top_variance = i == 3 ? 12 : 0;
+        o.top_variance = i == 3 || i == 5 ? 12 : 0;
+        if (i == 4) { /* the fourth value that is stored, of both */
+            for (int64_t e = 0, stored = 0; e < N * M && stored < 4; e++)
+                if (x->dense[e] != 0 && ++stored == 4) x->dense[e] = x->stored[3] = NAN;
+            o.missing = RB_MISSING_MEAN;
+        }
         read_all(ctx, &o, x->sources[0], dense);
         read_all(ctx, &o, x->sources[1], filled);
         for (int64_t e = 0; e < N * M; e++)
@@ -88,7 +94,7 @@ static void blocks(void **state) {
     rb_context_free(ctx);
 }
 
-/* The same of float32, which are filled as they stand. */
+/* The same of float32. */
 static void narrow_blocks(void **state) {
     (void)state;
     static float dense[N * M], stored[N * M];
