@@ -66,10 +66,10 @@ async function contrast(page, name) {
 async function search(page, origin) {
   await page.goto(origin + "/index.html");
   const input = page.locator(".md-search__input").first(), found = page.locator(".md-search-result__link");
-  for (let i = 0; i < 30 && await found.count() === 0; i++) { // what is typed before the index is there is lost
+  for (let i = 1; i < 13 && await found.count() === 0; i++) { // what is typed before the index is there is lost
     await input.fill("");
     await input.fill("permutations");
-    await found.first().waitFor({ timeout: 2000 }).catch(() => {});
+    await found.first().waitFor({ timeout: 2000 * i }).catch(() => {});
   }
   check(await found.count() > 0, "search finds nothing of permutations");
 }

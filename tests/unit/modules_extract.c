@@ -119,7 +119,7 @@ static double feature_bound(const example *e, double threshold) {
 
 static void note_log(rb_log_level level, const char *message, void *told) {
     (void)level;
-    if (strncmp(message, "rule ", 5) == 0) snprintf(told, 256, "%s", message);
+    if (strncmp(message, "members by the rule ", 20) == 0) snprintf(told, 256, "%s", message);
 }
 
 static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_t best) {
