@@ -98,8 +98,7 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
     int64_t count = rb_modules_called(f->answers.document.modules),
             rest = rb_modules_count(f->answers.document.modules) - count;
     char text[64] = "";
-    if (rest)
-        snprintf(text, sizeof text, ", and %lld spare or background", (long long)rest);
+    if (rest) snprintf(text, sizeof text, ", and %lld spare or background", (long long)rest);
     if (!status) report("%lld modules%s in %s", (long long)count, text, output_shown(target));
     return status;
 }
