@@ -232,11 +232,10 @@ static bool usable(const rb_feed *feed, const void *values, int64_t at) {
     return isfinite(value) || (isnan(value) && rb_missing_stays(&feed->p->options));
 }
 
-/* Feature k in use becomes values[at]; can it be used? */
-static bool put_value(const rb_feed *feed, double x, int64_t k, double centre, void *values,
-                      int64_t at) {
+/* What is stored of feature k in use becomes values[at]; can it be used? */
+static bool put_value(const rb_feed *feed, double x, int64_t k, void *values, int64_t at) {
     x = isnan(x) && feed->p->fill ? feed->p->fill[k] : x;
-    rb_put(feed->type, values, at, (x - centre) / feed->p->scale[k]);
+    rb_put(feed->type, values, at, x / feed->p->scale[k]);
     return usable(feed, values, at);
 }
 
@@ -308,7 +307,7 @@ static int64_t sparse_row(const struct making *t, int64_t i, const rb_row *row) 
         int32_t k = feed->used_as ? feed->used_as[row->columns[e]] : row->columns[e];
         if (k < 0) continue;
         ((int32_t *)feed->columns.data)[to] = k;
-        if (!put_value(feed, row->values[e], k, 0, feed->values.data, to++)) return row->columns[e];
+        if (!put_value(feed, row->values[e], k, feed->values.data, to++)) return row->columns[e];
     }
     return -1;
 }
