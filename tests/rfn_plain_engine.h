@@ -117,7 +117,7 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
     for (int64_t i = 0; !err && i < block->n_samples; i++) {
         rb_block_rows(block, i, (rb_dense){r->v, 1, r->m, r->m, RB_FLOAT64});
         find_means(r);
-        add_sample(r, block->sparse ? block->shift : NULL, sums);
+        add_sample(r, block->shift, sums);
         for (int64_t j = 0; !err && j < r->l; j++) {
             sums->active[j] = sums->active[j] || r->means[j] > 0;
             if (!sums->active[j] && r->means[j] > sums->largest[j])

@@ -44,7 +44,8 @@ RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t c
 RB_API double rb_block_at(const struct rb_block *block, int64_t sample, int64_t feature);
 
 /* The values of a block as they are, in the working type; nothing is copied, and they are valid
- * until the next block. Dense: value (i, k) is values[i * row_stride + k]. NULL: it is sparse. */
+ * until the next block. Dense: value (i, k) is values[i * row_stride + k], less the shift of the
+ * problem where the method takes one (rb_problem.shifts). NULL: it is sparse. */
 RB_API const void *rb_block_dense(const struct rb_block *block, rb_type *type, int64_t *row_stride);
 
 /* A sparse block: sample i stores the entries e = starts[i] .. starts[i + 1] - 1, with columns[e -

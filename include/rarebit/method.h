@@ -58,12 +58,15 @@ typedef struct rb_problem {
      * is added up over samples is added group by group, so that it is the same for any number of
      * processes. */
     int64_t groups, first_group, own_groups;
-    /* What is subtracted from each feature of sparse blocks, also where this process has none;
-     * NULL: nothing. */
+    /* What is subtracted from each feature besides what blocks store, also where this process has
+     * none; NULL: nothing. Of dense blocks only where `shifts`. */
     const double *shift;
     /* The source leaves zeros out, which `sparse` blocks do only where they are many; `resolve` may
      * set `sparse` to this. */
     bool source_sparse;
+    /* `resolve` sets it: dense blocks may be as the source has them, less `shift`, so that nobody
+     * need make them. */
+    bool shifts;
 } rb_problem;
 
 /* What becomes of codes that a device has: they go into the state's arrays, or come from there; the

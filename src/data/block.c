@@ -20,24 +20,22 @@ rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count) {
     return part;
 }
 
-static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t to) {
-    rb_csr v = block->csr;
-    for (int64_t k = 0; k < rows.cols; k++)
-        rb_dense_set(rows, to, k, block->shift ? -block->shift[k] : 0);
-    for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
-        double value = rb_get(v.type, v.values, e);
-        int32_t k = v.columns[e];
-        rb_dense_set(rows, to, k, rb_dense_get(rows, to, k) + value);
-    }
+static void sparse_row(rb_csr v, int64_t i, rb_dense rows, int64_t to) {
+    for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++)
+        rb_dense_set(rows, to, v.columns[e],
+                     rb_dense_get(rows, to, v.columns[e]) + rb_get(v.type, v.values, e));
 }
 
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
-    if (!block->sparse) {
+    if (block->sparse)
+        rb_dense_zero(rows);
+    else
         rb_dense_copy(rb_dense_rows(block->dense, row, rows.rows), rows);
-        return;
+    for (int64_t i = 0; i < rows.rows; i++) {
+        if (block->sparse) sparse_row(block->csr, row + i, rows, i);
+        for (int64_t k = 0; block->shift && k < rows.cols; k++)
+            rb_dense_set(rows, i, k, rb_dense_get(rows, i, k) - block->shift[k]);
     }
-    for (int64_t i = 0; i < rows.rows; i++)
-        sparse_row(block, row + i, rows, i);
 }
 
 void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense b,
@@ -54,11 +52,12 @@ void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t firs
     rb_phase_end(ctx, before);
 }
 
-static double dense_squares(const rb_dense *v, int64_t *missing) {
+static double dense_squares(const rb_block *block, int64_t *missing) {
+    rb_dense v = block->dense;
     double sum = 0;
-    for (int64_t i = 0; i < v->rows; i++) {
-        for (int64_t k = 0; k < v->cols; k++) {
-            double value = rb_dense_get(*v, i, k);
+    for (int64_t i = 0; i < v.rows; i++) {
+        for (int64_t k = 0; k < v.cols; k++) {
+            double value = rb_dense_get(v, i, k) - (block->shift ? block->shift[k] : 0);
             if (isnan(value))
                 (*missing)++;
             else
@@ -89,8 +88,7 @@ static double sparse_squares(const rb_block *block, int64_t *missing) {
 
 double rb_block_squares(const rb_block *block, int64_t *values) {
     int64_t missing = 0;
-    double sum =
-        block->sparse ? sparse_squares(block, &missing) : dense_squares(&block->dense, &missing);
+    double sum = block->sparse ? sparse_squares(block, &missing) : dense_squares(block, &missing);
     *values = block->n_samples * block->n_features - missing;
     return sum;
 }
@@ -104,14 +102,16 @@ struct squares {
     double *sums;
 };
 
-static void add_floats(int64_t count, const float *restrict row, double *restrict sums) {
+static void add_floats(int64_t count, const float *restrict row, const double *restrict shift,
+                       double *restrict sums) {
     for (int64_t k = 0; k < count; k++)
-        sums[k] += (double)row[k] * (double)row[k];
+        sums[k] += ((double)row[k] - shift[k]) * ((double)row[k] - shift[k]);
 }
 
-static void add_doubles(int64_t count, const double *restrict row, double *restrict sums) {
+static void add_doubles(int64_t count, const double *restrict row, const double *restrict shift,
+                        double *restrict sums) {
     for (int64_t k = 0; k < count; k++)
-        sums[k] += row[k] * row[k];
+        sums[k] += (row[k] - shift[k]) * (row[k] - shift[k]);
 }
 
 static void dense_task(void *arg, int64_t index, int worker) {
@@ -119,11 +119,14 @@ static void dense_task(void *arg, int64_t index, int worker) {
     int64_t first = index * TASK_FEATURES;
     int64_t count = rb_smaller(t->block->n_features - first, TASK_FEATURES);
     rb_dense part = rb_dense_part(t->block->dense, 0, t->block->n_samples, first, count);
+    double shift[TASK_FEATURES] = {0};
+    for (int64_t k = 0; t->block->shift && k < count; k++)
+        shift[k] = t->block->shift[first + k];
     for (int64_t i = 0; i < part.rows; i++)
         if (part.type == RB_FLOAT32)
-            add_floats(count, rb_dense_row(part, i), t->sums + first);
+            add_floats(count, rb_dense_row(part, i), shift, t->sums + first);
         else
-            add_doubles(count, rb_dense_row(part, i), t->sums + first);
+            add_doubles(count, rb_dense_row(part, i), shift, t->sums + first);
 }
 
 /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored. */

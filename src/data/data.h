@@ -255,16 +255,17 @@ typedef struct rb_block {
     int64_t n_samples, n_features;
     bool sparse;
     rb_dense dense;      /* n_samples x n_features, when not sparse */
-    rb_csr csr;          /* when sparse: the value is csr - shift */
-    const double *shift; /* n_features, or NULL: nothing is subtracted; only when sparse */
+    rb_csr csr;          /* when sparse */
+    const double *shift; /* n_features: the value is what is stored, less it; NULL: less nothing.
+                          * Of dense blocks only for methods that take it (rb_problem.shifts) */
 } rb_block;
 
 /* Samples first .. first + count - 1 of a block, as a block of its own. */
 rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count);
 /* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
-/* OUT = V B, of the samples first, first + 1 .. as many as OUT has, without the shift of a sparse
- * block; on the calling thread. */
+/* OUT = V B, of the samples first, first + 1 .. as many as OUT has, without the shift; on the
+ * calling thread. */
 void rb_block_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense b,
                       rb_dense out);
 /* What its values take, with their places where it is sparse. */
@@ -401,7 +402,10 @@ void rb_feed_trust(rb_feed *feed);
 bool rb_feed_squares(const rb_feed *feed, double *sums);
 /* Blocks of a sparse source are dense from here on. */
 void rb_feed_fill(rb_feed *feed);
-/* What is subtracted from each feature of a sparse block besides what it stores; NULL: nothing. */
+/* Dense blocks are left as the source has them, less a shift, where that costs hardly a digit: to
+ * be said before the first block is read. */
+void rb_feed_leave(rb_feed *feed);
+/* What is subtracted from each feature besides what blocks store; NULL: nothing. */
 const double *rb_feed_shift(const rb_feed *feed);
 /* Blocks of `size` samples, counted from sample 0, stay in memory once they are read, as many as
  * fit into `bytes`. What is a view of a matrix in memory is not copied. For walks in the same order

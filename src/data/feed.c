@@ -1,10 +1,11 @@
 /* Feeds: blocks of preprocessed samples.
  *
  * The common case, dense numbers of the working type that are centred and scaled, is one kernel a
- * row, in that type, whatever their order in memory; where nothing is to be done the block is a
- * view of the source. Everything else (totals, log1p, centred samples, filled or selected features,
- * other types, sparse rows) is computed in float64 and rounded once. The two differ by rounding: in
- * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
+ * row, in that type, whatever their order in memory; where nothing is to be done, or no more than
+ * a method does itself (rb_feed_leave), the block is a view of the source. Everything else (totals,
+ * log1p, centred samples, filled or selected features, other types, sparse rows) is computed in
+ * float64 and rounded once. The two differ by rounding: in float32 by 2^-22 of the larger of |x|
+ * and |centre|, over the scale.
  *
  * Effects of covariates are taken out of samples as logarithms, so that blocks are dense then,
  * whatever the source is.
@@ -20,6 +21,7 @@
 #include <string.h>
 
 enum { TASK_ROWS = 256 };
+static const double NEAR = 4; /* standard deviations: of float32 two bits are lost */
 
 struct rb_feed {
     const rb_preprocess *p;
@@ -44,6 +46,7 @@ struct rb_feed {
     int64_t scratch_size;
     double *scratch;           /* threads x scratch_size */
     bool shifts;               /* sparse_shift is not 0 throughout */
+    bool leaves;               /* dense blocks are less it, too */
     bool fills;                /* blocks of a sparse source are dense */
     rb_block last;             /* what was read last: data of one block are prepared once */
     rb_matrix raw;             /* the same as it stands in the source */
@@ -97,7 +100,7 @@ static double feature_squares(const rb_feed *feed, bool fast, int64_t k) {
     if (from < 0) return 0;
     const rb_moments *m = &p->moments[from];
     if (m->missing > 0 && !p->fill) return NAN;
-    double centre = fast ? rb_get(feed->type, feed->shift, k) : p->centre[k];
+    double centre = fast && !feed->leaves ? rb_get(feed->type, feed->shift, k) : p->centre[k];
     double factor = fast ? rb_get(feed->type, feed->factor, k) : 1 / p->scale[k];
     double mean = m->mean - centre, fill = p->fill ? p->fill[k] - centre : 0;
     double sum = m->squares + (double)m->count * mean * mean + (double)m->missing * fill * fill;
@@ -121,8 +124,27 @@ void rb_feed_forget(rb_feed *feed) {
     feed->has_last = false;
 }
 
+/* Is feature k so near 0, by its own measure, that values as they are have the digits they need? */
+static bool is_near(const rb_preprocess *p, int64_t k) {
+    const rb_moments *m = &p->moments[k];
+    double far = NEAR * sqrt(m->squares / (double)m->count);
+    return m->missing == 0 && p->scale[k] == 1 && fabs(p->centre[k]) <= far && fabs(m->mean) <= far;
+}
+
+void rb_feed_leave(rb_feed *feed) {
+    const rb_preprocess *p = feed->p;
+    bool leaves =
+        feed->shifts && p->moments && !feed->source->sparse && is_fast(feed, feed->source->type);
+    for (int64_t k = 0; leaves && k < p->n_features; k++)
+        leaves = is_near(p, k);
+    if (!leaves) return;
+    memset(feed->shift, 0, (size_t)p->n_features * rb_type_size(feed->type));
+    feed->moves = false;
+    feed->leaves = true;
+}
+
 const double *rb_feed_shift(const rb_feed *feed) {
-    return feed->shifts ? feed->sparse_shift : NULL;
+    return feed->shifts && (feed->leaves || is_sparse(feed)) ? feed->sparse_shift : NULL;
 }
 
 void rb_feed_cache(rb_context *ctx, rb_feed *feed, int64_t size, double bytes) {
@@ -384,7 +406,9 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
     int64_t n = view->n_samples, m = feed->p->n_features;
     bool same = is_fast(feed, view->type) && !view->sparse;
     bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
-    if (same && rows && !feed->moves && feed->trusted) {
+    /* What a file gave is copied, so that a pass over one block reads it once. */
+    bool stays = !feed->leaves || rb_source_memory(feed->source);
+    if (same && rows && !feed->moves && feed->trusted && stays) {
         block->dense = (rb_dense){(void *)view->values, n, m, view->row_stride, feed->type};
         return RB_OK;
     }
@@ -420,7 +444,6 @@ static rb_error sort_entries(rb_context *ctx, rb_feed *feed, rb_csr v) {
 static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
                             rb_block *block) {
     int64_t n = view->n_samples, stored = rb_matrix_stored(view);
-    block->shift = rb_feed_shift(feed);
     if (feed->plain && feed->trusted && feed->p->options.scale == RB_SCALE_NONE &&
         view->type == feed->type) {
         block->csr =
@@ -465,7 +488,8 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
-                        .sparse = is_sparse(feed)};
+                        .sparse = is_sparse(feed),
+                        .shift = rb_feed_shift(feed)};
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
     bool made = feed->values.data == (block->sparse ? block->csr.values : block->dense.data);

@@ -452,9 +452,10 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
     if (!err && !run->problem.sparse) rb_feed_fill(run->feed);
     err = err ? err : cache_blocks(ctx, run);
-    if (!err && run->problem.sparse) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
+    if (!err && run->problem.shifts && !run->problem.device) rb_feed_leave(run->feed);
+    if (!err) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->single)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {

@@ -15,8 +15,8 @@ int64_t rb_block_features(const rb_block *block) {
 
 double rb_block_at(const rb_block *block, int64_t sample, int64_t feature) {
     const rb_csr *v = &block->csr;
-    if (!block->sparse) return rb_dense_get(block->dense, sample, feature);
     double value = block->shift ? -block->shift[feature] : 0;
+    if (!block->sparse) return value + rb_dense_get(block->dense, sample, feature);
     for (int64_t e = v->starts[sample]; e < v->starts[sample + 1]; e++)
         if (v->columns[e - v->starts[0]] == feature)
             value += rb_get(v->type, v->values, e - v->starts[0]);

@@ -18,6 +18,8 @@ void rfn_resolve(rb_problem *problem, void *options) {
     problem->decay = rfn->moment_decay;
     if (rfn->input_noise != RB_RFN_NOISE_NONE) /* which hides what is stored */
         problem->sparse = problem->source_sparse;
+    else
+        problem->shifts = true;
     if (rfn->estep == RB_RFN_ESTEP_AUTO)
         rfn->estep = newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
 }

@@ -148,6 +148,7 @@ rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *c
     if (lacking > 0) {
         whole.sparse = false;
         whole.dense = c->lacking->block.rows;
+        whole.shift = NULL;
     }
     err = err ? err : encode_whole(ctx, c, &whole, rows);
     return err || lacking == 0 ? err : rfn_lacking_encode(ctx, c->lacking, rows);

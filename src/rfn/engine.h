@@ -24,7 +24,7 @@ typedef struct rfn_survey {
     void *min, *max;      /* m of the type: the range of each feature, for input noise */
     double noise_max;     /* largest of second; 0 before the end */
     double weight_max;    /* of the loadings; 0: no bound */
-    const double *shift;  /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
+    const double *shift;  /* the value is stored - shift; NULL: stored */
 } rfn_survey;
 
 /* Sums over samples of rectified codes before scaling. */

@@ -218,7 +218,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
 
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row) {
-    const double *shift = block->sparse ? block->shift : NULL;
+    const double *shift = block->shift;
     memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
     for (int64_t k = 0; shift && k < filter.rows; k++)
         if (shift[k] != 0)

@@ -33,7 +33,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
 /* The Hessian of the E-step, P = M^-1 + W' Psi^-1 W, into p (l x l). */
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p);
 
-/* The row to add to V B, for mu_p: bias, less shift' B for a sparse block. `row`: l of the type.
+/* The row to add to V B, for mu_p: bias, less shift' B. `row`: l of the type.
  * The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
