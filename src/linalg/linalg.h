@@ -354,9 +354,10 @@ struct rb_type_kernels {
                      void *out);
     /* out = max(0, x + factor y); the sum of its squares. out may be x or y */
     double (*step_row)(int64_t n, double factor, const void *x, const void *y, void *out);
-    /* codes <- factor target, and target <- what that changed; largest_i <- max(largest_i,
+    /* codes <- factor target, and changes <- what that changed; largest_i <- max(largest_i,
      * |change_i|), unless it is NULL */
-    void (*settle_row)(int64_t n, double factor, void *target, void *codes, void *largest);
+    void (*settle_row)(int64_t n, double factor, const void *target, void *codes, void *changes,
+                       void *largest);
     /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
     void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
                      double sums[3]);

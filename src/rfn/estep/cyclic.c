@@ -87,20 +87,28 @@ static void renew(const struct sweep *s, int64_t unit, int64_t slice) {
     kernels->add_rows(samples, unit, factors, row_of(s, rows, 0, slice), rows.ld, residual);
 }
 
-/* The residual of unit j becomes max(0, t_j). */
-static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
-    int64_t j = s->units[unit];
-    void *row = row_of(s, s->work->residual, unit, slice);
-    s->work->squares[slice] = rb_kernels_of(s->ctx)->of[s->codes.type].step_row(
-        samples_of(s, slice), -1 / bend(s, j), row_of(s, s->codes, j, slice), row, row);
+/* A value of each sample as a row. */
+static rb_dense row_over_samples(const struct sweep *s, void *values) {
+    return (rb_dense){values, 1, s->codes.cols, s->codes.cols, s->codes.type};
 }
 
-/* `factor` times this becomes the codes, and what changed lies in its place. */
+/* max(0, t_j) */
+static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
+    int64_t j = s->units[unit];
+    rb_dense aimed = row_over_samples(s, s->work->aimed);
+    s->work->squares[slice] = rb_kernels_of(s->ctx)->of[s->codes.type].step_row(
+        samples_of(s, slice), -1 / bend(s, j), row_of(s, s->codes, j, slice),
+        row_of(s, s->work->residual, unit, slice), row_of(s, aimed, 0, slice));
+}
+
+/* `factor` times this becomes the codes, and what changed lies where their residual was. */
 static void settle(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
-    rb_dense changes = {s->work->changes, 1, s->codes.cols, s->codes.cols, s->codes.type};
+    rb_dense aimed = row_over_samples(s, s->work->aimed);
+    rb_dense changes = row_over_samples(s, s->work->changes);
     rb_kernels_of(s->ctx)->of[s->codes.type].settle_row(
-        samples_of(s, slice), factor, row_of(s, s->work->residual, unit, slice),
-        row_of(s, s->codes, s->units[unit], slice), s->marks ? row_of(s, changes, 0, slice) : NULL);
+        samples_of(s, slice), factor, row_of(s, aimed, 0, slice),
+        row_of(s, s->codes, s->units[unit], slice), row_of(s, s->work->residual, unit, slice),
+        s->marks ? row_of(s, changes, 0, slice) : NULL);
 }
 
 /* Rectified set: samples do not know of each other. */
@@ -137,13 +145,6 @@ static double squares_of(const struct sweep *s) {
     return squares;
 }
 
-/* The residual of the unit at hand once more, from the codes. */
-static rb_dense residual_again(const struct sweep *s) {
-    rb_dense row = rb_dense_part(s->work->residual, s->unit, 1, 0, s->codes.cols);
-    rfn_residual(s->ctx, s->problem, s->codes, s->units + s->unit, s->work, row);
-    return row;
-}
-
 static void aim_again(void *arg, int64_t slice, int worker) {
     const struct sweep *s = arg;
     (void)worker;
@@ -157,7 +158,6 @@ static double squares_of_lower(struct sweep *s) {
     double squares = squares_of(s), b = bend(s, j), beyond = rfn_curvature(s->problem, j) - b;
     if (!(b * sqrt(squares / (double)slices->all) < 2 * beyond)) return squares;
     s->far = false;
-    residual_again(s);
     rb_parallel(s->ctx, slices->count, aim_again, s);
     return squares_of(s);
 }
@@ -165,10 +165,10 @@ static double squares_of_lower(struct sweep *s) {
 /* Of a unit without a positive value the largest one takes all. */
 static void take_largest(const struct sweep *s, double b) {
     const rfn_slices *slices = &s->work->slices;
-    rb_dense row = residual_again(s), codes = rb_dense_rows(s->codes, s->units[s->unit], 1);
-    int64_t here = rfn_largest(s->ctx, slices, -1 / b, codes, row.data);
-    rb_dense_zero(row);
-    if (here >= 0) rb_put(row.type, row.data, here, sqrt((double)slices->all));
+    rb_dense residual = rb_dense_rows(s->work->residual, s->unit, 1);
+    rb_dense codes = rb_dense_rows(s->codes, s->units[s->unit], 1);
+    int64_t here = rfn_largest(s->ctx, slices, -1 / b, codes, residual.data);
+    if (here >= 0) rb_put(codes.type, s->work->aimed, here, sqrt((double)slices->all));
 }
 
 /* What the row at hand is to be multiplied by. */

@@ -53,6 +53,7 @@ typedef struct rfn_work {
     rb_dense rows;     /* of P, for these units */
     int64_t *units;    /* 0 .. l - 1 */
     int64_t *order;    /* l: of the units in a sweep */
+    void *aimed;       /* n: what the codes of the unit at hand become, but for a factor */
     void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
     double *pulls;     /* l: the multipliers of the units, as the last sweep had them */

@@ -13,6 +13,7 @@ static const rb_field fields[] = {
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
     {"units", offsetof(rfn_work, units), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
     {"order", offsetof(rfn_work, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
+    {"aimed", offsetof(rfn_work, aimed), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"changes", offsetof(rfn_work, changes), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
     {"squares", offsetof(rfn_work, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SLICES},
     {"pulls", offsetof(rfn_work, pulls), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
