@@ -230,13 +230,6 @@ void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb
         rb_axpy(ctx, codes.type, codes.cols, factor, offset, rb_dense_row(codes, i));
 }
 
-void rfn_project_across(const rb_context *ctx, const rb_block *block, int64_t first,
-                        rb_dense weighted, const void *offset, rb_dense rows, rb_dense linear) {
-    rb_block_project(ctx, block, first, weighted, rows);
-    rfn_add_offset(ctx, 1, offset, rows);
-    rb_dense_transpose(rows, linear);
-}
-
 /* ---- activations ----
  *
  * max(0, x), which is the projection of Clevert et al. 2015, and those that the authors' program

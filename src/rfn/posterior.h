@@ -37,9 +37,6 @@ void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense wor
  * The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
-/* V Psi^-1 W + the offset of a task's samples, as columns of `linear`; rows is scratch. */
-void rfn_project_across(const rb_context *ctx, const rb_block *block, int64_t first,
-                        rb_dense weighted, const void *offset, rb_dense rows, rb_dense linear);
 /* Adds `factor` times such a row to every row of codes. */
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
 /* bias, from Sigma and the prior; and linear */

@@ -60,11 +60,14 @@ void rfn_persistent_free(rfn_persistent *p) {
     rfn_work_free(&p->work);
     rb_parts_free(block_parts, &p->block);
     rfn_reduced_free(p->search.reduced);
+    rfn_listed_free(&p->listed);
 }
 
 double rfn_persistent_bytes(const rb_shape *shape) {
-    return rb_parts_bytes(block_parts, shape, 0) +
-           rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
+    const int64_t *dims = shape->dims;
+    double lists = rfn_listed_bytes(shape->type, dims[RFN_FEATURES], dims[RFN_UNITS]);
+    return rb_parts_bytes(block_parts, shape, 0) + (dims[RFN_SHRINKS] ? lists : 0) +
+           rfn_work_bytes(shape->type, dims[RFN_UNITS], dims[RFN_SAMPLES]);
 }
 
 void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
@@ -99,12 +102,10 @@ static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) 
 }
 
 static void collect(void *arg, int64_t task, int worker) {
-    (void)worker;
     const struct pass *pass = arg;
-    const rfn_persistent *p = pass->p;
-    rfn_project_across(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
-                       p->weighted, p->block.offset, rows_of(pass, task),
-                       columns_of(pass, p->problem.linear, task));
+    rfn_collect_linear(pass->ctx, pass->p, pass->block,
+                       rfn_task_first(pass->block->n_samples, task), worker, rows_of(pass, task),
+                       columns_of(pass, pass->p->problem.linear, task));
 }
 
 static void hand_over(void *arg, int64_t task, int worker) {
@@ -121,6 +122,7 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
                               const rfn_codes *codes, rfn_sums *sums) {
     struct pass pass = {ctx, p, block, codes->values};
     int64_t tasks = rfn_tasks(block->n_samples).count;
+    rb_error err = RB_OK;
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
         rfn_add_tasks(&p->block, tasks, sums);
@@ -130,8 +132,8 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     }
     if (p->missing.on) {
         rb_dense means = p->wants_means ? codes->values : (rb_dense){0};
-        rb_error err = rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
-                                           p->problem.linear, means);
+        err = rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
+                                  p->problem.linear, means);
         sums->constant += p->missing.constant;
         p->missing.constant = 0;
         return err;
@@ -139,9 +141,10 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     if (!p->block.has_offset) {
         rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
         p->block.has_offset = true;
+        err = rfn_list_weights(ctx, p);
     }
-    rb_parallel(ctx, tasks, collect, &pass);
-    return RB_OK;
+    if (!err) rb_parallel(ctx, tasks, collect, &pass);
+    return err;
 }
 
 /* ---- what follows from the moments ---- */

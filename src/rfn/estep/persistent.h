@@ -23,12 +23,22 @@ typedef struct rfn_watch {
     double began, waited;
 } rfn_watch;
 
+/* Psi^-1 W, and what is added to Q as one more feature, by lists of what is not 0: linear.c. */
+typedef struct rfn_listed {
+    bool on;                           /* they take less time than a dense product */
+    rb_csr units;                      /* l x (m + 1) */
+    rb_turned turned;                  /* which are in here */
+    rb_buffer starts, columns, values; /* the same by features */
+    rb_buffer pieces;                  /* of each thread: some samples, turned, and ones */
+} rfn_listed;
+
 /* Everything else that these E-steps need. */
 typedef struct rfn_persistent {
     const rfn_setup *setup;
     const rfn_parameters *parameters; /* since the begin of the pass, as the next two */
     const rfn_posterior *posterior;
-    rb_dense weighted;     /* Psi^-1 W */
+    rb_dense weighted; /* Psi^-1 W */
+    rfn_listed listed;
     rfn_quadratic problem; /* P and Q' */
     rfn_search search;     /* `codes` is the rfn_codes' while a step is made */
     rfn_work work;
@@ -66,6 +76,14 @@ void rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
                           rb_dense weighted);
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *persistent, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums);
+/* linear.c: the lists of this E-step, once its offset is known, or none; and Q' of the samples of a
+ * task, of which the first is that of the block; rows: scratch. */
+rb_error rfn_list_weights(rb_context *ctx, rfn_persistent *persistent);
+void rfn_collect_linear(const rb_context *ctx, const rfn_persistent *persistent,
+                        const rb_block *block, int64_t first, int worker, rb_dense rows,
+                        rb_dense linear);
+void rfn_listed_free(rfn_listed *listed);
+double rfn_listed_bytes(rb_type type, int64_t features, int64_t units);
 /* converge.c: one sweep over the units; change: the largest one of a code, or NULL. And as many as
  * the codes need to come to rest. */
 void rfn_sweep(rb_context *ctx, rfn_persistent *persistent, rb_dense codes, int64_t turn,

@@ -1,0 +1,101 @@
+/* Q by lists of the loadings that are not 0: the sums of its definition, where lists pay. */
+#include "fixture.h"
+
+#include "rfn/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { M = 37, L = 24 };
+
+struct given {
+    rfn_setup setup;
+    rfn_persistent p;
+    rb_dense v, weighted, offset, rows, linear;
+    rb_block block;
+};
+
+/* Of the weights, unit by unit, `share` are not 0; unit 3 has none. */
+static void make(rb_context *ctx, rb_type type, int64_t n, double share, struct given *g) {
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+    *g = (struct given){.setup.problem = {.n_samples = n, .n_features = M, .type = type}};
+    assert_ok(ctx, rb_dense_new(ctx, type, n, M, &g->v));
+    assert_ok(ctx, rb_dense_new(ctx, type, M, L, &g->weighted));
+    assert_ok(ctx, rb_dense_new(ctx, type, 1, L, &g->offset));
+    assert_ok(ctx, rb_dense_new(ctx, type, n, L, &g->rows));
+    assert_ok(ctx, rb_dense_new(ctx, type, L, n, &g->linear));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < M; k++)
+            rb_dense_set(g->v, i, k, rb_draw_normal(&draws));
+    for (int64_t k = 0; k < M; k++)
+        for (int64_t j = 0; j < L; j++)
+            if (j != 3 && rb_draw_uniform(&draws) < share)
+                rb_dense_set(g->weighted, k, j, rb_draw_normal(&draws));
+    for (int64_t j = 0; j < L; j++)
+        rb_dense_set(g->offset, 0, j, j == 5 ? 0 : rb_draw_normal(&draws));
+    g->block = (rb_block){.n_samples = n, .n_features = M, .dense = g->v};
+    g->p.setup = &g->setup;
+    g->p.weighted = g->weighted;
+    g->p.block.offset = g->offset.data;
+}
+
+static void done(struct given *g) {
+    rfn_listed_free(&g->p.listed);
+    rb_dense *all[] = {&g->v, &g->weighted, &g->offset, &g->rows, &g->linear};
+    for (int i = 0; i < 5; i++)
+        rb_dense_free(all[i]);
+}
+
+static double expected(const struct given *g, int64_t i, int64_t j) {
+    double sum = rb_dense_get(g->offset, 0, j);
+    for (int64_t k = 0; k < M; k++)
+        sum += rb_dense_get(g->v, i, k) * rb_dense_get(g->weighted, k, j);
+    return sum;
+}
+
+/* Samples that are no whole number of pieces, of a task that is not the first. */
+static void sums_are_as_defined(void **state) {
+    (void)state;
+    enum { N = 619, FIRST = 51 };
+    rb_context *ctx = fixture_context();
+    for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
+        for (int dense = 0; dense < 2; dense++) {
+            struct given g;
+            make(ctx, (rb_type)type, N, dense ? 0.9 : 0.05, &g);
+            assert_ok(ctx, rfn_list_weights(ctx, &g.p));
+            assert_int_equal(g.p.listed.on, !dense);
+            rfn_collect_linear(ctx, &g.p, &g.block, FIRST, rb_context_threads(ctx) - 1,
+                               rb_dense_rows(g.rows, 0, N - FIRST),
+                               rb_dense_part(g.linear, 0, L, FIRST, N - FIRST));
+            for (int64_t i = FIRST; i < N; i++)
+                for (int64_t j = 0; j < L; j++)
+                    assert_true(fabs(rb_dense_get(g.linear, j, i) - expected(&g, i, j)) <
+                                (type == RB_FLOAT32 ? 1e-5 : 1e-12));
+            done(&g);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+/* Few samples, or sparse ones, have none. */
+static void lists_where_they_pay(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int i = 0; i < 3; i++) {
+        struct given g;
+        make(ctx, RB_FLOAT32, i == 0 ? 100 : 600, 0.05, &g);
+        g.setup.problem.sparse = i == 1;
+        assert_ok(ctx, rfn_list_weights(ctx, &g.p));
+        assert_int_equal(g.p.listed.on, i == 2);
+        done(&g);
+    }
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_as_defined),
+        cmocka_unit_test(lists_where_they_pay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
