@@ -21,7 +21,8 @@
 #include <string.h>
 
 enum { TASK_ROWS = 256 };
-static const double NEAR = 4; /* standard deviations: of float32 two bits are lost */
+/* Standard deviations. Of float32 two bits are lost there; docs/measurements/benchmarks.md. */
+static const double NEAR = 4;
 
 struct rb_feed {
     const rb_preprocess *p;
@@ -405,7 +406,8 @@ static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     int64_t n = view->n_samples, m = feed->p->n_features;
     bool same = is_fast(feed, view->type) && !view->sparse;
-    bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
+    bool rows = view->column_stride == 1 && view->row_stride >= view->n_features &&
+                view->row_stride <= INT32_MAX; /* what a BLAS takes */
     /* What a file gave is copied, so that a pass over one block reads it once. */
     bool stays = !feed->leaves || rb_source_memory(feed->source);
     if (same && rows && !feed->moves && feed->trusted && stays) {

@@ -392,12 +392,13 @@ static rb_error add_sample(rb_context *ctx, rb_source *source, int64_t sample, d
  * for all of them. */
 static rb_error check_same_data(rb_context *ctx, rb_source *source, rb_error err) {
     int64_t n = source->n_samples;
-    double sums[2] = {0}, shape[] = {(double)n, (double)source->n_features, source->sparse};
+    double sums[2] = {0},
+           shape[] = {(double)n, (double)source->n_features, source->sparse, source->type};
     if (rb_ranks(ctx) == 1) return err;
     if (!err && n > 0) err = add_sample(ctx, source, 0, &sums[0]);
     if (!err && n > 0) err = add_sample(ctx, source, n - 1, &sums[1]);
     err = rb_comm_agree(ctx, err);
-    err = err ? err : rb_comm_same(ctx, 3, shape, NULL);
+    err = err ? err : rb_comm_same(ctx, 4, shape, NULL);
     return err ? err : rb_comm_same(ctx, 2, sums, NULL);
 }
 
@@ -437,6 +438,13 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
 
 /* ---- a fit ---- */
 
+/* Copies of small data cost less than shifts in products. */
+static bool leaves_values(const rb_problem *problem) {
+    enum { MANY = 1 << 20 };
+    bool many = (double)problem->n_samples * (double)problem->n_features >= MANY;
+    return problem->shifts && !problem->device && many;
+}
+
 static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     const rb_preprocess *p = run->preprocess;
     rb_source *source = run->source;
@@ -454,7 +462,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     err = err ? err : cache_blocks(ctx, run);
     if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
-    if (!err && run->problem.shifts && !run->problem.device) rb_feed_leave(run->feed);
+    if (!err && leaves_values(&run->problem)) rb_feed_leave(run->feed);
     if (!err) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->single)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);

@@ -187,6 +187,8 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     double bytes = rb_parts_bytes(rfn_parts, &shape, 0);
     if (rfn_has_newton(problem, rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
     if (rfn_keeps_codes(problem, rfn)) bytes += rfn_persistent_bytes(&shape);
+    if (rfn_keeps_codes(problem, rfn) && !problem->sparse && !problem->device && !problem->missing)
+        bytes += rfn_listed_bytes(problem->type, problem->n_features, rfn->units);
     bytes += (double)rb_type_size(problem->type) * l * l; /* after the last iteration */
     if (!problem->sparse) bytes += rb_moments_bytes(problem->type, problem->n_features, rfn->units);
     if (problem->missing) bytes += rfn_missing_bytes(problem, rfn->units);
@@ -320,7 +322,8 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
-    fit->survey.shift = problem->device ? NULL : problem->shift; /* a device has samples less it */
+    /* A device, and what does without missing values, has samples less it. */
+    fit->survey.shift = problem->device || problem->missing ? NULL : problem->shift;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);

@@ -66,7 +66,6 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
         rfn_device_put(fit->device, samples);
         return rfn_device_end(fit->device);
     }
-    fit->survey.shift = samples->shift;
     if (rfn_persists(&fit->setup, &fit->progress))
         return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
     return fit->setup.problem.engine->block(ctx, fit->engine, samples, &fit->sums);

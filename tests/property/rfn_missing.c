@@ -429,6 +429,57 @@ static void nothing_missing(void **state) {
     rb_context_free(ctx);
 }
 
+/* Sparse samples that lack values, centred, have the fit of the same numbers with their zeros. */
+static void sparse_samples(void **state) {
+    (void)state;
+    enum { ROWS = 150, COLUMNS = 20, UNITS = 3 };
+    static double numbers[ROWS * COLUMNS], stored[ROWS * COLUMNS];
+    static int64_t starts[ROWS + 1];
+    static int32_t columns[ROWS * COLUMNS];
+    rb_context *ctx = fixture_context();
+    double *drawn = fixture_values(ROWS, COLUMNS, UNITS, 29);
+    for (int64_t e = 0; e < ROWS * COLUMNS; e++)
+        numbers[e] = drawn[e] > 1 ? drawn[e] : 0;
+    for (int64_t e = 5, at = 0; e < ROWS * COLUMNS; e++)
+        if (numbers[e] != 0 && ++at % 7 == 0) numbers[e] = NAN;
+    int64_t count = 0;
+    for (int64_t e = 0; e < ROWS * COLUMNS; e++) {
+        if (e % COLUMNS == 0) starts[e / COLUMNS] = count;
+        if (numbers[e] == 0) continue;
+        columns[count] = (int32_t)(e % COLUMNS);
+        stored[count++] = numbers[e];
+    }
+    starts[ROWS] = count;
+    assert_true(count < ROWS * COLUMNS * 3 / 10); /* blocks stay sparse */
+    rb_matrix *matrices[2];
+    rb_source *sources[2];
+    assert_ok(ctx,
+              rb_matrix_dense(ctx, RB_FLOAT64, ROWS, COLUMNS, numbers, COLUMNS, 1, &matrices[0]));
+    assert_ok(ctx,
+              rb_matrix_csr(ctx, RB_FLOAT64, ROWS, COLUMNS, starts, columns, stored, &matrices[1]));
+    for (int i = 0; i < 2; i++)
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrices[i], &sources[i]));
+    for (int estep = 0; estep < 2; estep++) {
+        rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+        options.estep = estep ? RB_RFN_ESTEP_CYCLIC : RB_RFN_ESTEP_NEWTON;
+        rb_fit_options run = fixture_fit(10, RB_FLOAT64);
+        rb_model *dense = fit(ctx, sources[0], &options, &run, RB_MISSING_MODEL);
+        rb_model *sparse = fit(ctx, sources[1], &options, &run, RB_MISSING_MODEL);
+        const double *a = rb_model_array(dense, "loadings", NULL, NULL);
+        const double *b = rb_model_array(sparse, "loadings", NULL, NULL);
+        for (int64_t e = 0; e < COLUMNS * UNITS; e++)
+            assert_true(fabs(a[e] - b[e]) < 1e-9);
+        rb_model_free(dense);
+        rb_model_free(sparse);
+    }
+    for (int i = 0; i < 2; i++) {
+        rb_source_free(sources[i]);
+        rb_matrix_free(matrices[i]);
+    }
+    free(drawn);
+    rb_context_free(ctx);
+}
+
 /* scale^2 = variance of the codes before they are scaled + 1.01e-6, also with missing values. */
 static void scales_are_deviations(void **state) {
     (void)state;
@@ -593,6 +644,7 @@ int main(void) {
         cmocka_unit_test(objective_never_falls),
         cmocka_unit_test(scales_are_deviations),
         cmocka_unit_test(nothing_missing),
+        cmocka_unit_test(sparse_samples),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(codes_of_the_fit),
         cmocka_unit_test(refusals),

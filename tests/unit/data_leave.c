@@ -2,13 +2,13 @@
 #include "fixture.h"
 #include "options.h"
 
-#include "data/data.h"
+#include "rfn/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 300, M = 20, UNITS = 3 };
+enum { N = 3000, M = 400, UNITS = 3 }; /* as many as are left by a fit */
 
 /* The same numbers by samples and by features. */
 struct numbers {
@@ -99,6 +99,23 @@ static void blocks(void **state) {
     rb_context_free(ctx);
 }
 
+/* Up to 4 standard deviations from 0. */
+static void how_far(void **state) {
+    (void)state;
+    static struct seen left;
+    rb_context *ctx = fixture_context();
+    for (int i = 0; i < 2; i++) {
+        struct numbers *x = numbers_new(ctx, 0);
+        for (int64_t e = 0; e < N * M; e++) /* of standard deviation 1 */
+            x->values[e] =
+                (float)(e / M % 2 == 0 ? -1 : 1) + (e % M == 5 ? 3.9F + 0.2F * (float)i : 0);
+        see(ctx, NULL, x->sources[0], true, &left);
+        assert_int_equal(left.shifted, i == 0);
+        numbers_free(x);
+    }
+    rb_context_free(ctx);
+}
+
 /* Where digits would be lost, or more is done to values, blocks are made. */
 static void blocks_that_are_made(void **state) {
     (void)state;
@@ -125,7 +142,7 @@ static void fit(rb_context *ctx, const char *estep, const char *precision, rb_so
     rb_model *model;
     assert_ok(ctx, rb_options_new(ctx, "rfn", &o));
     const char *const words[][2] = {{"units", "3"},
-                                    {"iterations", "30"},
+                                    {"iterations", "10"},
                                     {"estep", estep},
                                     {"precision", precision},
                                     {"cache", "0"}};
@@ -135,6 +152,30 @@ static void fit(rb_context *ctx, const char *estep, const char *precision, rb_so
     memcpy(loadings, rb_model_array(model, "loadings", NULL, NULL), sizeof(double[M * UNITS]));
     rb_model_free(model);
     rb_options_free(o);
+}
+
+static rb_block looked_at;
+
+static rb_error look(rb_context *ctx, void *engine, const rb_block *block, void *sums) {
+    looked_at = *block;
+    return rfn_engine_cpu.engine.block(ctx, engine, block, sums);
+}
+
+static void fits_leave_values(void **state) {
+    (void)state;
+    static double loadings[M * UNITS];
+    rb_context *ctx = fixture_context();
+    struct numbers *x = numbers_new(ctx, 1);
+    rb_engine engine = rfn_engine_cpu.engine;
+    engine.block = look;
+    ctx->engine = &engine;
+    fit(ctx, "newton", "float32", x->sources[0], loadings);
+    assert_ptr_equal(looked_at.dense.data, x->values);
+    assert_non_null(looked_at.shift);
+    fit(ctx, "newton", "float64", x->sources[0], loadings);
+    assert_null(looked_at.shift);
+    numbers_free(x);
+    rb_context_free(ctx);
 }
 
 /* A fit is the same for any order in memory, and near that of centred blocks, which float64 has. */
@@ -159,7 +200,9 @@ static void fits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks),
+        cmocka_unit_test(how_far),
         cmocka_unit_test(blocks_that_are_made),
+        cmocka_unit_test(fits_leave_values),
         cmocka_unit_test(fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,7 @@ static void take_largest(const struct sweep *s, double b) {
     rb_dense residual = rb_dense_rows(s->work->residual, s->unit, 1);
     rb_dense codes = rb_dense_rows(s->codes, s->units[s->unit], 1);
     int64_t here = rfn_largest(s->ctx, slices, -1 / b, codes, residual.data);
+    rb_dense_zero(row_over_samples(s, s->work->aimed)); /* squares may be 0 where values are not */
     if (here >= 0) rb_put(codes.type, s->work->aimed, here, sqrt((double)slices->all));
 }
 

@@ -64,10 +64,8 @@ void rfn_persistent_free(rfn_persistent *p) {
 }
 
 double rfn_persistent_bytes(const rb_shape *shape) {
-    const int64_t *dims = shape->dims;
-    double lists = rfn_listed_bytes(shape->type, dims[RFN_FEATURES], dims[RFN_UNITS]);
-    return rb_parts_bytes(block_parts, shape, 0) + (dims[RFN_SHRINKS] ? lists : 0) +
-           rfn_work_bytes(shape->type, dims[RFN_UNITS], dims[RFN_SAMPLES]);
+    return rb_parts_bytes(block_parts, shape, 0) +
+           rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
 void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
