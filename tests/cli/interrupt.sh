@@ -178,20 +178,21 @@ stopped() {
     [ $got -eq "$(status_of "$signal")" ] || fail "$command: exit $got: $(cat err)"
     tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written" || fail "$command: $(cat err)"
     rmdir temporary || fail "$command: left $(ls -R temporary)"
-    only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy wide.npy m.h5 et.h5 states.tsv
+    only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy wide.npy m.h5 et.h5 tall.npy states.tsv
 }
 expect 0 fit rfn wide.npy -k 2 --iterations 1 --seed 1 -o m.h5 -q
 for signal in INT TERM HUP; do
     stopped $signal convert wide.npy -o b.tsv.gz
 done
 stopped INT convert wide.npy -o -
-expect 0 fit nmf-et wide.npy -k 2 --candidates 2 --iterations 1 --seed 1 -o et.h5 -q
+expect 0 simulate biclusters --samples 40000 --features 60 --seed 1 -o tall.npy -q # codes that take a while to write
+expect 0 fit nmf-et tall.npy -k 2 --candidates 2 --iterations 1 --seed 1 -o et.h5 -q
 echo precious >states.tsv
 for signal in INT TERM; do
-    stopped $signal encode et.h5 wide.npy -o codes.tsv.gz --map states.tsv
+    stopped $signal encode et.h5 tall.npy -o codes.tsv.gz --map states.tsv
     [ "$(cat states.tsv)" = precious ] || fail "$command: the old states are gone"
 done
-rm et.h5 states.tsv
+rm et.h5 tall.npy states.tsv
 stopped INT reconstruct m.h5 wide.npy -o b.tsv.gz
 stopped INT simulate biclusters --samples 1500 --features 1000 --seed 1 -o b.tsv.gz
 stopped INT patches wide.npy --size 30x30 --count 2000 -o b.tsv.gz
