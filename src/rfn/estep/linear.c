@@ -6,8 +6,6 @@
  */
 #include "rfn/fit.h"
 
-#include <string.h>
-
 /* The samples of a piece; one in EVERY rows tells how many loadings are not 0. */
 enum { PIECE = 16, EVERY = 8, LEAST_SAMPLES = 512 };
 /* In places of a dense product, of which there is one for each unit and feature: of an entry of a
@@ -15,10 +13,8 @@ enum { PIECE = 16, EVERY = 8, LEAST_SAMPLES = 512 };
 static const double ENTRY = 2.5, TURN = 12;
 
 void rfn_listed_free(rfn_listed *listed) {
-    rb_free(listed->starts.data);
-    rb_free(listed->columns.data);
-    rb_free(listed->values.data);
-    rb_turned_clear(&listed->turned);
+    rb_turned_clear(&listed->by_features);
+    rb_turned_clear(&listed->by_units);
     rb_free(listed->pieces.data);
 }
 
@@ -45,9 +41,10 @@ static rb_error hold(rb_context *ctx, rb_dense weighted, rfn_listed *listed) {
     int64_t m = weighted.rows + 1, entries = m * weighted.cols;
     int64_t pieces = rb_context_threads(ctx) * m * PIECE;
     size_t size = rb_type_size(weighted.type);
-    rb_error err = rb_buffer_hold(ctx, &listed->starts, m + 1, sizeof(int64_t));
-    err = err ? err : rb_buffer_hold(ctx, &listed->columns, entries, sizeof(int32_t));
-    err = err ? err : rb_buffer_hold(ctx, &listed->values, entries, size);
+    rb_turned *lists = &listed->by_features;
+    rb_error err = rb_buffer_hold(ctx, &lists->starts, m + 1, sizeof(int64_t));
+    err = err ? err : rb_buffer_hold(ctx, &lists->columns, entries, sizeof(int32_t));
+    err = err ? err : rb_buffer_hold(ctx, &lists->values, entries, size);
     err = err ? err : rb_buffer_hold(ctx, &listed->pieces, pieces, size);
     for (int64_t at = (m - 1) * PIECE; !err && at < pieces; at += m * PIECE)
         for (int64_t i = 0; i < PIECE; i++)
@@ -57,10 +54,10 @@ static rb_error hold(rb_context *ctx, rb_dense weighted, rfn_listed *listed) {
 
 /* Some more entries of the row after those before; their number then. */
 static int64_t add_row(const rb_context *ctx, rb_dense weighted, const void *row, int64_t count,
-                       const rfn_listed *listed) {
-    char *values = listed->values.data;
+                       const rb_turned *lists) {
+    char *values = lists->values.data;
     return count + rb_kernels_of(ctx)->of[weighted.type].compress(
-                       weighted.cols, 1, row, (int32_t *)listed->columns.data + count,
+                       weighted.cols, 1, row, (int32_t *)lists->columns.data + count,
                        values + count * (int64_t)rb_type_size(weighted.type));
 }
 
@@ -73,15 +70,16 @@ rb_error rfn_list_weights(rb_context *ctx, rfn_persistent *p) {
                  pays(guess_entries(weighted), m, l);
     rb_error err = listed->on ? hold(ctx, weighted, listed) : RB_OK;
     if (err || !listed->on) return err;
-    int64_t *starts = listed->starts.data;
+    rb_turned *lists = &listed->by_features;
+    int64_t *starts = lists->starts.data;
     for (int64_t k = 0; k <= m; k++) {
         starts[k] = count;
         count = add_row(ctx, weighted, k < m ? rb_dense_row(weighted, k) : p->block.offset, count,
-                        listed);
+                        lists);
     }
     starts[m + 1] = count;
-    rb_csr features = {m + 1, l, starts, listed->columns.data, listed->values.data, weighted.type};
-    return rb_csr_turn(ctx, &listed->turned, features, &listed->units);
+    rb_csr features = {m + 1, l, starts, lists->columns.data, lists->values.data, weighted.type};
+    return rb_csr_turn(ctx, &listed->by_units, features, &listed->units);
 }
 
 static void by_lists(const rb_context *ctx, const rfn_listed *listed, rb_dense v, int worker,

@@ -25,11 +25,10 @@ typedef struct rfn_watch {
 
 /* Psi^-1 W, and what is added to Q as one more feature, by lists of what is not 0: linear.c. */
 typedef struct rfn_listed {
-    bool on;                           /* they take less time than a dense product */
-    rb_csr units;                      /* l x (m + 1) */
-    rb_turned turned;                  /* which are in here */
-    rb_buffer starts, columns, values; /* the same by features */
-    rb_buffer pieces;                  /* of each thread: some samples, turned, and ones */
+    bool on;                         /* they take less time than a dense product */
+    rb_csr units;                    /* l x (m + 1) */
+    rb_turned by_features, by_units; /* its memory */
+    rb_buffer pieces;                /* of each thread: some samples, turned, and ones */
 } rfn_listed;
 
 /* Everything else that these E-steps need. */
