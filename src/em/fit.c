@@ -392,14 +392,12 @@ static rb_error add_sample(rb_context *ctx, rb_source *source, int64_t sample, d
  * for all of them. */
 static rb_error check_same_data(rb_context *ctx, rb_source *source, rb_error err) {
     int64_t n = source->n_samples;
-    double sums[2] = {0},
-           shape[] = {(double)n, (double)source->n_features, source->sparse, source->type};
+    double told[6] = {(double)n, (double)source->n_features, source->sparse, source->type};
     if (rb_ranks(ctx) == 1) return err;
-    if (!err && n > 0) err = add_sample(ctx, source, 0, &sums[0]);
-    if (!err && n > 0) err = add_sample(ctx, source, n - 1, &sums[1]);
+    if (!err && n > 0) err = add_sample(ctx, source, 0, &told[4]);
+    if (!err && n > 0) err = add_sample(ctx, source, n - 1, &told[5]);
     err = rb_comm_agree(ctx, err);
-    err = err ? err : rb_comm_same(ctx, 4, shape, NULL);
-    return err ? err : rb_comm_same(ctx, 2, sums, NULL);
+    return err ? err : rb_comm_same(ctx, 6, told, NULL);
 }
 
 /* Do all compute in the same way? Else what each decides by itself would not be the same. */
@@ -438,11 +436,12 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
 
 /* ---- a fit ---- */
 
-/* Copies of small data cost less than shifts in products. */
+/* Copies of small data cost less than shifts in products. What batches have added up goes on with
+ * and without a device, which has no shift. */
 static bool leaves_values(const rb_problem *problem) {
     enum { MANY = 1 << 20 };
     bool many = (double)problem->n_samples * (double)problem->n_features >= MANY;
-    return problem->shifts && !problem->device && many;
+    return problem->shifts && !problem->device && problem->batch_samples == 0 && many;
 }
 
 static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
@@ -460,9 +459,10 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
     if (!err && !run->problem.sparse) rb_feed_fill(run->feed);
     err = err ? err : cache_blocks(ctx, run);
-    if (!err && !run->start)
-        rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
-    if (!err && leaves_values(&run->problem)) rb_feed_leave(run->feed);
+    if (!err && !run->start) { /* the preprocessing was fitted to the source */
+        rb_feed_trust(run->feed);
+        if (leaves_values(&run->problem)) rb_feed_leave(run->feed);
+    }
     if (!err) run->problem.shift = rb_feed_shift(run->feed);
     if (!err && !run->single)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
@@ -571,9 +571,10 @@ rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_sour
     rb_error err = choose(ctx, options, NULL, &run);
     if (!err) {
         describe(ctx, &run, source, source->n_features);
+        rb_preprocess_options wanted = wanted_preprocess(&run);
+        run.problem.missing = rb_missing_stays(&wanted);
         run.shape = rb_shape_of(&run.problem, run.options);
         share_out(ctx, &run);
-        rb_preprocess_options wanted = wanted_preprocess(&run);
         int64_t before = rb_preprocess_memory(&wanted, source->n_samples, source->n_features);
         *bytes = rb_method_memory(&run.problem, run.options);
         *bytes = before > *bytes ? before : *bytes;

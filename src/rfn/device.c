@@ -166,8 +166,12 @@ void rfn_device_take(rfn_device *d, const rb_block *block) {
 
 /* ---- sums ---- */
 
-static void take_units(const rfn_device *d, rfn_sums *sums) {
+/* shift: what V has less than that of the sums, which batches share with the processor; or NULL. */
+static void take_units(const rfn_device *d, const double *shift, rfn_sums *sums) {
     sums->weight += sums->gain * (double)d->there;
+    for (int64_t k = 0; shift && k < sums->u.rows; k++)
+        rb_axpy(d->ctx, RB_FLOAT32, sums->u.cols, sums->gain * shift[k], d->units.sums,
+                rb_dense_row(sums->u, k));
     for (int64_t j = 0; j < sums->s.cols; j++) {
         sums->codes[j] += sums->gain * (double)d->units.sums[j];
         sums->active[j] = sums->active[j] || d->units.active[j] > 0;
@@ -232,7 +236,7 @@ static void end_newton(rfn_device *d, rfn_fit *fit) {
     note(d, d->table->project(d->work, posterior->factored ? posterior->sigma.data : NULL, false,
                               &d->units));
     if (!fit->progress.last && options->dropout > 0) drop(d, chance, &fit->sums);
-    if (!d->err) take_units(d, &fit->sums);
+    if (!d->err) take_units(d, fit->survey.shift, &fit->sums);
     if (options->normalize == RB_RFN_NORMALIZE_RMS) take_candidates(d, &fit->sums);
 }
 
@@ -273,7 +277,7 @@ rb_error rfn_device_group_end(rfn_device *d, rfn_fit *fit) {
 void rfn_device_moments(rfn_device *d, rfn_sums *sums) {
     const rb_device_units units = {.sums = d->units.sums, .active = d->units.active};
     if (!d->err) note(d, d->table->sums(d->work, &units));
-    take_units(d, sums);
+    take_units(d, NULL, sums);
     add_moments(d, sums);
 }
 

@@ -195,7 +195,7 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     if (rfn->noise == RB_RFN_PSI_FULL) bytes += 8 * (m * m + 2 * m * l);
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1)
         bytes += 2 * (double)rb_type_size(problem->type) * l * l;
-    bytes += 8 * (l * l + smaller * smaller); /* factorisations are in float64 */
+    bytes += (16 + (double)rb_type_size(problem->type)) * (l * l + smaller * smaller); /* rb_spd */
     /* As they were after the last iteration; and points, by rb_accelerate. */
     bytes += parameters + codes + (shape.batches ? sums : 0);
     static const int points[] = {0, 3, 1};
@@ -322,11 +322,12 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu.engine;
     if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
-    /* A device, and what does without missing values, has samples less it. */
-    fit->survey.shift = problem->device || problem->missing ? NULL : problem->shift;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);
+    /* Of samples that stay on a device, or may lack values, it is taken off before. */
+    bool taken_off = problem->missing || (fit->device && !fit->device->streams);
+    fit->survey.shift = taken_off ? NULL : problem->shift;
     err = err ? err : choose_parameters(ctx, setup, start, &fit->parameters);
     if (err) {
         rfn_finish(fit);

@@ -536,6 +536,33 @@ static void checkpoints_go_on_elsewhere(void **state) {
     }
 }
 
+/* Of batches, too, what was added up here goes on there; sparse samples are shifted there alone. */
+static void checkpoints_of_sparse_data(void **state) {
+    (void)state;
+    enum { N = 300, M = 12 };
+    static const struct device_case c = {
+        .name = "sparse batches", .units = 5, .newton = true, .batch = 80};
+    double *values = fixture_values(N, M, 3, 21);
+    for (int64_t e = 0; e < (int64_t)N * M; e++)
+        values[e] = values[e] > 0.5 ? values[e] : 0;
+    need_device();
+    struct fixture_problem p = {.ctx = fixture_context()};
+    rb_matrix *matrix;
+    p.source = fixture_sparse(p.ctx, values, N, M, &matrix);
+    rb_model *cpu = fit_case(p.ctx, &c, p.source);
+    rb_model *on_cpu = fit_on(&p, &c, fit_case, device, NULL);
+    rb_model *on_device = fit_on(&p, &c, fit_case, NULL, device);
+    assert_same(&c, "loadings", cpu, on_cpu, 1e-4);
+    assert_same(&c, "loadings", cpu, on_device, 1e-4);
+    rb_model *const models[] = {cpu, on_cpu, on_device};
+    for (int m = 0; m < 3; m++)
+        rb_model_free(models[m]);
+    rb_source_free(p.source);
+    rb_matrix_free(matrix);
+    rb_context_free(p.ctx);
+    free(values);
+}
+
 /* Once the samples are there no more moves in an iteration than parameters and P, which go up, and
  * sums, and what is told of units; and for a sweep of the last E-step two flags a unit. */
 static void samples_go_up_once(void **state) {
@@ -575,6 +602,7 @@ int main(void) {
         cmocka_unit_test(faults_are_sentences),
         cmocka_unit_test(a_product_may_fail),
         cmocka_unit_test(checkpoints_go_on_elsewhere),
+        cmocka_unit_test(checkpoints_of_sparse_data),
         cmocka_unit_test(samples_go_up_once),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
