@@ -36,9 +36,9 @@ struct rb_feed {
     rb_scratch arrays; /* those that follow, up to scratch */
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
     bool reorders;     /* used_as does not ascend, and */
-    rb_turned turned;  /* memory for that */
+    rb_csr_memory turned;    /* memory for that */
     void *shift, *factor;    /* n_features of the type: (x - shift) * factor */
-    double *sparse_shift;    /* n_features: centre / scale */
+    double *block_shift;     /* n_features: centre / scale, of blocks that are not centred */
     rb_regress_rows effects; /* bound where there are any (p->regress) */
     double *coefficients;    /* of effects: columns x n_features */
     double *offsets;         /* of effects: n_features */
@@ -46,7 +46,7 @@ struct rb_feed {
      * of all its features. */
     int64_t scratch_size;
     double *scratch;           /* threads x scratch_size */
-    bool shifts;               /* sparse_shift is not 0 throughout */
+    bool shifts;               /* block_shift is not 0 throughout */
     bool leaves;               /* dense blocks are less it, too */
     bool fills;                /* blocks of a sparse source are dense */
     rb_block last;             /* what was read last: data of one block are prepared once */
@@ -67,7 +67,7 @@ void rb_feed_free(rb_feed *feed) {
         rb_free(feed->values.data);
         rb_free(feed->starts.data);
         rb_free(feed->columns.data);
-        rb_turned_clear(&feed->turned);
+        rb_csr_memory_free(&feed->turned);
         rb_free(feed->levels.data);
         rb_cache_clear(&feed->cache);
         rb_free(feed);
@@ -145,7 +145,7 @@ void rb_feed_leave(rb_feed *feed) {
 }
 
 const double *rb_feed_shift(const rb_feed *feed) {
-    return feed->shifts && (feed->leaves || is_sparse(feed)) ? feed->sparse_shift : NULL;
+    return feed->shifts && (feed->leaves || is_sparse(feed)) ? feed->block_shift : NULL;
 }
 
 void rb_feed_cache(rb_context *ctx, rb_feed *feed, int64_t size, double bytes) {
@@ -163,7 +163,7 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     arrays->ctx = ctx;
     feed->shift = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->factor = rb_take(arrays, p->n_features, rb_type_size(feed->type));
-    feed->sparse_shift = rb_take(arrays, p->n_features, sizeof *feed->sparse_shift);
+    feed->block_shift = rb_take(arrays, p->n_features, sizeof *feed->block_shift);
     feed->scratch_size = feed->source->n_features + 1 + p->n_features;
     if (feed->source->sparse) feed->scratch_size += feed->source->n_features;
     feed->scratch =
@@ -172,9 +172,9 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
         rb_put(feed->type, feed->shift, k, p->centre[k]);
         rb_put(feed->type, feed->factor, k, 1 / p->scale[k]);
-        feed->sparse_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
+        feed->block_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
         feed->moves = feed->moves || p->centre[k] != 0 || p->scale[k] != 1;
-        feed->shifts = feed->shifts || feed->sparse_shift[k] != 0;
+        feed->shifts = feed->shifts || feed->block_shift[k] != 0;
     }
     return arrays->err;
 }

@@ -147,7 +147,7 @@ static void finish(void *state) {
     if (!fa) return;
     rb_spd_free(fa->posterior.factor);
     (void)rb_scratch_end(&fa->own);
-    rb_turned_clear(&fa->columns);
+    rb_csr_memory_free(&fa->columns);
 }
 
 /* ---- the start ---- */

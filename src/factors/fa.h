@@ -112,7 +112,7 @@ typedef struct factors {
     fa_posterior posterior;
     fa_work work;
     rb_scratch own; /* of posterior and work */
-    rb_turned columns;
+    rb_csr_memory columns;
 } factors;
 
 enum {

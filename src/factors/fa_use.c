@@ -177,7 +177,7 @@ struct metrics {
     double *second;       /* sum of squares of each feature */
     double zeros, small, errors;
     double *likelihoods; /* of all samples, where they are asked for and exact; or NULL */
-    rb_turned columns;
+    rb_csr_memory columns;
 };
 
 static void count_codes(struct metrics *f, rb_dense codes) {
@@ -308,6 +308,6 @@ rb_error fa_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     scratch.err = scratch.err ? scratch.err : measure(&f, feed, metrics);
     if (!scratch.err) report(&f, metrics);
     fa_coder_free(made);
-    rb_turned_clear(&f.columns);
+    rb_csr_memory_free(&f.columns);
     return rb_scratch_end(&scratch);
 }

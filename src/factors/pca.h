@@ -48,7 +48,7 @@ typedef struct pca_fit {
     bool turns;               /* by samples: the pass at hand is the second one */
     bool found;               /* no further pass changes the directions */
     rb_dense rows, turned;    /* V Q of a block; scratch of m x width */
-    rb_turned columns;
+    rb_csr_memory columns;
 } pca_fit;
 
 extern const rb_field pca_parameter_fields[], pca_sum_fields[], pca_progress_fields[],

@@ -118,7 +118,7 @@ rb_error pca_start(rb_context *ctx, const rb_problem *problem, const pca_options
 }
 
 void pca_finish(void *pca) {
-    if (pca) rb_turned_clear(&((pca_fit *)pca)->columns);
+    if (pca) rb_csr_memory_free(&((pca_fit *)pca)->columns);
 }
 
 /* ---- the passes ---- */

@@ -128,7 +128,7 @@ static void add_outer(rb_dense s, const double *left, const double *right, doubl
     }
 }
 
-rb_error factors_add_second(rb_context *ctx, rb_turned *columns, const rb_block *block,
+rb_error factors_add_second(rb_context *ctx, rb_csr_memory *columns, const rb_block *block,
                             rb_dense s) {
     if (!block->sparse) {
         rb_gemm_lower(ctx, 1, block->dense, RB_TRANSPOSED, block->dense, RB_PLAIN, 1, s);
@@ -149,7 +149,7 @@ rb_error factors_add_second(rb_context *ctx, rb_turned *columns, const rb_block 
     return RB_OK;
 }
 
-rb_error factors_gram(rb_context *ctx, rb_turned *columns, const rb_block *block, rb_dense k) {
+rb_error factors_gram(rb_context *ctx, rb_csr_memory *columns, const rb_block *block, rb_dense k) {
     rb_dense_zero(k);
     if (!block->sparse) {
         rb_gemm_lower(ctx, 1, block->dense, RB_PLAIN, block->dense, RB_TRANSPOSED, 0, k);

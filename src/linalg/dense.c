@@ -54,6 +54,14 @@ void rb_dense_copy(rb_dense from, rb_dense to) {
     }
 }
 
+int64_t rb_dense_count(rb_dense a) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t j = 0; j < a.cols; j++)
+            count += rb_dense_get(a, i, j) != 0;
+    return count;
+}
+
 void rb_dense_zero(rb_dense a) {
     for (int64_t i = 0; a.cols > 0 && i < a.rows; i++)
         memset(rb_dense_row(a, i), 0, (size_t)a.cols * rb_type_size(a.type));

@@ -82,6 +82,8 @@ static inline void rb_dense_set(rb_dense a, int64_t row, int64_t col, double val
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
+/* Values that are not 0. */
+int64_t rb_dense_count(rb_dense a);
 /* to = from', of one type, or float64 as float32. */
 void rb_dense_transpose(rb_dense from, rb_dense to);
 /* Writes the lower triangle of a square matrix over its upper one; or rows of a band of it. */
@@ -133,7 +135,7 @@ static inline int64_t rb_band_size(struct bands bands, int64_t index) {
  * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
 rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes);
 
-/* Around every call of BLAS and LAPACK: it runs on the calling thread, whatever the program has
+/* Around calls of BLAS and LAPACK that may take threads: it runs on the calling thread, whatever the program has
  * asked the BLAS for, which is then as it was. Any thread; what enter gives goes to leave. */
 int rb_blas_enter(void);
 void rb_blas_leave(int of_thread);
@@ -192,7 +194,7 @@ void rb_spd_free(rb_spd *f);
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
 /* The same of second moments, which rounding may have left with eigenvalues below 0: where A cannot
  * be factorised its diagonal is raised by what rounding comes to, size times epsilon of itself,
- * then four times as much, and so on up to 1e-3 (1e-6 in float64). */
+ * then four times as much, and so on up to 1e-2 (1e-6 in float64). */
 rb_error rb_spd_factor_moments(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
 /* From now on factorises in the type of the caller, diagonal blocks apart: twice as fast in
@@ -311,13 +313,18 @@ typedef struct rb_csr {
 /* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols +
  * 1], columns and values as long as the entries of V. */
 void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values);
-/* Memory for a transpose, used again; zero-initialise. */
-typedef struct rb_turned {
+/* Memory for compressed rows, used again; zero-initialise. */
+typedef struct rb_csr_memory {
     rb_buffer starts, columns, values;
-} rb_turned;
-void rb_turned_clear(rb_turned *memory);
+} rb_csr_memory;
+void rb_csr_memory_free(rb_csr_memory *memory);
 /* V' as compressed rows, valid until the next call with that memory. */
-rb_error rb_csr_turn(rb_context *ctx, rb_turned *memory, rb_csr v, rb_csr *turned);
+rb_error rb_csr_turn(rb_context *ctx, rb_csr_memory *memory, rb_csr v, rb_csr *turned);
+/* Likewise what of A is not 0; and of factor A, into arrays the caller provides: starts[rows + 1],
+ * columns and values one longer than what is not 0. */
+rb_error rb_csr_compress(rb_context *ctx, rb_csr_memory *memory, rb_dense a, rb_csr *rows);
+rb_csr rb_csr_list(const rb_context *ctx, double factor, rb_dense a, int64_t *starts,
+                   int32_t *columns, void *values);
 /* U += factor V'M, parallel over the rows of U. */
 void rb_csr_add_cross(rb_context *ctx, rb_csr v, double factor, rb_dense m, rb_dense u);
 

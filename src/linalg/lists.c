@@ -43,17 +43,8 @@ static void take_lists(rb_scratch *scratch, rb_type type, int64_t units, struct 
 
 /* (alpha M)', compressed. */
 static rb_csr list(const struct moments *f, rb_dense m, const struct lists *lists) {
-    size_t size = rb_type_size(m.type);
-    int64_t count = 0;
-    for (int64_t i = 0; i < m.rows; i++) {
-        lists->samples[i] = count;
-        count += rb_kernels_of(f->ctx)->of[m.type].compress(
-            m.cols, f->alpha, rb_dense_row(m, i), lists->sample_columns + count,
-            (char *)lists->sample_values + (size_t)count * size);
-    }
-    lists->samples[m.rows] = count;
-    rb_csr samples = {m.rows, m.cols, lists->samples, lists->sample_columns, lists->sample_values,
-                      m.type};
+    rb_csr samples = rb_csr_list(f->ctx, f->alpha, m, lists->samples, lists->sample_columns,
+                                 lists->sample_values);
     rb_csr_transpose(samples, lists->units, lists->unit_columns, lists->unit_values);
     return (rb_csr){m.cols, m.rows, lists->units, lists->unit_columns, lists->unit_values, m.type};
 }
@@ -121,11 +112,9 @@ double rb_moments_bytes(rb_type type, int64_t features, int64_t units) {
 /* Of the values of M, by some of the samples. */
 static double share_not_0(rb_dense m) {
     enum { EVERY = 32 };
-    int64_t count = 0, of = 0;
-    for (int64_t i = 0; i < m.rows; i += EVERY, of += m.cols)
-        for (int64_t j = 0; j < m.cols; j++)
-            count += rb_dense_get(m, i, j) != 0;
-    return (double)count / (double)of;
+    m.rows = (m.rows + EVERY - 1) / EVERY;
+    m.ld *= EVERY;
+    return (double)rb_dense_count(m) / (double)(m.rows * m.cols);
 }
 
 rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,

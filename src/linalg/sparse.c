@@ -1,4 +1,4 @@
-/* The transpose of compressed sparse rows, and the product with it. */
+/* Compressed sparse rows: of a dense matrix, of a transpose, and the product with it. */
 #include "linalg.h"
 
 #include <string.h>
@@ -30,22 +30,45 @@ void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values)
     starts[0] = 0;
 }
 
-void rb_turned_clear(rb_turned *memory) {
+void rb_csr_memory_free(rb_csr_memory *memory) {
     rb_free(memory->starts.data);
     rb_free(memory->columns.data);
     rb_free(memory->values.data);
-    *memory = (rb_turned){0};
+    *memory = (rb_csr_memory){0};
 }
 
-rb_error rb_csr_turn(rb_context *ctx, rb_turned *memory, rb_csr v, rb_csr *turned) {
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    rb_error err = rb_buffer_hold(ctx, &memory->starts, v.cols + 1, sizeof *v.starts);
-    err = err ? err : rb_buffer_hold(ctx, &memory->columns, entries, sizeof *v.columns);
-    err = err ? err : rb_buffer_hold(ctx, &memory->values, entries, rb_type_size(v.type));
+static rb_error hold(rb_context *ctx, rb_csr_memory *memory, rb_type type, int64_t rows,
+                     int64_t entries) {
+    rb_error err = rb_buffer_hold(ctx, &memory->starts, rows + 1, sizeof(int64_t));
+    err = err ? err : rb_buffer_hold(ctx, &memory->columns, entries, sizeof(int32_t));
+    return err ? err : rb_buffer_hold(ctx, &memory->values, entries, rb_type_size(type));
+}
+
+rb_error rb_csr_turn(rb_context *ctx, rb_csr_memory *memory, rb_csr v, rb_csr *turned) {
+    rb_error err = hold(ctx, memory, v.type, v.cols, v.starts[v.rows] - v.starts[0]);
     if (err) return err;
     rb_csr_transpose(v, memory->starts.data, memory->columns.data, memory->values.data);
     *turned = (rb_csr){
         v.cols, v.rows, memory->starts.data, memory->columns.data, memory->values.data, v.type};
+    return RB_OK;
+}
+
+rb_csr rb_csr_list(const rb_context *ctx, double factor, rb_dense a, int64_t *starts,
+                   int32_t *columns, void *values) {
+    starts[0] = 0;
+    for (int64_t i = 0; i < a.rows; i++) {
+        int64_t at = starts[i];
+        starts[i + 1] = at + rb_kernels_of(ctx)->of[a.type].compress(
+                                 a.cols, factor, rb_dense_row(a, i), columns + at,
+                                 (char *)values + at * (int64_t)rb_type_size(a.type));
+    }
+    return (rb_csr){a.rows, a.cols, starts, columns, values, a.type};
+}
+
+rb_error rb_csr_compress(rb_context *ctx, rb_csr_memory *memory, rb_dense a, rb_csr *rows) {
+    rb_error err = hold(ctx, memory, a.type, a.rows, rb_dense_count(a) + 1);
+    if (err) return err;
+    *rows = rb_csr_list(ctx, 1, a, memory->starts.data, memory->columns.data, memory->values.data);
     return RB_OK;
 }
 

@@ -102,7 +102,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
 
 static void encode_block(struct encoding *e) {
     const rfn_posterior *posterior = &e->coder->posterior;
-    rfn_offset(e->ctx, e->block, posterior->filter, posterior->bias, e->coder->offset);
+    rfn_offset(e->ctx, e->block->shift, posterior->filter, posterior->bias, e->coder->offset);
     rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 

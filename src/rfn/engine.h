@@ -106,7 +106,6 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 typedef struct rfn_block_work {
     rb_dense codes;                  /* block_samples x l */
     void *offset;                    /* l of the type: what is added to V B */
-    bool has_offset;                 /* this pass has computed it */
     double *task_sum, *task_largest; /* l a task */
 } rfn_block_work;
 

@@ -51,10 +51,25 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
     return err;
 }
 
+/* What is added to the product with the filter: bias - B' shift = Sigma (xi - W' Psi^-1 shift). */
+static void set_offset(rb_context *ctx, rfn_cpu *cpu) {
+    const rfn_posterior *posterior = cpu->given.posterior;
+    const double *shift = cpu->setup.problem.shift;
+    if (posterior->factored) {
+        int64_t l = cpu->setup.options.units;
+        rb_dense offset = {cpu->block.offset, 1, l, l, cpu->setup.problem.type};
+        rb_dense linear = rb_dense_rows(cpu->linear, 0, 1);
+        rfn_offset(ctx, shift, posterior->filter, posterior->linear, linear.data);
+        rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, offset);
+    } else {
+        rfn_offset(ctx, shift, posterior->filter, posterior->bias, cpu->block.offset);
+    }
+}
+
 static rb_error set_parameters(rb_context *ctx, void *engine, const void *parameters) {
     rfn_cpu *cpu = engine;
     cpu->given = *(const rfn_given *)parameters;
-    cpu->block.has_offset = false;
+    set_offset(ctx, cpu);
     rfn_randomness_begin(&cpu->random, &cpu->given);
     return RB_OK;
 }
@@ -113,21 +128,6 @@ static void add_raw(const struct pass *pass, rb_dense raw) {
     rfn_add_offset(pass->ctx, 1, offset, pass->codes);
     rb_gemm_lower(pass->ctx, 1, pass->codes, RB_TRANSPOSED, pass->codes, RB_PLAIN, 1, raw);
     rfn_add_offset(pass->ctx, -1, offset, pass->codes);
-}
-
-/* What is added to the product with the filter: bias - B' shift = Sigma (xi - W' Psi^-1 shift). */
-static void set_offset(rb_context *ctx, rfn_cpu *cpu, const rb_block *block) {
-    const rfn_posterior *posterior = cpu->given.posterior;
-    if (posterior->factored) {
-        int64_t l = cpu->setup.options.units;
-        rb_dense offset = {cpu->block.offset, 1, l, l, cpu->setup.problem.type};
-        rb_dense linear = rb_dense_rows(cpu->linear, 0, 1);
-        rfn_offset(ctx, block, posterior->filter, posterior->linear, linear.data);
-        rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, offset);
-    } else {
-        rfn_offset(ctx, block, posterior->filter, posterior->bias, cpu->block.offset);
-    }
-    cpu->block.has_offset = true;
 }
 
 /* ---- dead units ---- */
@@ -194,7 +194,6 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
                         .codes = rb_dense_rows(cpu->block.codes, 0, n),
                         .linear = factored ? rb_dense_rows(cpu->linear, 0, n) : cpu->linear};
     rb_error err = RB_OK;
-    if (!cpu->block.has_offset) set_offset(ctx, cpu, block);
     if (traced) {
         rb_parallel(ctx, tasks, project, &pass);
         add_raw(&pass, sums->raw);

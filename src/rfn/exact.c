@@ -157,7 +157,7 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->ctx = ctx;
     e->block = block;
     e->out = codes;
-    rfn_offset(ctx, block, e->weighted, e->prior, e->coder->offset);
+    rfn_offset(ctx, block->shift, e->weighted, e->prior, e->coder->offset);
     rb_error err = e->coder->device
                        ? solve_there(e)
                        : rb_parallel_or_stop(ctx, rfn_tasks(codes.rows).count, solve_task, e);

@@ -147,7 +147,7 @@ const rb_option rfn_option_rows[] = {
 /* paper: Clevert et al. 2015, Alg. 1, with the numbers of its experiments (supplement S11).
  *
  * A standard error of loadings off the true noise lets too little through, or too much: for
- * biclustering the noise begins as large as the data allow (start.c bounds it) and comes down. */
+ * biclustering the noise begins as large as the data allow (fit.c bounds it) and comes down. */
 const rb_option_rule rfn_option_rules[] = {
     {"target-sparseness", "preset=sparse"},
     {"preset=paper", "estep=newton eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "

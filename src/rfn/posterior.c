@@ -216,13 +216,25 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     return err;
 }
 
-void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
+/* In float64: all samples have its error. */
+void rfn_offset(const rb_context *ctx, const double *shift, rb_dense filter, const void *bias,
                 void *row) {
-    const double *shift = block->shift;
-    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
-    for (int64_t k = 0; shift && k < filter.rows; k++)
-        if (shift[k] != 0)
-            rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
+    enum { COLUMNS = 256 };
+    double sums[COLUMNS], values[COLUMNS];
+    for (int64_t first = 0, count; first < filter.cols; first += count) {
+        count = rb_smaller(filter.cols - first, COLUMNS);
+        rb_dense sum = {sums, 1, count, count, RB_FLOAT64}, value = sum;
+        rb_dense from = {(void *)bias, 1, filter.cols, filter.cols, filter.type}, to = from;
+        value.data = values;
+        to.data = row;
+        rb_dense_copy(rb_dense_part(from, 0, 1, first, count), sum);
+        for (int64_t k = 0; shift && k < filter.rows; k++) {
+            if (shift[k] == 0) continue;
+            rb_dense_copy(rb_dense_part(filter, k, 1, first, count), value);
+            rb_axpy(ctx, RB_FLOAT64, count, -shift[k], values, sums);
+        }
+        rb_dense_copy(sum, rb_dense_part(to, 0, 1, first, count));
+    }
 }
 
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes) {

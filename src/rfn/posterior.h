@@ -33,9 +33,9 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
 /* The Hessian of the E-step, P = M^-1 + W' Psi^-1 W, into p (l x l). */
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p);
 
-/* The row to add to V B, for mu_p: bias, less shift' B. `row`: l of the type.
- * The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
-void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
+/* The row to add to V B, for mu_p: bias, less shift' B; shift: of the blocks, or NULL. `row`: l of
+ * the type. The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
+void rfn_offset(const rb_context *ctx, const double *shift, rb_dense filter, const void *bias,
                 void *row);
 /* Adds `factor` times such a row to every row of codes. */
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);

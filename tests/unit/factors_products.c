@@ -116,7 +116,7 @@ static void times_itself(void **state) {
         sparse_block s = make(type, FEW, FEW + 7, which % 2);
         int64_t size = gram ? s.n : s.m, across = gram ? s.m : s.n;
         int64_t next = gram ? s.m : 1, step = gram ? 1 : s.m;
-        rb_turned columns = {0};
+        rb_csr_memory columns = {0};
         rb_dense out = table(ctx, type, size, size), before = table(ctx, type, size, size);
         assert_ok(ctx, gram ? factors_gram(ctx, &columns, &s.block, out)
                             : factors_add_second(ctx, &columns, &s.block, out));
@@ -125,7 +125,7 @@ static void times_itself(void **state) {
                 assert_close(rb_dense_get(out, i, j) - (gram ? 0 : rb_dense_get(before, i, j)),
                              dot(across, s.filled + i * next, step, s.filled + j * next, step),
                              type == RB_FLOAT32 ? 1e-4 : 1e-10);
-        rb_turned_clear(&columns);
+        rb_csr_memory_free(&columns);
         rb_dense_free(&out);
         rb_dense_free(&before);
         drop(&s);

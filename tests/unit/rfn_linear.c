@@ -1,4 +1,4 @@
-/* Q by lists of the loadings that are not 0: the sums of its definition, where lists pay. */
+/* Products by lists of what is not 0, of the loadings and of P: their sums, where lists pay. */
 #include "fixture.h"
 
 #include "rfn/fit.h"
@@ -92,10 +92,60 @@ static void lists_where_they_pay(void **state) {
     rb_context_free(ctx);
 }
 
+/* ---- mu P ---- */
+
+/* Rows of P in runs, and not; samples that are no whole number of slices. */
+static void products_of_listed_p(void **state) {
+    (void)state;
+    enum { UNITS = 70, N = RFN_SLICE + 37, SOME = 7 };
+    static const int64_t which[] = {3, 4, 5, 69, 0, 40, 39};
+    rb_context *ctx = fixture_context();
+    for (int i = 0; i < 6; i++) {
+        rb_type type = i % 2 ? RB_FLOAT64 : RB_FLOAT32;
+        int64_t l = i < 4 ? UNITS : L;
+        double share = i < 2 ? 0.1 : i < 4 ? 0.9 : 0;
+        rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+        rfn_quadratic problem = {0};
+        rfn_work work;
+        rb_dense codes, out;
+        assert_ok(ctx, rb_dense_new(ctx, type, l, l, &problem.hessian));
+        assert_ok(ctx, rb_dense_new(ctx, type, l, N, &codes));
+        assert_ok(ctx, rb_dense_new(ctx, type, SOME, N, &out));
+        assert_ok(ctx, rfn_work_new(ctx, type, l, N, NULL, &work));
+        for (int64_t j = 0; j < l; j++) {
+            for (int64_t k = 0; k < l; k++)
+                if (j == k || rb_draw_uniform(&draws) < share)
+                    rb_dense_set(problem.hessian, j, k, rb_draw_normal(&draws));
+            for (int64_t s = 0; s < N; s++)
+                rb_dense_set(codes, j, s, fmax(0, rb_draw_normal(&draws)));
+        }
+        assert_ok(ctx, rfn_list_hessian(ctx, &problem, &work));
+        assert_int_equal(problem.listed.rows, i < 2 ? l : 0);
+        int64_t units[SOME];
+        for (int u = 0; u < SOME; u++)
+            units[u] = which[u] % l;
+        rfn_product(ctx, &problem, codes, units, &work, out);
+        for (int64_t u = 0; u < SOME; u++) {
+            for (int64_t s = 0; s < N; s++) {
+                double sum = 0;
+                for (int64_t k = 0; k < l; k++)
+                    sum += rb_dense_get(problem.hessian, units[u], k) * rb_dense_get(codes, k, s);
+                assert_close(rb_dense_get(out, u, s), sum, type == RB_FLOAT32 ? 2e-5 : 1e-12);
+            }
+        }
+        rfn_work_free(&work);
+        rb_dense_free(&problem.hessian);
+        rb_dense_free(&codes);
+        rb_dense_free(&out);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_as_defined),
         cmocka_unit_test(lists_where_they_pay),
+        cmocka_unit_test(products_of_listed_p),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ struct alone {
 };
 
 static bool is_left(const struct alone *a, int64_t i) {
-    return rb_get(a->codes.type, a->p->work.changes, i) > a->limit;
+    return rb_dense_get(a->p->work.changes, 0, i) > a->limit;
 }
 
 static void settle_slice(void *arg, int64_t slice, int worker) {

@@ -87,28 +87,20 @@ static void renew(const struct sweep *s, int64_t unit, int64_t slice) {
     kernels->add_rows(samples, unit, factors, row_of(s, rows, 0, slice), rows.ld, residual);
 }
 
-/* A value of each sample as a row. */
-static rb_dense row_over_samples(const struct sweep *s, void *values) {
-    return (rb_dense){values, 1, s->codes.cols, s->codes.cols, s->codes.type};
-}
-
 /* max(0, t_j) */
 static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
     int64_t j = s->units[unit];
-    rb_dense aimed = row_over_samples(s, s->work->aimed);
     s->work->squares[slice] = rb_kernels_of(s->ctx)->of[s->codes.type].step_row(
         samples_of(s, slice), -1 / bend(s, j), row_of(s, s->codes, j, slice),
-        row_of(s, s->work->residual, unit, slice), row_of(s, aimed, 0, slice));
+        row_of(s, s->work->residual, unit, slice), row_of(s, s->work->aimed, 0, slice));
 }
 
 /* `factor` times this becomes the codes, and what changed lies where their residual was. */
 static void settle(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
-    rb_dense aimed = row_over_samples(s, s->work->aimed);
-    rb_dense changes = row_over_samples(s, s->work->changes);
     rb_kernels_of(s->ctx)->of[s->codes.type].settle_row(
-        samples_of(s, slice), factor, row_of(s, aimed, 0, slice),
+        samples_of(s, slice), factor, row_of(s, s->work->aimed, 0, slice),
         row_of(s, s->codes, s->units[unit], slice), row_of(s, s->work->residual, unit, slice),
-        s->marks ? row_of(s, changes, 0, slice) : NULL);
+        s->marks ? row_of(s, s->work->changes, 0, slice) : NULL);
 }
 
 /* Rectified set: samples do not know of each other. */
@@ -162,16 +154,6 @@ static double squares_of_lower(struct sweep *s) {
     return squares_of(s);
 }
 
-/* Of a unit without a positive value the largest one takes all. */
-static void take_largest(const struct sweep *s, double b) {
-    const rfn_slices *slices = &s->work->slices;
-    rb_dense residual = rb_dense_rows(s->work->residual, s->unit, 1);
-    rb_dense codes = rb_dense_rows(s->codes, s->units[s->unit], 1);
-    int64_t here = rfn_largest(s->ctx, slices, -1 / b, codes, residual.data);
-    rb_dense_zero(row_over_samples(s, s->work->aimed)); /* squares may be 0 where values are not */
-    if (here >= 0) rb_put(codes.type, s->work->aimed, here, sqrt((double)slices->all));
-}
-
 /* What the row at hand is to be multiplied by. */
 static double scale_of(struct sweep *s) {
     int64_t j = s->units[s->unit];
@@ -179,7 +161,8 @@ static double scale_of(struct sweep *s) {
     s->work->alive[j] = squares > 0;
     s->work->pulls[j] = (sqrt(squares / n) - 1) * b;
     if (squares > 0 || isnan(squares)) return sqrt(n / squares);
-    take_largest(s, b);
+    rfn_take_largest(s->ctx, &s->work->slices, -1 / b, rb_dense_rows(s->codes, j, 1),
+                     rb_dense_row(s->work->residual, s->unit), s->work->aimed);
     return 1;
 }
 
@@ -206,8 +189,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, i
                       .marks = marks,
                       .far = turn > 0};
     int64_t l = choose_order(&s, turn);
-    if (marks && codes.cols > 0)
-        memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
+    if (marks) rb_dense_zero(work->changes);
     for (int64_t first = 0; first < l && !rb_stops_alone(ctx); first += s.count) {
         s.units = work->order + first;
         s.count = rfn_units_from(work, l, first);
@@ -228,7 +210,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, i
 double rfn_largest_change(rb_context *ctx, rb_dense codes, const rfn_work *work) {
     double change = 0;
     for (int64_t i = 0; i < codes.cols; i++)
-        change = fmax(change, rb_get(codes.type, work->changes, i));
+        change = fmax(change, rb_dense_get(work->changes, 0, i));
     rb_comm_max(ctx, 1, &change);
     return change;
 }

@@ -33,6 +33,7 @@ typedef struct rfn_quadratic {
     bool normalized;              /* each unit's mean square is 1; or only mu >= 0 */
     const bool *dead;             /* l: units whose codes are kept at 0; NULL: none */
     const rfn_patterns *patterns; /* of samples that lack values; NULL: P is that of all samples */
+    rb_csr listed;                /* what of P is not 0, where that is little; or zeros */
 } rfn_quadratic;
 
 /* Samples in slices, each a task; none has samples of two groups, so that a group is cut in the
@@ -53,13 +54,14 @@ typedef struct rfn_work {
     rb_dense rows;     /* of P, for these units */
     int64_t *units;    /* 0 .. l - 1 */
     int64_t *order;    /* l: of the units in a sweep */
-    void *aimed;       /* n: what the codes of the unit at hand become, but for a factor */
-    void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
+    rb_dense aimed;    /* 1 x n: what the codes of the unit at hand become, but for a factor */
+    rb_dense changes;  /* 1 x n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
     double *pulls;     /* l: the multipliers of the units, as the last sweep had them */
     double *parts;     /* at_once x groups: sums of squares */
     double *sums;      /* at_once: over all samples */
     bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
+    rb_csr_memory listed; /* of the problem */
     rfn_slices slices;
 } rfn_work;
 
@@ -111,6 +113,9 @@ void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                   const int64_t *units, rfn_work *work, rb_dense out);
 
+/* Lists what of P is not 0, where products are faster then. */
+rb_error rfn_list_hessian(rb_context *ctx, rfn_quadratic *problem, rfn_work *work);
+
 /* A B into C, of B and C those columns that are samples; beta: what of C stays. */
 void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,
                               double beta, rb_dense c);
@@ -128,6 +133,9 @@ bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, do
  * process, or -1. */
 int64_t rfn_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
                     const void *step);
+/* Of a unit without a positive value that one takes all. out may be the row, or the step. */
+void rfn_take_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
+                      const void *step, rb_dense out);
 
 /* One step of an E-step from feasible codes.
  *

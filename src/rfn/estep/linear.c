@@ -6,80 +6,53 @@
  */
 #include "rfn/fit.h"
 
-/* The samples of a piece; one in EVERY rows tells how many loadings are not 0. */
-enum { PIECE = 16, EVERY = 8, LEAST_SAMPLES = 512 };
+/* Samples of a piece. */
+enum { PIECE = 16, LEAST_SAMPLES = 512 };
 /* In places of a dense product, of which there is one for each unit and feature: of an entry of a
  * list, and of turning a feature. */
 static const double ENTRY = 2.5, TURN = 12;
 
 void rfn_listed_free(rfn_listed *listed) {
-    rb_turned_clear(&listed->by_features);
-    rb_turned_clear(&listed->by_units);
+    rb_csr_memory_free(&listed->memory);
+    rb_free(listed->turned.data);
     rb_free(listed->pieces.data);
 }
 
 double rfn_listed_bytes(rb_type type, int64_t features, int64_t units) {
-    double entries = (double)(features + 1) * (double)units;
-    return (1 + 1 / ENTRY) * entries * (double)(rb_type_size(type) + sizeof(int32_t));
+    double values = (double)(features + 1) * (double)units, size = (double)rb_type_size(type);
+    return values * size + values / ENTRY * (size + sizeof(int32_t));
 }
 
-static bool pays(double entries, int64_t features, int64_t units) {
-    double m = (double)features;
-    return ENTRY * entries + TURN * m < m * (double)units;
-}
-
-/* Entries of the lists, by some rows. */
-static double guess_entries(rb_dense weighted) {
-    int64_t count = 0, rows = 0;
-    for (int64_t k = 0; k < weighted.rows; k += EVERY, rows++)
-        for (int64_t j = 0; j < weighted.cols; j++)
-            count += rb_dense_get(weighted, k, j) != 0;
-    return (double)count / (double)rows * (double)weighted.rows;
+static bool pays(rb_dense weighted) {
+    double m = (double)weighted.rows, l = (double)weighted.cols;
+    return ENTRY * (double)rb_dense_count(weighted) + TURN * m < m * l;
 }
 
 static rb_error hold(rb_context *ctx, rb_dense weighted, rfn_listed *listed) {
-    int64_t m = weighted.rows + 1, entries = m * weighted.cols;
-    int64_t pieces = rb_context_threads(ctx) * m * PIECE;
+    int64_t rows = weighted.rows + 1, pieces = rb_context_threads(ctx) * rows * PIECE;
     size_t size = rb_type_size(weighted.type);
-    rb_turned *lists = &listed->by_features;
-    rb_error err = rb_buffer_hold(ctx, &lists->starts, m + 1, sizeof(int64_t));
-    err = err ? err : rb_buffer_hold(ctx, &lists->columns, entries, sizeof(int32_t));
-    err = err ? err : rb_buffer_hold(ctx, &lists->values, entries, size);
+    rb_error err = rb_buffer_hold(ctx, &listed->turned, rows * weighted.cols, size);
     err = err ? err : rb_buffer_hold(ctx, &listed->pieces, pieces, size);
-    for (int64_t at = (m - 1) * PIECE; !err && at < pieces; at += m * PIECE)
+    for (int64_t at = (rows - 1) * PIECE; !err && at < pieces; at += rows * PIECE)
         for (int64_t i = 0; i < PIECE; i++)
             rb_put(weighted.type, listed->pieces.data, at + i, 1);
     return err;
-}
-
-/* Some more entries of the row after those before; their number then. */
-static int64_t add_row(const rb_context *ctx, rb_dense weighted, const void *row, int64_t count,
-                       const rb_turned *lists) {
-    char *values = lists->values.data;
-    return count + rb_kernels_of(ctx)->of[weighted.type].compress(
-                       weighted.cols, 1, row, (int32_t *)lists->columns.data + count,
-                       values + count * (int64_t)rb_type_size(weighted.type));
 }
 
 rb_error rfn_list_weights(rb_context *ctx, rfn_persistent *p) {
     const rb_problem *problem = &p->setup->problem;
     rfn_listed *listed = &p->listed;
     rb_dense weighted = p->weighted;
-    int64_t m = weighted.rows, l = weighted.cols, count = 0;
-    listed->on = !problem->sparse && problem->n_samples >= LEAST_SAMPLES && m > 0 &&
-                 pays(guess_entries(weighted), m, l);
-    rb_error err = listed->on ? hold(ctx, weighted, listed) : RB_OK;
-    if (err || !listed->on) return err;
-    rb_turned *lists = &listed->by_features;
-    int64_t *starts = lists->starts.data;
-    for (int64_t k = 0; k <= m; k++) {
-        starts[k] = count;
-        count = add_row(ctx, weighted, k < m ? rb_dense_row(weighted, k) : p->block.offset, count,
-                        lists);
-    }
-    starts[m + 1] = count;
-    rb_csr features = {m + 1, l, starts, lists->columns.data, lists->values.data, weighted.type};
-    return rb_csr_turn(ctx, &listed->by_units, features, &listed->units);
+    int64_t m = weighted.rows, l = weighted.cols;
+    listed->on = !problem->sparse && problem->n_samples >= LEAST_SAMPLES && pays(weighted);
+    if (!listed->on) return RB_OK;
+    rb_error err = hold(ctx, weighted, listed);
+    rb_dense turned = {listed->turned.data, l, m + 1, m + 1, weighted.type};
+    rb_dense offset = {p->block.offset, 1, l, l, weighted.type};
+    if (err) return err;
+    rb_dense_transpose(weighted, rb_dense_part(turned, 0, l, 0, m));
+    rb_dense_transpose(offset, rb_dense_part(turned, 0, l, m, 1));
+    return rb_csr_compress(ctx, &listed->memory, turned, &listed->units);
 }
 
 static void by_lists(const rb_context *ctx, const rfn_listed *listed, rb_dense v, int worker,

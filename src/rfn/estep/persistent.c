@@ -68,15 +68,18 @@ double rfn_persistent_bytes(const rb_shape *shape) {
            rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
-void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
-                          const rfn_posterior *posterior, rb_dense weighted) {
+rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
+                              const rfn_posterior *posterior, rb_dense weighted) {
     p->parameters = parameters;
     p->posterior = posterior;
     p->weighted = weighted;
     rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
     rfn_weigh(ctx, parameters, weighted);
-    p->block.has_offset = false;
     rfn_missing_begin(&p->missing);
+    if (p->missing.on || p->device) return RB_OK;
+    rfn_offset(ctx, p->setup->problem.shift, weighted, posterior->linear, p->block.offset);
+    rb_error err = rfn_list_weights(ctx, p);
+    return err ? err : rfn_list_hessian(ctx, &p->problem, &p->work);
 }
 
 /* ---- passes ---- */
@@ -120,7 +123,6 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
                               const rfn_codes *codes, rfn_sums *sums) {
     struct pass pass = {ctx, p, block, codes->values};
     int64_t tasks = rfn_tasks(block->n_samples).count;
-    rb_error err = RB_OK;
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
         rfn_add_tasks(&p->block, tasks, sums);
@@ -130,19 +132,14 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     }
     if (p->missing.on) {
         rb_dense means = p->wants_means ? codes->values : (rb_dense){0};
-        err = rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
-                                  p->problem.linear, means);
+        rb_error err = rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
+                                           p->problem.linear, means);
         sums->constant += p->missing.constant;
         p->missing.constant = 0;
         return err;
     }
-    if (!p->block.has_offset) {
-        rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
-        p->block.has_offset = true;
-        err = rfn_list_weights(ctx, p);
-    }
-    if (!err) rb_parallel(ctx, tasks, collect, &pass);
-    return err;
+    rb_parallel(ctx, tasks, collect, &pass);
+    return RB_OK;
 }
 
 /* ---- what follows from the moments ---- */

@@ -25,10 +25,11 @@ typedef struct rfn_watch {
 
 /* Psi^-1 W, and what is added to Q as one more feature, by lists of what is not 0: linear.c. */
 typedef struct rfn_listed {
-    bool on;                         /* they take less time than a dense product */
-    rb_csr units;                    /* l x (m + 1) */
-    rb_turned by_features, by_units; /* its memory */
-    rb_buffer pieces;                /* of each thread: some samples, turned, and ones */
+    bool on;              /* they take less time than a dense product */
+    rb_csr units;         /* l x (m + 1) */
+    rb_csr_memory memory; /* of that */
+    rb_buffer turned;     /* the same, dense */
+    rb_buffer pieces;     /* of each thread: some samples, turned, and ones */
 } rfn_listed;
 
 /* Everything else that these E-steps need. */
@@ -70,9 +71,9 @@ void rfn_persistent_free(rfn_persistent *persistent);
 double rfn_persistent_bytes(const rb_shape *shape);
 
 /* Before the pass that collects Q; weighted: m x l, holds Psi^-1 W as long as the E-step lasts. */
-void rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
-                          const rfn_parameters *parameters, const rfn_posterior *posterior,
-                          rb_dense weighted);
+rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
+                              const rfn_parameters *parameters, const rfn_posterior *posterior,
+                              rb_dense weighted);
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *persistent, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums);
 /* linear.c: the lists of this E-step, once its offset is known, or none; and Q' of the samples of a

@@ -13,8 +13,8 @@ static const rb_field fields[] = {
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
     {"units", offsetof(rfn_work, units), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
     {"order", offsetof(rfn_work, order), RB_FIELD_POINTER, RB_KEPT_INTEGER, UNITS},
-    {"aimed", offsetof(rfn_work, aimed), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
-    {"changes", offsetof(rfn_work, changes), RB_FIELD_POINTER, RB_KEPT_WORKING, SAMPLES},
+    {"aimed", offsetof(rfn_work, aimed), RB_FIELD_DENSE, RB_KEPT_WORKING, ONE, SAMPLES},
+    {"changes", offsetof(rfn_work, changes), RB_FIELD_DENSE, RB_KEPT_WORKING, ONE, SAMPLES},
     {"squares", offsetof(rfn_work, squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SLICES},
     {"pulls", offsetof(rfn_work, pulls), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
     {"slices", offsetof(rfn_work, slices.first), RB_FIELD_POINTER, RB_KEPT_INTEGER, SLICES},
@@ -82,6 +82,7 @@ double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
 }
 
 void rfn_work_free(rfn_work *work) {
+    rb_csr_memory_free(&work->listed);
     rb_parts_free(work_parts, work);
     *work = (rfn_work){0};
 }
@@ -100,6 +101,7 @@ struct products {
     const rfn_quadratic *problem;
     rb_dense codes, rows, out; /* rows of P, and of the product */
     const int64_t *units;
+    const rfn_slices *slices;
 };
 
 static void copy_row(void *arg, int64_t unit, int worker) {
@@ -128,11 +130,45 @@ static void own_residual(void *arg, int64_t slice, int worker) {
     }
 }
 
+/* Rows of P that follow each other at once, of samples whose codes stay in the cache. */
+static void product_of_lists(void *arg, int64_t slice, int worker) {
+    (void)worker;
+    const struct products *p = arg;
+    int64_t first = p->slices->first[slice], samples = p->slices->first[slice + 1] - first, run;
+    rb_dense codes = rb_dense_part(p->codes, 0, p->codes.rows, first, samples);
+    for (int64_t unit = 0; unit < p->out.rows; unit += run) {
+        run = 1;
+        while (unit + run < p->out.rows && p->units[unit + run] == p->units[unit] + run)
+            run++;
+        rb_kernels_of(p->ctx)->of[codes.type].csr(p->problem->listed, p->units[unit], codes, false,
+                                                  rb_dense_part(p->out, unit, run, first, samples));
+    }
+}
+
+rb_error rfn_list_hessian(rb_context *ctx, rfn_quadratic *problem, rfn_work *work) {
+    enum { LEAST_UNITS = 64 };
+    const double few = 0.3;
+    rb_dense p = problem->hessian;
+    problem->listed = (rb_csr){0};
+    if (p.rows < LEAST_UNITS || (double)rb_dense_count(p) > few * (double)p.rows * (double)p.cols)
+        return RB_OK;
+    return rb_csr_compress(ctx, &work->listed, p, &problem->listed);
+}
+
 void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                  const int64_t *units, rfn_work *work, rb_dense out) {
-    struct products p = {ctx, problem, codes, rb_dense_rows(work->rows, 0, out.rows), out, units};
+    rb_dense rows = rb_dense_rows(work->rows, 0, out.rows);
+    struct products p = {ctx, problem, codes, rows, out, units, &work->slices};
     if (problem->patterns) {
         rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &p);
+        return;
+    }
+    if (problem->listed.rows > 0) {
+        const int64_t *starts = problem->listed.starts;
+        int64_t entries = starts[out.rows]; /* about */
+        rb_phase before = rb_phase_sparse(ctx, entries, 1, codes.cols, rb_type_size(codes.type));
+        rb_parallel(ctx, work->slices.count, product_of_lists, &p);
+        rb_phase_end(ctx, before);
         return;
     }
     rb_parallel(ctx, out.rows, copy_row, &p);
@@ -204,9 +240,11 @@ static void normalize(const rfn_slices *slices, double squares, rb_dense out) {
         rb_put(out.type, out.data, i, scale * rb_get(out.type, out.data, i));
 }
 
-/* Of a unit without a positive value the largest one takes all. */
-static void take_largest(const rfn_slices *slices, int64_t here, rb_dense out) {
-    if (here >= 0) rb_put(out.type, out.data, here, sqrt((double)slices->all));
+void rfn_take_largest(rb_context *ctx, const rfn_slices *slices, double factor, rb_dense row,
+                      const void *step, rb_dense out) {
+    int64_t here = rfn_largest(ctx, slices, factor, row, step);
+    rb_dense_zero(out); /* squares may be 0 where values are not */
+    if (here >= 0) rb_dense_set(out, 0, here, sqrt((double)slices->all));
 }
 
 bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, double factor,
@@ -215,8 +253,7 @@ bool rfn_feasible(rb_context *ctx, const rfn_slices *slices, bool normalized, do
     rb_dense to = {out, 1, row.cols, row.cols, row.type};
     rectify(ctx, slices, factor, row, step, out, parts);
     rb_add_groups(ctx, 1, slices->groups, parts, &squares);
-    if (squares == 0 && normalized)
-        take_largest(slices, rfn_largest(ctx, slices, factor, row, step), to);
+    if (squares == 0 && normalized) rfn_take_largest(ctx, slices, factor, row, step, to);
     if (normalized) normalize(slices, squares, to);
     return squares != 0;
 }
@@ -253,8 +290,8 @@ void rfn_feasible_units(rb_context *ctx, bool normalized, double factor, rb_dens
     for (int64_t unit = 0; unit < rows.rows; unit++) {
         rb_dense row = rb_dense_rows(rows, unit, 1);
         if (work->sums[unit] == 0 && !(dead && dead[unit]))
-            take_largest(slices, rfn_largest(ctx, slices, factor, row, rb_dense_row(steps, unit)),
-                         rb_dense_rows(outs, unit, 1));
+            rfn_take_largest(ctx, slices, factor, row, rb_dense_row(steps, unit),
+                             rb_dense_rows(outs, unit, 1));
     }
     rb_parallel(ctx, rows.rows, normalize_unit, &f);
 }
