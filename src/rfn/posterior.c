@@ -216,24 +216,23 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     return err;
 }
 
-/* In float64: all samples have its error. */
+/* All samples have its error: sums of many features would be long ones. */
 void rfn_offset(const rb_context *ctx, const double *shift, rb_dense filter, const void *bias,
                 void *row) {
-    enum { COLUMNS = 256 };
-    double sums[COLUMNS], values[COLUMNS];
-    for (int64_t first = 0, count; first < filter.cols; first += count) {
-        count = rb_smaller(filter.cols - first, COLUMNS);
-        rb_dense sum = {sums, 1, count, count, RB_FLOAT64}, value = sum;
-        rb_dense from = {(void *)bias, 1, filter.cols, filter.cols, filter.type}, to = from;
-        value.data = values;
-        to.data = row;
-        rb_dense_copy(rb_dense_part(from, 0, 1, first, count), sum);
-        for (int64_t k = 0; shift && k < filter.rows; k++) {
-            if (shift[k] == 0) continue;
-            rb_dense_copy(rb_dense_part(filter, k, 1, first, count), value);
-            rb_axpy(ctx, RB_FLOAT64, count, -shift[k], values, sums);
+    enum { COLUMNS = 256, ROWS = 64 };
+    double part[COLUMNS]; /* or floats */
+    size_t size = rb_type_size(filter.type);
+    memcpy(row, bias, (size_t)filter.cols * size);
+    for (int64_t j = 0; shift && j < filter.cols; j += COLUMNS) {
+        int64_t columns = rb_smaller(filter.cols - j, COLUMNS);
+        for (int64_t k = 0; k < filter.rows; k += ROWS) {
+            int64_t rows = rb_smaller(filter.rows - k, ROWS);
+            memset(part, 0, sizeof part);
+            rb_kernels_of(ctx)->of[filter.type].add_rows(
+                columns, rows, shift + k, rb_dense_part(filter, k, rows, j, columns).data,
+                filter.ld, part);
+            rb_axpy(ctx, filter.type, columns, -1, part, (char *)row + (size_t)j * size);
         }
-        rb_dense_copy(sum, rb_dense_part(to, 0, 1, first, count));
     }
 }
 

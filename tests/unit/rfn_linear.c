@@ -92,6 +92,37 @@ static void lists_where_they_pay(void **state) {
     rb_context_free(ctx);
 }
 
+/* Of many features of one sign; of more units than are summed at once. */
+static void offsets_keep_their_digits(void **state) {
+    (void)state;
+    enum { FEATURES = 20000, UNITS = 300 };
+    rb_context *ctx = fixture_context();
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+    rb_dense filter;
+    float bias[UNITS], row[UNITS];
+    double *shift = malloc(FEATURES * sizeof *shift);
+    assert_ok(ctx, rb_dense_new(ctx, RB_FLOAT32, FEATURES, UNITS, &filter));
+    for (int64_t k = 0; k < FEATURES; k++) {
+        shift[k] = 3 + rb_draw_uniform(&draws);
+        for (int64_t j = 0; j < UNITS; j++)
+            rb_dense_set(filter, k, j, rb_draw_uniform(&draws));
+    }
+    for (int64_t j = 0; j < UNITS; j++)
+        bias[j] = (float)j;
+    rfn_offset(ctx, shift, filter, bias, row);
+    for (int64_t j = 0; j < UNITS; j++) {
+        double sum = (double)bias[j];
+        for (int64_t k = 0; k < FEATURES; k++)
+            sum -= shift[k] * rb_dense_get(filter, k, j);
+        assert_true(fabs((double)row[j] - sum) < 1e-6 * fabs(sum));
+    }
+    rfn_offset(ctx, NULL, filter, bias, row);
+    assert_memory_equal(row, bias, sizeof row);
+    rb_dense_free(&filter);
+    free(shift);
+    rb_context_free(ctx);
+}
+
 /* ---- mu P ---- */
 
 /* Rows of P in runs, and not; samples that are no whole number of slices. */
@@ -145,6 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_as_defined),
         cmocka_unit_test(lists_where_they_pay),
+        cmocka_unit_test(offsets_keep_their_digits),
         cmocka_unit_test(products_of_listed_p),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
