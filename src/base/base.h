@@ -182,7 +182,7 @@ void rb_add_all(int64_t count, void *mine, const void *theirs); /* float64 */
 void rb_comm_add(rb_context *ctx, int64_t count, double *values);
 void rb_comm_max(rb_context *ctx, int64_t count, double *values);
 void rb_comm_count(rb_context *ctx, int64_t count, int64_t *values); /* added */
-/* RB_ERROR_ARGUMENT in all, unless all have the same numbers, at most 4. message: NULL where these
+/* RB_ERROR_ARGUMENT in all, unless all have the same numbers, at most 6. message: NULL where these
  * tell of the data. */
 rb_error rb_comm_same(rb_context *ctx, int count, const double *values, const char *message);
 /* Those of process `from` come to the first one. */

@@ -156,7 +156,7 @@ bool rb_stops_alone(const rb_context *ctx) {
 }
 
 rb_error rb_comm_same(rb_context *ctx, int count, const double *values, const char *message) {
-    double most[8]; /* and the least, turned over */
+    double most[12]; /* and the least, turned over */
     message = message ? message
                       : "the processes do not have the same data; give all of them the same file";
     for (int i = 0; i < count; i++) {

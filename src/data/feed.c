@@ -78,9 +78,9 @@ int64_t rb_feed_samples(const rb_feed *feed) {
     return feed->source->n_samples;
 }
 
-/* Are dense rows of that type made by rb_shift_scale, in that type? */
-static bool is_fast(const rb_feed *feed, rb_type type) {
-    return feed->plain && type == feed->type;
+/* Are rows made by rb_shift_scale, in the type of the source? */
+static bool is_fast(const rb_feed *feed) {
+    return feed->plain && !feed->source->sparse && feed->source->type == feed->type;
 }
 
 /* Are blocks sparse? */
@@ -112,7 +112,7 @@ static double feature_squares(const rb_feed *feed, bool fast, int64_t k) {
 }
 
 bool rb_feed_squares(const rb_feed *feed, double *sums) {
-    bool fast = is_fast(feed, feed->source->type) && !feed->source->sparse;
+    bool fast = is_fast(feed);
     bool known = feed->p->moments != NULL;
     for (int64_t k = 0; known && k < feed->p->n_features; k++) {
         sums[k] = feature_squares(feed, fast, k);
@@ -134,8 +134,7 @@ static bool is_near(const rb_preprocess *p, int64_t k) {
 
 void rb_feed_leave(rb_feed *feed) {
     const rb_preprocess *p = feed->p;
-    bool leaves =
-        feed->shifts && p->moments && !feed->source->sparse && is_fast(feed, feed->source->type);
+    bool leaves = feed->shifts && p->moments && is_fast(feed);
     for (int64_t k = 0; leaves && k < p->n_features; k++)
         leaves = is_near(p, k);
     if (!leaves) return;
@@ -405,7 +404,7 @@ static rb_error hold_levels(rb_context *ctx, rb_feed *feed, int64_t count) {
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     int64_t n = view->n_samples, m = feed->p->n_features;
-    bool same = is_fast(feed, view->type) && !view->sparse;
+    bool same = is_fast(feed);
     bool rows = view->column_stride == 1 && view->row_stride >= view->n_features &&
                 view->row_stride <= INT32_MAX; /* what a BLAS takes */
     /* What a file gave is copied, so that a pass over one block reads it once. */
@@ -521,8 +520,8 @@ int64_t rb_block_size(int64_t cells, int64_t wide, int64_t n) {
 /* The columns of a sample of the last block, where there are effects. */
 static int last_entries(const rb_feed *feed, int64_t i,
                         rb_regress_entry entries[RB_COVARIATES_MAX]) {
+    if (!feed->offsets) return 0;
     const int64_t *order = feed->source->order;
-    if (!feed->p->regress) return 0;
     return rb_regress_row(&feed->effects, order ? order[i] : feed->last.first + i, entries);
 }
 
@@ -546,13 +545,7 @@ void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
 }
 
 void rb_preprocess_inverse(const rb_preprocess *p, rb_dense rows) {
-    for (int64_t i = 0; i < rows.rows; i++) {
-        void *row = rb_dense_row(rows, i);
-        for (int64_t k = 0; k < rows.cols; k++) {
-            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
-            rb_put(rows.type, row, k, p->options.log1p ? expm1(x) : x);
-        }
-    }
+    rb_feed_inverse(&(rb_feed){.p = p}, rows);
 }
 
 void rb_feed_keep(const rb_feed *feed, rb_dense rows) {

@@ -68,8 +68,8 @@ static void add_dense(void *arg, int64_t index, int worker) {
     double sum[TILE] = {0}, squares[TILE] = {0};
     const double *pivot = rb_row_of(rows, 0).values + first;
     for (int64_t i = 1; i < rows->n_samples; i++)
-        rb_add_squares(t->ctx, RB_FLOAT64, count, rb_row_of(rows, i).values + first, pivot, sum,
-                       squares);
+        rb_kernels_of(t->ctx)->of[RB_FLOAT64].add_squares(count, rb_row_of(rows, i).values + first,
+                                                          pivot, sum, squares);
     for (int64_t k = 0; k < count; k++) {
         rb_moments *moments = &t->moments[first + k];
         if (isnan(sum[k]) || isnan(pivot[k]))

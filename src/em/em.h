@@ -23,7 +23,7 @@ rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *s
                         int64_t restart, rb_model **model);
 
 /* The samples of a source that a fit with these options sees: rb_source_thin. */
-rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
+rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
                      rb_source **owned);
 
 /* The options of checkpoints; they say nothing about the result. */
@@ -174,8 +174,7 @@ struct rb_run {
     bool below_told; /* they were, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
-    bool single;     /* one restart alone is made, */
-    int64_t restart; /* this one */
+    int64_t restart; /* the one that is made alone; below 0: all are */
 };
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores

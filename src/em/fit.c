@@ -329,7 +329,7 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
     bool stopped = false;
     int64_t first;
     *best = NULL;
-    if (run->single) return fit_once(ctx, run, run->restart, best, &stopped);
+    if (run->restart >= 0) return fit_once(ctx, run, run->restart, best, &stopped);
     rb_error err = resume(ctx, run, &first, best);
     for (int64_t r = first; !err && r < run->problem.fit->restarts && !stopped; r++)
         err = fit_once(ctx, run, r, best, &stopped);
@@ -441,7 +441,8 @@ static rb_error check_processes(rb_context *ctx, const rb_run *run) {
 static bool leaves_values(const rb_problem *problem) {
     enum { MANY = 1 << 20 };
     bool many = (double)problem->n_samples * (double)problem->n_features >= MANY;
-    return problem->shifts && !problem->device && problem->batch_samples == 0 && many;
+    bool batches = problem->batch_samples < problem->n_samples;
+    return problem->shifts && !problem->device && !batches && many;
 }
 
 static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
@@ -464,7 +465,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
         if (leaves_values(&run->problem)) rb_feed_leave(run->feed);
     }
     if (!err) run->problem.shift = rb_feed_shift(run->feed);
-    if (!err && !run->single)
+    if (!err && run->restart < 0)
         err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
         remark_on_processes(ctx, &run->problem);
@@ -502,16 +503,11 @@ static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess
     return rb_preprocess_fit_together(ctx, &wanted, run->source, fitted);
 }
 
-static rb_error thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
+rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
                      rb_source **owned) {
     char which[64];
     bool there = rb_options_get(options, "drop-samples", which, sizeof which) >= 0;
     return rb_source_thin(ctx, there ? which : NULL, together, source, owned);
-}
-
-rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, rb_source **source,
-                     rb_source **owned) {
-    return thin(ctx, options, false, source, owned);
 }
 
 /* restart: the only one that is made; below 0: all. */
@@ -525,12 +521,11 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run, options);
     err = check_same_data(ctx, source, err);
-    err = err ? err : thin(ctx, run.chosen, true, &source, &kept);
+    err = err ? err : rb_fit_thin(ctx, run.chosen, true, &source, &kept);
     err = rb_comm_agree(ctx, err);
     if (!err && restart < 0) err = rb_source_tell_same(ctx, source, true);
     err = rb_comm_agree(ctx, err);
     run.source = source;
-    run.single = restart >= 0;
     run.restart = restart;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_PREPROCESSING);
     if (!err) {

@@ -19,9 +19,9 @@ static bool next_of(const rb_shape *shape, void *state, rb_part_kind kind, rb_wa
     return found;
 }
 
-/* The next sum of a kind that the fit has. */
-static bool next_sum(const rb_sums *sums, rb_part_kind kind, rb_walk *walk) {
-    return next_of(sums->shape, sums->state, kind, walk);
+/* The next sum that the fit has. */
+static bool next_sum(const rb_sums *sums, rb_walk *walk) {
+    return next_of(sums->shape, sums->state, sums->kind, walk);
 }
 
 static bool in_tree(const rb_walk *walk) {
@@ -96,7 +96,7 @@ static void scale(const struct work *work, rb_dense floats, double *values) {
 
 /* All sums of the pass that go through the tree, one after the other, and as many values. */
 static void with_values(const rb_sums *sums, double *values, float_fn fn) {
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);) {
         if (in_tree(&walk)) {
             int64_t count = rb_kept_count(&walk.array);
             on_all_threads(sums, walk.array.type, walk.array.values, count,
@@ -115,7 +115,7 @@ static const double nothing[] = {
     [RB_SUM_GAIN] = 1,        [RB_SUM_SQUARES] = 0};
 
 static void clear(const rb_sums *sums) {
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);) {
         const rb_field *field = walk.field;
         double value = nothing[field->sum];
         int64_t count = rb_kept_count(&walk.array);
@@ -134,14 +134,14 @@ static void clear(const rb_sums *sums) {
 static void decay(const rb_sums *sums) {
     const double max = 1e6;
     double *gain = NULL;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);)
         gain = walk.field->sum == RB_SUM_GAIN ? walk.array.values : gain;
     if (!gain) return;
     *gain /= sums->decay;
     if (*gain <= max) /* not so where nothing is to remain */
         return;
     double factor = isfinite(*gain) ? 1 / *gain : 0;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);) {
         if (walk.field->runs_on && in_tree(&walk)) {
             on_all_threads(sums, walk.array.type, walk.array.values, rb_kept_count(&walk.array),
                            (struct work){.fn = scale, .factor = factor});
@@ -252,11 +252,11 @@ static void combine(rb_sums *sums, rb_sum sum, const rb_kept *array, const rb_ke
 }
 
 static void combine_others(rb_sums *sums) {
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);) {
         rb_sum sum = walk.field->sum;
         rb_kept array = walk.array;
         if (in_tree(&walk) || sum == RB_SUM_GAIN) continue;
-        bool placed = sum == RB_SUM_LARGEST && next_sum(sums, sums->kind, &walk);
+        bool placed = sum == RB_SUM_LARGEST && next_sum(sums, &walk);
         combine(sums, sum, &array, placed ? &walk.array : NULL);
     }
 }
@@ -264,7 +264,7 @@ static void combine_others(rb_sums *sums) {
 rb_error rb_sums_close(rb_sums *sums) {
     rb_error err = sums->in_groups ? rb_tree_close(&sums->tree) : RB_OK;
     for (rb_walk walk = {.part = sums->method->parts};
-         !err && sums->in_groups && rb_ranks(sums->ctx) > 1 && next_sum(sums, sums->kind, &walk);) {
+         !err && sums->in_groups && rb_ranks(sums->ctx) > 1 && next_sum(sums, &walk);) {
         if (!in_tree(&walk))
             err = rb_buffer_hold(sums->ctx, &sums->others, rb_kept_count(&walk.array),
                                  sizeof(struct other));
@@ -290,12 +290,12 @@ void rb_sums_free(rb_sums *sums) {
 
 bool rb_sums_are_squares(const rb_sums *sums) {
     int64_t others = 0, squares = 0;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);)
         walk.field->sum == RB_SUM_SQUARES ? squares++ : others++;
     return squares > 0 && others == 0;
 }
 
 void rb_sums_fill_squares(const rb_sums *sums, const double *squares) {
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, &walk);)
         memcpy(walk.array.values, squares, (size_t)walk.array.rows * sizeof *squares);
 }

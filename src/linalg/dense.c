@@ -1,6 +1,7 @@
 /* Dense matrices: memory, views, copies. */
 #include "linalg.h"
 
+#include <math.h>
 #include <string.h>
 
 static rb_error count_cells(rb_context *ctx, int64_t rows, int64_t cols, int64_t *count) {
@@ -60,6 +61,13 @@ int64_t rb_dense_count(rb_dense a) {
         for (int64_t j = 0; j < a.cols; j++)
             count += rb_dense_get(a, i, j) != 0;
     return count;
+}
+
+bool rb_dense_is_finite(rb_dense a) {
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t j = 0; j <= i; j++)
+            if (!isfinite(rb_dense_get(a, i, j))) return false;
+    return true;
 }
 
 void rb_dense_zero(rb_dense a) {

@@ -121,14 +121,6 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
 
 /* ---- the largest ones with their vectors ---- */
 
-static bool is_finite(rb_dense a) {
-    double sum = 0; /* of zeros, or NaN */
-    for (int64_t i = 0; i < a.rows; i++)
-        for (int64_t j = 0; j < a.cols; j++)
-            sum += 0 * rb_dense_get(a, i, j);
-    return sum == 0;
-}
-
 /* Descending, where LAPACK has them ascending. */
 static void turn_round(int64_t count, double *values, rb_dense vectors) {
     for (int64_t i = 0; i < count / 2; i++) {
@@ -154,12 +146,9 @@ rb_error rb_largest_eigenvectors(rb_context *ctx, rb_dense a, int64_t count, dou
     err = workspace_new(ctx, a, (WORK + BLOCK) * a.rows, INTEGERS * a.rows, &w);
     int *support = err ? NULL : rb_alloc(ctx, 2 * a.rows, sizeof *support);
     err = err || support ? err : RB_ERROR_MEMORY;
-    for (int64_t i = 0; !err && i < a.rows; i++) { /* LAPACK may not end where one is NaN */
-        for (int64_t k = 0; !err && k <= i; k++)
-            if (!isfinite(rb_dense_get(w.copy, i, k)))
-                err = rb_fail(ctx, RB_ERROR_NUMERIC,
-                              "squares of the values are infinite or NaN; scale the data");
-    }
+    if (!err && !rb_dense_is_finite(w.copy)) /* LAPACK may not end */
+        err = rb_fail(ctx, RB_ERROR_NUMERIC,
+                      "squares of the values are infinite or NaN; scale the data");
     if (!err) {
         int n = (int)a.rows, found, info, first = n - (int)count + 1, ld = (int)vectors.ld;
         int lwork = (WORK + BLOCK) * n, liwork = INTEGERS * n;
@@ -249,7 +238,8 @@ static rb_error move_within(rb_context *ctx, rb_dense a, double min, double max,
 rb_error rb_clamp_eigenvalues(rb_context *ctx, rb_dense a, double min, double max) {
     struct workspace w;
     int64_t capacity = 1 + 6 * a.rows + 2 * a.rows * a.rows;
-    if (!is_finite(a)) return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
+    if (!rb_dense_is_finite(a))
+        return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     rb_error err = workspace_new(ctx, a, capacity, 3 + 5 * a.rows, &w);
     if (!err && !(all_beyond(a, 1, min, w.copy) && all_beyond(a, -1, max, w.copy)))
         err = move_within(ctx, a, min, max, capacity, &w);

@@ -63,11 +63,6 @@ void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *
     rb_kernels_of(ctx)->of[type].shift_scale(n, x, shift, factor, out);
 }
 
-void rb_add_squares(const rb_context *ctx, rb_type type, int64_t n, const void *x,
-                    const double *pivot, double *sum, double *squares) {
-    rb_kernels_of(ctx)->of[type].add_squares(n, x, pivot, sum, squares);
-}
-
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest) {
     rb_kernels_of(ctx)->of[x.type].rectify(x.rows, x.cols, x.ld, x.data, bias, sum, largest);
 }

@@ -82,6 +82,8 @@ static inline void rb_dense_set(rb_dense a, int64_t row, int64_t col, double val
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
+/* Is the lower triangle of a square matrix? */
+bool rb_dense_is_finite(rb_dense a);
 /* Values that are not 0. */
 int64_t rb_dense_count(rb_dense a);
 /* to = from', of one type, or float64 as float32. */
@@ -451,8 +453,6 @@ double rb_dot(const rb_context *ctx, rb_type type, int64_t n, const void *x, con
 void rb_axpy(const rb_context *ctx, rb_type type, int64_t n, double alpha, const void *x, void *y);
 void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *x,
                     const void *shift, const void *factor, void *out);
-void rb_add_squares(const rb_context *ctx, rb_type type, int64_t n, const void *x,
-                    const double *pivot, double *sum, double *squares);
 /* X <- max(0, X + bias_j); bias (X.cols values) may be NULL. sum[j] = sum over rows of the result,
  * largest[j] = maximum over rows of X + bias before rectifying. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);

@@ -214,13 +214,6 @@ rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a) {
                    (long long)f->size, (long long)failed);
 }
 
-static bool is_finite(rb_dense a) {
-    for (int64_t i = 0; i < a.rows; i++)
-        for (int64_t j = 0; j <= i; j++)
-            if (!isfinite(rb_dense_get(a, i, j))) return false;
-    return true;
-}
-
 /* An entry is off by a share of sqrt(a_ii a_jj): so a share of the diagonal makes up for all of
  * them, whatever the scale of each row. In float64 the sweeps, which invert eight pivots at a time,
  * may need more than that, up to the root of epsilon; so do moments of float32 whose covariances
@@ -229,7 +222,7 @@ rb_error rb_spd_factor_moments(rb_context *ctx, rb_spd *f, rb_dense a) {
     bool wide = a.type == RB_FLOAT64;
     double share = (double)a.rows * (wide ? DBL_EPSILON : FLT_EPSILON), most = wide ? 1e-6 : 1e-2;
     rb_error err = rb_spd_factor(ctx, f, a);
-    if (err != RB_ERROR_NUMERIC || !is_finite(a)) return err;
+    if (err != RB_ERROR_NUMERIC || !rb_dense_is_finite(a)) return err;
     for (; err && share < most; share *= 4) {
         for (int64_t j = 0; j < a.rows; j++)
             rb_dense_set(a, j, j, (1 + share) * rb_dense_get(a, j, j));

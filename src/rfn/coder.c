@@ -81,6 +81,13 @@ struct encoding {
     bool activate;
 };
 
+void rfn_scale_codes(const rb_context *ctx, const rfn_coder *c, rb_dense codes) {
+    for (int64_t i = 0; i < codes.rows; i++) {
+        void *row = rb_dense_row(codes, i);
+        rb_shift_scale(ctx, codes.type, codes.cols, row, c->zeros, c->factors, row);
+    }
+}
+
 static void encode_task(void *arg, int64_t task, int worker) {
     const struct encoding *e = arg;
     rfn_coder *c = e->coder;
@@ -94,10 +101,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
     }
     rfn_activate(e->ctx, &c->options, codes, c->offset, c->task_sum + task * l,
                  c->task_largest + task * l);
-    for (int64_t i = 0; i < codes.rows; i++) {
-        void *row = rb_dense_row(codes, i);
-        rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
-    }
+    rfn_scale_codes(e->ctx, c, codes);
 }
 
 static void encode_block(struct encoding *e) {
@@ -118,10 +122,7 @@ static rb_error encode_there(rb_context *ctx, rfn_coder *c, const rb_block *bloc
     rfn_device_first(c->device, (rb_dense){0}, false);
     rfn_device_codes(c->device, RB_DEVICE_FETCH, c->across);
     rb_dense_transpose(rb_dense_part(c->across, 0, l, 0, rows.rows), rows);
-    for (int64_t i = 0; i < rows.rows; i++) {
-        void *row = rb_dense_row(rows, i);
-        rb_shift_scale(ctx, rows.type, l, row, c->zeros, c->factors, row);
-    }
+    rfn_scale_codes(ctx, c, rows);
     return rfn_device_end(c->device);
 }
 

@@ -30,6 +30,8 @@ rb_error rfn_draw(rb_context *ctx, void *coder, const rb_sampling *sampling, int
                   const rb_block *block, void *codes);
 rb_error rfn_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
                   const void *codes, void *rows);
+/* Codes, divided by the scales of their units. */
+void rfn_scale_codes(const rb_context *ctx, const rfn_coder *coder, rb_dense codes);
 /* mu_p of a block, bias and all, into codes (n_samples x l). */
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes);
 
@@ -47,7 +49,6 @@ void rfn_summary(const rb_model *model, bool details, char *line, size_t size);
 
 typedef struct rfn_exact {
     rb_nnls by;             /* P + diag tau */
-    rfn_quadratic problem;  /* the same, for a device */
     rb_dense sigma;         /* (P + diag tau)^-1: times Q, rectified, the codes to start from */
     void *prior;            /* l: xi'; 0 of a dead unit, as Psi^-1 W is */
     rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */

@@ -182,7 +182,7 @@ static rb_error check_definite(rb_context *ctx, const struct using *u) {
 static void activate(rb_context *ctx, const rfn_lacking *f, rb_dense row) {
     const rfn_coder *c = f->coder;
     rfn_activate(ctx, &c->options, row, NULL, c->task_sum, c->task_largest);
-    rb_shift_scale(ctx, row.type, row.cols, row.data, c->zeros, c->factors, row.data);
+    rfn_scale_codes(ctx, c, row);
 }
 
 rb_error rfn_lacking_encode(rb_context *ctx, rfn_lacking *f, rb_dense codes) {

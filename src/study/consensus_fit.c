@@ -150,7 +150,7 @@ rb_error rb_fit_consensus(rb_context *ctx, const rb_options *options, rb_source 
     study s = {.options = options, .first_ones = true};
     *model = NULL;
     rb_error err = check(ctx, &s);
-    err = err ? err : rb_fit_thin(ctx, options, &source, &thin);
+    err = err ? err : rb_fit_thin(ctx, options, false, &source, &thin);
     err = err ? err : rb_source_tell_same(ctx, source, false);
     s.given = source;
     err = err ? err : rb_study_load(ctx, source, &s.matrix, &owned);

@@ -226,7 +226,7 @@ static rb_error check_labels(rb_context *ctx, const study *s) {
 
 static rb_error take_samples(rb_context *ctx, study *s, rb_matrix **own) {
     rb_source *source = &s->source;
-    rb_error err = rb_fit_thin(ctx, s->options, &source, &s->thin);
+    rb_error err = rb_fit_thin(ctx, s->options, false, &source, &s->thin);
     err = err ? err : rb_study_load(ctx, source, &s->fitted, own);
     if (!err) rb_source_of_matrix(s->fitted, &s->seen);
     s->seen.of = source;

@@ -224,7 +224,7 @@ rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *opti
     const rb_options *used = options ? options : own;
     err = err ? err : check_start(ctx, model, start);
     err = err ? err : check_values(ctx, model, used);
-    err = err ? err : rb_fit_thin(ctx, used, &source, &thin);
+    err = err ? err : rb_fit_thin(ctx, used, false, &source, &thin);
     err = err ? err : check_data(ctx, model, source);
     if (!err) {
         err = rb_is_consensus(model) ? rb_fit_consensus(ctx, used, source, again)

@@ -212,7 +212,7 @@ rb_error rb_select_plan(rb_context *ctx, const rb_options *options, rb_source *s
                         select_plan *plan) {
     char seed[32];
     rb_error err = take_options(ctx, options, plan);
-    err = err ? err : rb_fit_thin(ctx, plan->options, &source, &plan->thin);
+    err = err ? err : rb_fit_thin(ctx, plan->options, false, &source, &plan->thin);
     err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
     if (err) return err;
     plan->given = source;

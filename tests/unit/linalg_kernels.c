@@ -248,7 +248,7 @@ static void check_add_squares(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense sums = test_zeros(ctx, RB_FLOAT64, 2, n + 1);
     double *sum = rb_dense_row(sums, 0), *squares = rb_dense_row(sums, 1);
     for (int round = 0; round < 2; round++)
-        rb_add_squares(ctx, type, n, x.data, pivot.data, sum, squares);
+        rb_kernels_of(ctx)->of[type].add_squares(n, x.data, pivot.data, sum, squares);
     for (int64_t j = 0; j < n; j++) {
         double difference = at(x, j) - at(pivot, j);
         assert_near(sum[j], 2 * difference, 1e-12);
