@@ -45,6 +45,21 @@ static inline int fixture_leave(void **state) {
     return 0;
 }
 
+/* Runs tests, each with a context of its own as its state unless it has a set-up. */
+static inline int fixture_run(const struct CMUnitTest *tests, size_t count) {
+    struct CMUnitTest *each = malloc(count * sizeof *each);
+    memcpy(each, tests, count * sizeof *each);
+    for (size_t i = 0; i < count; i++) {
+        if (!each[i].setup_func) {
+            each[i].setup_func = fixture_enter;
+            each[i].teardown_func = fixture_leave;
+        }
+    }
+    int failed = _cmocka_run_group_tests("tests", each, count, NULL, NULL);
+    free(each);
+    return failed;
+}
+
 /* Fails the test with the context's message. */
 static inline void assert_ok(rb_context *ctx, rb_error err) {
     if (err) fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));

@@ -75,8 +75,7 @@ static void print(rb_et_options *options) {
 }
 
 static void few_features_are_exact(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[N * FEW];
     draw(y, FEW);
     double exact = expected(y, FEW) / 4;
@@ -88,12 +87,10 @@ static void few_features_are_exact(void **state) {
     for (int i = 0; i < N * FEW; i += 5)
         y[i] = NAN;
     assert_close(start_temperature(ctx, y, FEW, 1, NULL, true), expected(y, FEW) / 4, 1e-9);
-    rb_context_free(ctx);
 }
 
 static void many_features_are_near(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *y = calloc(N * MANY, sizeof *y);
     draw(y, MANY);
     double exact = expected(y, MANY) / 4;
@@ -102,7 +99,6 @@ static void many_features_are_near(void **state) {
         assert_true(got != exact && fabs(got / exact - 1) < 0.4);
     }
     free(y);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -110,5 +106,5 @@ int main(void) {
         cmocka_unit_test(few_features_are_exact),
         cmocka_unit_test(many_features_are_near),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

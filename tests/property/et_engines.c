@@ -79,9 +79,8 @@ static void give_values(const struct shape *c, int variant, bool signs, rb_et_op
 }
 
 static void engines_agree(void **state) {
-    (void)state;
     static const char *const methods[] = {"linca", "nmf-et", "mca"};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < 3; m++) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (int variant = 0; variant < 7; variant++) {
@@ -114,15 +113,13 @@ static void engines_agree(void **state) {
             }
         }
     }
-    rb_context_free(ctx);
 }
 
 /* Several blocks and groups of samples, through the tree of sums. */
 static void engines_agree_over_groups(void **state) {
-    (void)state;
     enum { N = 20000, D = 4 };
     struct shape c = {N, D, 4, 3, 2};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *y = calloc(N * D, sizeof *y);
     rb_matrix *matrix;
     rb_model *fast, *plain;
@@ -141,14 +138,12 @@ static void engines_agree_over_groups(void **state) {
     rb_model_free(plain);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
     free(y);
 }
 
 /* What the reference does not do it refuses, before anything is fitted. */
 static void reference_refuses(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[MAX_N * MAX_D];
     rb_matrix *matrix;
     rb_model *model;
@@ -169,12 +164,11 @@ static void reference_refuses(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(engines_agree),
                                        cmocka_unit_test(engines_agree_over_groups),
                                        cmocka_unit_test(reference_refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -70,9 +70,8 @@ static double objective(const rb_model *model, int64_t iteration) {
 /* The log-likelihood of iteration t is that of the model after t iterations, at any temperature of
  * the fit; and so is what that model keeps. */
 static void likelihoods_are_those_of_models(void **state) {
-    (void)state;
     static const int64_t some[] = {1, 2, 7, 15, 17, 19};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         double y[N * D];
         rb_matrix *matrix;
@@ -93,14 +92,12 @@ static void likelihoods_are_those_of_models(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* The fields that a trace keeps are those of the model after as many iterations; before the first
  * they are the ones that the fit begins with, drawn as asked for. */
 static void traced_fields_are_those_of_models(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[N * D], mean = 0, square = 0;
     rb_matrix *matrix;
     draw(y, RB_ET_GAUSSIAN);
@@ -129,14 +126,12 @@ static void traced_fields_are_those_of_models(void **state) {
     rb_model_free(whole);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Fields of non-negative models begin around what the mean of the data leaves for a cause of mean
  * size, with a third of that as standard deviation. */
 static void fields_begin_on_the_scale_of_the_data(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int valued = 0; valued < 2; valued++) {
         double y[N * D], mean = 0, start = 0;
         rb_matrix *matrix;
@@ -161,13 +156,11 @@ static void fields_begin_on_the_scale_of_the_data(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Looking changes nothing. Without a trace the log-likelihood is there where it costs nothing. */
 static void traces_change_no_bit(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         double y[N * D];
         rb_matrix *matrix;
@@ -193,7 +186,6 @@ static void traces_change_no_bit(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 static rb_error note_evidence(void *user, const rb_state *state) {
@@ -215,8 +207,7 @@ static double log_mass(void) {
 /* The free energy is the mean of the evidences of the samples in use less log A: of all of them
  * hot, of the largest at the end. */
 static void free_energy_is_of_samples_in_use(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < 2; m++) { /* those that end at temperature 1 */
         double y[N * D], evidence[N], sum = 0, all = 0;
         rb_matrix *matrix;
@@ -240,7 +231,6 @@ static void free_energy_is_of_samples_in_use(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 static void note_warning(rb_log_level level, const char *message, void *user) {
@@ -250,13 +240,12 @@ static void note_warning(rb_log_level level, const char *message, void *user) {
 /* A fit that is stopped before it is cold says so, and does not take the place of a restart that is
  * done, however large its objective is at its temperature. */
 static void hot_fits_are_told(void **state) {
-    (void)state;
     enum { MCA = 2 };
     static const struct {
         int64_t restarts, last;
         int warnings;
     } cases[] = {{1, 15, 1}, {1, 17, 0}, {1, ITERATIONS, 0}, {2, ITERATIONS + 15, 1}};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[N * D];
     rb_matrix *matrix;
     draw(y, RB_ET_GAUSSIAN);
@@ -281,7 +270,6 @@ static void hot_fits_are_told(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -293,5 +281,5 @@ int main(void) {
         cmocka_unit_test(free_energy_is_of_samples_in_use),
         cmocka_unit_test(hot_fits_are_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -29,8 +29,7 @@ static double *draw_values(rb_context *ctx, struct setting c) {
  * (27) also on data with negative values, and NMF with Poisson noise. Sigma and prior are learned
  * too. */
 static void exact_em_never_lowers_the_likelihood(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const struct {
         const char *method;
         int noise, mstep;
@@ -77,7 +76,6 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             free(y);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* ---- gradients ---- */
@@ -111,8 +109,7 @@ static void close_to(double got, double expected) {
  * beta residual / sigma^3 - D N / sigma. In pi_h: beta_p (<s_h> - N pi_h) / (pi_h (1 - pi_h)). All
  * causes are candidates, so that the states do not change. */
 static void gradients_are_differences(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = {.method = models[m].method,
                             .noise = models[m].noise,
@@ -156,7 +153,6 @@ static void gradients_are_differences(void **state) {
         }
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* ---- shards, permutations, scaling ---- */
@@ -176,8 +172,7 @@ static struct setting middle(int m) {
 
 /* Sums over two halves add up to the sums over all. */
 static void shards_add_up(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = middle(m);
         struct fitted f;
@@ -200,14 +195,12 @@ static void shards_add_up(void **state) {
         assert_close(first_active, active, 1e-12);
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* Causes in reverse order: the same evidence, reversed means and reversed new fields. Samples in
  * reverse order: reversed evidence. Twice y, W and sigma: the same posterior. */
 static void order_and_scale_do_not_matter(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = middle(m);
         struct fitted a, b;
@@ -248,7 +241,6 @@ static void order_and_scale_do_not_matter(void **state) {
         near(rb_dense_get(results_of(a.state)->mean, 2, 3), mean, "mean of scaled data");
         end_setting(&a);
     }
-    rb_context_free(ctx);
 }
 
 /* ---- threads ---- */
@@ -295,5 +287,5 @@ int main(void) {
                                        cmocka_unit_test(shards_add_up),
                                        cmocka_unit_test(order_and_scale_do_not_matter),
                                        cmocka_unit_test(threads_do_not_change_a_bit)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

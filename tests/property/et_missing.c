@@ -67,8 +67,7 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
 }
 
 static void samples_are_those_of_fewer_features(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         for (int selection = RB_ET_SELECT_JOINT; selection <= RB_ET_SELECT_EXACT; selection++) {
             struct setting c = usual(m);
@@ -83,13 +82,11 @@ static void samples_are_those_of_fewer_features(void **state) {
             end_setting(&f);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* The cut orders samples by log evidence less what the number of their values adds to it. */
 static void cut_does_not_count_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(0);
     struct fitted f;
     begin_setting(ctx, &c, &f);
@@ -104,7 +101,6 @@ static void cut_does_not_count_values(void **state) {
              "what is ranked");
     }
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* ---- the M-step ---- */
@@ -113,8 +109,7 @@ static void cut_does_not_count_values(void **state) {
  * it is there, so its gradient Q W - P is zero; a feature that nobody has keeps its fields. And
  * sigma^2 is that error a value. */
 static void fields_solve_each_feature(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(0);
     struct fitted f;
     c.n = 16;
@@ -144,14 +139,12 @@ static void fields_solve_each_feature(void **state) {
     assert_true(st->sums.values == values);
     near(et_linear_variance(ctx, &st->sums, w, st->work.target), error / values, "sigma^2");
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* Without memory for a Q of each feature, missing values take what the fields let expect: the sums
  * are those of states in which y_d is there, and <s_h Wbar_d(s)> where it is not. */
 static void expected_values_stand_in(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(0);
     struct fitted f;
     c.candidates = c.max_active = c.h;
@@ -179,14 +172,12 @@ static void expected_values_stand_in(void **state) {
         for (int d = 0; d < c.d; d++)
             near(rb_dense_get(st->sums.products, h, d), wanted[h * D + d], "products");
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* H' = gamma = H, temperature 1, no noise on the fields, no cut: the likelihood of what is there
  * never falls, by a Q for each feature or by expected values. */
 static void exact_em_never_lowers_the_likelihood(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const struct {
         int model, mstep;
         bool expected;
@@ -226,7 +217,6 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             end_setting(&f);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* ---- fits ---- */
@@ -335,9 +325,8 @@ static void bars_are_found(void **state) {
 
 /* Where nothing is missing the option changes no bit. */
 static void complete_data_are_as_ever(void **state) {
-    (void)state;
     static double y[N * SIDE * SIDE];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         draw_bars(y, models[m].method[0] == 'm', 0);
         rb_model *with = fit_bars(ctx, m, y, false, RB_MISSING_OMIT);
@@ -346,7 +335,6 @@ static void complete_data_are_as_ever(void **state) {
         rb_model_free(with);
         rb_model_free(without);
     }
-    rb_context_free(ctx);
 }
 
 /* ---- refusals ---- */
@@ -363,8 +351,7 @@ static rb_error take_rows(void *user, int64_t first, const rb_matrix *rows) {
 /* A model of complete data refuses a missing value until it is told to leave it out; what is
  * rebuilt has all values. */
 static void models_are_told(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[8 * 3], sum = 0;
     for (int i = 0; i < 24; i++)
         y[i] = 1 + i % 5;
@@ -398,7 +385,6 @@ static void models_are_told(void **state) {
     rb_model_free(rfn);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* The moments of all pairs of causes take 8 H (H - 1) / 2 D bytes: at most 2^28 of them. */
@@ -414,8 +400,7 @@ static void moments_are_within_their_memory(void **state) {
 
 /* Memory that is refused leaves nothing behind and says so. */
 static void memory_may_be_refused(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[6 * 4] = {1, 2, NAN, 4, 2, 1, 3, 3, 5};
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, y, 6, 4, &matrix);
@@ -446,7 +431,6 @@ static void memory_may_be_refused(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -462,5 +446,5 @@ int main(void) {
         cmocka_unit_test(moments_are_within_their_memory),
         cmocka_unit_test(memory_may_be_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

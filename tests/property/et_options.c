@@ -63,8 +63,7 @@ static int unit_of(const rb_model *model, int cause) {
 
 /* A prior of each cause is learned as often as it is active. */
 static void priors_per_cause_are_frequencies(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     for (int m = 1; m < 3; m++) {
         rb_model *model;
@@ -86,7 +85,6 @@ static void priors_per_cause_are_frequencies(void **state) {
         rb_model_free(model);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 static rb_error check_counts(void *user, int64_t first, const rb_matrix *rows) {
@@ -103,8 +101,7 @@ static rb_error check_counts(void *user, int64_t first, const rb_matrix *rows) {
 
 /* With a fixed count every sample has so many causes, and they are found. */
 static void fixed_counts_are_kept(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 2);
     for (int m = 1; m < 3; m++) {
         rb_model *model;
@@ -120,12 +117,10 @@ static void fixed_counts_are_kept(void **state) {
         rb_model_free(model);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 static void fixed_counts_have_no_prior(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 2);
     rb_model *model;
     rb_et_options options = usual();
@@ -137,13 +132,11 @@ static void fixed_counts_have_no_prior(void **state) {
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "`prior` does nothing"));
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* A settled objective ends a fit only once the end temperature is reached. */
 static void early_stops_wait_for_the_end_temperature(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     static const struct {
         const char *temperature;
@@ -162,14 +155,12 @@ static void early_stops_wait_for_the_end_temperature(void **state) {
         rb_model_free(model);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* A warm start goes on where the model stands: cold and without noise, ten iterations and ten more
  * are twenty, bit for bit. Sigma and prior are learned in all of them. */
 static void warm_starts_go_on(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     for (int m = 0; m < MODELS; m++) {
         rb_model *half, *whole, *more;
@@ -206,14 +197,12 @@ static void warm_starts_go_on(void **state) {
         rb_model_free(half);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* Left alone, a warm start is cold and without noise: the fields of a settled fit stay where they
  * are. */
 static void warm_starts_are_cold(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     rb_model *first, *second;
     rb_et_options options = usual();
@@ -232,7 +221,6 @@ static void warm_starts_are_cold(void **state) {
     rb_model_free(first);
     rb_model_free(second);
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* As printed, with fewer candidates than causes. */
@@ -267,8 +255,7 @@ static int fields_at(const rb_model *model, double value) {
 /* As printed negative fields are clamped, as section 4.1 of the paper has it, and reflected on
  * demand. Noise lasts to the end, so that about half of what is 0 in truth would be negative. */
 static void negative_fields_are_clamped_or_reflected(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     static const struct {
         const char *method;
@@ -285,13 +272,11 @@ static void negative_fields_are_clamped_or_reflected(void **state) {
         rb_model_free(reflected);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* As printed single causes are looked at for MCA alone, unless they are asked for or not. */
 static void singletons_can_be_chosen_as_printed(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     static const char *const methods[] = {"linca", "nmf-et", "mca"};
     for (int m = 0; m < 3; m++) {
@@ -305,7 +290,6 @@ static void singletons_can_be_chosen_as_printed(void **state) {
             rb_model_free(fits[s]);
     }
     discard(data);
-    rb_context_free(ctx);
 }
 
 /* With room for more active causes than max-active there are two more candidates for each, as far
@@ -346,5 +330,5 @@ int main(void) {
         cmocka_unit_test(singletons_can_be_chosen_as_printed),
         cmocka_unit_test(samples_are_widened_within_the_limits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

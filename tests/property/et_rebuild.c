@@ -356,21 +356,18 @@ static void memory_may_be_refused(void **state) {
 }
 
 static void a_model_without_size_is_refused(void **state) {
-    (void)state;
     rb_et_model unsized = noisy_or;
     rb_method method = {.size = sizeof method};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     unsized.size = 0;
     assert_int_equal(rb_et_method(&unsized, &method), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_context_add_method(ctx, &method), RB_ERROR_ARGUMENT);
-    rb_context_free(ctx);
 }
 
 /* A model of one's own gets a sigma of 1 unless one is given, and keeps what it is given. */
 static void sigma_of_other_noise_is_one(void **state) {
-    (void)state;
     double y[N * D];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_method own = {.size = sizeof own};
     rb_matrix *matrix;
     draw_data(NOISY_OR, N, 0, y);
@@ -391,7 +388,6 @@ static void sigma_of_other_noise_is_one(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -401,5 +397,5 @@ int main(void) {
                                        cmocka_unit_test(threads_change_no_bit),
                                        cmocka_unit_test(samples_do_not_meet),
                                        cmocka_unit_test(memory_may_be_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -106,8 +106,7 @@ static void naming_all_changes_nothing(void **state) {
 
 /* In the middle of a fit, with the function put into its place. */
 static void candidates_are_those_named(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         for (int missing = 0; missing < 2; missing++) {
             struct setting c = {.method = models[m].method,
@@ -139,12 +138,10 @@ static void candidates_are_those_named(void **state) {
             end_setting(&f);
         }
     }
-    rb_context_free(ctx);
 }
 
 static void one_state_is_the_most_probable(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = {.method = models[m].method,
                             .noise = models[m].noise,
@@ -172,7 +169,6 @@ static void one_state_is_the_most_probable(void **state) {
         }
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* A program of before knows neither like nor select. */
@@ -195,5 +191,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(naming_all_changes_nothing), cmocka_unit_test(candidates_are_those_named),
         cmocka_unit_test(one_state_is_the_most_probable), cmocka_unit_test(sizes_and_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

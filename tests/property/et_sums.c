@@ -145,8 +145,7 @@ static void check(rb_context *ctx, const struct setting *c) {
 /* A sample whose most probable state is full is done again, one more active cause and two more
  * candidates at a time: none is full but at the limit, and the sums are still those over states. */
 static void full_samples_are_widened(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int widened = 0, left = 0;
     for (int m = 0; m < MODELS; m++) {
         for (int variant = 0; variant < 4; variant++) {
@@ -186,7 +185,6 @@ static void full_samples_are_widened(void **state) {
         }
     }
     assert_true(widened > 20 && left > 20);
-    rb_context_free(ctx);
 }
 
 static void sums_are_those_over_states(void **state) {
@@ -229,8 +227,7 @@ static void sums_are_those_over_states(void **state) {
 
 /* All selections but `exact` see only single causes; that one is the marginal over all states. */
 static void exact_selection_is_the_marginal(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = {.method = models[m].method,
                             .noise = models[m].noise,
@@ -258,13 +255,11 @@ static void exact_selection_is_the_marginal(void **state) {
         }
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* Q = exp(truncated - exact evidence): more states never lower it. */
 static void more_states_never_lower_quality(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         double before[MAX_N];
         for (int step = 0; step < 8; step++) {
@@ -294,7 +289,6 @@ static void more_states_never_lower_quality(void **state) {
             }
         }
     }
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -302,5 +296,5 @@ int main(void) {
                                        cmocka_unit_test(full_samples_are_widened),
                                        cmocka_unit_test(exact_selection_is_the_marginal),
                                        cmocka_unit_test(more_states_never_lower_quality)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -18,8 +18,7 @@ static struct setting usual(int m) {
 
 /* Samples so far from every state that all exponentials underflow unless they are shifted. */
 static void far_samples_have_finite_evidence(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < 3; m++) {
         struct setting c = usual(m);
         struct fitted f;
@@ -35,14 +34,12 @@ static void far_samples_have_finite_evidence(void **state) {
         }
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* With an offset of 1000 energies differ by sums that cancel: a fit in float32 computes them in
  * float64 all the same. The numbers are such that float32 holds them. */
 static void energies_are_float64(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < 3; m++) {
         struct setting c = usual(m);
         struct fitted f;
@@ -77,14 +74,12 @@ static void energies_are_float64(void **state) {
         et_engine_free(engine);
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* A cause that is never active has a row of zeros in Q: it keeps its field, the others solve. Two
  * that are always active together make Q singular: the ridge decides, and W stays finite. */
 static void singular_moments_solve(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(0);
     struct fitted f;
     begin_setting(ctx, &c, &f);
@@ -117,13 +112,11 @@ static void singular_moments_solve(void **state) {
         }
     }
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* More candidates or active causes than there are causes: as many as there are. */
 static void limits_are_clipped(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(1), whole = c;
     struct fitted f, all;
     c.candidates = 50;
@@ -137,7 +130,6 @@ static void limits_are_clipped(void **state) {
     assert_true(f.state->sums.evidence == all.state->sums.evidence);
     end_setting(&f);
     end_setting(&all);
-    rb_context_free(ctx);
 }
 
 static void note_warning(rb_log_level level, const char *message, void *user) {
@@ -146,7 +138,6 @@ static void note_warning(rb_log_level level, const char *message, void *user) {
 
 /* What was asked for and cannot be had is said; what nobody asked for is not. */
 static void clipping_is_said(void **state) {
-    (void)state;
     static const struct {
         int candidates, max_active;
         const char *warning;
@@ -155,7 +146,7 @@ static void clipping_is_said(void **state) {
         {4, 5, "`max-active` is 5, but there are only 4 candidates; at most so many are active"},
         {6, 6, ""},
         {2, 3, ""}}; /* 3 is the default */
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     char heard[200];
     rb_context_on_log(ctx, note_warning, heard);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -168,13 +159,11 @@ static void clipping_is_said(void **state) {
         assert_string_equal(heard, cases[i].warning);
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* The number of states is known before anything is allocated for them. */
 static void too_many_states_are_refused(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     ctx->allocations_left = 0;
     assert_int_equal(et_tree_check(ctx, 60, 30, 1), RB_ERROR_ARGUMENT);
     assert_int_equal(et_tree_check(ctx, 1000000000, 1000000000, 1), RB_ERROR_ARGUMENT);
@@ -190,13 +179,11 @@ static void too_many_states_are_refused(void **state) {
     assert_int_equal(et_engine_new(ctx, &setup, &engine), RB_ERROR_ARGUMENT);
     assert_null(engine);
     ctx->allocations_left = -1;
-    rb_context_free(ctx);
 }
 
 /* One sample, equal samples, samples of zeros: every model runs, from the data alone. */
 static void degenerate_data_run(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         for (int kind = 0; kind < 3; kind++) {
             double y[5 * 4];
@@ -217,13 +204,11 @@ static void degenerate_data_run(void **state) {
             rb_matrix_free(matrix);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* A field of zeros is the last candidate, whatever is asked; equal scores go to the lower index;
  * the list ascends. */
 static void selection_is_in_order(void **state) {
-    (void)state;
     int32_t list[3], few[6 + ET_LANES];
     double best[6];
     const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
@@ -238,7 +223,7 @@ static void selection_is_in_order(void **state) {
     assert_int_equal(list[0], 0);
     assert_int_equal(list[1], 1);
     assert_int_equal(list[2], 3);
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int selection = RB_ET_SELECT_JOINT; selection <= RB_ET_SELECT_BOUND; selection++) {
         struct setting c = usual(1);
         struct fitted f;
@@ -252,7 +237,6 @@ static void selection_is_in_order(void **state) {
         assert_true(got[2] == -HUGE_VAL && got[0] > -HUGE_VAL);
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* Among many causes only those that may be among the best are compared: the choice is the same.
@@ -333,8 +317,7 @@ static void cut_is_gradual(void **state) {
 /* The usual schedule is hot for a tenth, linear to eight tenths, then cold; knots say another one.
  * Before the end nothing is learned, and only from then on may a fit stop. */
 static void schedules_are_piecewise_linear(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     et_schedule s = {.iterations = 100, .end = 1}, same = s;
     assert_ok(ctx, et_schedule_parse(ctx, "13:1", &s));
     assert_ok(ctx, et_schedule_parse(ctx, "0=13,0.1=13,0.8=1", &same));
@@ -367,14 +350,12 @@ static void schedules_are_piecewise_linear(void **state) {
                                         "0=13,2=1", "0=13;1=1", "0=13x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(et_schedule_parse(ctx, wrong[i], &same), RB_ERROR_ARGUMENT);
-    rb_context_free(ctx);
 }
 
 /* Noise and cut follow their lines too, and stay at the last value; the E-step after the last
  * iteration uses all samples. */
 static void courses_are_followed(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     et_schedule s = {.iterations = 100};
     assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1,0.75=0.2", 0, 1, &s.cut));
     assert_int_equal(et_cut_size(&s, 0, 40, 0), 40);
@@ -408,13 +389,11 @@ static void courses_are_followed(void **state) {
         end_setting(&plain);
         end_setting(&noisy);
     }
-    rb_context_free(ctx);
 }
 
 /* The sums after a cut are those of the samples in use alone. */
 static void cut_leaves_samples_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = usual(m);
         struct fitted f;
@@ -442,13 +421,11 @@ static void cut_leaves_samples_out(void **state) {
         near(f.state->sums.evidence, sum, "evidence of the samples in use");
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* The noise on field h at feature d in iteration t is draw (t H + h) D + d of its stream. */
 static void noise_is_drawn_in_order(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(0);
     struct fitted plain, noisy;
     begin_setting(ctx, &c, &plain);
@@ -471,14 +448,12 @@ static void noise_is_drawn_in_order(void **state) {
     }
     end_setting(&plain);
     end_setting(&noisy);
-    rb_context_free(ctx);
 }
 
 /* A field that multiplications have brought near the least number there is can grow again: P / (Q
  * W) alone would be infinite. */
 static void vanished_fields_may_grow(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(1);
     struct fitted f;
     begin_setting(ctx, &c, &f);
@@ -495,13 +470,11 @@ static void vanished_fields_may_grow(void **state) {
     }
     assert_true(sum > 0.1);
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* MCA: a field without responsibility stays; so does one whose dimension no field covers. */
 static void fields_without_responsibility_stay(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct setting c = usual(2);
     struct fitted f;
     begin_setting(ctx, &c, &f);
@@ -512,14 +485,12 @@ static void fields_without_responsibility_stay(void **state) {
                                    &f.state->parameters));
     assert_true(rb_dense_get(f.state->parameters.fields, 1, 5) == kept);
     end_setting(&f);
-    rb_context_free(ctx);
 }
 
 /* Below 1e-4 a rate counts as 1e-4, so that a count where no field is has a finite evidence; what
  * is below 0 is an error that says where. */
 static void poisson_takes_counts(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 3; m < MODELS; m++) {
         struct setting c = usual(m);
         struct fitted f;
@@ -532,7 +503,6 @@ static void poisson_takes_counts(void **state) {
         assert_non_null(strstr(rb_context_error(ctx), "sample 2, feature 3 (counted from 0)"));
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 /* The prior that is learned is that of the truncated model: E[|s|] given |s| <= gamma is what was
@@ -570,8 +540,7 @@ static void learned_priors_are_of_the_truncated_model(void **state) {
 
 /* Memory that is refused leaves nothing behind and says so. */
 static void memory_may_be_refused(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double y[6 * 4] = {1, 2, 0, 4, 2, 1, 3, 3, 5};
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, y, 6, 4, &matrix);
@@ -597,7 +566,6 @@ static void memory_may_be_refused(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -622,5 +590,5 @@ int main(void) {
         cmocka_unit_test(learned_priors_are_of_the_truncated_model),
         cmocka_unit_test(memory_may_be_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

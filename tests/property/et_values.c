@@ -302,8 +302,7 @@ static const char *values_of(const char *method, int variant) {
 }
 
 static void sums_are_those_of_all_states(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         for (int variant = 0; variant < 12; variant++) {
             bool three = variant % 3 == 2, linca = m == 0;
@@ -332,13 +331,11 @@ static void sums_are_those_of_all_states(void **state) {
             check(ctx, &c);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* With all candidates and causes the truncated posterior is the exact one. */
 static void all_states_are_exact(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         struct setting c = {.method = models[m].method,
                             .noise = models[m].noise,
@@ -364,11 +361,10 @@ static void all_states_are_exact(void **state) {
         }
         end_setting(&f);
     }
-    rb_context_free(ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_of_all_states),
                                        cmocka_unit_test(all_states_are_exact)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

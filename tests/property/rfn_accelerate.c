@@ -45,8 +45,7 @@ static void assert_rises(const rb_model *model, double relative) {
  * features, the latter in float64 alone: there rounding to float32 makes plain iterations fall too,
  * by up to 7e-4. */
 static void never_falls(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const char *const datasets[] = {"D1", "D3"};
     static const int64_t units[] = {20, 110};
     for (int c = 0; c < 64; c++) {
@@ -64,13 +63,11 @@ static void never_falls(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* The objective of 1000 plain iterations at eta 0.1 within 100 iterations. */
 static void needs_fewer_iterations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = simulated(ctx, "D1", &matrix);
     rb_rfn_options rfn = cyclic(50);
@@ -90,13 +87,11 @@ static void needs_fewer_iterations(void **state) {
     rb_model_free(plain);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* While the prior mean is adapted objectives cannot be compared: acceleration begins after that. */
 static void waits_while_steered(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = simulated(ctx, "D1", &matrix);
     rb_rfn_options rfn = cyclic(20);
@@ -117,12 +112,10 @@ static void waits_while_steered(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void same_bits_for_any_threads(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = simulated(ctx, "D2", &matrix);
     rb_rfn_options rfn = cyclic(40);
@@ -143,13 +136,11 @@ static void same_bits_for_any_threads(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Only where iterations never lower the objective. */
 static void refuses_the_rest(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = simulated(ctx, "D1", &matrix);
     rb_rfn_options rfn = cyclic(5);
@@ -182,12 +173,10 @@ static void refuses_the_rest(void **state) {
     assert_non_null(strstr(rb_context_error(ctx), "cannot be accelerated"));
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void without_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(30, 6, 2, 1);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 30, 6, &matrix);
@@ -210,7 +199,6 @@ static void without_memory(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -219,5 +207,5 @@ int main(void) {
         cmocka_unit_test(waits_while_steered), cmocka_unit_test(same_bits_for_any_threads),
         cmocka_unit_test(refuses_the_rest),    cmocka_unit_test(without_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

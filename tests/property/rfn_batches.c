@@ -186,7 +186,6 @@ static rb_error read_rows(void *user, int64_t first, int64_t count, void *rows) 
 }
 
 static void threads_and_streams(void **state) {
-    (void)state;
     enum { MANY = 3000 };
     double *values = fixture_values(MANY, M, 3, 33);
     rb_rfn_options options = base();
@@ -197,7 +196,7 @@ static void threads_and_streams(void **state) {
         assert_same(one, many);
         rb_model_free(many);
     }
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_source *source;
     rb_model *streamed;
     assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, MANY, M, read_rows, values, &source));
@@ -217,13 +216,11 @@ static void threads_and_streams(void **state) {
     rb_model_free(one);
     rb_source_free(source);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Compressed rows of the same values: rounding only. Some have few values, some none. */
 static void sparse_rows(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 34);
     for (int64_t e = 0; e < N * M; e++)
         values[e] = values[e] > 0.5 && e / M % 10 != 3 ? values[e] : 0;
@@ -243,7 +240,6 @@ static void sparse_rows(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* In as many passes batches get further than all samples at once, here by half of the way. */
@@ -273,8 +269,7 @@ static void gets_further(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 36);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -305,12 +300,10 @@ static void refusals(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 static void allocations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 37);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -329,7 +322,6 @@ static void allocations(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -340,5 +332,5 @@ int main(void) {
         cmocka_unit_test(gets_further),    cmocka_unit_test(refusals),
         cmocka_unit_test(allocations),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -40,8 +40,7 @@ static int64_t living(const rb_model *model) {
 
 /* Ten modules are planted; with twenty units about as many live, and no sample is left out. */
 static void units_to_spare_die(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int64_t seed = 1; seed <= 3; seed++) {
         rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, seed);
         rb_source *source;
@@ -56,14 +55,12 @@ static void units_to_spare_die(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Five large modules and small ones that are hardly there: no unit is left to be nearly the same as
  * another one, and what was found is found from other starts, too. */
 static void units_that_are_the_same_become_one(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int64_t seed = 1; seed <= 8; seed++) {
         rb_matrix *matrix = planted(ctx, RB_GENERATOR_RFN, "D7", seed);
         rb_source *source;
@@ -77,13 +74,11 @@ static void units_that_are_the_same_become_one(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Noise of sd 10 hides every module of D3: units live on all the same, and samples have them. */
 static void noise_does_not_kill_all(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = planted(ctx, RB_GENERATOR_RFN, "D3", 1);
     rb_source *source;
     rb_evaluation e;
@@ -95,14 +90,12 @@ static void noise_does_not_kill_all(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Many samples in which every cause is at work: 26 % would have nearly all units. */
 static void dense_codes_are_shrunk(void **state) {
     enum { N = 4000, M = 30, CAUSES = 12, UNITS = 10 };
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = calloc(N * M, sizeof *values),
            *loadings = calloc(CAUSES * M, sizeof *loadings);
     rb_draws draws = {{7, RB_RANDOM_SIMULATE, 0}, 0};
@@ -130,14 +123,12 @@ static void dense_codes_are_shrunk(void **state) {
     rb_matrix_free(matrix);
     free(values);
     free(loadings);
-    rb_context_free(ctx);
 }
 
 /* Each feature times a power of 2 of its own: the codes are the same bits. */
 static void scales_of_features_do_not_matter(void **state) {
     enum { N = 60, M = 20, UNITS = 5 };
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 1), *scaled = calloc(N * M, sizeof *scaled);
     for (int64_t i = 0; i < N; i++)
         for (int64_t k = 0; k < M; k++)
@@ -159,13 +150,11 @@ static void scales_of_features_do_not_matter(void **state) {
     rb_source_free(other);
     rb_matrix_free(plain_matrix);
     rb_matrix_free(scaled_matrix);
-    rb_context_free(ctx);
 }
 
 /* auto: newton where only newton is allowed, cyclic else; the model says which. */
 static void the_estep_follows_other_options(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(40, 10, 2, 1);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 40, 10, &matrix);
@@ -193,14 +182,12 @@ static void the_estep_follows_other_options(void **state) {
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Rules that stop wait until loadings are shrunk, and beyond the trough in which the objective is
  * then; patience counts from there. */
 static void stop_rules_wait(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, 1);
     rb_source *source;
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
@@ -220,13 +207,11 @@ static void stop_rules_wait(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* A fit without options ends once its parameters rest; smaller steps would say nothing. */
 static void the_default_stops(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, 1);
     rb_source *source;
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
@@ -243,7 +228,6 @@ static void the_default_stops(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -257,5 +241,5 @@ int main(void) {
         cmocka_unit_test(stop_rules_wait),
         cmocka_unit_test(the_default_stops),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

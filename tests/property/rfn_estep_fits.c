@@ -28,8 +28,7 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int estep, int precisio
 }
 
 static void same_bits_for_any_threads(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, &matrix);
     for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
@@ -50,7 +49,6 @@ static void same_bits_for_any_threads(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static double metric(const rb_model *model, int64_t t, const char *name) {
@@ -62,8 +60,7 @@ static double metric(const rb_model *model, int64_t t, const char *name) {
 /* The KKT residual of a traced fit is there in every iteration, the stage where there are any, and
  * the attribute counts the stages. */
 static void metrics_of_iterations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, &matrix);
     rb_model *cyclic = fit(ctx, source, RB_RFN_ESTEP_CYCLIC, RB_FLOAT64);
@@ -94,13 +91,11 @@ static void metrics_of_iterations(void **state) {
     rb_model_free(cascade);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* A single sample, which no E-step needs more than. */
 static void one_sample_is_enough(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(1, M, 3, 6);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 1, M, &matrix);
@@ -120,12 +115,10 @@ static void one_sample_is_enough(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 static void memory_runs_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, &matrix);
     rb_rfn_options options = fixture_rfn(5, RB_RFN_NORMALIZE_RMS);
@@ -147,7 +140,6 @@ static void memory_runs_out(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -157,5 +149,5 @@ int main(void) {
         cmocka_unit_test(one_sample_is_enough),
         cmocka_unit_test(memory_runs_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -154,8 +154,7 @@ static void make_alike(rb_context *ctx, struct problem *p, uint64_t seed) {
 
 /* Long steps in other orders, from codes that are far from rest. */
 static void turns_never_raise(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         struct problem p;
         if (seed % 4 == 3)
@@ -172,12 +171,10 @@ static void turns_never_raise(void **state) {
         }
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 static void never_rise(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 100 * ESTEPS; seed++) {
         bool normalized = seed / ESTEPS & 1;
         struct problem p;
@@ -195,13 +192,11 @@ static void never_rise(void **state) {
         }
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 /* How much a candidate changes O, by the stages' own reckoning, is the difference of O. */
 static void changes_are_differences(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct problem p;
         make(ctx, &p, seed, seed & 1, 0.5);
@@ -216,14 +211,12 @@ static void changes_are_differences(void **state) {
         }
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 /* The direction of Rosen's step: minus the gradient less its part across the sphere, and 0 where a
  * code at 0 would be pushed below. */
 static void tangents_are_as_defined(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int small = 0, pushed = 0;
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct problem p;
@@ -249,14 +242,12 @@ static void tangents_are_as_defined(void **state) {
         done(&p);
     }
     assert_true(small > 20 && pushed > 20);
-    rb_context_free(ctx);
 }
 
 /* S9.5.1: the step of the first length beta^t that lowers O enough by eq. 199, by hand; the last is
  * one that always does. */
 static void lengths_are_searched_for(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int shorter = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         const double beta = seed & 2 ? 0.5 : 0.1;
@@ -290,13 +281,11 @@ static void lengths_are_searched_for(void **state) {
         done(&p);
     }
     assert_true(shorter > 20);
-    rb_context_free(ctx);
 }
 
 /* The step of the gradient E-step by its formula: 0.999 / e_max against the gradient, projected. */
 static void gradient_steps_are_as_defined(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         struct problem p;
         make(ctx, &p, seed, seed & 1, 0.5);
@@ -317,7 +306,6 @@ static void gradient_steps_are_as_defined(void **state) {
         }
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 enum { WIDE = 24, MOST = 40 };
@@ -363,8 +351,7 @@ static bool factorises(rb_context *ctx, int samples, int free, bool apart) {
 /* Only where it costs at most 4 n l^2: f^3 / 6 for each set of f free units, of which 32 samples
  * at most share one, and f^2 for each sample. */
 static void cascades_spare_dear_factorisations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int tried = 0, spared = 0;
     for (int samples = 1; samples <= MOST; samples += 13) {
         for (int free = 1; free < WIDE; free++) {
@@ -379,13 +366,11 @@ static void cascades_spare_dear_factorisations(void **state) {
         }
     }
     assert_true(tried > 20 && spared > 2);
-    rb_context_free(ctx);
 }
 
 /* The rule of acceptance: a step of the cascade lowers O at least as much as a gradient step. */
 static void cascade_beats_the_gradient_step(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int won_by_others = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct problem p;
@@ -402,14 +387,12 @@ static void cascade_beats_the_gradient_step(void **state) {
         done(&p);
     }
     assert_true(won_by_others > 100);
-    rb_context_free(ctx);
 }
 
 /* On the rectified set, which is convex, all but annealed end at the one minimum. Newton's steps
  * in the free units need few of them. */
 static void ends_agree(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 4; seed++) {
         double best[L * N];
         for (int estep = 0; estep < ESTEPS; estep++) {
@@ -425,14 +408,12 @@ static void ends_agree(void **state) {
             done(&p);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* On the rectified set the E-step is a quadratic program, one for each sample: where a general
  * solver ends, the cyclic E-step ends too. */
 static void quadratic_solver_agrees(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct problem p;
         make(ctx, &p, seed, false, seed & 1 ? -1 : 0.5);
@@ -449,7 +430,6 @@ static void quadratic_solver_agrees(void **state) {
         }
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 enum { FEW = 3, ANGLES = 16 };
@@ -488,8 +468,7 @@ static double min_on_grid(const double p[4], const double q[2 * FEW]) {
 /* On the normalised set, which is not convex: with a certificate above 0 nothing on a grid over the
  * whole set is better than where the cyclic E-step ends. */
 static void certificate_means_the_best(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_draws draws = {{1, RB_RANDOM_SIMULATE, 0}, 0};
     int certified = 0;
     for (int problem = 0; problem < 40; problem++) {
@@ -517,13 +496,11 @@ static void certificate_means_the_best(void **state) {
         }
     }
     assert_in_range(certified, 20, 40);
-    rb_context_free(ctx);
 }
 
 /* Sweeps of orders of their own, and of long steps, end at a stationary point, too. */
 static void turns_come_to_rest(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct problem p;
         double change = 1, residual, multipliers[L];
@@ -538,7 +515,6 @@ static void turns_come_to_rest(void **state) {
         assert_true(residual < 1e-10);
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 /* One sweep of cyclic by its formula, unit by unit with fresh residuals. */
@@ -559,8 +535,7 @@ static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *
 }
 
 static void cyclic_minimises_unit_by_unit(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct problem p;
         make(ctx, &p, seed, seed & 1, seed & 2 ? -1 : 0.5);
@@ -572,13 +547,11 @@ static void cyclic_minimises_unit_by_unit(void **state) {
             assert_close(p.codes[e], expected[e], 1e-10);
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 /* Dead units take no part in a sweep, whichever they are: none, some or all. */
 static void dead_units_are_left_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct problem p;
         bool dead[L];
@@ -599,15 +572,13 @@ static void dead_units_are_left_out(void **state) {
             assert_close(codes_of(&p)[e], expected[e], 1e-10);
         done(&p);
     }
-    rb_context_free(ctx);
 }
 
 /* Where the E-steps end, the multipliers separate the samples: each, solved alone on the rectified
  * set with P + diag tau from zero, has the same codes; and the KKT residual says how far they had
  * to go. */
 static void multipliers_separate_samples(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int definite = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct problem p;
@@ -638,7 +609,6 @@ static void multipliers_separate_samples(void **state) {
         done(&p);
     }
     assert_true(definite > 30);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -659,5 +629,5 @@ int main(void) {
         cmocka_unit_test(dead_units_are_left_out),
         cmocka_unit_test(multipliers_separate_samples),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -14,8 +14,7 @@ static rb_evaluation evaluate(rb_context *ctx, rb_source *source, rb_model *mode
 
 /* One model on many samples, float32 against float64: sums over 100 000 samples become means. */
 static void float32_agrees_with_float64(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 5);
     for (int64_t e = 0; e < N * M; e++)
         values[e] = (double)(float)values[e];
@@ -41,14 +40,12 @@ static void float32_agrees_with_float64(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* The likelihoods of samples add up to that of all, and each is that of the sample by itself. */
 static void likelihoods_are_of_samples(void **state) {
-    (void)state;
     enum { FEW = 30 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(FEW, M, 2, 5), of_each[FEW], alone, sum = 0;
     rb_matrix *matrix, *one;
     rb_source *source = fixture_source(ctx, values, FEW, M, &matrix);
@@ -75,13 +72,11 @@ static void likelihoods_are_of_samples(void **state) {
     rb_matrix_free(matrix);
     rb_model_free(model);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* A model whose noise is 0 somewhere is refused. */
 static void noise_is_above_zero(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(30, M, 2, 5);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 30, M, &matrix);
@@ -97,14 +92,12 @@ static void noise_is_above_zero(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* More features than have their rows of C at once: || C - Psi - W S W' || by its definition. */
 static void features_come_in_groups(void **state) {
     enum { FEW = 3, WIDE = 4100 };
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(FEW, WIDE, 2, 7), squares = 0, sum = 0, precision = 1;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
@@ -138,7 +131,6 @@ static void features_come_in_groups(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -148,5 +140,5 @@ int main(void) {
         cmocka_unit_test(noise_is_above_zero),
         cmocka_unit_test(features_come_in_groups),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -77,8 +77,7 @@ static const double *check_codes(rb_context *ctx, const rb_model *model, const r
 /* The minimum, as near as was asked for, also where sweeps would take thousands; and the codes of
  * the fit come back, with mean square 1. */
 static void codes_are_exact(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_biclusters_options data;
     fixture_default(rb_biclusters_group(), &data);
@@ -103,14 +102,12 @@ static void codes_are_exact(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* As near for samples that are far smaller: their codes are smaller alike. */
 static void codes_scale_with_samples(void **state) {
-    (void)state;
     enum { FEW = 8, ROWS = 40, COLUMNS = 12 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(ROWS, COLUMNS, 3, 6), *codes[2];
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
@@ -131,15 +128,13 @@ static void codes_scale_with_samples(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* A sample alone, and a few, have the codes that they have among many, of a model with a prior and
  * centred data. */
 static void few_samples_are_as_among_many(void **state) {
-    (void)state;
     enum { ROWS = 40, COLUMNS = 12, MOST = 5, FOUND = 8 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(ROWS, COLUMNS, 3, 6);
     rb_matrix *matrix, *some;
     rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
@@ -162,7 +157,6 @@ static void few_samples_are_as_among_many(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -171,5 +165,5 @@ int main(void) {
         cmocka_unit_test(codes_scale_with_samples),
         cmocka_unit_test(few_samples_are_as_among_many),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

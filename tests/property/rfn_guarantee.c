@@ -54,8 +54,7 @@ static struct grid cell(int data, int index) {
 
 /* Rounding: 1e-10 of F in float64, 1e-4 in float32, whose moments have 7 digits. */
 static void objective_never_falls(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int d = 0; d < 2; d++) {
         rb_matrix *matrix = data_set(ctx, d ? "D3" : "D1");
         rb_source *source;
@@ -80,13 +79,11 @@ static void objective_never_falls(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Nor where the length of gradient steps is searched for. */
 static void neither_by_searched_steps(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = data_set(ctx, "D1");
     rb_source *source;
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
@@ -104,14 +101,12 @@ static void neither_by_searched_steps(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* The same of data of which only some values are stored, and with more features than samples. */
 static void neither_on_sparse_data(void **state) {
-    (void)state;
     enum { ROWS = 40, COLUMNS = 100 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *dense = data_set(ctx, "D1"), *sparse;
     int64_t starts[ROWS + 1] = {0}, count = 0;
     static int32_t columns[ROWS * COLUMNS];
@@ -138,13 +133,11 @@ static void neither_on_sparse_data(void **state) {
     rb_source_free(source);
     rb_matrix_free(sparse);
     rb_matrix_free(dense);
-    rb_context_free(ctx);
 }
 
 /* The newton E-step falls on these data: the test above can fail. */
 static void newton_falls(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = data_set(ctx, "D1");
     rb_source *source;
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
@@ -154,7 +147,6 @@ static void newton_falls(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 enum { N = 100, UNITS = 50 };
@@ -170,8 +162,7 @@ static rb_error take_codes(void *user, int64_t first, const rb_matrix *rows) {
 /* Encoding solves each sample alone: all at once, and each in a source of its own, give codes whose
  * mean square over the training data is 1 in every unit, as it was while training. */
 static void codes_come_back(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = data_set(ctx, "D1");
     rb_source *source;
     static double all[N * UNITS], alone[UNITS];
@@ -207,14 +198,12 @@ static void codes_come_back(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* The tolerance is a share of the largest code, also where codes are tiny beside large loadings. */
 static void tolerance_is_a_share(void **state) {
     enum { FEW = 60, FEATURES = 12 };
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(FEW, FEATURES, 3, 4);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, FEW, FEATURES, &matrix);
@@ -234,12 +223,10 @@ static void tolerance_is_a_share(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 static void sd_is_refused(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix = data_set(ctx, "D1");
     rb_source *source;
     rb_model *model;
@@ -251,7 +238,6 @@ static void sd_is_refused(void **state) {
         RB_ERROR_ARGUMENT);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -261,5 +247,5 @@ int main(void) {
         cmocka_unit_test(codes_come_back),        cmocka_unit_test(tolerance_is_a_share),
         cmocka_unit_test(sd_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -93,8 +93,7 @@ static rb_matrix *sparse_matrix(rb_context *ctx, const struct data *d) {
 
 /* The same bits for 1, 2, 3 and 8 threads, dense and sparse, float32 and float64. */
 static void threads(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *matrices[] = {dense_matrix(ctx, d), sparse_matrix(ctx, d)};
     for (int form = 0; form < 2; form++) {
@@ -109,7 +108,6 @@ static void threads(void **state) {
         rb_matrix_free(matrices[form]);
     }
     free(d);
-    rb_context_free(ctx);
 }
 
 static rb_error read_rows(void *user, int64_t first, int64_t count, void *rows) {
@@ -119,8 +117,7 @@ static rb_error read_rows(void *user, int64_t first, int64_t count, void *rows) 
 
 /* Streamed or in memory, strided or not: the same bits. */
 static void streams(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *dense = dense_matrix(ctx, d), *strided;
     struct result memory = fit_matrix(dense, 1, RB_FLOAT64);
@@ -140,13 +137,11 @@ static void streams(void **state) {
     rb_matrix_free(dense);
     free(transposed);
     free(d);
-    rb_context_free(ctx);
 }
 
 /* Dense against CSR: rounding only, 1e-10 in float64, 2e-3 in float32 after six iterations. */
 static void forms(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *dense = dense_matrix(ctx, d), *sparse = sparse_matrix(ctx, d);
     struct result a = fit_matrix(dense, 1, RB_FLOAT64), b = fit_matrix(sparse, 1, RB_FLOAT64);
@@ -157,13 +152,11 @@ static void forms(void **state) {
     rb_matrix_free(dense);
     rb_matrix_free(sparse);
     free(d);
-    rb_context_free(ctx);
 }
 
 /* Samples in another order: the same fit within rounding. */
 static void order_of_samples(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *dense = dense_matrix(ctx, d), *reversed;
     assert_ok(ctx,
@@ -173,13 +166,11 @@ static void order_of_samples(void **state) {
     rb_matrix_free(dense);
     rb_matrix_free(reversed);
     free(d);
-    rb_context_free(ctx);
 }
 
 /* Units in another order at the start: the same units in that order at the end. */
 static void order_of_units(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *dense = dense_matrix(ctx, d);
     rb_source *source;
@@ -210,15 +201,13 @@ static void order_of_units(void **state) {
     rb_source_free(source);
     rb_matrix_free(dense);
     free(d);
-    rb_context_free(ctx);
 }
 
 /* Fewer samples than features, which takes the filter by its factors, and every one of them twice,
  * which does not: moments are means, so that the fit is the same. Dense and sparse. */
 static void samples_twice(void **state) {
-    (void)state;
     enum { FEW = 30 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data *d = make_data();
     rb_matrix *few[2], *twice;
     double *rows = malloc(2 * FEW * M * sizeof *rows);
@@ -237,7 +226,6 @@ static void samples_twice(void **state) {
     rb_matrix_free(twice);
     free(rows);
     free(d);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -246,5 +234,5 @@ int main(void) {
         cmocka_unit_test(forms),          cmocka_unit_test(order_of_samples),
         cmocka_unit_test(order_of_units), cmocka_unit_test(samples_twice),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -152,9 +152,8 @@ static void tell(struct small *s, const double *v, const double *codes, const do
 }
 
 static void equal_to_conditioning(void **state) {
-    (void)state;
     static const double covariance[L * L] = {1.5, 0.4, 0.4, 0.8};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 4);
     rb_matrix *matrix, *m;
     punch(values, N, M, 0.4, 6);
@@ -196,7 +195,6 @@ static void equal_to_conditioning(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_matrix_free(m);
-    rb_context_free(ctx);
 }
 
 /* The minimum of 1/2 x'Hx - q'x over x >= 0 without the units that are dead, of all supports. */
@@ -228,11 +226,10 @@ static void minimise(double h[L][L], const double *q, const double *dead, double
 /* Codes with multipliers minimise 1/2 mu'(P_o + diag tau) mu - Q_o mu over mu >= 0, without the
  * multipliers below 0 where that is not positive definite; dead units have none, and no say. */
 static void equal_to_the_minimum(void **state) {
-    (void)state;
     static const double loadings[M][L] = {{1, -0.5}, {-2, 0.3}, {0.2, 4}}, noise[M] = {0.5, 1, 2};
     static const double tau[][L] = {{0.3, 0.5}, {-6, 0.5}, {0.5, -8.5}},
                         dead[][L] = {{0, 0}, {1, 0}, {0, 1}};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 4);
     rb_matrix *matrix;
     punch(values, N, M, 0.4, 6);
@@ -284,13 +281,11 @@ static void equal_to_the_minimum(void **state) {
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Covariances of patterns, and their determinants. */
 static void covariances_of_patterns(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct small s = {{{1, 0.5}, {-2, 0.3}, {0.2, 4}}, {0.5, 1, 2}, {0}, {{1, 0}, {0, 1}}};
     rfn_parameters p;
     assert_ok(ctx, rfn_parameters_new(ctx, RB_FLOAT64, M, L, &p));
@@ -319,7 +314,6 @@ static void covariances_of_patterns(void **state) {
     }
     assert_ok(ctx, rb_scratch_end(&scratch));
     rfn_parameters_free(&p);
-    rb_context_free(ctx);
 }
 
 /* ---- fits ---- */
@@ -351,9 +345,8 @@ static double objective_of(const rb_model *model, int64_t t) {
 
 /* F of the fit is that of evaluate where both know the same parameters, and never falls. */
 static void objective_never_falls(void **state) {
-    (void)state;
     static const double etas[] = {0.1, 0.5, 1};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data d;
     make_data(ctx, 60, 20, 0.3, &d);
     for (int index = 0; index < 24; index++) {
@@ -377,7 +370,6 @@ static void objective_never_falls(void **state) {
         rb_model_free(model);
     }
     free_data(&d);
-    rb_context_free(ctx);
 }
 
 static void assert_same_bits(const rb_model *a, const rb_model *b) {
@@ -394,9 +386,8 @@ static void assert_same_bits(const rb_model *a, const rb_model *b) {
 /* Where nothing is missing the option does nothing; and samples that lack nothing have the codes
  * that they have among others that do not either. */
 static void nothing_missing(void **state) {
-    (void)state;
     enum { ROWS = 200, COLUMNS = 15, UNITS = 4 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data whole, holes;
     make_data(ctx, ROWS, COLUMNS, 0, &whole);
     make_data(ctx, ROWS, COLUMNS, 0.3, &holes);
@@ -426,17 +417,15 @@ static void nothing_missing(void **state) {
     }
     free_data(&whole);
     free_data(&holes);
-    rb_context_free(ctx);
 }
 
 /* Sparse samples that lack values, centred, have the fit of the same numbers with their zeros. */
 static void sparse_samples(void **state) {
-    (void)state;
     enum { ROWS = 150, COLUMNS = 20, UNITS = 3 };
     static double numbers[ROWS * COLUMNS], stored[ROWS * COLUMNS];
     static int64_t starts[ROWS + 1];
     static int32_t columns[ROWS * COLUMNS];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *drawn = fixture_values(ROWS, COLUMNS, UNITS, 29);
     for (int64_t e = 0; e < ROWS * COLUMNS; e++)
         numbers[e] = drawn[e] > 1 ? drawn[e] : 0;
@@ -477,14 +466,12 @@ static void sparse_samples(void **state) {
         rb_matrix_free(matrices[i]);
     }
     free(drawn);
-    rb_context_free(ctx);
 }
 
 /* scale^2 = variance of the codes before they are scaled + 1.01e-6, also with missing values. */
 static void scales_are_deviations(void **state) {
-    (void)state;
     enum { ROWS = 100, UNITS = 4 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data d;
     make_data(ctx, ROWS, 12, 0.2, &d);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_SD);
@@ -503,7 +490,6 @@ static void scales_are_deviations(void **state) {
     free(codes);
     rb_model_free(model);
     free_data(&d);
-    rb_context_free(ctx);
 }
 
 static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
@@ -551,8 +537,7 @@ static void same_bits(void **state) {
 
 /* Codes of the fit are those of encode: E-step objectives agree. */
 static void codes_of_the_fit(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data d;
     make_data(ctx, 90, 14, 0.3, &d);
     rb_rfn_options options = fixture_rfn(4, RB_RFN_NORMALIZE_RMS);
@@ -577,12 +562,10 @@ static void codes_of_the_fit(void **state) {
     rb_model_free(model);
     free(codes);
     free_data(&d);
-    rb_context_free(ctx);
 }
 
 /* What does not go with missing values says so. */
 static void refusals(void **state) {
-    (void)state;
     static const struct {
         const char *words, *message;
     } cases[] = {
@@ -596,7 +579,7 @@ static void refusals(void **state) {
         {"estep=rosen", "must be cyclic, gradient or newton; choose"},
         {"missing=refuse", "is missing (NaN)"},
     };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct data d;
     make_data(ctx, 60, 10, 0.2, &d);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -612,13 +595,11 @@ static void refusals(void **state) {
         rb_options_free(options);
     }
     free_data(&d);
-    rb_context_free(ctx);
 }
 
 /* A method that needs all values says so, under the name that was given. */
 static void needs_all(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_method method = *rb_find_method(ctx, "rfn");
     method.name = "whole";
     method.missing = false;
@@ -633,7 +614,6 @@ static void needs_all(void **state) {
     assert_non_null(strstr(rb_context_error(ctx), "`missing` is 'model', but whole needs all"));
     rb_options_free(options);
     free_data(&d);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -650,5 +630,5 @@ int main(void) {
         cmocka_unit_test(refusals),
         cmocka_unit_test(needs_all),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -279,8 +279,7 @@ static double hide(const reference *r, int64_t sample, int64_t feature) {
 }
 
 static void sparse_masking(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 26);
     int64_t starts[N + 1];
     int32_t *columns = calloc(N * M, sizeof *columns);
@@ -323,13 +322,11 @@ static void sparse_masking(void **state) {
     rb_matrix_free(matrix);
     free(columns);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Every allocation fails once: no leak, no model. */
 static void allocations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 27);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -351,13 +348,11 @@ static void allocations(void **state) {
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* The recorded F is that of the loadings after decay: -E - KL by their definitions. */
 static void objective_after_decay(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 22);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -412,7 +407,6 @@ static void objective_after_decay(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void assert_refused(rb_context *ctx, rb_source *source, const char *name,
@@ -436,11 +430,10 @@ static void assert_refused(rb_context *ctx, rb_source *source, const char *name,
 
 /* What would break a guaranteed E-step is refused with its name. */
 static void only_newton(void **state) {
-    (void)state;
     static const char *const refused[][2] = {
         {"activation", "leaky"}, {"activation", "tanh"}, {"activation-threshold", "0.5"},
         {"momentum", "0.5"},     {"dropout", "0.1"},     {"input-noise", "masking"}};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 23);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -459,7 +452,6 @@ static void only_newton(void **state) {
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -472,5 +464,5 @@ int main(void) {
         cmocka_unit_test(threads),        cmocka_unit_test(blocks),
         cmocka_unit_test(sparse_masking), cmocka_unit_test(allocations),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

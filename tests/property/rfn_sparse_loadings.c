@@ -21,8 +21,7 @@ static const double *loadings(const rb_model *model) {
 }
 
 static void soft_threshold(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     double *values = fixture_values(N, M, 3, 5);
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -53,7 +52,6 @@ static void soft_threshold(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* A fit that is as far as `iteration`, with room for codes of N samples that are all 0. */
@@ -98,8 +96,7 @@ static void set_loadings(rfn_fit *fit, double size) {
  * unless the units explain no more than noise does: w' w below a quarter of 2 r + r^2, with
  * r^2 = M / N. */
 static void extremes_hold_back(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rfn_steps steps;
     rfn_fit *fit = fit_at(ctx, 2, 150, &steps);
     rfn_progress *p = &fit->progress;
@@ -130,13 +127,11 @@ static void extremes_hold_back(void **state) {
     rfn_hold_prior_back(ctx, fit);
     assert_close(p->prior_share, 0.325, 1e-12);
     rfn_steps_free(&steps);
-    rb_context_free(ctx);
 }
 
 /* Units are merged every ten iterations from 70 to 100, however little is shrunk. */
 static void merges_at_its_time(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int sparse = 0; sparse < 2; sparse++) {
         for (int64_t iteration = 55; iteration <= 115; iteration += 5) {
             rfn_steps steps;
@@ -146,12 +141,11 @@ static void merges_at_its_time(void **state) {
             rfn_steps_free(&steps);
         }
     }
-    rb_context_free(ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(soft_threshold),
                                        cmocka_unit_test(extremes_hold_back),
                                        cmocka_unit_test(merges_at_its_time)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -35,8 +35,7 @@ static const rb_option table[] = {
 };
 
 static void options_from_text(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct options o;
     rb_rows_default(table, &o);
     assert_true(o.count == 10 && o.rate == 0.1 && o.kind == 1 && !o.flag && !o.text);
@@ -52,14 +51,12 @@ static void options_from_text(void **state) {
     o.rate = 0.1 + 0.2;
     fixture_row(rb_rows_find(table, "rate"), &o, text, sizeof text);
     assert_true(strtod(text, NULL) == o.rate);
-    rb_context_free(ctx);
 }
 
 /* One number, or a matrix; a text that is no number names a file, which is none of the values until
  * somebody has read it. */
 static void one_number_or_a_matrix(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct options o;
     char text[64];
     const rb_option *row = rb_rows_find(table, "values");
@@ -82,7 +79,6 @@ static void one_number_or_a_matrix(void **state) {
     fixture_row(row, &o, text, sizeof text);
     assert_string_equal(text, "matrix");
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void assert_refused(rb_context *ctx, const char *name, const char *value,
@@ -96,8 +92,7 @@ static void assert_refused(rb_context *ctx, const char *name, const char *value,
 }
 
 static void refused_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     assert_refused(ctx, "count", "0", "`count` is '0', but must be a whole number of at least 1");
     assert_refused(ctx, "count", "1.5",
                    "`count` is '1.5', but must be a whole number of at least 1");
@@ -122,7 +117,6 @@ static void refused_values(void **state) {
     assert_int_equal(rb_rows_check(ctx, table, &o), RB_ERROR_ARGUMENT);
     o.kind = 0;
     assert_ok(ctx, rb_rows_check(ctx, table, &o));
-    rb_context_free(ctx);
 }
 
 /* A default that changes silently costs somebody a day: all are pinned here. */
@@ -240,8 +234,7 @@ static void count_task(void *arg, int64_t index, int worker) {
 }
 
 static void every_task_once(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const int counts[] = {1, 2, 3, 8, 1, 5};
     for (int c = 0; c < 6; c++) {
         assert_ok(ctx, rb_context_set_threads(ctx, counts[c]));
@@ -259,7 +252,6 @@ static void every_task_once(void **state) {
     assert_int_equal(rb_context_threads(ctx), 5);
     assert_ok(ctx, rb_context_set_threads(ctx, 0));
     assert_true(rb_context_threads(ctx) >= 1);
-    rb_context_free(ctx);
 }
 
 /* Tasks that have begun are done, the others left out. */
@@ -276,8 +268,7 @@ static void stop_task(void *arg, int64_t index, int worker) {
 }
 
 static void tasks_are_left_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int threads = 1; threads <= 4; threads++) {
         struct stopping s = {.ctx = ctx};
         assert_ok(ctx, rb_context_set_threads(ctx, threads));
@@ -291,7 +282,6 @@ static void tasks_are_left_out(void **state) {
         for (int64_t i = 0; i < 1000; i++)
             assert_int_equal(t.done[i], 1);
     }
-    rb_context_free(ctx);
 }
 
 /* A worker that the system does not run, for as long as a byte is not there to be read. */
@@ -344,8 +334,7 @@ static void no_round_waits_for_who_has_not_begun(void **state) {
 /* ---- memory and messages ---- */
 
 static void memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     int64_t product;
     assert_true(rb_multiply(INT32_MAX, INT32_MAX, &product));
     assert_false(rb_multiply(INT64_MAX, 2, &product));
@@ -366,14 +355,12 @@ static void memory(void **state) {
     assert_null(rb_alloc(ctx, 1, 1));
     assert_non_null(strstr(rb_context_error(ctx), "out of memory"));
     rb_free(one);
-    rb_context_free(ctx);
 }
 
 /* What is allocated while a file is read is compared with the file's size; a file within a file has
  * a count of its own, and growing counts once. */
 static void memory_of_a_file(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_reading outer, inner;
     assert_int_equal(rb_context_set_max_expansion(ctx, 0), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_context_set_max_expansion(ctx, NAN), RB_ERROR_ARGUMENT);
@@ -399,7 +386,6 @@ static void memory_of_a_file(void **state) {
     memory = rb_alloc(ctx, 2000000, 1);
     assert_non_null(memory);
     rb_free(memory);
-    rb_context_free(ctx);
 }
 
 static void sentences(void **state) {
@@ -440,5 +426,5 @@ int main(void) {
         cmocka_unit_test(ranges),
         cmocka_unit_test(memory_of_a_file),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -34,8 +34,7 @@ static rb_check *look(rb_context *ctx, rb_source *source, int64_t units) {
 }
 
 static void more_units_cost_more(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, false, &matrix);
     double before = N * M * 8.0;
@@ -55,12 +54,10 @@ static void more_units_cost_more(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void nothing_to_fit(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, true, &matrix);
     rb_check *check = look(ctx, source, 2);
@@ -71,12 +68,10 @@ static void nothing_to_fit(void **state) {
     rb_check_free(check);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void no_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = make_source(ctx, false, &matrix);
     rb_check *check = look(ctx, source, 2);
@@ -94,7 +89,6 @@ static void no_memory(void **state) {
     rb_check_free(check);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -103,5 +97,5 @@ int main(void) {
         cmocka_unit_test(nothing_to_fit),
         cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -5,8 +5,7 @@
 #include "check/check.h"
 
 static void distances_are_in_standard_deviations(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     const double values[] = {10, 12, 11, 9, 8, 20, 10.5}; /* median 10.5, of the distances 1.5 */
     const int64_t places[] = {3, 5, 7, 9, 11, 13, 15};
     rb_look one = {.ctx = ctx};
@@ -24,14 +23,12 @@ static void distances_are_in_standard_deviations(void **state) {
             assert_close(found.z[0], 9.5 / (1.4826 * 1.5), 1e-12);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* z-scores of few samples, by the standard deviation of n or of n - 1 of them. */
 static void z_scores_are_seen_by_either_deviation(void **state) {
-    (void)state;
     enum { FEW = 6, WIDE = 9 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int less = 0; less < 3; less++) {
         double *values = fixture_values(FEW, WIDE, 2, 4);
         for (int k = 0; k < WIDE; k++) {
@@ -53,7 +50,6 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
         rb_matrix_free(matrix);
         free(values);
     }
-    rb_context_free(ctx);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -64,9 +60,8 @@ static int by_size(const void *a, const void *b) {
 /* What is told of features by its definition: the median of the excess kurtoses of those that are
  * mostly not 0, and how far standard deviations lie apart but for the outermost twentieths. */
 static void shapes_of_features_are_as_defined(void **state) {
-    (void)state;
     enum { MANY = 200, WIDE = 21 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     static double values[MANY * WIDE];
     double kurtoses[WIDE], sds[WIDE];
@@ -103,14 +98,12 @@ static void shapes_of_features_are_as_defined(void **state) {
     rb_check_free(check);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Names that end with up to 20 groups are looked at, with more they are not. */
 static void twenty_groups_are_the_most(void **state) {
-    (void)state;
     enum { MANY = 120, WIDE = 60 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(MANY, WIDE, 3, 13);
     for (int e = 0; e < MANY * WIDE; e++)
         values[e] += e / WIDE % 2 == 0 && e % 3 == 0 ? 4 : 0;
@@ -138,7 +131,6 @@ static void twenty_groups_are_the_most(void **state) {
         rb_matrix_free(matrix);
     }
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Names are of genes where three in a hundred look like symbols. */
@@ -172,9 +164,8 @@ static void few_symbols_are_no_genes(void **state) {
 
 /* A single sample has a total; its spread is 1. */
 static void one_sample_has_a_total(void **state) {
-    (void)state;
     enum { WIDE = 30 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double values[WIDE], total = 0;
     for (int k = 0; k < WIDE; k++)
         total += values[k] = k % 7;
@@ -189,14 +180,12 @@ static void one_sample_has_a_total(void **state) {
     assert_ok(ctx, rb_scratch_end(&look.scratch));
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* A look at some of the samples finds the same in compressed rows as in dense ones. */
 static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
-    (void)state;
     enum { MANY = 90, WIDE = 7, SOME = 20 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(MANY, WIDE, 2, 4);
     for (int e = 0; e < MANY * WIDE; e++)
         values[e] = e % 3 ? round(values[e]) + 0.0 : 0;
@@ -229,14 +218,12 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Values are multiples of the least one of a sample when ratios are whole to within 0.05. */
 static void multiples_are_nearly_whole(void **state) {
-    (void)state;
     enum { MANY = 100, FEATURES = 50 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = calloc(MANY * FEATURES, sizeof *values);
     for (int whole = 0; whole < 2; whole++) {
         rb_draws draws = {{1, RB_RANDOM_SIMULATE, 8}, 0};
@@ -255,7 +242,6 @@ static void multiples_are_nearly_whole(void **state) {
         rb_matrix_free(matrix);
     }
     free(values);
-    rb_context_free(ctx);
 }
 
 /* One feature on another scale, and one wrong value, among others that are alike. */
@@ -304,5 +290,5 @@ int main(void) {
         cmocka_unit_test(a_feature_on_another_scale),
         cmocka_unit_test(twenty_groups_are_the_most),
         cmocka_unit_test(sparse_samples_are_looked_at_like_dense_ones)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

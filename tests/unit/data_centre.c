@@ -43,8 +43,7 @@ static void fill(double *values, double share) {
 }
 
 static void by_the_share_of_equal_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = malloc((size_t)(N * M) * sizeof *values);
     fill(values, 0);
     assert_int_equal(chosen(ctx, values), RB_CENTRE_MEDIAN);
@@ -56,13 +55,11 @@ static void by_the_share_of_equal_values(void **state) {
         values[e] = floor(3 * fabs(sin((double)e))); /* counts */
     assert_int_equal(chosen(ctx, values), RB_CENTRE_MEAN);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Features that do not vary. */
 static void what_says_nothing(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = malloc((size_t)(N * M) * sizeof *values);
     fill(values, 0);
     for (int64_t i = 0; i < N; i++)
@@ -76,7 +73,6 @@ static void what_says_nothing(void **state) {
         values[i * M] = (double)(i % 3);
     assert_int_equal(chosen(ctx, values), RB_CENTRE_MEAN);
     free(values);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -84,5 +80,5 @@ int main(void) {
         cmocka_unit_test(by_the_share_of_equal_values),
         cmocka_unit_test(what_says_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -28,8 +28,7 @@ static uint32_t checksum_of(rb_context *ctx, const rb_matrix *matrix, bool renew
 
 /* The checksum of dense data is the CRC-32 of their values as float64, as models have it. */
 static void a_dense_checksum_is_of_the_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     double *values = fixture_values(N, M, 2, 1);
     rb_source_free(fixture_source(ctx, values, N, M, &matrix));
@@ -38,7 +37,6 @@ static void a_dense_checksum_is_of_the_values(void **state) {
     assert_int_equal(checksum_of(ctx, matrix, true), expected);
     rb_matrix_free(matrix);
     free(values);
-    rb_context_free(ctx);
 }
 
 /* With and without the processor's help, whole or in two pieces, for lengths around those at which
@@ -67,9 +65,8 @@ static void a_crc_is_that_of_zlib(void **state) {
 /* Preprocessing is fitted to the same bits by any number of threads: of dense and sparse data, with
  * missing values, longer than a stretch of the pass. */
 static void threads_do_not_change_the_fit(void **state) {
-    (void)state;
     enum { ROWS = 3000, COLUMNS = 700, STORED = ROWS * COLUMNS };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(ROWS, COLUMNS, 2, 1);
     int64_t *starts = calloc(ROWS + 1, sizeof *starts), e = 0;
     int32_t *columns = calloc(STORED, sizeof *columns);
@@ -117,15 +114,13 @@ static void threads_do_not_change_the_fit(void **state) {
     free(starts);
     free(columns);
     free(stored);
-    rb_context_free(ctx);
 }
 
 /* That of sparse data is also of where the values stand, and does not depend on the blocks in which
  * they are read: these are of 16 samples, of 8, and of all. */
 static void a_sparse_checksum_is_of_places_too(void **state) {
-    (void)state;
     enum { ROWS = 45, COLUMNS = 262144, STORED = 90 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double values[STORED];
     int64_t starts[ROWS + 1];
     int32_t columns[STORED];
@@ -153,7 +148,6 @@ static void a_sparse_checksum_is_of_places_too(void **state) {
             assert_int_not_equal(seen[before], seen[change]);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -163,5 +157,5 @@ int main(void) {
         cmocka_unit_test(threads_do_not_change_the_fit),
         cmocka_unit_test(a_sparse_checksum_is_of_places_too),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

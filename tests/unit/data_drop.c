@@ -24,8 +24,7 @@ static void assert_kept(rb_context *ctx, rb_source *source, const rb_preprocess_
 }
 
 static void constant_and_equal(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *dense, *sparse;
     rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
                             fixture_sparse(ctx, table, N, M, &sparse)};
@@ -53,13 +52,11 @@ static void constant_and_equal(void **state) {
     }
     rb_matrix_free(dense);
     rb_matrix_free(sparse);
-    rb_context_free(ctx);
 }
 
 /* A value that is missing makes a difference. */
 static void missing_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double holes[N * M];
     memcpy(holes, table, sizeof table);
     holes[1] = holes[3] = NAN;
@@ -74,12 +71,10 @@ static void missing_values(void **state) {
     assert_kept(ctx, source, &o, "0 1 2 ");
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void nothing_left(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const double same[4] = {1, 2, 1, 2};
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, same, 2, 2, &matrix);
@@ -92,12 +87,10 @@ static void nothing_left(void **state) {
     assert_non_null(strstr(rb_context_error(ctx), "leaves none of the 2 features"));
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void no_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o;
@@ -115,7 +108,6 @@ static void no_memory(void **state) {
     assert_true(n > 8);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -125,5 +117,5 @@ int main(void) {
         cmocka_unit_test(nothing_left),
         cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

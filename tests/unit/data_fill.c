@@ -68,9 +68,8 @@ static void read_all(rb_context *ctx, const rb_preprocess_options *o, rb_source 
 }
 
 static void blocks(void **state) {
-    (void)state;
     static double dense[N * M], filled[N * M];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 5);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
@@ -91,14 +90,12 @@ static void blocks(void **state) {
             assert_close(filled[e], dense[e], 1e-12);
     }
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 /* The same of float32. */
 static void narrow_blocks(void **state) {
-    (void)state;
     static float dense[N * M], stored[N * M];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 5);
     for (int64_t e = 0; e < N * M; e++) {
         dense[e] = (float)x->dense[e];
@@ -130,7 +127,6 @@ static void narrow_blocks(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 /* Loadings of a fit without centring; gives its operations in products. */
@@ -157,9 +153,8 @@ static double fit(rb_context *ctx, const char *method, rb_source *source, bool m
 
 /* With few zeros the products are those of dense samples. */
 static void fits(void **state) {
-    (void)state;
     static double dense[M * UNITS], sparse[M * UNITS];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int share = 3; share <= 6; share += 3) {
         struct numbers *x = numbers_new(ctx, share);
         double all = fit(ctx, "kmeans", x->sources[0], false, dense);
@@ -169,14 +164,12 @@ static void fits(void **state) {
         assert_true(share == 6 ? done == all : done < 0.5 * all);
         numbers_free(x);
     }
-    rb_context_free(ctx);
 }
 
 /* Noise that hides what is stored has sparse blocks: of all values it hides others. */
 static void noise_of_stored_values(void **state) {
-    (void)state;
     static double dense[M * UNITS], sparse[M * UNITS];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 6);
     fit(ctx, "rfn", x->sources[0], true, dense);
     fit(ctx, "rfn", x->sources[1], true, sparse);
@@ -185,7 +178,6 @@ static void noise_of_stored_values(void **state) {
         difference = fmax(difference, fabs(dense[e] - sparse[e]));
     assert_true(difference > 1e-3);
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -195,5 +187,5 @@ int main(void) {
         cmocka_unit_test(fits),
         cmocka_unit_test(noise_of_stored_values),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

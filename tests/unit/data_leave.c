@@ -78,9 +78,8 @@ static void see(rb_context *ctx, const rb_preprocess_options *o, rb_source *sour
 }
 
 static void blocks(void **state) {
-    (void)state;
     static struct seen made, left, turned;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 1);
     see(ctx, NULL, x->sources[0], false, &made);
     see(ctx, NULL, x->sources[0], true, &left);
@@ -96,14 +95,12 @@ static void blocks(void **state) {
     assert_true(turned.shifted);
     assert_memory_equal(turned.rows, left.rows, sizeof left.rows);
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 /* Up to 4 standard deviations from 0. */
 static void how_far(void **state) {
-    (void)state;
     static struct seen left;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int i = 0; i < 2; i++) {
         struct numbers *x = numbers_new(ctx, 0);
         for (int64_t e = 0; e < N * M; e++) /* of standard deviation 1 */
@@ -113,14 +110,12 @@ static void how_far(void **state) {
         assert_int_equal(left.shifted, i == 0);
         numbers_free(x);
     }
-    rb_context_free(ctx);
 }
 
 /* Where digits would be lost, or more is done to values, blocks are made. */
 static void blocks_that_are_made(void **state) {
-    (void)state;
     static struct seen made, left;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int i = 0; i < 3; i++) {
         struct numbers *x = numbers_new(ctx, i == 0 ? 1000 : 1);
         rb_preprocess_options o;
@@ -133,7 +128,6 @@ static void blocks_that_are_made(void **state) {
         assert_memory_equal(left.rows, made.rows, sizeof left.rows);
         numbers_free(x);
     }
-    rb_context_free(ctx);
 }
 
 static void fit(rb_context *ctx, const char *estep, const char *precision, rb_source *source,
@@ -162,9 +156,8 @@ static rb_error look(rb_context *ctx, void *engine, const rb_block *block, void 
 }
 
 static void fits_leave_values(void **state) {
-    (void)state;
     static double loadings[M * UNITS];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 1);
     rb_engine engine = rfn_engine_cpu.engine;
     engine.block = look;
@@ -175,14 +168,12 @@ static void fits_leave_values(void **state) {
     fit(ctx, "newton", "float64", x->sources[0], loadings);
     assert_null(looked_at.shift);
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 /* A fit is the same for any order in memory, and near that of centred blocks, which float64 has. */
 static void fits(void **state) {
-    (void)state;
     static double left[M * UNITS], turned[M * UNITS], made[M * UNITS];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct numbers *x = numbers_new(ctx, 1);
     for (int i = 0; i < 2; i++) {
         const char *estep = i == 0 ? "newton" : "cyclic";
@@ -194,7 +185,6 @@ static void fits(void **state) {
             assert_true(fabs(left[e] - made[e]) < 1e-4);
     }
     numbers_free(x);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -205,5 +195,5 @@ int main(void) {
         cmocka_unit_test(fits_leave_values),
         cmocka_unit_test(fits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -19,10 +19,9 @@ static int ascending(const void *a, const void *b) {
 
 /* Of each sample its mean or median goes, of the values that are there, and comes back. */
 static void samples_are_centred(void **state) {
-    (void)state;
     static const double values[3 * 5] = {-2,  0, 7,  -5.5, 1,  3,  -1e-9, 40,
                                          NAN, 8, -3, -1,   -2, -7, -4};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 3, 5, &matrix);
     for (int how = RB_CENTRE_SAMPLES_MEAN; how <= RB_CENTRE_SAMPLES_MEDIAN; how++) {
@@ -54,12 +53,10 @@ static void samples_are_centred(void **state) {
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void samples_of_sparse_data_are_not_centred(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const int64_t starts[3] = {0, 1, 2};
     static const int32_t columns[2] = {0, 1};
     static const double values[2] = {3, 4};
@@ -74,7 +71,6 @@ static void samples_of_sparse_data_are_not_centred(void **state) {
     assert_null(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -82,5 +78,5 @@ int main(void) {
         cmocka_unit_test(samples_are_centred),
         cmocka_unit_test(samples_of_sparse_data_are_not_centred),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

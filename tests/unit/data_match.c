@@ -10,11 +10,10 @@ static const double table[N * M] = {1, 0, 5, 2, 3, 0, 5, 8, 2, 7,  5, 4,
 
 /* Of ten features with names one is in the data, a tenth, or of eleven one, which is less. */
 static void too_few_names(void **state) {
-    (void)state;
     enum { MANY = 11 };
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
     static const char *const others[] = {"a", "x", "y", "z"};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double values[N * MANY];
     for (int e = 0; e < N * MANY; e++)
         values[e] = table[e % (N * M)];
@@ -50,13 +49,11 @@ static void too_few_names(void **state) {
     assert_int_equal(rb_context_set_min_shared(ctx, -0.1), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_context_set_min_shared(ctx, NAN), RB_ERROR_ARGUMENT);
     assert_true(rb_context_min_shared(ctx) == 0);
-    rb_context_free(ctx);
 }
 
 /* What is refused is counted as the program counts. */
 static void messages_count_from_0_or_1(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double values[N * M];
     memcpy(values, table, sizeof values);
     values[2 * M + 3] = NAN;
@@ -75,7 +72,6 @@ static void messages_count_from_0_or_1(void **state) {
     assert_int_equal(rb_context_count_from(ctx, 2), RB_ERROR_ARGUMENT);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -83,5 +79,5 @@ int main(void) {
         cmocka_unit_test(too_few_names),
         cmocka_unit_test(messages_count_from_0_or_1),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -95,8 +95,7 @@ static void check_options(rb_context *ctx, const rb_preprocess_options *o, rb_ma
 }
 
 static void are_those_of_the_blocks(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = hard_values();
     for (int form = 0; form < 4; form++) {
         rb_type type = form % 2 ? RB_FLOAT64 : RB_FLOAT32;
@@ -115,13 +114,11 @@ static void are_those_of_the_blocks(void **state) {
         rb_matrix_free(matrix);
     }
     free(values);
-    rb_context_free(ctx);
 }
 
 /* Totals, logarithms and filled values. */
 static void of_what_is_made_of_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = hard_values();
     for (int64_t e = 0; e < N * M; e++)
         values[e] = e % 11 ? fabs(values[e]) : NAN;
@@ -139,7 +136,6 @@ static void of_what_is_made_of_values(void **state) {
         rb_matrix_free(matrix);
     }
     free(values);
-    rb_context_free(ctx);
 }
 
 static bool are_known(rb_context *ctx, const rb_preprocess_options *o, const double *values,
@@ -161,8 +157,7 @@ static bool are_known(rb_context *ctx, const rb_preprocess_options *o, const dou
 
 /* Stored values are rounded before they are centred. */
 static void are_not_known_of_coarse_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     for (int far = 0; far < 2; far++) {
@@ -182,13 +177,11 @@ static void are_not_known_of_coarse_values(void **state) {
         rb_matrix_free(matrix);
         free(values);
     }
-    rb_context_free(ctx);
 }
 
 /* Values that are left out, and those that float32 makes 0 or cannot hold. */
 static void are_not_known_of_all(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 3);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
@@ -207,7 +200,6 @@ static void are_not_known_of_all(void **state) {
     assert_false(are_known(ctx, &o, values, RB_FLOAT32));
     assert_true(are_known(ctx, &o, values, RB_FLOAT64));
     free(values);
-    rb_context_free(ctx);
 }
 
 static int64_t reads;
@@ -245,10 +237,8 @@ static int64_t samples_read(rb_context *ctx, const char *noise) {
 
 /* Full noise covariance needs more than the moments: a pass of its own. */
 static void save_a_pass(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     assert_int_equal(samples_read(ctx, "full") - samples_read(ctx, "diagonal"), MANY);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -259,5 +249,5 @@ int main(void) {
         cmocka_unit_test(are_not_known_of_all),
         cmocka_unit_test(save_a_pass),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -40,8 +40,7 @@ static rb_preprocess *fit(rb_context *ctx, const rb_preprocess_options *o, rb_so
 
 /* Mean, 1/n variance, median and quartiles of 2 0 5 3-like columns, worked out by hand. */
 static void statistics(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o;
@@ -65,13 +64,11 @@ static void statistics(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Totals, then log1p, then the centre. */
 static void order_of_steps(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o = plain();
@@ -92,13 +89,11 @@ static void order_of_steps(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Every combination of options gives the same on a sparse matrix as on a dense one. */
 static void sparse_equals_dense(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *dense, *sparse;
     rb_source *a = fixture_source(ctx, table, N, M, &dense);
     rb_source *b = fixture_sparse(ctx, table, N, M, &sparse);
@@ -127,12 +122,10 @@ static void sparse_equals_dense(void **state) {
     rb_source_free(b);
     rb_matrix_free(dense);
     rb_matrix_free(sparse);
-    rb_context_free(ctx);
 }
 
 static void selects_by_variance(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     static const char *const names[] = {"a", "b", "c", "d"};
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
@@ -149,12 +142,10 @@ static void selects_by_variance(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void fills_missing_values(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double holes[N * M];
     memcpy(holes, table, sizeof table);
     holes[0] = holes[3 * M] = NAN; /* column 0: 3 2 4 6 are there */
@@ -176,7 +167,6 @@ static void fills_missing_values(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 struct heard {
@@ -193,8 +183,7 @@ static void hear(rb_log_level level, const char *message, void *user) {
 
 /* What fills a feature that has no value is 0, and the user is told. */
 static void feature_without_a_value(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct heard heard = {.count = 0};
     rb_context_on_log(ctx, hear, &heard);
     double holes[N * M], out[N * M];
@@ -214,13 +203,11 @@ static void feature_without_a_value(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* New data with features in another order, one extra, one lacking: matched by name, told. */
 static void matches_by_name(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct heard heard = {.count = 0};
     rb_context_on_log(ctx, hear, &heard);
     rb_matrix *train, *new, *alien;
@@ -263,14 +250,12 @@ static void matches_by_name(void **state) {
     rb_matrix_free(train);
     rb_matrix_free(new);
     rb_matrix_free(alien);
-    rb_context_free(ctx);
 }
 
 /* Entries of a sparse sample stand in the order of the model's features, whatever that of the data.
  */
 static void sparse_entries_ascend(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const char *const names[] = {"a", "b", "c", "d"}, *const others[] = {"d", "x", "a", "c"};
     static const int64_t starts[] = {0, 3, 7};
     static const int32_t columns[] = {0, 2, 3, 0, 1, 2, 3};
@@ -300,12 +285,10 @@ static void sparse_entries_ascend(void **state) {
     rb_source_free(b);
     rb_matrix_free(train);
     rb_matrix_free(new);
-    rb_context_free(ctx);
 }
 
 static void refuses_another_width(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *train, *narrow;
     rb_source *a = fixture_source(ctx, table, N, M, &train);
     rb_source *b = fixture_source(ctx, table, N, M - 1, &narrow);
@@ -318,13 +301,11 @@ static void refuses_another_width(void **state) {
     rb_source_free(b);
     rb_matrix_free(train);
     rb_matrix_free(narrow);
-    rb_context_free(ctx);
 }
 
 /* Undoing gives back the values. */
 static void inverse(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_preprocess_options o;
@@ -346,7 +327,6 @@ static void inverse(void **state) {
     rb_preprocess_free(p);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static char logged[1024];
@@ -358,10 +338,9 @@ static void note_log(rb_log_level level, const char *message, void *user) {
 
 /* Names that stand twice are said at the fit, and again where matching had to choose. */
 static void repeated_names(void **state) {
-    (void)state;
     static const char *const names[] = {"A", "B", "A", "C"}, *const turned[] = {"C", "A", "A", "B"},
                              *const samples[] = {"s", "t", "u", "s", "v", "s"};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix, *other;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix);
     rb_feed *feed;
@@ -390,16 +369,14 @@ static void repeated_names(void **state) {
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_matrix_free(other);
-    rb_context_free(ctx);
 }
 
 /* One sample, and samples that are all the same, are refused with what is wrong with them where
  * features are centred; as they stand they are data like others. */
 static void nothing_to_explain(void **state) {
-    (void)state;
     static const double same[N * M] = {3, 1, 4, 1, 3, 1, 4, 1, 3, 1, 4, 1,
                                        3, 1, 4, 1, 3, 1, 4, 1, 3, 1, 4, 1};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_preprocess *p;
     for (int64_t n = 1; n <= N; n += N - 1) {
         rb_matrix *matrix;
@@ -412,14 +389,12 @@ static void nothing_to_explain(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Squares that are too large for a number are not called equal samples. */
 static void too_large_for_a_variance(void **state) {
-    (void)state;
     double values[N * M];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_preprocess *p;
     rb_matrix *matrix;
     for (int c = 0; c < N * M; c++)
@@ -430,13 +405,11 @@ static void too_large_for_a_variance(void **state) {
         strstr(rb_context_error(ctx), "feature 2 (counted from 0) has values too large"));
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Totals and log1p refuse what they cannot take, at the fit and in new data, also where missing
  * values are filled. */
 static void values_that_do_not_fit(void **state) {
-    (void)state;
     static const struct {
         double totals;
         bool log1p;
@@ -446,7 +419,7 @@ static void values_that_do_not_fit(void **state) {
                  {10, true, -2, "is below 0, which `totals` does not"},
                  {0, true, -1, "is at most -1, which `log1p`"},
                  {10, false, INFINITY, "is infinite"}};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         double values[N * M];
         rb_matrix *matrix;
@@ -473,13 +446,11 @@ static void values_that_do_not_fit(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* New data with a hole: refused by a model that refuses, filled by one that fills. */
 static void holes_in_new_data(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double holes[N * M], out[N * M];
     memcpy(holes, table, sizeof table);
     rb_matrix *matrix;
@@ -502,7 +473,6 @@ static void holes_in_new_data(void **state) {
     rb_preprocess_free(q);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* A source of float32 or float64 values with rows or columns together in memory. */
@@ -537,8 +507,7 @@ static void read_all(rb_context *ctx, const rb_preprocess *p, rb_source *source,
 /* Rows or columns together in memory: the same bits, in both types. Given as float64 the values of
  * a float32 table come out within the tolerance that is promised. */
 static void order_in_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_preprocess_options o = {.scale = RB_SCALE_SD};
     for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
         double a_capacity[N * M], b_capacity[N * M], x[N * M], y[N * M], wide[N * M];
@@ -568,14 +537,12 @@ static void order_in_memory(void **state) {
         rb_matrix_free(b_matrix);
         rb_matrix_free(wide_matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* What float32 cannot hold is refused by name of sample and feature: dense, behind a feature that
  * is dropped, and sparse. */
 static void too_large_for_float32(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const int64_t starts[] = {0, 1, 2};
     static const int32_t columns[] = {0, 1};
     static const double stored[] = {1, 1e100}, dense[] = {1, 0, 0, 1e100};
@@ -601,7 +568,6 @@ static void too_large_for_float32(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrices[form]);
     }
-    rb_context_free(ctx);
 }
 
 /* Fits, renews, binds and reads all of a source; true when nothing failed. */
@@ -627,8 +593,7 @@ static bool use_everything(rb_context *ctx, const rb_preprocess_options *o, rb_s
 /* The n-th allocation fails, for every n, with every step there is, dense and sparse: the error
  * says so and nothing leaks (the sanitizers watch). */
 static void no_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const char *const names[] = {"a", "b", "c", "d"};
     rb_matrix *forms[2];
     rb_source_free(fixture_source(ctx, table, N, M, &forms[0]));
@@ -653,7 +618,6 @@ static void no_memory(void **state) {
         rb_source_free(source);
         rb_matrix_free(forms[form]);
     }
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -677,5 +641,5 @@ int main(void) {
         cmocka_unit_test(too_large_for_float32),
         cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -473,14 +473,9 @@ static void allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(right_angles, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(chain, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(missing, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(sources, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(refusals, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(repeated, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(model, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
+        cmocka_unit_test(right_angles), cmocka_unit_test(chain),       cmocka_unit_test(missing),
+        cmocka_unit_test(sources),      cmocka_unit_test(refusals),    cmocka_unit_test(repeated),
+        cmocka_unit_test(model),        cmocka_unit_test(allocations),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

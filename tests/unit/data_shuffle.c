@@ -30,8 +30,7 @@ static void assert_each_once(const double *order, int64_t n) {
 
 /* The order does not depend on how it is read; unshuffled it is that of the data. */
 static void in_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double numbers[2 * N], order[N], other[N];
     rb_matrix *matrix;
     rb_source *source, *shuffled;
@@ -58,14 +57,12 @@ static void in_memory(void **state) {
     rb_source_free(shuffled);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Of 24 orders of 4 samples each comes up in 24000 draws 1000 times; standard error 31. */
 static void uniform(void **state) {
-    (void)state;
     enum { DRAWS = 24000 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double numbers[4] = {0, 1, 2, 3}, order[4];
     int counts[256] = {0}, orders = 0;
     rb_matrix *matrix;
@@ -86,7 +83,6 @@ static void uniform(void **state) {
     rb_source_free(shuffled);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* 2^17 features: pieces of 32 samples. */
@@ -108,8 +104,7 @@ static rb_error read_wide(void *user, int64_t first, int64_t count, void *rows) 
 
 /* Pieces are read whole, once each, in an order of their own, and shuffled within. */
 static void by_pieces(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     struct calls calls = {0, 0, false};
     double order[SAMPLES], other[SAMPLES];
     rb_source *source, *shuffled;
@@ -143,7 +138,6 @@ static void by_pieces(void **state) {
     assert_int_equal(shuffled->read(shuffled, ctx, 10, 3, &view), RB_ERROR_FILE);
     rb_source_free(shuffled);
     rb_source_free(source);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -152,5 +146,5 @@ int main(void) {
         cmocka_unit_test(uniform),
         cmocka_unit_test(by_pieces),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

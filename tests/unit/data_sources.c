@@ -413,24 +413,20 @@ static void a_source_has_names_of_its_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_matrix_gives_its_arrays, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(a_source_is_read_into_any_strides, fixture_enter,
-                                        fixture_leave),
-        cmocka_unit_test_setup_teardown(starts_of_32_bits_are_the_same, fixture_enter,
-                                        fixture_leave),
-        cmocka_unit_test_setup_teardown(a_slice_is_a_part, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(joined_are_the_whole, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(a_slice_of_a_slice, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(sparse_rows_from_a_callback, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(a_fit_of_sparse_callbacks, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(wrong_rows_of_a_callback_are_refused, fixture_enter,
-                                        fixture_leave),
-        cmocka_unit_test_setup_teardown(a_callback_s_message_stays, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(columns_are_read_as_rows, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(wrong_columns_are_refused, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(columns_without_memory, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(a_source_has_names_of_its_own, fixture_enter,
-                                        fixture_leave),
+        cmocka_unit_test(a_matrix_gives_its_arrays),
+        cmocka_unit_test(a_source_is_read_into_any_strides),
+        cmocka_unit_test(starts_of_32_bits_are_the_same),
+        cmocka_unit_test(a_slice_is_a_part),
+        cmocka_unit_test(joined_are_the_whole),
+        cmocka_unit_test(a_slice_of_a_slice),
+        cmocka_unit_test(sparse_rows_from_a_callback),
+        cmocka_unit_test(a_fit_of_sparse_callbacks),
+        cmocka_unit_test(wrong_rows_of_a_callback_are_refused),
+        cmocka_unit_test(a_callback_s_message_stays),
+        cmocka_unit_test(columns_are_read_as_rows),
+        cmocka_unit_test(wrong_columns_are_refused),
+        cmocka_unit_test(columns_without_memory),
+        cmocka_unit_test(a_source_has_names_of_its_own),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -45,8 +45,7 @@ static void assert_left(rb_context *ctx, rb_source *thin) {
 }
 
 static void samples_are_left_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *dense, *sparse;
     rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
                             fixture_sparse(ctx, table, N, M, &sparse)},
@@ -69,13 +68,11 @@ static void samples_are_left_out(void **state) {
     }
     rb_matrix_free(dense);
     rb_matrix_free(sparse);
-    rb_context_free(ctx);
 }
 
 static void some_must_be_left(void **state) {
-    (void)state;
     static const double ones[] = {1, 1, 2, 2};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, ones, 2, 2, &matrix), *owned;
     assert_int_equal(rb_source_thin(ctx, "constant", false, &source, &owned), RB_ERROR_DATA);
@@ -83,12 +80,10 @@ static void some_must_be_left(void **state) {
     assert_null(owned);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, table, N, M, &matrix), *owned;
     rb_error err = RB_ERROR_MEMORY;
@@ -103,7 +98,6 @@ static void out_of_memory(void **state) {
     rb_source_free(owned);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -112,5 +106,5 @@ int main(void) {
         cmocka_unit_test(some_must_be_left),
         cmocka_unit_test(out_of_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -248,7 +248,6 @@ static rb_error no_codes(rb_context *ctx, void *coder, const rb_block *block, vo
 }
 
 static void test_groups_are_told(void **state) {
-    (void)state;
     static const rb_field sum[] = {
         {"sum", offsetof(struct waiting, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64}, {0}};
     static const rb_part sum_alone[] = {{RB_PART_SUMS, sum, 0}, {0}};
@@ -269,7 +268,7 @@ static void test_groups_are_told(void **state) {
                                       .objective = zero,
                                       .encode = no_codes};
     static double values[SAMPLES] = {1};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, SAMPLES, 1, &matrix);
     rb_options *options;
@@ -281,18 +280,16 @@ static void test_groups_are_told(void **state) {
     rb_options_free(options);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* A table that was built with the first header ends before group_end: nothing of it is read. */
 static void test_older_tables_are_accepted(void **state) {
-    (void)state;
     size_t size = offsetof(rb_method, group_end);
     rb_method table = rb_method_rfn, *older = malloc(size);
     table.size = size;
     table.name = "older";
     memcpy(older, &table, size);
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     double *values = fixture_values(60, 8, 3, 1);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, 60, 8, &matrix);
@@ -308,7 +305,6 @@ static void test_older_tables_are_accepted(void **state) {
     rb_options_free(options);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
     free(values);
     free(older);
 }
@@ -322,5 +318,5 @@ int main(void) {
         cmocka_unit_test(test_groups_are_told),
         cmocka_unit_test(test_older_tables_are_accepted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

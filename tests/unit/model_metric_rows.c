@@ -15,8 +15,7 @@ static const rb_metric_row *find(const rb_context *ctx, const char *name, int *t
 }
 
 static void each_is_told_of_once(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     const rb_metric_row *row;
     int times;
     for (int64_t i = 0; (row = rb_metric_row_of(ctx, i)); i++) {
@@ -26,13 +25,11 @@ static void each_is_told_of_once(void **state) {
     assert_true(find(ctx, "kkt_residual", &times)->detail);
     assert_string_equal(find(ctx, "quality", &times)->label, "quality");
     assert_null(find(ctx, "none", &times));
-    rb_context_free(ctx);
 }
 
 static void a_method_brings_its_own(void **state) {
-    (void)state;
     static const rb_metric_row rows[] = {{"own_figure", "own figure", "of its own", false}, {0}};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_method own = *rb_context_method(ctx, 0);
     int times;
     assert_null(find(ctx, "own_figure", &times));
@@ -42,7 +39,6 @@ static void a_method_brings_its_own(void **state) {
     assert_string_equal(find(ctx, "own_figure", &times)->label, "own figure");
     own.size = offsetof(rb_method, metric_rows); /* of an earlier version */
     assert_null(find(ctx, "own_figure", &times));
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -50,5 +46,5 @@ int main(void) {
         cmocka_unit_test(each_is_told_of_once),
         cmocka_unit_test(a_method_brings_its_own),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -302,18 +302,17 @@ static void a_group_without_a_struct(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_option_of_every_method, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(wrong_names_and_values, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(texts_are_copied, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(defaults_of_a_method, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(rows_of_other_sizes, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(presets, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(idle_and_contradictory_options, fixture_enter,
-                                        fixture_leave),
-        cmocka_unit_test_setup_teardown(a_start_from_a_model, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(values_of_a_matrix, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(a_group_without_a_struct, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
+        cmocka_unit_test(every_option_of_every_method),
+        cmocka_unit_test(wrong_names_and_values),
+        cmocka_unit_test(texts_are_copied),
+        cmocka_unit_test(defaults_of_a_method),
+        cmocka_unit_test(rows_of_other_sizes),
+        cmocka_unit_test(presets),
+        cmocka_unit_test(idle_and_contradictory_options),
+        cmocka_unit_test(a_start_from_a_model),
+        cmocka_unit_test(values_of_a_matrix),
+        cmocka_unit_test(a_group_without_a_struct),
+        cmocka_unit_test(allocations),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

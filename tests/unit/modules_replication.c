@@ -531,18 +531,17 @@ static void allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(chances, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(planted, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(dead_units, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(threads_do_not_matter, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(chances_are_of_partners, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(names, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(noise_of_models, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(correlations_are_of_regressions, fixture_enter,
-                                        fixture_leave),
-        cmocka_unit_test_setup_teardown(two_cohorts, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(noise_of_cohorts, fixture_enter, fixture_leave),
-        cmocka_unit_test_setup_teardown(allocations, fixture_enter, fixture_leave),
+        cmocka_unit_test(chances),
+        cmocka_unit_test(planted),
+        cmocka_unit_test(dead_units),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(chances_are_of_partners),
+        cmocka_unit_test(names),
+        cmocka_unit_test(noise_of_models),
+        cmocka_unit_test(correlations_are_of_regressions),
+        cmocka_unit_test(two_cohorts),
+        cmocka_unit_test(noise_of_cohorts),
+        cmocka_unit_test(allocations),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

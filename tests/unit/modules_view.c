@@ -57,8 +57,7 @@ static void check_view(rb_context *ctx, rb_source *source, const double *from, c
 }
 
 static void a_view_is_standardised_over_all_samples(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -67,26 +66,22 @@ static void a_view_is_standardised_over_all_samples(void **state) {
     check_view(ctx, source, values, "top-variance=6");
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void a_view_of_sparse_data_is_that_of_dense_ones(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_sparse(ctx, sparse_values, N, M, &matrix);
     check_view(ctx, source, sparse_values, "centre=mean");
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void wrong_views_are_refused(void **state) {
-    (void)state;
     static const int64_t descending[] = {3, 3}, outside[] = {0, N}, no_feature[] = {M};
     float shown[4];
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -100,15 +95,13 @@ static void wrong_views_are_refused(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Each allocation fails once: no leak, and the same values when there is memory. */
 static void views_survive_a_lack_of_memory(void **state) {
-    (void)state;
     float shown[15], again[15];
     rb_view view = {sizeof view, samples, features, 5, 3, shown};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -128,15 +121,13 @@ static void views_survive_a_lack_of_memory(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* Attribute data_checksum of a model is the checksum of the source that it was fitted to. */
 static void a_checksum_is_the_one_in_the_model(void **state) {
-    (void)state;
     char text[16];
     uint32_t checksum;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
@@ -151,17 +142,15 @@ static void a_checksum_is_the_one_in_the_model(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void classes_are_those_of_the_file(void **state) {
-    (void)state;
     static const int64_t expected[] = {1, -1, 0, 1};
     char path[] = "/tmp/rarebit-view-XXXXXX";
     int file = mkstemp(path);
     assert_int_equal(write(file, "b\n\na\nb\n", 7), 7);
     close(file);
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     make_values();
     rb_source *source = fixture_source(ctx, values, 4, M, &matrix);
@@ -178,7 +167,6 @@ static void classes_are_those_of_the_file(void **state) {
     unlink(path);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -190,5 +178,5 @@ int main(void) {
         cmocka_unit_test(a_checksum_is_the_one_in_the_model),
         cmocka_unit_test(classes_are_those_of_the_file),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -55,9 +55,8 @@ static double expected(const struct given *g, int64_t i, int64_t j) {
 
 /* Samples that are no whole number of pieces, of a task that is not the first. */
 static void sums_are_as_defined(void **state) {
-    (void)state;
     enum { N = 616, FIRST = 51 };
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
         for (int dense = 0; dense < 2; dense++) {
             struct given g;
@@ -74,13 +73,11 @@ static void sums_are_as_defined(void **state) {
             done(&g);
         }
     }
-    rb_context_free(ctx);
 }
 
 /* Few samples, or sparse ones, have none. */
 static void lists_where_they_pay(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int i = 0; i < 3; i++) {
         struct given g;
         make(ctx, RB_FLOAT32, i == 0 ? 100 : 600, 0.05, &g);
@@ -89,7 +86,6 @@ static void lists_where_they_pay(void **state) {
         assert_int_equal(g.p.listed.on, i == 2);
         done(&g);
     }
-    rb_context_free(ctx);
 }
 
 /* Of many features of one sign; of more units than are summed at once. */
@@ -179,5 +175,5 @@ int main(void) {
         cmocka_unit_test(offsets_keep_their_digits),
         cmocka_unit_test(products_of_listed_p),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -20,8 +20,7 @@ static void defaults_are_pinned(void **state) {
 
 /* Options reach the generator: the matrices are those of the plan. */
 static void options_become_the_plan(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     static const int styles[] = {RB_BARS_LINEAR, RB_BARS_MAX, RB_BARS_SIGNED};
     for (int s = 0; s < 3; s++) {
         rb_bars_options o = {{9, 2, 3, false, false, 0.125, 0.5, 40, 7, 3}, styles[s], 16};
@@ -40,18 +39,15 @@ static void options_become_the_plan(void **state) {
             rb_matrix_free(expected[m]);
         }
     }
-    rb_context_free(ctx);
 }
 
 static void truth_may_be_left_out(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *matrix;
     assert_ok(ctx, rb_simulate_bars(ctx, NULL, &matrix, NULL, NULL));
     assert_int_equal(rb_matrix_samples(matrix), 500);
     assert_int_equal(rb_matrix_features(matrix), 25);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static void refuse(rb_context *ctx, const rb_bars_options *o, const char *words) {
@@ -65,8 +61,7 @@ static void refuse(rb_context *ctx, const rb_bars_options *o, const char *words)
 }
 
 static void wrong_options(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_bars_options o;
     fixture_default(rb_bars_group(), &o);
     o.plan.width = 6;
@@ -84,7 +79,6 @@ static void wrong_options(void **state) {
     refuse(ctx, &o, "`noise` is 'nan'");
     o.plan.noise_sd = DBL_MAX;
     refuse(ctx, &o, "would not be finite");
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -94,5 +88,5 @@ int main(void) {
         cmocka_unit_test(truth_may_be_left_out),
         cmocka_unit_test(wrong_options),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -21,8 +21,7 @@ static rb_cells_plan plan_of(int64_t n, int64_t m) {
 /* Cells have whole counts, as many as the plan says; types their shares, a rare one at least one
  * cell. */
 static void counts_and_types(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_cells_plan plan = plan_of(200, 300);
     rb_matrix *matrix;
     rb_modules *planted;
@@ -40,7 +39,6 @@ static void counts_and_types(void **state) {
     assert_int_equal(planted->list[2].n_samples, 1);
     rb_modules_free(planted);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 static double mean_in(const rb_matrix *matrix, const rb_module *cells, int64_t gene) {
@@ -52,8 +50,7 @@ static double mean_in(const rb_matrix *matrix, const rb_module *cells, int64_t g
 
 /* The genes of a type are more in its cells: the mean over them, factor e on average. */
 static void genes_of_a_type(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_cells_plan plan = plan_of(400, 300);
     rb_matrix *matrix;
     rb_modules *planted;
@@ -68,13 +65,11 @@ static void genes_of_a_type(void **state) {
     assert_true(own > 1.5 * others);
     rb_modules_free(planted);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 /* No allocation that fails leaves anything behind. */
 static void no_memory(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_cells_plan plan = plan_of(5, 6);
     rb_matrix *matrix;
     rb_modules *planted;
@@ -88,7 +83,6 @@ static void no_memory(void **state) {
     assert_int_equal(err, RB_OK);
     rb_modules_free(planted);
     rb_matrix_free(matrix);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -97,5 +91,5 @@ int main(void) {
         cmocka_unit_test(genes_of_a_type),
         cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -78,8 +78,7 @@ static void free_models(rb_model **models, int64_t count) {
 
 /* Where codes have signs a unit that is turned over is the same, and is turned back in a mean. */
 static void signs_of_units_say_nothing(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int signs = 0; signs < 2; signs++) {
         rb_model *models[2], *model;
         for (int i = 0; i < 2; i++) {
@@ -98,13 +97,11 @@ static void signs_of_units_say_nothing(void **state) {
         rb_model_free(model);
         free_models(models, 2);
     }
-    rb_context_free(ctx);
 }
 
 /* Three runs: patterns 0 and 1 are in all of them, in another order; 2 in two; noise in each. */
 static void keeps_what_the_runs_share(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 1, -1}, M),
                           model_of(ctx, "rfn", 4, (int[]){-2, 1, 2, 0}, M),
                           model_of(ctx, "rfn", 4, (int[]){2, 1, 0, -3}, M)};
@@ -132,13 +129,11 @@ static void keeps_what_the_runs_share(void **state) {
     assert_close(value(model, "stability", 2, 0), 2.0 / 3, 1e-12);
     rb_model_free(model);
     free_models(models, 3);
-    rb_context_free(ctx);
 }
 
 /* Two units of one run in a cluster are one run. */
 static void counts_runs_not_units(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 0, 1}, M),
                           model_of(ctx, "rfn", 2, (int[]){1, -2}, M)};
     rb_model *model;
@@ -147,7 +142,6 @@ static void counts_runs_not_units(void **state) {
     assert_true(value(model, "scale", 0, 0) == 2);
     rb_model_free(model);
     free_models(models, 2);
-    rb_context_free(ctx);
 }
 
 /* `sign`: of the second model's unit beside that of the first. */
@@ -190,18 +184,15 @@ static void similarity_of(rb_context *ctx, const char *method, int sign) {
 /* With data the smaller of two similarities counts: cosine of loadings, correlation of codes. Where
  * codes have signs, of a unit that is turned over as well. */
 static void similarity_is_the_smaller_one(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     similarity_of(ctx, "rfn", 1);
     similarity_of(ctx, "fa", 1);
     similarity_of(ctx, "fa", -1);
-    rb_context_free(ctx);
 }
 
 /* A model counts for a unit by the cosine of its own with it, and not at all below 0.5. */
 static void counts_by_similarity(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[3], *model;
     const double other[] = {0, 1.5, 4}; /* beside three loadings of 1 */
     for (int i = 0; i < 3; i++) {
@@ -219,14 +210,12 @@ static void counts_by_similarity(void **state) {
     rb_model *apart[] = {models[0], models[2]};
     assert_int_equal(merge(ctx, apart, 2, NULL, "stability=0.6", &model), RB_ERROR_DATA);
     free_models(models, 3);
-    rb_context_free(ctx);
 }
 
 /* A unit of one model that is like a stable one does not borrow the other models' units; one that
  * all models have beside it is stable itself. */
 static void counts_each_unit_once(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[3], *model;
     for (int beside = 1; beside <= 3; beside += 2) {
         for (int i = 0; i < 3; i++) {
@@ -243,12 +232,10 @@ static void counts_each_unit_once(void **state) {
         rb_model_free(model);
         free_models(models, 3);
     }
-    rb_context_free(ctx);
 }
 
 static void takes_the_medoid_or_the_mean(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[3], *model;
     for (int i = 0; i < 3; i++) {
         models[i] = model_of(ctx, "rfn", 1, (int[]){0}, M);
@@ -263,7 +250,6 @@ static void takes_the_medoid_or_the_mean(void **state) {
     assert_close(value(model, "loadings", 1, 0), 0.4, 1e-12);
     rb_model_free(model);
     free_models(models, 3);
-    rb_context_free(ctx);
 }
 
 static void refused(rb_context *ctx, rb_model **models, int64_t count, const char *options,
@@ -276,8 +262,7 @@ static void refused(rb_context *ctx, rb_model **models, int64_t count, const cha
 }
 
 static void refuses_what_has_no_consensus(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_model *models[] = {
         model_of(ctx, "rfn", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){1}, M),
         model_of(ctx, "linca", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){0}, 8)};
@@ -290,7 +275,6 @@ static void refuses_what_has_no_consensus(void **state) {
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
     refused(ctx, models, 2, "", "the array 'prior_covariance'");
     free_models(models, 4);
-    rb_context_free(ctx);
 }
 
 static int setup(void **state) {
@@ -590,5 +574,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(stopped_late_it_is_one_of_all, setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(refuses_a_refit_that_cannot_be, setup, fixture_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -14,9 +14,8 @@ static void assert_all(const rb_matrix *matrix) {
 }
 
 static void loads_every_sample(void **state) {
-    (void)state;
     static const char *const names[N] = {"a", "b", "c", "d", "e", "f"};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *memory, *owned;
     const rb_matrix *loaded;
     struct compare_rows rows = {values, M};
@@ -37,13 +36,11 @@ static void loads_every_sample(void **state) {
         rb_source_free(sources[s]);
     }
     rb_matrix_free(memory);
-    rb_context_free(ctx);
 }
 
 static void takes_some_samples(void **state) {
-    (void)state;
     static const int64_t some[] = {1, 2, 5};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     rb_matrix *dense, *taken;
     rb_source *source = fixture_source(ctx, values, N, M, &dense);
     rb_matrix *compressed;
@@ -59,7 +56,6 @@ static void takes_some_samples(void **state) {
     rb_matrix_free(compressed);
     rb_source_free(source);
     rb_matrix_free(dense);
-    rb_context_free(ctx);
 }
 
 int main(void) {
@@ -67,5 +63,5 @@ int main(void) {
         cmocka_unit_test(loads_every_sample),
         cmocka_unit_test(takes_some_samples),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -11,9 +11,8 @@
  * samples are just as many as features, one more and two more; samples are others, for another
  * number as well. */
 static void rotation_keeps_covariances(void **state) {
-    (void)state;
     static const int64_t sizes[] = {9, 15, 16, 17, 40};
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     for (int s = 0; s < 5; s++) {
         int64_t n = sizes[s], m = 15;
         double values[40 * 15], largest = 0;
@@ -46,14 +45,12 @@ static void rotation_keeps_covariances(void **state) {
         rb_rotation_free(rotation);
         rb_matrix_free(matrix);
     }
-    rb_context_free(ctx);
 }
 
 /* Samples of a block stay together: features of a permutation come from one block each, in its
  * order, and blocks that were folded unfold to what they were. */
 static void blocks_stay_together(void **state) {
-    (void)state;
-    rb_context *ctx = fixture_context();
+    rb_context *ctx = *state;
     enum { BLOCKS = 6, SIZE = 3, FEATURES = 4, SAMPLES = BLOCKS * SIZE };
     const char *of[SAMPLES];
     char names[BLOCKS][2] = {"a", "b", "c", "d", "e", "f"};
@@ -93,11 +90,10 @@ static void blocks_stay_together(void **state) {
     rb_matrix_free(matrix);
     rb_blocks_clear(&blocks);
     rb_covariates_free(table);
-    rb_context_free(ctx);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_keeps_covariances),
                                        cmocka_unit_test(blocks_stay_together)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return fixture_run(tests, sizeof tests / sizeof *tests);
 }
