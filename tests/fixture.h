@@ -172,6 +172,35 @@ static inline rb_fit_options fixture_fit(int64_t iterations, int precision) {
     return fit;
 }
 
+/* A fit by the structs of its options (options.h), from a model or from NULL. */
+static inline rb_model *fixture_model(rb_context *ctx, const char *method, const void *own,
+                                      const rb_fit_options *fit,
+                                      const rb_preprocess_options *preprocess, rb_source *source,
+                                      const rb_model *start) {
+    rb_model *model = NULL;
+    const rb_options *options = fixture_options(ctx, method, own, fit, preprocess);
+    assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
+    return model;
+}
+
+/* A fit by options as text, with values in it as printf has them. */
+RB_PRINTF(5, 6)
+static inline rb_model *fixture_text_model(rb_context *ctx, const char *method, rb_source *source,
+                                           const rb_model *start, const char *text, ...) {
+    char words[512];
+    rb_options *options = NULL;
+    rb_model *model = NULL;
+    va_list values;
+    va_start(values, text);
+    assert_in_range(vsnprintf(words, sizeof words, text, values), 0, sizeof words - 1);
+    va_end(values);
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", words));
+    assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
+    rb_options_free(options);
+    return model;
+}
+
 /* Takes all rows of rb_encode or rb_reconstruct into an array of doubles. */
 struct fixture_rows {
     double *values;

@@ -86,8 +86,7 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
     fixture_checkpoint = NULL;
     rb_checkpoint_options checkpoint = {p->path, "1000000"};
     rb_model *whole, *parts = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
-                             p->source, start, &whole));
+    whole = fixture_model(p->ctx, method, options, &fit, NULL, p->source, start);
     fixture_checkpoint = &checkpoint;
     int64_t max = fit.iterations * fit.restarts / step + 2;
     bool stopped = true;
@@ -96,8 +95,7 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
         assert_true(times <= max);
         rb_context_on_progress(p->ctx, stop_after, &stop);
         rb_model_free(parts);
-        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
-                                 p->source, start, &parts));
+        parts = fixture_model(p->ctx, method, options, &fit, NULL, p->source, start);
         rb_context_on_progress(p->ctx, NULL, NULL);
         assert_true(stop.calls <= step);
         stopped = parts->status == RB_STATUS_STOPPED;
@@ -246,20 +244,17 @@ static void the_end_of_the_time_goes_on(void **state) {
     fixture_checkpoint = NULL;
     rb_checkpoint_options checkpoint = {p->path, "1h"};
     rb_model *whole, *part;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
-                             NULL, &whole));
+    whole = fixture_model(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL);
     fixture_checkpoint = &checkpoint;
     for (int t = 1; t <= 4; t++) {
         fit.max_time = 1e-9 * t; /* which is no option that the checkpoint insists on */
-        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL),
-                                 p->source, NULL, &part));
+        part = fixture_model(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL);
         assert_int_equal(part->iterations, t);
         assert_int_equal(part->status, RB_STATUS_TIME);
         rb_model_free(part);
     }
     fit.max_time = 0;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
-                             NULL, &part));
+    part = fixture_model(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL);
     assert_same(whole, part);
     rb_model_free(whole);
     rb_model_free(part);
@@ -270,9 +265,7 @@ static void a_warm_start_goes_on(void **state) {
     struct problem *p = *state;
     rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
-    rb_model *start;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
-                             NULL, &start));
+    rb_model *start = fixture_model(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL);
     rfn.estep = RB_RFN_ESTEP_CYCLIC;
     interrupt_often(p, "rfn", &rfn, fit, start, 2);
     rb_model_free(start);

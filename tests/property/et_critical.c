@@ -42,7 +42,6 @@ static double expected(const double *y, int d) {
 static double start_temperature(rb_context *ctx, const double *y, int d, int64_t seed,
                                 void (*change)(rb_et_options *options), bool missing) {
     rb_matrix *matrix;
-    rb_model *model;
     double value;
     rb_source *source = fixture_source(ctx, y, N, d, &matrix);
     rb_et_options options;
@@ -57,8 +56,7 @@ static double start_temperature(rb_context *ctx, const double *y, int d, int64_t
     preprocess.centre = RB_CENTRE_NONE;
     preprocess.scale = RB_SCALE_NONE;
     preprocess.missing = missing ? RB_MISSING_MODEL : RB_MISSING_REFUSE;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "mca", &options, &fit, &preprocess), source,
-                          NULL, &model));
+    rb_model *model = fixture_model(ctx, "mca", &options, &fit, &preprocess, source, NULL);
     assert_int_equal(rb_model_metric(model, 0, "temperature", &value), RB_OK);
     rb_model_free(model);
     rb_source_free(source);

@@ -45,10 +45,8 @@ static rb_et_options options_of(int m) {
 static rb_model *fit_until(rb_context *ctx, int m, bool trace, rb_source *source, int64_t last) {
     rb_et_options options = options_of(m);
     rb_fit_options fit = how(trace);
-    rb_model *model;
     rb_context_on_progress(ctx, stop_at, &last);
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL), source,
-                          NULL, &model));
+    rb_model *model = fixture_model(ctx, models[m].method, &options, &fit, NULL, source, NULL);
     rb_context_on_progress(ctx, NULL, NULL);
     assert_int_equal(rb_model_iterations(model), last);
     return model;
@@ -144,9 +142,7 @@ static void fields_begin_on_the_scale_of_the_data(void **state) {
         options.units = CAUSES;
         options.values = valued ? "0,2,6" : NULL;
         rb_fit_options fit = how(true);
-        rb_model *model;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), source,
-                              NULL, &model));
+        rb_model *model = fixture_model(ctx, "nmf-et", &options, &fit, NULL, source, NULL);
         int64_t wide;
         const double *fields = rb_model_array(model, "trace_fields", NULL, &wide);
         for (int e = 0; e < D * CAUSES; e++)
@@ -252,7 +248,6 @@ static void hot_fits_are_told(void **state) {
     rb_source *source = fixture_source(ctx, y, N, D, &matrix);
     for (int k = 0; k < 4; k++) {
         int warnings = 0;
-        rb_model *model;
         rb_et_options options = options_of(MCA);
         rb_fit_options fit = how(false);
         fit.restarts = cases[k].restarts;
@@ -260,8 +255,7 @@ static void hot_fits_are_told(void **state) {
         options.sigma = 1;
         rb_context_on_log(ctx, note_warning, &warnings);
         rb_context_on_progress(ctx, stop_at, &last);
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "mca", &options, &fit, NULL), source, NULL,
-                              &model));
+        rb_model *model = fixture_model(ctx, "mca", &options, &fit, NULL, source, NULL);
         assert_int_equal(warnings, cases[k].warnings);
         assert_string_equal(rb_model_attribute(model, "best_restart"), "0");
         if (k == 2) /* what the restart would have to be compared with */

@@ -244,7 +244,6 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     enum { CELLS = N * SIDE * SIDE };
     rb_matrix *matrix;
     rb_source *source;
-    rb_model *model;
     int64_t starts[N + 1];
     static int32_t columns[CELLS];
     for (int e = 0; e < CELLS; e++) {
@@ -266,8 +265,8 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     options.sigma = models[m].noise == RB_ET_POISSON ? 0 : 1;
     preprocess.missing = missing;
     rb_fit_options fit = fixture_fit(100, RB_FLOAT32);
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &preprocess),
-                          source, NULL, &model));
+    rb_model *model =
+        fixture_model(ctx, models[m].method, &options, &fit, &preprocess, source, NULL);
     rb_evaluation evaluation;
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     double values = 0, squares = 0;
@@ -359,9 +358,8 @@ static void models_are_told(void **state) {
     rb_source *source = fixture_source(ctx, y, 8, 3, &matrix);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *model, *rfn;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "nmf-et", NULL, &fit, NULL), source, NULL, &model));
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, NULL), source, NULL, &rfn));
+    model = fixture_model(ctx, "nmf-et", NULL, &fit, NULL, source, NULL);
+    rfn = fixture_model(ctx, "rfn", NULL, &fit, NULL, source, NULL);
     y[4] = NAN;
     assert_int_equal(rb_encode(ctx, model, source, take_rows, &sum), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "sample 1, feature 1"));

@@ -66,13 +66,12 @@ static void priors_per_cause_are_frequencies(void **state) {
     rb_context *ctx = *state;
     struct data *data = make(ctx, 0);
     for (int m = 1; m < 3; m++) {
-        rb_model *model;
         rb_et_options options = usual();
         rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
         options.prior_per_cause = true;
         options.max_active = CAUSES;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                              data->source, NULL, &model));
+        rb_model *model =
+            fixture_model(ctx, models[m].method, &options, &fit, NULL, data->source, NULL);
         int64_t priors;
         const double *prior = rb_model_array(model, "prior", &priors, NULL);
         assert_int_equal(priors, CAUSES);
@@ -104,13 +103,12 @@ static void fixed_counts_are_kept(void **state) {
     rb_context *ctx = *state;
     struct data *data = make(ctx, 2);
     for (int m = 1; m < 3; m++) {
-        rb_model *model;
         rb_et_options options = usual();
         rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
         double count = 2;
         options.count = 2;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                              data->source, NULL, &model));
+        rb_model *model =
+            fixture_model(ctx, models[m].method, &options, &fit, NULL, data->source, NULL);
         assert_ok(ctx, rb_encode(ctx, model, data->source, check_counts, &count));
         for (int h = 0; h < CAUSES; h++)
             unit_of(model, h);
@@ -143,13 +141,11 @@ static void early_stops_wait_for_the_end_temperature(void **state) {
         int min;
     } cases[] = {{"13:1", 40}, {"0=13,0.5=1", 25}, {"0=1", 2}};
     for (int k = 0; k < 3; k++) {
-        rb_model *model;
         rb_et_options options = usual();
         rb_fit_options fit = fixture_fit(50, RB_FLOAT64);
         options.temperature = cases[k].temperature;
         fit.tolerance = 0.9; /* settled at once */
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL),
-                              data->source, NULL, &model));
+        rb_model *model = fixture_model(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL);
         assert_int_equal(rb_model_status(model), RB_STATUS_CONVERGED);
         assert_int_equal(rb_model_iterations(model), cases[k].min);
         rb_model_free(model);
@@ -175,16 +171,13 @@ static void warm_starts_go_on(void **state) {
         options.weight_noise = 0;
         options.cut_factor = 1e9;
         options.learn_prior = true;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                              data->source, NULL, &whole));
+        whole = fixture_model(ctx, models[m].method, &options, &fit, NULL, data->source, NULL);
         fit.iterations = 10;
         options.temperature = soft ? "1.05" : "1:1"; /* another way to say it */
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                              data->source, NULL, &half));
+        half = fixture_model(ctx, models[m].method, &options, &fit, NULL, data->source, NULL);
         options.temperature = NULL; /* a warm start is cold */
         options.weight_noise = -1;  /* a warm start has none */
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                              data->source, half, &more));
+        more = fixture_model(ctx, models[m].method, &options, &fit, NULL, data->source, half);
         static const char *const arrays[] = {"loadings", "sigma", "prior"};
         for (int a = 0; a < 3; a++) {
             int64_t rows, columns;
@@ -209,11 +202,9 @@ static void warm_starts_are_cold(void **state) {
     rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
     options.sigma = 1;
     options.cut_factor = 1e9;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), data->source,
-                          NULL, &first));
+    first = fixture_model(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL);
     fit.iterations = 5;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), data->source,
-                          first, &second));
+    second = fixture_model(ctx, "nmf-et", &options, &fit, NULL, data->source, first);
     const double *a = rb_model_array(first, "loadings", NULL, NULL);
     const double *b = rb_model_array(second, "loadings", NULL, NULL);
     for (int e = 0; e < D * CAUSES; e++)
@@ -226,7 +217,6 @@ static void warm_starts_are_cold(void **state) {
 /* As printed, with fewer candidates than causes. */
 static rb_model *fit_as_printed(rb_context *ctx, const struct data *data, const char *method,
                                 int singletons, int negative) {
-    rb_model *model;
     rb_et_options options = usual();
     rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
     options.as_printed = true;
@@ -234,9 +224,7 @@ static rb_model *fit_as_printed(rb_context *ctx, const struct data *data, const 
     options.max_active = 2;
     options.singletons = singletons;
     options.negative = negative;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, method, &options, &fit, NULL), data->source,
-                          NULL, &model));
-    return model;
+    return fixture_model(ctx, method, &options, &fit, NULL, data->source, NULL);
 }
 
 static bool same_fields(const rb_model *a, const rb_model *b) {

@@ -106,9 +106,7 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     rb_preprocess_options preprocess;
     rb_preprocess_options_default(&preprocess);
     preprocess.missing = RB_MISSING_OMIT;
-    assert_ok(f->ctx,
-              rb_fit(f->ctx, fixture_options(f->ctx, names[kind], &f->options, &fit, &preprocess),
-                     first, NULL, &f->model));
+    f->model = fixture_model(f->ctx, names[kind], &f->options, &fit, &preprocess, first, NULL);
     rb_source_free(first);
     rb_matrix_free(matrix);
     f->source = fixture_source(f->ctx, y, n, D, &f->matrix);
@@ -377,12 +375,10 @@ static void sigma_of_other_noise_is_one(void **state) {
     for (int given = 0; given < 2; given++) {
         rb_et_options options;
         rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
-        rb_model *model;
         rb_et_options_default(&options);
         options.units = 2;
         options.sigma = given ? 0.7 : 0;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "noisy-or", &options, &fit, NULL), source,
-                              NULL, &model));
+        rb_model *model = fixture_model(ctx, "noisy-or", &options, &fit, NULL, source, NULL);
         assert_true(*rb_model_array(model, "sigma", NULL, NULL) == (given ? 0.7 : 1));
         rb_model_free(model);
     }

@@ -65,14 +65,8 @@ static void draw(int n, int d, double *y) {
 }
 
 static rb_model *fit(rb_context *ctx, const char *method, rb_source *source, const char *more) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options,
-                                      "units=5 iterations=12 precision=float64 seed=4 %s", more));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, method, source, NULL,
+                              "units=5 iterations=12 precision=float64 seed=4 %s", more);
 }
 
 /* Whole fits with all causes as candidates, by a function that turns everything round. */

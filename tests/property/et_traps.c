@@ -190,15 +190,14 @@ static void degenerate_data_run(void **state) {
             for (int i = 0; i < 20; i++)
                 y[i] = kind == 2 ? 0 : i % 4;
             rb_matrix *matrix;
-            rb_model *model;
             rb_source *source = fixture_source(ctx, y, kind == 0 ? 1 : 5, 4, &matrix);
             rb_et_options options;
             rb_et_options_default(&options);
             options.units = 3;
             options.noise = models[m].noise;
             rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
-            assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
-                                  source, NULL, &model));
+            rb_model *model =
+                fixture_model(ctx, models[m].method, &options, &fit, NULL, source, NULL);
             rb_model_free(model);
             rb_source_free(source);
             rb_matrix_free(matrix);

@@ -44,14 +44,8 @@ static int tear_down(void **state) {
 
 static rb_model *fit(struct world *w, const rb_method *method, rb_source *source,
                      const rb_model *start, int iterations) {
-    rb_options *options;
-    rb_model *model = NULL;
-    assert_ok(w->ctx, rb_options_new(w->ctx, method->name, &options));
-    assert_ok(w->ctx, rb_options_set_all(w->ctx, options, "units=3 precision=float64 iterations=%d",
-                                         iterations));
-    assert_ok(w->ctx, rb_fit(w->ctx, options, source, start, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(w->ctx, method->name, source, start,
+                              "units=3 precision=float64 iterations=%d", iterations);
 }
 
 static void within(double share, const rb_method *method, const char *figure, double got,

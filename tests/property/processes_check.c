@@ -100,17 +100,13 @@ static void end(struct result *results, int ranks) {
 /* Two units are the same, and the threshold of none lets all samples be without one. */
 static rb_model *fit(const double *values) {
     rb_context *ctx = fixture_context();
-    rb_options *options;
     rb_matrix *matrix;
-    rb_model *model;
     rb_source *source = fixture_source(ctx, values, FEW, M, &matrix);
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "preset=paper units=6 iterations=40 seed=1"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_model *model =
+        fixture_text_model(ctx, "rfn", source, NULL, "preset=paper units=6 iterations=40 seed=1");
     double *loadings = (double *)(uintptr_t)rb_model_array(model, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++)
         loadings[k * UNITS + 1] = loadings[k * UNITS];
-    rb_options_free(options);
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);

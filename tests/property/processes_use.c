@@ -120,15 +120,11 @@ static void end(struct result *results, int ranks) {
 }
 
 static rb_model *fit(const double *values, int64_t n, int64_t m) {
-    rb_options *options;
     rb_matrix *matrix;
-    rb_model *model;
     rb_context *ctx = fixture_context();
     rb_source *source = fixture_source(ctx, values, n, m, &matrix);
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=4 iterations=4 estep=newton seed=1"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
+    rb_model *model =
+        fixture_text_model(ctx, "rfn", source, NULL, "units=4 iterations=4 estep=newton seed=1");
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);

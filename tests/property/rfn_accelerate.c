@@ -27,9 +27,7 @@ static rb_rfn_options cyclic(int64_t units) {
 
 static rb_model *fit(rb_context *ctx, const rb_rfn_options *rfn, rb_fit_options how,
                      rb_source *source) {
-    rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", rfn, &how, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", rfn, &how, NULL, source, NULL);
 }
 
 /* Rounding: 1e-10 in float64, 1e-5 in float32. */

@@ -27,10 +27,8 @@ static rb_model *fit_values(const double *values, int64_t n, const rb_rfn_option
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, n, M, &matrix);
-    rb_model *model;
     assert_ok(ctx, rb_context_set_threads(ctx, threads));
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", options, fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", options, fit, NULL, source, NULL);
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -198,10 +196,8 @@ static void threads_and_streams(void **state) {
     }
     rb_context *ctx = *state;
     rb_source *source;
-    rb_model *streamed;
     assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, MANY, M, read_rows, values, &source));
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL,
-                          &streamed));
+    rb_model *streamed = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     assert_same(one, streamed);
     fit.seed = 2;
     options.weight_init = 1e-9; /* the loadings begin all but equal: it is the order that differs */
@@ -229,8 +225,7 @@ static void sparse_rows(void **state) {
     rb_model *dense = fit_values(values, N, &options, &fit, 1), *sparse;
     rb_matrix *matrix;
     rb_source *source = fixture_sparse(ctx, values, N, M, &matrix);
-    assert_ok(
-        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &sparse));
+    sparse = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     const double *a = rb_model_array(dense, "loadings", NULL, NULL);
     const double *b = rb_model_array(sparse, "loadings", NULL, NULL);
     for (int64_t e = 0; e < M * UNITS; e++)

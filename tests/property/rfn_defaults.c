@@ -8,14 +8,11 @@
 static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int precision) {
     rb_rfn_options options;
     rb_fit_options run;
-    rb_model *model;
     rb_rfn_options_default(&options);
     rb_fit_options_default(&run);
     options.units = units;
     run.precision = precision;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", &options, &run, NULL, source, NULL);
 }
 
 static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, int64_t seed) {
@@ -161,7 +158,6 @@ static void the_estep_follows_other_options(void **state) {
     for (int kind = 0; kind < 4; kind++) {
         rb_rfn_options options;
         rb_fit_options run = fixture_fit(3, RB_FLOAT64);
-        rb_model *model;
         rb_rfn_options_default(&options);
         options.units = 3;
         options.dropout = kind == 1 ? 0.2 : 0;
@@ -170,8 +166,7 @@ static void the_estep_follows_other_options(void **state) {
         int64_t bytes, newton;
         assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
                                      &bytes));
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL,
-                              &model));
+        rb_model *model = fixture_model(ctx, "rfn", &options, &run, NULL, source, NULL);
         assert_string_equal(rb_model_attribute(model, "estep"), kind == 0 ? "cyclic" : "newton");
         options.estep = RB_RFN_ESTEP_NEWTON;
         assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
@@ -194,13 +189,11 @@ static void stop_rules_wait(void **state) {
     for (int patience = 0; patience <= 20; patience += 20) {
         rb_rfn_options options;
         rb_fit_options run;
-        rb_model *model;
         rb_rfn_options_default(&options);
         rb_fit_options_default(&run);
         run.tolerance = 0.5;
         run.patience = patience;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL,
-                              &model));
+        rb_model *model = fixture_model(ctx, "rfn", &options, &run, NULL, source, NULL);
         assert_true(rb_model_iterations(model) >= 100 + patience);
         assert_true(rb_model_iterations(model) < 200);
         rb_model_free(model);

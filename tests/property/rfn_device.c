@@ -100,10 +100,7 @@ static rb_model *fit_case(rb_context *ctx, const void *which, rb_source *source)
     if (c->masking > 0 && c->dropout > 0) options.dropout_place = RB_RFN_DROPOUT_AFTER;
     options.input_noise = c->masking > 0 ? RB_RFN_NOISE_MASKING : RB_RFN_NOISE_NONE;
     options.input_noise_level = c->masking;
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
 }
 
 static void assert_same(const struct device_case *c, const char *name, const rb_model *model,
@@ -233,13 +230,10 @@ static void codes_refused(void **state) {
         {"rfn", "missing=model", "missing values"}};
     float codes[60 * 2];
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        rb_options *options;
-        rb_model *model;
         assert_ok(p->ctx, rb_context_set_device(p->ctx, NULL));
         p->values[3] = 1;
-        assert_ok(p->ctx, rb_options_new(p->ctx, refused[i][0], &options));
-        assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=2 %s", refused[i][1]));
-        assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
+        rb_model *model =
+            fixture_text_model(p->ctx, refused[i][0], p->source, NULL, "units=2 %s", refused[i][1]);
         assert_ok(p->ctx, rb_context_set_device(p->ctx, device));
         p->values[3] = NAN;
         assert_int_equal(rb_encode_into(p->ctx, model, p->source, RB_FLOAT32, codes, 2, 1),
@@ -247,7 +241,6 @@ static void codes_refused(void **state) {
         if (!strstr(rb_context_error(p->ctx), refused[i][2]))
             fail_msg("%s", rb_context_error(p->ctx));
         rb_model_free(model);
-        rb_options_free(options);
     }
     fixture_teardown((void **)&p);
 }

@@ -154,10 +154,7 @@ static rb_model *fit_by(rb_context *ctx, const rb_engine *engine, const struct f
     fit.trace = c->trace;
     fit.batch_size = c->batch;
     ctx->engine = engine;
-    rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, &preprocess), source,
-                          NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", &options, &fit, &preprocess, source, NULL);
 }
 
 static void assert_same(const struct fit_case *c, const rb_model *fast, const rb_model *plain) {
@@ -222,8 +219,7 @@ static void reference_refuses(void **state) {
     assert_null(model);
     assert_non_null(strstr(rb_context_error(ctx), "dropout"));
     ctx->engine = NULL;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), data.source, NULL,
-                          &model));
+    model = fixture_model(ctx, "rfn", &options, &fit, NULL, data.source, NULL);
     rb_model_free(model);
     free_data(&data);
     rb_context_free(ctx);

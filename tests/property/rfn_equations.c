@@ -239,10 +239,8 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
     options.prior_covariance = prior.m;
     options.noise = noise;
     rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
-    rb_model *model;
     rb_evaluation e;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double *mu = fixture_codes(ctx, model, source);
 

@@ -19,12 +19,9 @@ static rb_source *make_source(rb_context *ctx, rb_matrix **matrix) {
 static rb_model *fit(rb_context *ctx, rb_source *source, int estep, int precision) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options run = fixture_fit(ITERATIONS, precision);
-    rb_model *model;
     options.estep = estep;
     run.trace = true;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", &options, &run, NULL, source, NULL);
 }
 
 static void same_bits_for_any_threads(void **state) {
@@ -105,10 +102,8 @@ static void one_sample_is_enough(void **state) {
     for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
         rb_rfn_options options = fixture_rfn(3, RB_RFN_NORMALIZE_NONE);
         rb_fit_options run = fixture_fit(5, RB_FLOAT64);
-        rb_model *model;
         options.estep = estep;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, &raw), source, NULL,
-                              &model));
+        rb_model *model = fixture_model(ctx, "rfn", &options, &run, &raw, source, NULL);
         assert_true(*fixture_array(model, "kkt_residual") < 1e-5);
         rb_model_free(model);
     }

@@ -22,9 +22,7 @@ static void float32_agrees_with_float64(void **state) {
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     rb_evaluation a = evaluate(ctx, source, model, RB_FLOAT64);
     rb_evaluation b = evaluate(ctx, source, model, RB_FLOAT32);
     assert_close(b.sparseness, a.sparseness, 1e-5);
@@ -52,10 +50,8 @@ static void likelihoods_are_of_samples(void **state) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     options.prior_mean.value = 0.5;
     rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
-    rb_model *model;
     rb_metrics *metrics;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     assert_ok(ctx, rb_evaluate_samples(ctx, model, source, of_each, &metrics));
     for (int i = 0; i < FEW; i++)
         sum += of_each[i];
@@ -82,10 +78,8 @@ static void noise_is_above_zero(void **state) {
     rb_source *source = fixture_source(ctx, values, 30, M, &matrix);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
-    rb_model *model;
     rb_evaluation e;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     ((double *)fixture_array(model, "noise"))[M - 1] = 0;
     assert_int_equal(fixture_evaluate(ctx, model, source, &e), RB_ERROR_FORMAT);
     rb_model_free(model);
@@ -103,10 +97,8 @@ static void features_come_in_groups(void **state) {
     rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
     rb_rfn_options options = fixture_rfn(1, RB_RFN_NORMALIZE_NONE);
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
-    rb_model *model;
     rb_evaluation e;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     const double *w = fixture_array(model, "loadings"), *psi = fixture_array(model, "noise");
     double *mu = fixture_codes(ctx, model, source);

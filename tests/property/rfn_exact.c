@@ -13,10 +13,7 @@ static rb_model *fit(rb_context *ctx, rb_source *source) {
     options.estep = RB_RFN_ESTEP_CYCLIC;
     options.newton_iterations = 300;
     options.prior_mean.value = -1;
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", &options, &run, NULL, source, NULL);
 }
 
 static const double *array(const rb_model *model, const char *name) {

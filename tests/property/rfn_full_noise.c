@@ -32,10 +32,7 @@ static void end(struct setting *s) {
 }
 
 static rb_model *fit(struct setting *s, const rb_model *start) {
-    rb_model *model;
-    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
-                             s->source, start, &model));
-    return model;
+    return fixture_model(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, start);
 }
 
 static const double *array(const rb_model *model, const char *name) {

@@ -5,10 +5,7 @@
 static rb_model *fit(rb_context *ctx, rb_source *source, const rb_rfn_options *options,
                      int64_t iterations, int precision) {
     rb_fit_options run = fixture_fit(iterations, precision);
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", options, &run, NULL), source, NULL, &model));
-    return model;
+    return fixture_model(ctx, "rfn", options, &run, NULL, source, NULL);
 }
 
 static int falls(const rb_model *model, double tolerance) {

@@ -37,9 +37,7 @@ static void certificate_is_the_least(void **state) {
         rb_preprocess_options preprocess;
         rb_preprocess_options_default(&preprocess);
         preprocess.missing = RB_MISSING_MODEL;
-        rb_model *model;
-        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, &preprocess), source,
-                              NULL, &model));
+        rb_model *model = fixture_model(ctx, "rfn", &options, &run, &preprocess, source, NULL);
         for (int64_t i = 0; i < N; i++)
             least = fmin(least, certificate_of(ctx, model, values + i * M));
         assert_close(*rb_model_array(model, "certificate", NULL, NULL), least, 1e-6 * least);

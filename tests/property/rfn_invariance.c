@@ -23,9 +23,7 @@ static struct result result_of(const rb_model *model) {
 static struct result fit_source(rb_context *ctx, rb_source *source, int precision) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(ITERATIONS, precision);
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     struct result r = result_of(model);
     rb_model_free(model);
     return r;
@@ -178,18 +176,15 @@ static void order_of_units(void **state) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
     rb_model *start, *plain, *turned;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &start));
-    assert_ok(
-        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, start, &plain));
+    start = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
+    plain = fixture_model(ctx, "rfn", &options, &fit, NULL, source, start);
     double *w = (double *)rb_model_array(start, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++) {
         double last = w[k * UNITS + UNITS - 1];
         memmove(w + k * UNITS + 1, w + k * UNITS, (UNITS - 1) * sizeof *w);
         w[k * UNITS] = last;
     }
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, start,
-                          &turned));
+    turned = fixture_model(ctx, "rfn", &options, &fit, NULL, source, start);
     const double *a = rb_model_array(plain, "loadings", NULL, NULL);
     const double *b = rb_model_array(turned, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++)

@@ -81,10 +81,7 @@ static rb_model *fit(rb_context *ctx, rb_source *source, const rb_rfn_options *o
     rb_preprocess_options preprocess;
     rb_preprocess_options_default(&preprocess);
     preprocess.missing = missing;
-    rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", options, run, &preprocess), source, NULL,
-                          &model));
-    return model;
+    return fixture_model(ctx, "rfn", options, run, &preprocess, source, NULL);
 }
 
 /* Some of the values become NaN; every fourth sample keeps all, the first one loses them. */

@@ -53,10 +53,7 @@ static rb_rfn_options options_of(const struct setting *s, int64_t l, int normali
 static rb_model *fit(struct setting *s, const rb_rfn_options *options, int64_t iterations,
                      const rb_model *start) {
     rb_fit_options run = fixture_fit(iterations, RB_FLOAT64);
-    rb_model *model;
-    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", options, &run, NULL), s->source,
-                             start, &model));
-    return model;
+    return fixture_model(s->ctx, "rfn", options, &run, NULL, s->source, start);
 }
 
 /* Both feasible sets, both E-steps, fewer and more units than features; the last objective is that

@@ -55,9 +55,7 @@ static void agree_on(const rb_rfn_options *options, int64_t n) {
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, n, M, &matrix);
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", options, &fit, NULL, source, NULL);
     reference r = reference_new(values, n, M, options);
     for (uint64_t t = 0; t < ITERATIONS; t++) {
         set_random(&r, t);
@@ -188,14 +186,12 @@ static rb_model *fit_noisy(int kind, int threads, bool trace) {
     rb_source *source = fixture_source(ctx, values, MANY, M, &matrix);
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT32);
-    rb_model *model;
     options.input_noise = kind;
     options.input_noise_level = 0.25;
     options.dropout = 0.5;
     fit.trace = trace;
     assert_ok(ctx, rb_context_set_threads(ctx, threads));
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -285,7 +281,6 @@ static void sparse_masking(void **state) {
     int32_t *columns = calloc(N * M, sizeof *columns);
     rb_matrix *matrix;
     rb_source *source;
-    rb_model *model;
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
     for (int64_t e = 0; e < N * M; e++) {
@@ -297,8 +292,7 @@ static void sparse_masking(void **state) {
     options.input_noise_level = 0.3;
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     reference r = reference_new(values, N, M, &options);
     r.scale = realloc(r.scale, (UNITS + M) * sizeof *r.scale);
     for (int64_t k = 0; k < M; k++)
@@ -358,12 +352,10 @@ static void objective_after_decay(void **state) {
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(1, RB_FLOAT64);
-    rb_model *model;
     options.weight_decay = 0.2;
     options.weight_decay_laplace = 0.05;
     options.momentum = 0.5;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     reference r = reference_new(values, N, M, &options);
     double *sigma = reference_zeros(UNITS * UNITS), *precision = reference_zeros(UNITS * UNITS);
     reference_sigma(&r, sigma);
@@ -423,8 +415,7 @@ static void assert_refused(rb_context *ctx, rb_source *source, const char *name,
     assert_non_null(strstr(rb_context_error(ctx), name));
     assert_null(model);
     options.estep = RB_RFN_ESTEP_NEWTON;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     rb_model_free(model);
 }
 

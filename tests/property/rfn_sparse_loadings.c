@@ -8,10 +8,8 @@ static rb_model *fit(rb_source *source, double sparse, int64_t iterations, const
     rb_context *ctx = fixture_context();
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options run = fixture_fit(iterations, RB_FLOAT64);
-    rb_model *model;
     options.sparse_loadings = sparse;
-    assert_ok(
-        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, start, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &run, NULL, source, start);
     rb_context_free(ctx);
     return model;
 }

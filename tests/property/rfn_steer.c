@@ -46,10 +46,8 @@ static void end(struct setting *s) {
 }
 
 static rb_model *fit(struct setting *s, rb_evaluation *e) {
-    rb_model *model;
     s->warning[0] = 0;
-    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
-                             s->source, NULL, &model));
+    rb_model *model = fixture_model(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, NULL);
     assert_ok(s->ctx, fixture_evaluate(s->ctx, model, s->source, e));
     return model;
 }

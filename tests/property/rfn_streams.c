@@ -122,10 +122,8 @@ static result fit(const char *path, const rb_matrix *matrix, int threads, int pr
                         : rb_source_from_matrix(ctx, matrix, &source));
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options wanted = fixture_fit(ITERATIONS, precision);
-    rb_model *model;
     result r = {.codes = 0};
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &wanted, NULL), source, NULL,
-                          &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &wanted, NULL, source, NULL);
     describe(ctx, model, source, &r);
     rb_model_free(model);
     rb_source_free(source);

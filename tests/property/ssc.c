@@ -188,15 +188,10 @@ static void truncated(void **state) {
     rb_model *same = compare_fit(p->ctx, "ssc", usual, p->source), *few = NULL;
     assert_same_arrays(all, same, "loadings");
     assert_close(compare_last(all), compare_last(same), 1e-12);
-    rb_options *options;
-    assert_ok(p->ctx, rb_options_new(p->ctx, "ssc", &options));
-    assert_ok(p->ctx, rb_options_set_all(p->ctx, options,
-                                         "units=4 precision=float64 iterations=1 candidates=2 "
-                                         "max-active=2"));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, all, &few));
+    few = fixture_text_model(p->ctx, "ssc", p->source, all,
+                             "units=4 precision=float64 iterations=1 candidates=2 max-active=2");
     double evidence = fixture_array(all, "log_likelihood")[0], below = compare_objective(few, 0);
     assert_true(below < evidence && below > evidence - 2);
-    rb_options_free(options);
     rb_model_free(few);
     rb_model_free(same);
     rb_model_free(all);

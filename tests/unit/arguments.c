@@ -18,11 +18,7 @@ static int set_up(void **state) {
     ctx = fixture_context();
     values = fixture_values(N, M, 1, 3);
     source = fixture_source(ctx, values, N, M, &matrix);
-    rb_options *options;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d iterations=2", UNITS));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
+    model = fixture_text_model(ctx, "rfn", source, NULL, "units=%d iterations=2", UNITS);
     return 0;
 }
 

@@ -265,10 +265,8 @@ static void a_fit_of_sparse_callbacks(void **state) {
     rb_rfn_options options = fixture_rfn(2, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *models[2];
-    for (int s = 0; s < 2; s++) {
-        assert_ok(g.ctx, rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL),
-                                sources[s], NULL, &models[s]));
-    }
+    for (int s = 0; s < 2; s++)
+        models[s] = fixture_model(g.ctx, "rfn", &options, &fit, NULL, sources[s], NULL);
     assert_memory_equal(rb_model_array(models[0], "loadings", NULL, NULL),
                         rb_model_array(models[1], "loadings", NULL, NULL), M * 2 * sizeof(double));
     for (int s = 0; s < 2; s++) {

@@ -162,9 +162,7 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     rb_fit_options fit = fixture_fit(iterations, RB_FLOAT64);
     fit.accelerate = accelerate;
     fit.tolerance = tolerance;
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "toy", NULL, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "toy", NULL, &fit, NULL, source, NULL);
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);

@@ -397,8 +397,7 @@ static void refuses_another_fit(void **state) {
     p->values[5] = value;
     rb_model *model = NULL, *start = NULL;
     fixture_checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, NULL, &start));
+    start = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
     fixture_checkpoint = &p->checkpoint;
     assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
                             p->source, start, &model),
@@ -420,10 +419,8 @@ static void refuses_other_files(void **state) {
     fputs("no HDF5", file);
     fclose(file);
     assert_fails(p, RB_ERROR_FORMAT, "remove the checkpoint to start anew");
-    rb_model *model;
     fixture_checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, NULL, &model));
+    rb_model *model = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
     fixture_checkpoint = &p->checkpoint;
     assert_ok(p->ctx, rb_model_save(p->ctx, model, p->path));
     rb_model_free(model);
@@ -452,8 +449,7 @@ static void survives_damage(void **state) {
     struct problem *p = *state;
     rb_model *whole, *model;
     fixture_checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, NULL, &whole));
+    whole = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
     fixture_checkpoint = &p->checkpoint;
     assert_ok(p->ctx, try_fit(p));
     size_t size;

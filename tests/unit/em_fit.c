@@ -34,10 +34,7 @@ static int teardown(void **state) {
 }
 
 static rb_model *fit(struct problem *p, const rb_model *start) {
-    rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, start, &model));
-    return model;
+    return fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start);
 }
 
 /* The fit fails with this code and a message that holds these words. */
@@ -434,9 +431,7 @@ static void reconstructs_on_the_scale_of_the_data(void **state) {
     p->rfn.units = 2 * M;
     p->fit.iterations = 3000;
     p->rfn.psi_min = 1e-4;
-    rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, &pre),
-                             p->source, NULL, &model));
+    rb_model *model = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, &pre, p->source, NULL);
     struct fixture_rows rows = {calloc(N * M, sizeof(double)), M};
     assert_ok(p->ctx, rb_reconstruct(p->ctx, model, p->source, fixture_take, &rows));
     double error = 0, all = 0;

@@ -63,13 +63,10 @@ static void prepare(struct problem *p, int64_t stop_at) {
 }
 
 static rb_model *fit_for(struct problem *p, int64_t iterations) {
-    rb_model *model;
     rb_fit_options fit = p->fit;
     fit.iterations = iterations;
     prepare(p, 0);
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &fit, NULL), p->source,
-                             NULL, &model));
-    return model;
+    return fixture_model(p->ctx, "rfn", &p->rfn, &fit, NULL, p->source, NULL);
 }
 
 static void assert_same_array(const rb_model *a, const rb_model *b, const char *name) {
@@ -164,8 +161,7 @@ static void so_does_expectation_truncation(void **state) {
     for (int traced = 0; traced < 2; traced++) {
         p->fit.trace = traced;
         prepare(p, 0);
-        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "linca", &et, &p->fit, NULL),
-                                 p->source, NULL, &model));
+        model = fixture_model(p->ctx, "linca", &et, &p->fit, NULL, p->source, NULL);
         rb_model_free(model);
         int64_t all = p->reads, last = 0;
         for (int64_t at = 1; at < all; at += 2) {
@@ -203,8 +199,7 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
     rb_fit_options fit = p->fit;
     rb_model *whole, *part;
     prepare(p, 0);
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
-                             p->source, NULL, &whole));
+    whole = fixture_model(p->ctx, method, options, &fit, NULL, p->source, NULL);
     int64_t all = p->reads;
     fixture_checkpoint = &checkpoint;
     for (int64_t at = 2; at < all; at += step) {
@@ -228,8 +223,7 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
                     (later.restart == info.restart && later.iteration >= info.iteration));
         rb_model_free(part);
         prepare(p, 0);
-        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
-                                 p->source, NULL, &part));
+        part = fixture_model(p->ctx, method, options, &fit, NULL, p->source, NULL);
         assert_same(part, whole);
         rb_model_free(part);
         unlink(path);
@@ -280,8 +274,7 @@ static void an_earlier_restart_is_a_result(void **state) {
     int64_t all = p->reads;
     p->fit.restarts = 2;
     prepare(p, all + 2);
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, NULL, &model));
+    model = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
     assert_int_equal(p->after, 0);
     assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
     assert_same_array(model, first, "loadings");
@@ -326,8 +319,7 @@ static void an_mstep_is_cut(void **state) {
         rb_model *whole = fit_for(p, 2), *model;
         prepare(p, 0);
         msteps_left = 2;
-        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "other", &p->rfn, &p->fit, NULL),
-                                 p->source, NULL, &model));
+        model = fixture_model(p->ctx, "other", &p->rfn, &p->fit, NULL, p->source, NULL);
         assert_int_equal(model->iterations, 2);
         assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
         assert_same_array(model, whole, "loadings");

@@ -38,10 +38,7 @@ static int teardown(void **state) {
 }
 
 static rb_model *fit(struct problem *p) {
-    rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                             p->source, NULL, &model));
-    return model;
+    return fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
 }
 
 /* |a - b|_F / |a|_F of an array of two models. */

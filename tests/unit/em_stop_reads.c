@@ -38,8 +38,7 @@ static int setup(void **state) {
     p->stop_at = INT64_MAX;
     assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT32, N, M, make_rows, p, &p->source));
     assert_ok(p->ctx, rb_source_slice(p->ctx, p->source, 0, FEW, &few));
-    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &options, &fit, NULL), few,
-                             NULL, &p->model));
+    p->model = fixture_model(p->ctx, "rfn", &options, &fit, NULL, few, NULL);
     rb_source_free(few);
     *state = p;
     return 0;

@@ -13,13 +13,7 @@ static int setup(void **state) {
 }
 
 static rb_model *fit(rb_context *ctx, rb_source *source, const char *method, const char *text) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d seed=1 %s", UNITS, text));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, method, source, NULL, "units=%d seed=1 %s", UNITS, text);
 }
 
 static double last_objective(const rb_model *model, rb_context *ctx) {
@@ -401,16 +395,10 @@ static void maximise_by_hand(const struct sums *sums, int k, double decay, doubl
 /* So many steps from a model of the same method, by the library. */
 static rb_model *step_on(struct fixture_problem *p, const char *method, int steps, const char *text,
                          const rb_model *first) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(p->ctx, rb_options_new(p->ctx, method, &options));
-    assert_ok(p->ctx, rb_options_set_all(p->ctx, options,
-                                         "units=%d precision=float64 iterations=%d normalize=none "
-                                         "%s",
-                                         UNITS, steps, text));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, first, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(p->ctx, method, p->source, first,
+                              "units=%d precision=float64 iterations=%d normalize=none "
+                              "%s",
+                              UNITS, steps, text);
 }
 
 static void assert_parameters(const rb_model *model, const double *w, const double *noise) {

@@ -39,10 +39,8 @@ static double integral(double (*density)(double z), double to) {
 static double *draw(rb_context *ctx, rb_source *source, const char *method, rb_model **model) {
     double *rows = calloc((size_t)MANY * M, sizeof *rows);
     rb_options *options;
-    assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=1 iterations=5 seed=1 centre=none"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, model));
-    rb_options_free(options);
+    *model =
+        fixture_text_model(ctx, method, source, NULL, "units=1 iterations=5 seed=1 centre=none");
     assert_ok(ctx, rb_options_new(ctx, NULL, &options));
     assert_ok(ctx, rb_options_add(ctx, options, rb_sample_group()));
     assert_ok(ctx, rb_options_set_all(ctx, options, "count=%d noise=0", MANY));

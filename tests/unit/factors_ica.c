@@ -50,13 +50,7 @@ static int teardown(void **state) {
 }
 
 static rb_model *fit(struct problem *p, const char *text) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(p->ctx, rb_options_new(p->ctx, "ica", &options));
-    assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d seed=1 %s", UNITS, text));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(p->ctx, "ica", p->source, NULL, "units=%d seed=1 %s", UNITS, text);
 }
 
 static double correlation(const double *x, const double *y) {
@@ -110,12 +104,9 @@ static void planted_components_come_back(void **state) {
 /* Turned units span what principal directions span, and are as likely. */
 static void span_is_that_of_pca(void **state) {
     struct problem *p = *state;
-    rb_options *options;
-    rb_model *pca, *ica = fit(p, "");
+    rb_model *pca = fixture_text_model(p->ctx, "pca", p->source, NULL, "units=%d", UNITS);
+    rb_model *ica = fit(p, "");
     rb_metrics *a, *b;
-    assert_ok(p->ctx, rb_options_new(p->ctx, "pca", &options));
-    assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d", UNITS));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, NULL, &pca));
     assert_ok(p->ctx, rb_evaluate(p->ctx, pca, p->source, &a));
     assert_ok(p->ctx, rb_evaluate(p->ctx, ica, p->source, &b));
     assert_close(rb_metrics_get(a, "variance_explained"), rb_metrics_get(b, "variance_explained"),
@@ -125,7 +116,6 @@ static void span_is_that_of_pca(void **state) {
     rb_metrics_free(b);
     rb_model_free(pca);
     rb_model_free(ica);
-    rb_options_free(options);
 }
 
 /* g and g' are the derivatives of G, in both types; those of float32 are near those of float64. */

@@ -15,13 +15,7 @@ static int setup(void **state) {
 }
 
 static rb_model *fit(rb_context *ctx, rb_source *source, const char *method, const char *text) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d seed=1 %s", UNITS, text));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, method, source, NULL, "units=%d seed=1 %s", UNITS, text);
 }
 
 /* The same numbers; their signs are fixed. */

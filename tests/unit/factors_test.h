@@ -17,9 +17,7 @@ static inline rb_error compare_try(rb_context *ctx, const char *method, const ch
 
 static inline rb_model *compare_fit(rb_context *ctx, const char *method, const char *text,
                                     rb_source *source) {
-    rb_model *model = NULL;
-    assert_ok(ctx, compare_try(ctx, method, text, source, NULL, &model));
-    return model;
+    return fixture_text_model(ctx, method, source, NULL, "%s", text);
 }
 
 static inline double compare_objective(const rb_model *model, int64_t t) {

@@ -79,13 +79,11 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
     rb_preprocess_options preprocess;
     rb_evaluation evaluation;
     rb_matrix *matrix;
-    rb_model *model;
     rb_source *source = fixture_source(ctx, values, SAMPLES, FEATURES, &matrix);
     as_before(host);
     rb_context_on_progress(ctx, in_between, (void *)host);
     rb_preprocess_options_default(&preprocess);
-    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, &preprocess), source,
-                          NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &options, &fit, &preprocess, source, NULL);
     as_before(host);
     double *codes = fixture_codes(ctx, model, source);
     as_before(host);

@@ -135,9 +135,7 @@ static void files_have_points(void **state) {
 
     rb_rfn_options rfn = fixture_rfn(2, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
-    rb_model *model;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &model));
+    rb_model *model = fixture_model(ctx, "rfn", &rfn, &fit, NULL, source, NULL);
     assert_string_equal(rb_model_attribute(model, "eta"), "0.5");
     rb_modules *modules;
     rb_modules_options options;

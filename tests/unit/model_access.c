@@ -310,12 +310,10 @@ static void models_go_through_memory(void **state) {
     f->values[5] = NAN;
     assert_ok(f->ctx, rb_matrix_set_feature_names(f->ctx, f->matrix, names, M));
     rb_source *source;
-    rb_model *model;
     assert_ok(f->ctx, rb_source_from_matrix(f->ctx, f->matrix, &source));
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fitting = fixture_fit(3, RB_FLOAT64);
-    assert_ok(f->ctx, rb_fit(f->ctx, fixture_options(f->ctx, "rfn", &options, &fitting, &how),
-                             source, NULL, &model));
+    rb_model *model = fixture_model(f->ctx, "rfn", &options, &fitting, &how, source, NULL);
     assert_round_trip(f->ctx, model);
     rb_source_free(source);
     rb_model_free(model);

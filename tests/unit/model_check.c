@@ -55,12 +55,9 @@ static rb_model *plain_model(struct setting *s, int64_t units) {
     rb_rfn_options options = fixture_rfn(units, RB_RFN_NORMALIZE_NONE);
     rb_fit_options fit = fixture_fit(1, RB_FLOAT64);
     rb_preprocess_options preprocess;
-    rb_model *model;
     rb_preprocess_options_default(&preprocess);
     preprocess.centre = RB_CENTRE_NONE;
-    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &options, &fit, &preprocess),
-                             s->source, NULL, &model));
-    return model;
+    return fixture_model(s->ctx, "rfn", &options, &fit, &preprocess, s->source, NULL);
 }
 
 static double *array_of(rb_model *model, const char *name) {
@@ -109,17 +106,13 @@ static void samples_without_a_unit(void **state) {
 static void units_that_are_all_dead(void **state) {
     (void)state;
     struct setting s;
-    rb_options *options;
-    rb_model *model;
     begin(&s);
     for (int i = 0; i < N * M; i++)
         s.values[i] = 0;
-    assert_ok(s.ctx, rb_options_new(s.ctx, "linca", &options));
-    assert_ok(s.ctx, rb_options_set_all(s.ctx, options, "units=3 iterations=20 seed=1"));
-    assert_ok(s.ctx, rb_fit(s.ctx, options, s.source, NULL, &model));
+    rb_model *model =
+        fixture_text_model(s.ctx, "linca", s.source, NULL, "units=3 iterations=20 seed=1");
     says(&s, "every unit is dead");
     rb_model_free(model);
-    rb_options_free(options);
     end(&s);
 }
 
@@ -223,22 +216,18 @@ static void codes_that_overflow(void **state) {
     for (int64_t e = 0; e < N * M; e++)
         s.values[e] *= 1e-3; /* so that codes are large */
     for (int method = 0; method < 2; method++) {
-        rb_options *options;
-        rb_model *model;
         rb_metrics *metrics;
         rb_matrix *matrix;
         double *large = block_values();
         for (int64_t e = 0; e < N * M; e++)
             large[e] *= 6.5e37;
         rb_source *source = fixture_source(s.ctx, large, N, M, &matrix);
-        assert_ok(s.ctx, rb_options_new(s.ctx, method ? "pca" : "rfn", &options));
-        assert_ok(s.ctx, rb_options_set_all(s.ctx, options, "units=2 seed=1"));
-        assert_ok(s.ctx, rb_fit(s.ctx, options, s.source, NULL, &model));
+        rb_model *model =
+            fixture_text_model(s.ctx, method ? "pca" : "rfn", s.source, NULL, "units=2 seed=1");
         assert_int_equal(rb_evaluate(s.ctx, model, source, &metrics), RB_ERROR_NUMERIC);
         assert_non_null(strstr(rb_context_error(s.ctx), "the codes of sample "));
         assert_null(metrics);
         rb_model_free(model);
-        rb_options_free(options);
         rb_source_free(source);
         rb_matrix_free(matrix);
         free(large);

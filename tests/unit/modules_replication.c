@@ -257,13 +257,7 @@ static void fill(uint64_t seed, bool lacking, double strength, double *values) {
 }
 
 static rb_model *fit(rb_context *ctx, rb_source *source, int units) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=%d iterations=100 seed=1", units));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, "rfn", source, NULL, "units=%d iterations=100 seed=1", units);
 }
 
 static rb_cohorts cohorts_of(rb_context *ctx, const rb_model *model, rb_source *a, rb_source *b,

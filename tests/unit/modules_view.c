@@ -32,14 +32,7 @@ static double standardised(const double *from, int64_t sample, int64_t feature) 
 }
 
 static rb_model *fit_source(rb_context *ctx, rb_source *source, const char *more) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=2 seed=1 iterations=2"));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", more));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, "rfn", source, NULL, "units=2 seed=1 iterations=2 %s", more);
 }
 
 static void check_view(rb_context *ctx, rb_source *source, const double *from, const char *more) {

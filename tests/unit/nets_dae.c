@@ -142,14 +142,8 @@ static void a_share_of_the_values_is_corrupted(void **state) {
 /* ---- whole fits ---- */
 
 static rb_model *fit(rb_source *source, const char *method, const char *more) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, method, &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=5 batch-size=10 iterations=30 seed=3 %s",
-                                      more));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, method, source, NULL,
+                              "units=5 batch-size=10 iterations=30 seed=3 %s", more);
 }
 
 static void learning_lowers_the_error(void **state) {

@@ -54,16 +54,8 @@ static rb_model *make_net(void) {
 }
 
 static rb_model *make_rfn(const char *estep) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set(ctx, options, "units", "3"));
-    assert_ok(ctx, rb_options_set(ctx, options, "estep", estep));
-    assert_ok(ctx, rb_options_set(ctx, options, "iterations", "5"));
-    assert_ok(ctx, rb_options_set(ctx, options, "precision", "float64"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(ctx, "rfn", source, NULL,
+                              "units=3 estep=%s iterations=5 precision=float64", estep);
 }
 
 /* The outputs of sample i. */

@@ -263,20 +263,15 @@ static void gaussian_samples_are_drawn_around_their_mean(void **state) {
 static void learning_lowers_the_error(void **state) {
     (void)state;
     rb_matrix *matrix;
-    rb_options *options;
-    rb_model *model;
     rb_evaluation e;
     double *values = fixture_values(200, 12, 3, 6);
     rb_source *source = fixture_source(ctx, values, 200, 12, &matrix);
-    assert_ok(ctx, rb_options_new(ctx, "rbm", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options,
-                                      "units=8 batch-size=20 iterations=100 seed=2 scale=sd"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_model *model = fixture_text_model(ctx, "rbm", source, NULL,
+                                         "units=8 batch-size=20 iterations=100 seed=2 scale=sd");
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     assert_true(model->history[99].objective > 0.7 * model->history[0].objective);
     assert_true(e.variance_explained > 0.4);
     rb_model_free(model);
-    rb_options_free(options);
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);

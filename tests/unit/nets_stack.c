@@ -44,15 +44,8 @@ static rb_model *fit_stack(const stage *s, const char *units) {
 
 static rb_model *fit_in(const stage *s, rb_source *source, const char *units,
                         const char *precision) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(s->ctx, rb_options_new(s->ctx, "rfn", &options));
-    assert_ok(s->ctx, rb_options_set(s->ctx, options, "units", units));
-    assert_ok(s->ctx, rb_options_set(s->ctx, options, "iterations", "12"));
-    assert_ok(s->ctx, rb_options_set(s->ctx, options, "precision", precision));
-    assert_ok(s->ctx, rb_fit(s->ctx, options, source, NULL, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(s->ctx, "rfn", source, NULL, "units=%s iterations=12 precision=%s",
+                              units, precision);
 }
 
 static rb_model *fit_plain(const stage *s, rb_source *source, const char *units) {

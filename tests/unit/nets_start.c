@@ -8,13 +8,9 @@
 /* From the codes of an rfn, from a net as it is, and with a layer on top. */
 static void starts_from_models(void **state) {
     (void)state;
-    rb_options *options, *more;
-    rb_model *rfn, *net, *again, *taller;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx, rb_options_set_all(ctx, options, "units=6 iterations=30"));
-    assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
-    rb_options_free(options);
-    options = options_of("epochs=20");
+    rb_model *net, *again, *taller,
+        *rfn = fixture_text_model(ctx, "rfn", train.labelled.source, NULL, "units=6 iterations=30");
+    rb_options *options = options_of("epochs=20"), *more;
     assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
     assert_ok(ctx, rb_finetune(ctx, options, rfn, &train.labelled, NULL, &net));
     int64_t rows, cols;
@@ -88,17 +84,12 @@ static void rescaled_units_give_codes(void **state) {
 static void dead_units_begin_at_random(void **state) {
     (void)state;
     const char *filters[] = {"plain", "rescaled"};
-    rb_options *options;
-    rb_model *rfn, *net;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    assert_ok(ctx,
-              rb_options_set_all(ctx, options,
-                                 "units=6 iterations=60 seed=1 sparse-loadings=1e6 prior-mean=1"));
-    assert_ok(ctx, rb_fit(ctx, options, train.labelled.source, NULL, &rfn));
-    rb_options_free(options);
+    rb_model *net,
+        *rfn = fixture_text_model(ctx, "rfn", train.labelled.source, NULL,
+                                  "units=6 iterations=60 seed=1 sparse-loadings=1e6 prior-mean=1");
     assert_true(length_of(rb_model_array(rfn, "loadings", NULL, NULL), 6 * M) == 0);
     for (int i = 0; i < 2; i++) {
-        options = options_of("epochs=1 rate=1e-30");
+        rb_options *options = options_of("epochs=1 rate=1e-30");
         assert_ok(ctx, rb_options_unset(ctx, options, "layers"));
         assert_ok(ctx, rb_options_set(ctx, options, "filter", filters[i]));
         assert_ok(ctx, rb_finetune(ctx, options, rfn, &train.labelled, NULL, &net));

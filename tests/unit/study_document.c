@@ -40,12 +40,7 @@ static rb_source *make(int64_t m) {
 
 /* A model whose method counts what it encodes. */
 static rb_model *fit(rb_source *source, rb_method *counting) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(ctx, rb_options_new(ctx, "pca", &options));
-    assert_ok(ctx, rb_options_set(ctx, options, "units", "4"));
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
-    rb_options_free(options);
+    rb_model *model = fixture_text_model(ctx, "pca", source, NULL, "units=4");
     method = model->method;
     *counting = *method;
     counting->encode = count_encode;

@@ -49,11 +49,7 @@ static void find(fitted *f) {
 
 static fitted fit(rb_source *source, const char *text) {
     fitted f = {.source = source};
-    rb_options *options;
-    assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
-    options_add(options, text);
-    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &f.model));
-    rb_options_free(options);
+    f.model = fixture_text_model(ctx, "rfn", source, NULL, "%s", text);
     find(&f);
     return f;
 }

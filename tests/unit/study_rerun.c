@@ -37,13 +37,7 @@ static int teardown(void **state) {
 }
 
 static rb_model *fit(struct problem *p, const char *settings, const rb_model *start) {
-    rb_options *options;
-    rb_model *model;
-    assert_ok(p->ctx, rb_options_new(p->ctx, "rfn", &options));
-    assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "%s", settings));
-    assert_ok(p->ctx, rb_fit(p->ctx, options, p->source, start, &model));
-    rb_options_free(options);
-    return model;
+    return fixture_text_model(p->ctx, "rfn", p->source, start, "%s", settings);
 }
 
 static bool same(const rb_model *a, const rb_model *b) {

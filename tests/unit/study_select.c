@@ -346,9 +346,8 @@ static void held_out_is_of_a_sample(void **state) {
     struct world *w = *state;
     static const char *const methods[] = {"linca", "ssc"};
     for (int i = 0; i < 2; i++) {
-        rb_options *options, *fit;
+        rb_options *options;
         rb_selection *s;
-        rb_model *model;
         rb_metrics *metrics;
         double likelihoods[N], mean = 0;
         const char *text = "iterations=5 candidates=3 max-active=2 seed=3";
@@ -356,9 +355,8 @@ static void held_out_is_of_a_sample(void **state) {
         assert_ok(w->ctx,
                   rb_options_set_all(w->ctx, options, "units=4 restarts=1 folds=3 %s", text));
         assert_ok(w->ctx, rb_select(w->ctx, options, w->source, &s));
-        assert_ok(w->ctx, rb_options_new(w->ctx, methods[i], &fit));
-        assert_ok(w->ctx, rb_options_set_all(w->ctx, fit, "units=4 %s", text));
-        assert_ok(w->ctx, rb_fit(w->ctx, fit, w->source, NULL, &model));
+        rb_model *model =
+            fixture_text_model(w->ctx, methods[i], w->source, NULL, "units=4 %s", text);
         assert_ok(w->ctx, rb_evaluate_samples(w->ctx, model, w->source, likelihoods, &metrics));
         for (int k = 0; k < N; k++)
             mean += likelihoods[k] / N;
@@ -366,7 +364,6 @@ static void held_out_is_of_a_sample(void **state) {
         rb_metrics_free(metrics);
         rb_model_free(model);
         rb_selection_free(s);
-        rb_options_free(fit);
         rb_options_free(options);
     }
 }
