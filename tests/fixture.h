@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "allocations.h"
 #include "model/model.h"
 #include "options.h"
 #include <rarebit/rarebit.h>
@@ -199,6 +200,30 @@ static inline rb_model *fixture_text_model(rb_context *ctx, const char *method, 
     assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
     rb_options_free(options);
     return model;
+}
+
+/* A fit, after each of its allocations, of which there are more than `least`, has failed once. */
+static inline rb_model *fixture_model_at_last(rb_context *ctx, const rb_options *options,
+                                              rb_source *source, int64_t least) {
+    rb_model *model = NULL;
+    rb_error err = RB_ERROR_MEMORY;
+    int64_t n;
+    for (n = 0; allow_allocations(ctx, n, err); n++) {
+        model = (rb_model *)&model; /* must become NULL */
+        err = rb_fit(ctx, options, source, NULL, &model);
+        assert_int_equal(model != NULL, !err);
+    }
+    assert_true(n > least);
+    return model;
+}
+
+/* An evaluation likewise. */
+static inline void fixture_evaluate_at_last(rb_context *ctx, const rb_model *model,
+                                            rb_source *source) {
+    rb_evaluation evaluation;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; allow_allocations(ctx, n, err); n++)
+        err = fixture_evaluate(ctx, model, source, &evaluation);
 }
 
 /* Takes all rows of rb_encode or rb_reconstruct into an array of doubles. */

@@ -413,19 +413,10 @@ static void memory_may_be_refused(void **state) {
         options.max_active_limit = 2;
         options.noise = models[m].noise;
         rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
-        rb_error err = RB_ERROR_MEMORY;
-        for (int n = 0; err; n++) {
-            rb_model *model;
-            rb_evaluation evaluation;
-            ctx->allocations_left = n;
-            err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &omit), source,
-                         NULL, &model);
-            assert_true(!err == (model != NULL));
-            if (!err) err = fixture_evaluate(ctx, model, source, &evaluation);
-            assert_true(!err || err == RB_ERROR_MEMORY);
-            rb_model_free(model);
-        }
-        ctx->allocations_left = -1;
+        rb_model *model = fixture_model_at_last(
+            ctx, fixture_options(ctx, models[m].method, &options, &fit, &omit), source, 0);
+        fixture_evaluate_at_last(ctx, model, source);
+        rb_model_free(model);
     }
     rb_source_free(source);
     rb_matrix_free(matrix);

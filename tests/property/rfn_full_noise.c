@@ -354,21 +354,10 @@ static void memory_may_end_anywhere(void **state) {
     begin(&s, MAX_M, MAX_L, 2);
     s.rfn.psi_min = 0.3;
     s.rfn.eta = 1;
-    rb_error err = RB_ERROR_MEMORY;
-    for (int64_t n = 0; err; n++) {
-        rb_model *model;
-        rb_evaluation e;
-        s.ctx->allocations_left = n;
-        err = rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL,
-                     &model);
-        assert_true(!err || (err == RB_ERROR_MEMORY && !model));
-        if (!err) {
-            err = fixture_evaluate(s.ctx, model, s.source, &e);
-            assert_true(!err || err == RB_ERROR_MEMORY);
-        }
-        s.ctx->allocations_left = -1;
-        rb_model_free(model);
-    }
+    const rb_options *options = fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL);
+    rb_model *model = fixture_model_at_last(s.ctx, options, s.source, 0);
+    fixture_evaluate_at_last(s.ctx, model, s.source);
+    rb_model_free(model);
     end(&s);
 }
 

@@ -330,15 +330,8 @@ static void allocations(void **state) {
     options.input_noise_level = 0.25;
     options.dropout = 0.5;
     options.momentum = 0.5;
-    rb_model *model = NULL;
-    for (int64_t n = 0; !model; n++) {
-        ctx->allocations_left = n;
-        rb_error err =
-            rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model);
-        assert_true(model ? err == RB_OK : err == RB_ERROR_MEMORY);
-    }
-    ctx->allocations_left = -1;
-    rb_model_free(model);
+    const rb_options *all = fixture_options(ctx, "rfn", &options, &fit, NULL);
+    rb_model_free(fixture_model_at_last(ctx, all, source, 0));
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);

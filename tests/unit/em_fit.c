@@ -388,31 +388,12 @@ static void no_memory(void **state) {
     p->fit.iterations = 2;
     p->fit.trace = true;
     p->fit.restarts = 2;
-    rb_model *model = NULL;
-    int64_t n = 0;
-    for (rb_error err = RB_ERROR_MEMORY; err; n++) {
-        p->ctx->allocations_left = n;
-        err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL), p->source,
-                     NULL, &model);
-        p->ctx->allocations_left = -1;
-        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-        assert_true(!err == (model != NULL));
-    }
-    assert_true(n > 40);
-    rb_evaluation e;
-    for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
-        p->ctx->allocations_left = t;
-        err = fixture_evaluate(p->ctx, model, p->source, &e);
-        p->ctx->allocations_left = -1;
-        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-    }
+    const rb_options *options = fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL);
+    rb_model *model = fixture_model_at_last(p->ctx, options, p->source, 40);
+    fixture_evaluate_at_last(p->ctx, model, p->source);
     struct fixture_rows rows = {calloc(N * M, sizeof(double)), M};
-    for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
-        p->ctx->allocations_left = t;
+    for (rb_error err = RB_ERROR_MEMORY, t = 0; allow_allocations(p->ctx, t, err); t++)
         err = rb_reconstruct(p->ctx, model, p->source, fixture_take, &rows);
-        p->ctx->allocations_left = -1;
-        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-    }
     free(rows.values);
     rb_model_free(model);
 }

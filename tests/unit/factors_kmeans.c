@@ -256,23 +256,7 @@ static void refuses_more_centres_than_samples(void **state) {
 
 static void no_memory(void **state) {
     (void)state;
-    rb_error err = RB_ERROR_MEMORY;
-    int64_t n;
-    for (n = 0; err; n++) {
-        rb_options *options = NULL;
-        rb_model *model = NULL;
-        double codes[N * 3];
-        assert_ok(ctx, rb_options_new(ctx, "kmeans", &options));
-        assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 iterations=2"));
-        ctx->allocations_left = n;
-        err = rb_fit(ctx, options, source, NULL, &model);
-        err = err ? err : rb_encode_into(ctx, model, source, RB_FLOAT64, codes, 3, 1);
-        ctx->allocations_left = -1;
-        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-        rb_model_free(model);
-        rb_options_free(options);
-    }
-    assert_true(n > 20);
+    compare_without_memory(ctx, "kmeans", "units=3 iterations=2", source);
 }
 
 int main(void) {

@@ -368,24 +368,10 @@ static void no_memory(void **state) {
                                           {"ica", "algorithm=deflation iterations=3"}};
     for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
         rb_options *options;
-        rb_model *model = NULL;
-        rb_metrics *metrics = NULL;
         assert_ok(p->ctx, rb_options_new(p->ctx, fits[f][0], &options));
         assert_ok(p->ctx, rb_options_set_all(p->ctx, options, "units=%d %s", UNITS, fits[f][1]));
-        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
-            p->ctx->allocations_left = n;
-            err = rb_fit(p->ctx, options, p->source, NULL, &model);
-            p->ctx->allocations_left = -1;
-            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-            assert_true(!err == (model != NULL));
-        }
-        for (rb_error err = RB_ERROR_MEMORY, n = 0; err; n++) {
-            p->ctx->allocations_left = n;
-            err = rb_evaluate(p->ctx, model, p->source, &metrics);
-            p->ctx->allocations_left = -1;
-            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-        }
-        rb_metrics_free(metrics);
+        rb_model *model = fixture_model_at_last(p->ctx, options, p->source, 0);
+        fixture_evaluate_at_last(p->ctx, model, p->source);
         rb_model_free(model);
         rb_options_free(options);
     }

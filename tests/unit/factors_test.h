@@ -20,6 +20,23 @@ static inline rb_model *compare_fit(rb_context *ctx, const char *method, const c
     return fixture_text_model(ctx, method, source, NULL, "%s", text);
 }
 
+/* Fits and codes samples after each allocation of that has failed once. */
+static inline void compare_without_memory(rb_context *ctx, const char *method, const char *text,
+                                          rb_source *source) {
+    rb_options *options = NULL;
+    rb_error err = RB_ERROR_MEMORY;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", text));
+    rb_model *model = fixture_model_at_last(ctx, options, source, 20);
+    int64_t units = rb_model_units(model);
+    double *codes = calloc((size_t)(rb_source_samples(source) * units), sizeof *codes);
+    for (int64_t n = 0; allow_allocations(ctx, n, err); n++)
+        err = rb_encode_into(ctx, model, source, RB_FLOAT64, codes, units, 1);
+    free(codes);
+    rb_model_free(model);
+    rb_options_free(options);
+}
+
 static inline double compare_objective(const rb_model *model, int64_t t) {
     double value, estep, seconds;
     assert_int_equal(rb_model_history(model, t, &value, &estep, &seconds), RB_OK);

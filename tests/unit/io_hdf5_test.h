@@ -2,18 +2,13 @@
 #ifndef RB_IO_HDF5_TEST_H
 #define RB_IO_HDF5_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../allocations.h"
 #include "io/io.h"
 
 #define HDF5_DATA TEST_DATA "/data/hdf5/"

@@ -1,12 +1,6 @@
 /* Modules in files: what is written is read again; every cell of the tables; what is wrong is
  * named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../allocations.h"
 #include "io/io.h"
 #include "modules/modules.h"
 
@@ -282,19 +276,14 @@ static void no_memory(void **state) {
     rb_modules *modules = two_modules(), *read;
     rb_error err = RB_ERROR_MEMORY;
     int64_t n;
-    for (n = 0; err; n++) {
-        ctx->allocations_left = n;
+    for (n = 0; allow_allocations(ctx, n, err); n++)
         err = rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_JSON, path);
-        assert_true(!err || err == RB_ERROR_MEMORY);
-    }
     assert_true(n > 1);
     err = RB_ERROR_MEMORY;
-    for (n = 0; err; n++) {
-        ctx->allocations_left = n;
+    for (n = 0; allow_allocations(ctx, n, err); n++) {
         err = rb_modules_read(ctx, path, &read);
         assert_true(err ? err == RB_ERROR_MEMORY && !read : n >= 6);
     }
-    ctx->allocations_left = -1;
     rb_modules_free(read);
     rb_modules_free(modules);
 }

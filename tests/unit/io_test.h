@@ -3,13 +3,7 @@
 #ifndef IO_TEST_H
 #define IO_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../allocations.h"
 #include "../options.h"
 #include "io/io.h"
 
@@ -139,25 +133,22 @@ static inline void refuse(const char *path, rb_error code, const char *words) {
 static inline void fail_every_allocation(const char *path) {
     rb_error err = RB_ERROR_MEMORY;
     int64_t n;
-    for (n = 0; err; n++) {
+    for (n = 0; allow_allocations(ctx, n, err); n++) {
         rb_matrix *m = NULL;
-        ctx->allocations_left = n;
         err = rb_read(ctx, path, NULL, &m);
         assert_true(err ? err == RB_ERROR_MEMORY && !m : m != NULL);
         rb_matrix_free(m);
     }
     assert_true(n > 1);
     err = RB_ERROR_MEMORY;
-    for (n = 0; err; n++) {
+    for (n = 0; allow_allocations(ctx, n, err); n++) {
         rb_source *source = NULL;
         rb_description description = {.size = sizeof description};
-        ctx->allocations_left = n;
         err = rb_open(ctx, path, NULL, &source);
         assert_true(err ? err == RB_ERROR_MEMORY && !source : source != NULL);
         if (!err) err = rb_describe(ctx, source, &description);
         rb_source_free(source);
     }
-    ctx->allocations_left = -1;
 }
 
 #endif

@@ -2,13 +2,7 @@
 #ifndef LINALG_TEST_H
 #define LINALG_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../allocations.h"
 #include "linalg/linalg.h"
 
 #include <math.h>

@@ -2,13 +2,7 @@
 #ifndef RB_TESTS_MEMBERS_TEST_H
 #define RB_TESTS_MEMBERS_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../allocations.h"
 #include "../options.h"
 #include "modules/members.h"
 

@@ -1,12 +1,6 @@
 /* The unit that marks a class: AUC against all pairs of samples, overlaps with modules,
  * and a class of one in a hundred that the largest class hides from modules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../allocations.h"
 #include "../options.h"
 #include "modules/modules.h"
 
@@ -284,11 +278,8 @@ static void no_memory(void **state) {
     rb_modules *modules = every_second(1, 2);
     rb_error err = RB_ERROR_MEMORY;
     int64_t n = 0;
-    for (; err; n++) {
-        ctx->allocations_left = n;
+    for (; allow_allocations(ctx, n, err); n++)
         err = class_units(&labels, modules, 1, codes, best);
-    }
-    ctx->allocations_left = -1;
     assert_true(n > 3);
     rb_modules_free(modules);
     rb_classes_clear(&labels);

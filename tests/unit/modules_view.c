@@ -103,11 +103,8 @@ static void views_survive_a_lack_of_memory(void **state) {
     rb_error err = RB_ERROR_MEMORY;
     int64_t failed = 0;
     view.values = again;
-    for (; err == RB_ERROR_MEMORY; failed++) {
-        ctx->allocations_left = failed;
+    for (; allow_allocations(ctx, failed, err); failed++)
         err = rb_view_fill(ctx, model, source, &view);
-    }
-    ctx->allocations_left = -1;
     assert_ok(ctx, err);
     assert_true(failed > 3);
     assert_memory_equal(shown, again, sizeof shown);

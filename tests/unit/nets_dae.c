@@ -343,20 +343,11 @@ static void memory_may_end_anywhere(void **state) {
         rb_matrix *matrix;
         rb_source *source = fixture_source(ctx, values, N, M, &matrix);
         rb_options *options;
-        rb_error err = RB_ERROR_MEMORY;
         assert_ok(ctx, rb_options_new(ctx, methods[i], &options));
         assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 iterations=2 batch-size=10"));
-        for (int64_t n = 0; err; n++) {
-            rb_model *model = NULL;
-            rb_metrics *metrics = NULL;
-            ctx->allocations_left = n;
-            err = rb_fit(ctx, options, source, NULL, &model);
-            err = err ? err : rb_evaluate(ctx, model, source, &metrics);
-            assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-            rb_metrics_free(metrics);
-            rb_model_free(model);
-        }
-        ctx->allocations_left = -1;
+        rb_model *model = fixture_model_at_last(ctx, options, source, 0);
+        fixture_evaluate_at_last(ctx, model, source);
+        rb_model_free(model);
         rb_options_free(options);
         rb_source_free(source);
         rb_matrix_free(matrix);

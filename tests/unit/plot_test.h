@@ -2,6 +2,7 @@
 #ifndef PLOT_TEST_H
 #define PLOT_TEST_H
 
+#include "../allocations.h"
 #include "../options.h"
 #include "plot/plot.h"
 
