@@ -1,25 +1,11 @@
 /* A look at data: planted matrices of every kind are seen as what they are, what is wrong with
  * them is told, and clean ones are told to be clean. */
-#include "fixture.h"
+#include "context.h"
 
 #include "data/data.h"
 #include <rarebit/check.h>
 
 enum { N = 120, M = 60 };
-
-static rb_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    ctx = fixture_context();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
 
 /* ---- looking ---- */
 

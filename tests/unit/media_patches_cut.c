@@ -1,31 +1,12 @@
 /* Patches: they lie in the images, no place twice, all places alike; scaling; what a seed promises.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../context.h"
 #include "media/media.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { IMAGE = 1000000, ROW = 1000, CHANNEL = 100, MAX = 4 };
-
-static rb_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
 
 /* A pixel says where it is: image, row, column, channel. */
 static float pixel(int64_t image, int64_t y, int64_t x, int64_t channel) {

@@ -1,31 +1,12 @@
 /* Segments: each is a piece of its sound, every place that the step allows comes once; what silence
  * is; scaling. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../context.h"
 #include "media/media.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SOUND = 1000 };
-
-static rb_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
 
 static rb_sound make_sound(int64_t rate, int64_t count) {
     rb_sound sound = {rate, count, rb_alloc_zero(ctx, count, sizeof(float))};

@@ -1,29 +1,10 @@
 /* Spectrograms: by the sums of the definition, and by tones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "../context.h"
 #include "media/media.h"
 
 #include <math.h>
 
 enum { RATE = 8000, COUNT = 3000 };
-
-static rb_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
 
 static rb_sound tone(double frequency, double amplitude) {
     rb_sound sound = {RATE, COUNT, rb_alloc(ctx, COUNT, sizeof(float))};

@@ -2,8 +2,7 @@
 #ifndef RB_TESTS_MEMBERS_TEST_H
 #define RB_TESTS_MEMBERS_TEST_H
 
-#include "../allocations.h"
-#include "../options.h"
+#include "../context.h"
 #include "modules/members.h"
 
 #include <math.h>
@@ -23,8 +22,6 @@ typedef struct example {
     int64_t n_samples;
     bool sparse, sparse_codes;
 } example;
-
-static rb_context *ctx;
 
 static inline void make_graded(example *e, uint64_t seed, double graded) {
     rb_draws draws = {.stream = {.seed = seed}};
@@ -199,17 +196,6 @@ static inline void first_test(example *e, double level, rb_membership out) {
     assert_int_equal(rb_refit_features(ctx, refit, &units, level, &out), RB_OK);
     rb_refit_free(refit);
     rb_matrix_free(codes);
-}
-
-static inline int set_up(void **state) {
-    (void)state;
-    return rb_context_new(&ctx);
-}
-
-static inline int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
 }
 
 #endif

@@ -1,9 +1,7 @@
 /* Codes against covariates: what statistics are by their definitions, missing values left out, and
  * where there is nothing to test. tests/differential/statistics.py has scipy's numbers. */
-#include "../fixture.h"
+#include "../context.h"
 #include "modules/modules.h"
-
-static rb_context *ctx;
 
 static rb_matrix *codes_of(const double *values, int64_t n, int64_t units) {
     rb_matrix *codes;
@@ -327,17 +325,6 @@ static void no_memory(void **state) {
     }
     assert_true(n > 30);
     rb_matrix_free(codes);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_new(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,14 +1,11 @@
 /* The unit that marks a class: AUC against all pairs of samples, overlaps with modules,
  * and a class of one in a hundred that the largest class hides from modules. */
-#include "../allocations.h"
-#include "../options.h"
+#include "../context.h"
 #include "modules/modules.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static rb_context *ctx;
 
 /* Classes of samples; names "0", "1", ... */
 static rb_classes labels_of(const int64_t *class_of, int64_t n, int64_t n_classes) {
@@ -283,17 +280,6 @@ static void no_memory(void **state) {
     assert_true(n > 3);
     rb_modules_free(modules);
     rb_classes_clear(&labels);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,9 +1,7 @@
 /* Sums of ranks against every choice of the marked numbers: exact where it says so, near where one
  * value is that of most, and far better there than a normal sum. */
-#include "../fixture.h"
+#include "../context.h"
 #include "modules/modules.h"
-
-static rb_context *ctx;
 
 /* The two-sided p-value by all choices of `size` among n: bits of a mask. */
 static double by_choices(const double *ranks, int n, int size, double sum) {
@@ -168,17 +166,6 @@ static void no_memory(void **state) {
         rb_ranking_clear(&r);
     }
     assert_int_equal(n, 5);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
 }
 
 int main(void) {

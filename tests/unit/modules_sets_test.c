@@ -1,9 +1,7 @@
 /* Sets of features in modules: overlaps against counting and the definition of their chance, a
  * planted set is found first, random ones are not, and p-values mean what they say. */
-#include "../fixture.h"
+#include "../context.h"
 #include "modules/modules.h"
-
-static rb_context *ctx;
 
 typedef struct planted {
     rb_model *model;
@@ -357,17 +355,6 @@ static void no_memory(void **state) {
     }
     assert_true(n > 10);
     clear(&p);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    return rb_context_new(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
 }
 
 int main(void) {

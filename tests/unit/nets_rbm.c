@@ -2,21 +2,9 @@
  * phase its gradient, and CD-1 has the expectation of one step of Gibbs sampling. */
 #include "nets_fixture.h"
 
+#include "context.h"
+
 enum { N = 23, M = 6, UNITS = 10, STATES = 1 << UNITS };
-
-static rb_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    ctx = fixture_context();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
 
 static void fill_values(int visible, int64_t n, double *values) {
     rb_draws draws = {{4, RB_RANDOM_SIMULATE, 0}, 0};

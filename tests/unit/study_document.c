@@ -1,6 +1,6 @@
 /* A document of a model on data: what it says is what its parts say by themselves, and the samples
  * are encoded once for all of it. */
-#include "fixture.h"
+#include "context.h"
 
 #include <rarebit/document.h>
 #include <rarebit/significance.h>
@@ -8,7 +8,6 @@
 
 enum { N = 90, MOST = 120, UNITS = 4 };
 
-static rb_context *ctx;
 static int64_t encoded, samples_read; /* so many samples */
 static const rb_method *method;
 static double values[N * MOST];
@@ -284,18 +283,6 @@ static void no_memory(void **state) {
     end(&s);
 }
 
-static int setup(void **state) {
-    (void)state;
-    ctx = fixture_context();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_encoded_once),
@@ -304,5 +291,5 @@ int main(void) {
         cmocka_unit_test(maps_show_their_modules),
         cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
