@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "allocations.h"
+#include "errors.h"
 #include "model/model.h"
 #include "options.h"
 #include <rarebit/rarebit.h>
@@ -182,6 +182,17 @@ static inline rb_model *fixture_model(rb_context *ctx, const char *method, const
     const rb_options *options = fixture_options(ctx, method, own, fit, preprocess);
     assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
     return model;
+}
+
+/* Such a fit is refused, in these words, and gives no model. */
+static inline void fixture_refused(rb_context *ctx, const char *method, const void *own,
+                                   const rb_fit_options *fit,
+                                   const rb_preprocess_options *preprocess, rb_source *source,
+                                   const rb_model *start, rb_error code, const char *words) {
+    rb_model *model = (rb_model *)&model; /* must become NULL */
+    const rb_options *options = fixture_options(ctx, method, own, fit, preprocess);
+    assert_error(ctx, rb_fit(ctx, options, source, start, &model), code, words);
+    assert_null(model);
 }
 
 /* A fit by options as text, with values in it as printf has them. */

@@ -361,8 +361,8 @@ static void models_are_told(void **state) {
     model = fixture_model(ctx, "nmf-et", NULL, &fit, NULL, source, NULL);
     rfn = fixture_model(ctx, "rfn", NULL, &fit, NULL, source, NULL);
     y[4] = NAN;
-    assert_int_equal(rb_encode(ctx, model, source, take_rows, &sum), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "sample 1, feature 1"));
+    assert_error(ctx, rb_encode(ctx, model, source, take_rows, &sum), RB_ERROR_DATA,
+                 "sample 1, feature 1");
     assert_non_null(strstr(rb_context_error(ctx), "missing=model"));
     assert_ok(ctx, rb_model_omit_missing(ctx, rfn));
     assert_ok(ctx, rb_model_omit_missing(ctx, model));

@@ -268,30 +268,18 @@ static void refusals(void **state) {
     double *values = fixture_values(N, M, 3, 36);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
-    rb_model *model;
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     options.estep = RB_RFN_ESTEP_CYCLIC;
-    assert_int_equal(
-        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
-        RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "newton"));
+    fixture_refused(ctx, "rfn", &options, &fit, NULL, source, NULL, RB_ERROR_ARGUMENT, "newton");
     options.estep = RB_RFN_ESTEP_NEWTON;
     fit.trace = true;
-    assert_int_equal(
-        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
-        RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "trace"));
+    fixture_refused(ctx, "rfn", &options, &fit, NULL, source, NULL, RB_ERROR_ARGUMENT, "trace");
     fit.trace = false;
     options.noise = RB_RFN_PSI_FULL;
-    assert_int_equal(
-        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
-        RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "full noise"));
-    assert_int_equal(
-        rb_fit(ctx, fixture_options(ctx, "linca", NULL, &fit, NULL), source, NULL, &model),
-        RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "batch-size"));
+    fixture_refused(ctx, "rfn", &options, &fit, NULL, source, NULL, RB_ERROR_ARGUMENT,
+                    "full noise");
+    fixture_refused(ctx, "linca", NULL, &fit, NULL, source, NULL, RB_ERROR_ARGUMENT, "batch-size");
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);

@@ -607,8 +607,8 @@ static void needs_all(void **state) {
     rb_model *model;
     assert_ok(ctx, rb_options_new(ctx, "whole", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 missing=model"));
-    assert_int_equal(rb_fit(ctx, options, d.source, NULL, &model), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "`missing` is 'model', but whole needs all"));
+    assert_error(ctx, rb_fit(ctx, options, d.source, NULL, &model), RB_ERROR_ARGUMENT,
+                 "`missing` is 'model', but whole needs all");
     rb_options_free(options);
     free_data(&d);
 }

@@ -141,14 +141,8 @@ static void prior_stays_with_the_model(void **state) {
 
 static void assert_refused(struct setting *s, const rb_rfn_options *options, rb_error expected,
                            const char *words) {
-    rb_model *none;
     rb_fit_options run = fixture_fit(2, RB_FLOAT64);
-    rb_error err =
-        rb_fit(s->ctx, fixture_options(s->ctx, "rfn", options, &run, NULL), s->source, NULL, &none);
-    assert_int_equal(err, expected);
-    assert_null(none);
-    if (!strstr(rb_context_error(s->ctx), words))
-        fail_msg("'%s' is not in: %s", words, rb_context_error(s->ctx));
+    fixture_refused(s->ctx, "rfn", options, &run, NULL, s->source, NULL, expected, words);
 }
 
 static void no_priors(void **state) {

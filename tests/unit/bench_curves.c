@@ -1,11 +1,4 @@
 /* Curves of a benchmark: power laws are straight over logarithmic axes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bench/inside/curves.h"
 #include "plot_test.h"
 

@@ -1,12 +1,5 @@
 /* Trials beside the truth: points at their values, crosses where causes were not found, lines for
  * those that have values over the iterations; quality and evidences of one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bench/inside/trials.h"
 #include "plot_test.h"
 

@@ -66,8 +66,8 @@ static void samples_of_sparse_data_are_not_centred(void **state) {
     rb_preprocess *p;
     rb_preprocess_options o = centred(RB_CENTRE_SAMPLES_MEDIAN);
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(rb_context_error(ctx), "`centre-samples`"));
+    assert_error(ctx, rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_UNSUPPORTED,
+                 "`centre-samples`");
     assert_null(p);
     rb_source_free(source);
     rb_matrix_free(matrix);

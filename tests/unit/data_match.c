@@ -66,8 +66,7 @@ static void messages_count_from_0_or_1(void **state) {
                                        "sample 3, feature 4 (counted from 1)"};
     for (int first = 0; first < 2; first++) {
         assert_ok(ctx, rb_context_count_from(ctx, first));
-        assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(ctx), said[first]));
+        assert_error(ctx, rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA, said[first]);
     }
     assert_int_equal(rb_context_count_from(ctx, 2), RB_ERROR_ARGUMENT);
     rb_source_free(source);

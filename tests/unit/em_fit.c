@@ -39,13 +39,7 @@ static rb_model *fit(struct problem *p, const rb_model *start) {
 
 /* The fit fails with this code and a message that holds these words. */
 static void assert_fails(struct problem *p, rb_error code, const char *words) {
-    rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                            p->source, NULL, &model),
-                     code);
-    assert_null(model);
-    if (!strstr(rb_context_error(p->ctx), words))
-        fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
+    fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, code, words);
 }
 
 static double objective(const rb_model *model, int64_t t) {
@@ -186,11 +180,8 @@ static void warm_start_goes_on(void **state) {
                         rb_model_array(rest, "loadings", NULL, NULL), M * UNITS * sizeof(double));
     assert_true(objective(all, 9) == objective(rest, 5));
     p->rfn.units = UNITS + 1;
-    rb_model *none;
-    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                            p->source, half, &none),
-                     RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(p->ctx), "has 3 units"));
+    fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, half, RB_ERROR_ARGUMENT,
+                    "has 3 units");
     rb_model_free(all);
     rb_model_free(half);
     rb_model_free(rest);
@@ -219,13 +210,8 @@ static void warm_start_records_the_data_at_hand(void **state) {
 }
 
 static void assert_start_refused(struct problem *p, const rb_model *start, const char *words) {
-    rb_model *none;
-    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                            p->source, start, &none),
-                     RB_ERROR_ARGUMENT);
-    assert_null(none);
-    if (!strstr(rb_context_error(p->ctx), words))
-        fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
+    fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, RB_ERROR_ARGUMENT,
+                    words);
 }
 
 /* What a warm start would ignore is refused. */
@@ -348,12 +334,8 @@ static void overflow_is_said(void **state) {
     for (int64_t e = 0; e < N * M; e++)
         p->values[e] *= 1e30;
     p->fit.precision = RB_FLOAT32;
-    rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
-                            p->source, NULL, &model),
-                     RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(p->ctx), "beyond float32"));
-    assert_null(model);
+    fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, RB_ERROR_DATA,
+                    "beyond float32");
 }
 
 /* One sample, one feature, a constant feature, more units than samples. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../allocations.h"
+#include "../errors.h"
 #include "io/io.h"
 
 #define HDF5_DATA TEST_DATA "/data/hdf5/"

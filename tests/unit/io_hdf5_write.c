@@ -277,9 +277,7 @@ static void assert_not_added(rb_context *ctx, const char *input, const results *
                              const char *words) {
     const char *path = temporary("refused.h5ad");
     unlink(path);
-    assert_int_equal(add_results(ctx, input, path, r), code);
-    if (!strstr(rb_context_error(ctx), words))
-        fail_msg("the sentence is '%s'", rb_context_error(ctx));
+    assert_error(ctx, add_results(ctx, input, path, r), code, words);
     assert_int_not_equal(access(path, F_OK), 0);
     assert_hdf5_closed();
 }

@@ -1,6 +1,6 @@
 /* Modules in files: what is written is read again; every cell of the tables; what is wrong is
  * named. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "io/io.h"
 #include "modules/modules.h"
 
@@ -246,9 +246,8 @@ static void what_is_wrong(void **state) {
     rb_modules *modules;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
-        assert_int_equal(rb_modules_read(ctx, path, &modules), RB_ERROR_FORMAT);
+        assert_error(ctx, rb_modules_read(ctx, path, &modules), RB_ERROR_FORMAT, cases[c].message);
         assert_null(modules);
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         assert_non_null(strstr(rb_context_error(ctx), path));
     }
     assert_int_equal(rb_modules_read(ctx, "not-there", &modules), RB_ERROR_FILE);
@@ -261,9 +260,8 @@ static void full_disk(void **state) {
     rb_modules *modules = two_modules();
     if (access("/dev/full", W_OK) == 0) {
         for (int format = RB_MODULES_TSV; format <= RB_MODULES_GMT; format++) {
-            assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, format, "/dev/full"),
-                             RB_ERROR_FILE);
-            assert_non_null(strstr(rb_context_error(ctx), "/dev/full"));
+            assert_error(ctx, rb_modules_write(ctx, modules, NULL, NULL, format, "/dev/full"),
+                         RB_ERROR_FILE, "/dev/full");
         }
     }
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_TSV, "no/where"),

@@ -3,7 +3,7 @@
 #ifndef IO_TEST_H
 #define IO_TEST_H
 
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "io/io.h"
 

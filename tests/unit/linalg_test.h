@@ -2,7 +2,7 @@
 #ifndef LINALG_TEST_H
 #define LINALG_TEST_H
 
-#include "../allocations.h"
+#include "../errors.h"
 #include "linalg/linalg.h"
 
 #include <math.h>

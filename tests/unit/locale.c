@@ -66,8 +66,7 @@ static void options_have_points(void **state) {
     fixture_row(rb_rows_find(rows, "eta"), &o, text, sizeof text);
     assert_string_equal(text, "0.30000000000000004");
     o.eta = 1.5;
-    assert_int_equal(rb_rows_check(ctx, rows, &o), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "`eta` is '1.5'"));
+    assert_error(ctx, rb_rows_check(ctx, rows, &o), RB_ERROR_ARGUMENT, "`eta` is '1.5'");
     rb_option half = {.name = "half", .kind = RB_OPTION_NUMBER, .minimum = 0.5, .maximum = 1.25};
     rb_options_range(&half, text, sizeof text);
     assert_string_equal(text, "a number of at least 0.5 and at most 1.25");

@@ -1,5 +1,5 @@
 /* Denoising: each pixel is the mean of all rebuilt patches over it, by brute force. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "io/io.h"
 

@@ -12,9 +12,7 @@ static rb_options *options_of(rb_context *ctx, const char *method) {
 }
 
 static void refuses(rb_context *ctx, rb_error err, const char *words) {
-    assert_int_equal(err, RB_ERROR_ARGUMENT);
-    if (!strstr(rb_context_error(ctx), words))
-        fail_msg("'%s' lacks '%s'", rb_context_error(ctx), words);
+    assert_error(ctx, err, RB_ERROR_ARGUMENT, words);
     assert_null(strstr(rb_context_error(ctx), "--"));
 }
 

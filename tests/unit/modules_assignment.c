@@ -1,5 +1,5 @@
 /* The optimal assignment against all permutations. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "modules/modules.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Modules against classes: the p-value by counting all draws, the rows by counting samples. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "io/io.h"
 #include "modules/modules.h"
 
@@ -178,8 +178,8 @@ static void modules_of_other_data(void **state) {
     rb_enrichment e = {.size = sizeof e};
     modules->list[0].unit = 6;
     put_file("name\tclass\na\tA\n");
-    assert_int_equal(compare(ctx, modules, source, &e), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "the module of unit 6 holds sample 3"));
+    assert_error(ctx, compare(ctx, modules, source, &e), RB_ERROR_DATA,
+                 "the module of unit 6 holds sample 3");
     rb_modules_free(modules);
     rb_source_free(source);
     rb_context_free(ctx);

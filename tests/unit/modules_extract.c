@@ -1,6 +1,6 @@
 /* Modules from codes and loadings: the rules and the ranking against their definitions, cell by
  * cell. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "modules/modules.h"
 
@@ -343,9 +343,8 @@ static void active_rule(void **state) {
     for (int64_t i = 0; i < N * L; i++)
         e.codes[i] = fmin(e.codes[i] / 4, 1);
     rb_modules_input input = input_of(&e);
-    assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
-    assert_non_null(
-        strstr(rb_context_error(ctx), "rule 'active' needs codes that are probabilities"));
+    assert_error(ctx, rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT,
+                 "rule 'active' needs codes that are probabilities");
     input.probabilities = true;
     assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_OK);
     for (int64_t r = 0; r < rb_modules_count(modules); r++) {
@@ -563,17 +562,17 @@ static void wrong_rules(void **state) {
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         rb_modules_options options = {words[w], 0.5, 0.7, 0, 0};
         rb_modules *modules;
-        assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
+        assert_error(ctx, rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT,
+                     "`rule` is '");
         assert_null(modules);
-        assert_non_null(strstr(rb_context_error(ctx), "`rule` is '"));
     }
     assert_int_equal(e.walks, 0);
     rb_modules_options negative = {"fabia", -1, 0.7, 0, 0}, zero = {"fabia", 0.5, 0, 0, 0};
     rb_modules *modules;
-    assert_int_equal(rb_modules_extract(ctx, &input, &negative, &modules), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "sample-threshold"));
-    assert_int_equal(rb_modules_extract(ctx, &input, &zero, &modules), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "feature-threshold"));
+    assert_error(ctx, rb_modules_extract(ctx, &input, &negative, &modules), RB_ERROR_ARGUMENT,
+                 "sample-threshold");
+    assert_error(ctx, rb_modules_extract(ctx, &input, &zero, &modules), RB_ERROR_ARGUMENT,
+                 "feature-threshold");
     rb_context_free(ctx);
 }
 

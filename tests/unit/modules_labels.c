@@ -1,5 +1,5 @@
 /* Classes of samples: from text by name or by position, from columns of AnnData. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "io/io.h"
 #include "modules/modules.h"
 
@@ -175,13 +175,12 @@ static void one_of_several(void **state) {
     assert_labels(column, source, plates);
     assert_int_equal(logs, 1);
     snprintf(column, sizeof column, "%s:type", path);
-    assert_int_equal(rb_classes_read(ctx, column, source, &labels), RB_ERROR_ARGUMENT);
-    assert_non_null(
-        strstr(rb_context_error(ctx), "has no column 'type'; its columns are: plate, class"));
+    assert_error(ctx, rb_classes_read(ctx, column, source, &labels), RB_ERROR_ARGUMENT,
+                 "has no column 'type'; its columns are: plate, class");
     snprintf(column, sizeof column, "%s:plate", path);
     put_file("name\tclass\tplate\nc\tT\n");
-    assert_int_equal(rb_classes_read(ctx, column, source, &labels), RB_ERROR_FORMAT);
-    assert_non_null(strstr(rb_context_error(ctx), "row 2: the row has 2 fields, but row 1 has 3"));
+    assert_error(ctx, rb_classes_read(ctx, column, source, &labels), RB_ERROR_FORMAT,
+                 "row 2: the row has 2 fields, but row 1 has 3");
     rb_source_free(source);
 }
 
@@ -194,8 +193,8 @@ static void measurements(void **state) {
     put_file("name\tage\na\t3\nb\t1\nc\t2\nd\t3\n");
     assert_labels(path, source, whole);
     put_file("name\tage\na\t3.5\nb\t1\nc\t2\nd\t3.5\n");
-    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "column 'age' of"));
+    assert_error(ctx, rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA,
+                 "column 'age' of");
     assert_null(labels.class_of);
     rb_source_free(source);
 }
@@ -241,32 +240,32 @@ static void what_is_wrong(void **state) {
     rb_classes labels = {.size = sizeof labels};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
-        assert_int_equal(rb_classes_read(ctx, path, source, &labels), cases[c].error);
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
+        assert_error(ctx, rb_classes_read(ctx, path, source, &labels), cases[c].error,
+                     cases[c].message);
         assert_non_null(strstr(rb_context_error(ctx), path));
         assert_null(labels.class_of);
     }
     assert_int_equal(rb_classes_read(ctx, "/does/not/exist", source, &labels), RB_ERROR_FILE);
-    assert_int_equal(rb_classes_read(ctx, "/does/not:exist", source, &labels), RB_ERROR_FILE);
-    assert_non_null(strstr(rb_context_error(ctx), "there is no such file"));
-    assert_int_equal(rb_classes_read(ctx, "obs:type", source, &labels), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "the data are in no file"));
-    assert_int_equal(rb_classes_read(ctx, ANNDATA, source, &labels), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "name a column of obs"));
-    assert_int_equal(rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "and 'cell0' in the table"));
+    assert_error(ctx, rb_classes_read(ctx, "/does/not:exist", source, &labels), RB_ERROR_FILE,
+                 "there is no such file");
+    assert_error(ctx, rb_classes_read(ctx, "obs:type", source, &labels), RB_ERROR_ARGUMENT,
+                 "the data are in no file");
+    assert_error(ctx, rb_classes_read(ctx, ANNDATA, source, &labels), RB_ERROR_ARGUMENT,
+                 "name a column of obs");
+    assert_error(ctx, rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA,
+                 "and 'cell0' in the table");
     rb_source_free(source);
     /* The data have no names, and are as many as there are neither lines nor observations; as many
      * as lines of names and classes, of which the first is always a header. */
     source = source_of(2, false);
     put_file("name\tclass\na\tA\n");
-    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "has 1 rows for 2 samples"));
+    assert_error(ctx, rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA,
+                 "has 1 rows for 2 samples");
     put_file("name\tclass\na\tA\nb\tA\nc\t\n");
-    assert_int_equal(rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "has 3 rows for 2 samples"));
-    assert_int_equal(rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "has 5 rows for 2 samples"));
+    assert_error(ctx, rb_classes_read(ctx, path, source, &labels), RB_ERROR_DATA,
+                 "has 3 rows for 2 samples");
+    assert_error(ctx, rb_classes_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA,
+                 "has 5 rows for 2 samples");
     assert_non_null(strstr(rb_context_error(ctx), "the data have no sample names"));
     rb_source_free(source);
 }

@@ -293,9 +293,8 @@ static void names_and_sizes(void **state) {
         p.loadings[k] = (double)(k % 7);
     fill_module(&p, 0, 3);
     add_set(&p, "four", all, 4);
-    assert_int_equal(rb_modules_test_sets(ctx, p.modules, p.model, p.sets, NULL, &tests),
-                     RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "1 have fewer than 5"));
+    assert_error(ctx, rb_modules_test_sets(ctx, p.modules, p.model, p.sets, NULL, &tests),
+                 RB_ERROR_DATA, "1 have fewer than 5");
     assert_ok(ctx, rb_feature_sets_add(ctx, p.sets, "twice", twice, 8));
     tests = run(&p);
     assert_int_equal(tests.n_sets, 1);
@@ -306,9 +305,8 @@ static void names_and_sizes(void **state) {
     rb_feature_sets_free(p.sets);
     assert_ok(ctx, rb_feature_sets_new(ctx, &p.sets));
     assert_ok(ctx, rb_feature_sets_add(ctx, p.sets, "other", twice + 7, 1));
-    assert_int_equal(rb_modules_test_sets(ctx, p.modules, p.model, p.sets, NULL, &tests),
-                     RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "the first feature is 'f0'"));
+    assert_error(ctx, rb_modules_test_sets(ctx, p.modules, p.model, p.sets, NULL, &tests),
+                 RB_ERROR_DATA, "the first feature is 'f0'");
     assert_non_null(strstr(rb_context_error(ctx), "'ABC'"));
     tests.size--;
     assert_int_equal(rb_modules_test_sets(ctx, p.modules, p.model, p.sets, NULL, &tests),

@@ -1,6 +1,6 @@
 /* The pictures of a fitted model: groups of samples that were planted appear where they should. */
 #include "plot/plot.h"
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "io/io.h"
 #include <rarebit/rfn.h>
@@ -195,9 +195,7 @@ static void test_codes_stand_by_unit(void **state) {
 
 static void assert_refused(plot_fn plot, const rb_plot_options *o, rb_error error,
                            const char *part) {
-    assert_int_equal(plot(o), error);
-    if (!strstr(rb_context_error(ctx), part))
-        fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
+    assert_error(ctx, plot(o), error, part);
     assert_int_not_equal(access(picture, F_OK), 0);
 }
 
@@ -330,9 +328,8 @@ static void test_a_trace_of_another_shape_is_refused(void **state) {
         for (int64_t k = 0; k < rows * columns; k++)
             values[k] = 1;
     }
-    assert_int_equal(rb_plot_fields(ctx, model, fixture_of(rb_plot_group(), &o), picture),
-                     RB_ERROR_FORMAT);
-    assert_non_null(strstr(rb_context_error(ctx), "trace_fields"));
+    assert_error(ctx, rb_plot_fields(ctx, model, fixture_of(rb_plot_group(), &o), picture),
+                 RB_ERROR_FORMAT, "trace_fields");
     assert_int_not_equal(access(picture, F_OK), 0);
 }
 

@@ -1,6 +1,6 @@
 /* Drawing: round ticks, labels that keep apart, pixels that show their numbers, files that are
  * whole or not there. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "io/io.h"
 #include "plot/plot.h"
@@ -562,22 +562,19 @@ static void test_options_and_suffix_are_checked(void **state) {
                      RB_OK);
     const char *wrong[] = {"a.pdf", "a", ".png", "png", "a.png.gz"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(
-            rb_page_check(ctx, fixture_of(rb_plot_group(), &options), &chosen, wrong[i]),
-            RB_ERROR_ARGUMENT);
-        assert_non_null(strstr(rb_context_error(ctx), ".png or .svg"));
+        assert_error(ctx,
+                     rb_page_check(ctx, fixture_of(rb_plot_group(), &options), &chosen, wrong[i]),
+                     RB_ERROR_ARGUMENT, ".png or .svg");
     }
     rb_plot_options narrow = options;
     narrow.width = 10;
-    assert_int_equal(rb_page_check(ctx, fixture_of(rb_plot_group(), &narrow), &chosen, "a.png"),
-                     RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "width"));
+    assert_error(ctx, rb_page_check(ctx, fixture_of(rb_plot_group(), &narrow), &chosen, "a.png"),
+                 RB_ERROR_ARGUMENT, "width");
 }
 
 static void test_a_path_that_cannot_be_written_leaves_nothing(void **state) {
     (void)state;
-    assert_int_equal(draw_codes("/nowhere/a.png"), RB_ERROR_FILE);
-    assert_non_null(strstr(rb_context_error(ctx), "/nowhere"));
+    assert_error(ctx, draw_codes("/nowhere/a.png"), RB_ERROR_FILE, "/nowhere");
     /* A device that is full. */
     assert_int_equal(symlink("/dev/full", png_path), 0);
     assert_int_equal(draw_codes(png_path), RB_ERROR_FILE);

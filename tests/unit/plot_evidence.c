@@ -1,12 +1,5 @@
 /* Sorted evidences: a sample of so many causes is a point of that colour at its rank, the data cut
  * stands where the fit cut; what cannot be drawn is refused; memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../options.h"
 #include "io/io.h"
 #include "plot_test.h"
@@ -120,14 +113,14 @@ static void what_cannot_be_drawn(void **state) {
     make(evidence, states);
     rb_matrix *matrix;
     rb_source *source = source_of(states, N - 1, &matrix);
-    assert_int_equal(rb_plot_evidence(ctx, evidence, N, 0, source, NULL, path), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "11 samples, but there are 12"));
+    assert_error(ctx, rb_plot_evidence(ctx, evidence, N, 0, source, NULL, path), RB_ERROR_DATA,
+                 "11 samples, but there are 12");
     states[2 * CAUSES + 4] = NAN;
-    assert_int_equal(rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "sample 2, cause 4"));
+    assert_error(ctx, rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA,
+                 "sample 2, cause 4");
     states[2 * CAUSES + 4] = 0.5;
-    assert_int_equal(rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "0.5 for sample 2, cause 4"));
+    assert_error(ctx, rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA,
+                 "0.5 for sample 2, cause 4");
     assert_int_equal(rb_plot_evidence(ctx, evidence, 0, 0, NULL, NULL, path), RB_ERROR_DATA);
     rb_source_free(source);
     rb_matrix_free(matrix);

@@ -1,11 +1,4 @@
 /* Lines: curves of units stand where their numbers say; memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "../options.h"
 #include "io/io.h"
 #include "plot_test.h"

@@ -2,7 +2,7 @@
 #ifndef PLOT_TEST_H
 #define PLOT_TEST_H
 
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "plot/plot.h"
 

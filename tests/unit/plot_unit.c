@@ -1,6 +1,6 @@
 /* A unit over samples of two planted classes: points stand in the strips by class and by code, high
  * where their class has a feature; sparse data and many samples alike; what is refused; memory. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "../options.h"
 #include "io/io.h"
 #include "plot/plot.h"
@@ -239,9 +239,7 @@ static void without_labels(void **state) {
 }
 
 static void assert_refused(rb_error error, const char *part) {
-    assert_int_equal(plot(SAMPLES), error);
-    if (!strstr(rb_context_error(ctx), part))
-        fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
+    assert_error(ctx, plot(SAMPLES), error, part);
     assert_int_not_equal(access(picture, F_OK), 0);
 }
 

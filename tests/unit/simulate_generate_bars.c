@@ -1,6 +1,6 @@
 /* Bars: every pixel, how often each bar appears, how bars cross, the noise, what a seed
  * promises. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "simulate/simulate.h"
 
 #include <math.h>

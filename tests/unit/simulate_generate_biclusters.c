@@ -1,5 +1,5 @@
 /* Planted data: sizes, members and moments are what the papers say. */
-#include "../allocations.h"
+#include "../errors.h"
 #include "simulate/simulate.h"
 
 #include <math.h>

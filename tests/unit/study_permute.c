@@ -548,8 +548,7 @@ static void stopped_early(void **state) {
 }
 
 static void refused(fitted *f, const char *options, rb_error expected, const char *says) {
-    assert_int_equal(permute(f, options, NULL), expected);
-    if (!strstr(rb_context_error(ctx), says)) fail_msg("%s", rb_context_error(ctx));
+    assert_error(ctx, permute(f, options, NULL), expected, says);
     assert_false(rb_modules_significance(f->modules, 0, &(rb_significance){0}));
 }
 
